@@ -1,0 +1,122 @@
+# CardBox: `make run` installs what is missing, builds, starts a private PostgreSQL and serves;
+# `make test` installs what is missing and runs every test. `make help` lists the rest.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+CFLAGS  ?= -O2 -g
+WERROR  ?= -Werror
+
+VERSION  := $(shell sed -n 's/^.define CARDBOX_VERSION  *"\(.*\)"/\1/p' include/cardbox/version.h)
+SOMAJOR  := $(shell sed -n 's/^.define CARDBOX_VERSION_MAJOR  *//p' include/cardbox/version.h)
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+            -Wformat=2 -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings
+PG_CFLAGS = -I$(shell pg_config --includedir 2>/dev/null)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) -fPIC -pthread \
+             -fvisibility=hidden -fstack-protector-strong $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
+LIB_LIBS    = -lpq -luuid -pthread
+SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -ljansson
+CLI_LIBS    = $(LIB_LIBS) -ljansson
+
+objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
+LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c)
+SERVER_OBJ = $(call objects,src/server/*.c)
+CLI_OBJ    = $(call objects,src/cli/*.c)
+GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
+             $(BUILD)/gen/openapi.inc
+
+SONAME   = libcardbox.so.$(SOMAJOR)
+PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox
+LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
+
+.PHONY: build run test lint asan tsan valgrind fuzz install uninstall clean deps help
+.DELETE_ON_ERROR:
+
+build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
+
+run: deps ## install what is missing, build, start a private PostgreSQL in ./var and serve
+	@$(MAKE) --no-print-directory build
+	@$(BUILD)/bin/cardbox dev $(ARGS)
+
+test: ## install what is missing and run all tests
+	@tests/run all
+
+lint: ## format, compiler warnings (gcc, clang), clang-tidy, cppcheck, rules of the house
+	@tests/run lint
+
+asan tsan valgrind fuzz: ## the suite under a sanitizer; every fuzz target for some seconds
+	@tests/run $@
+
+deps: ## install the Debian packages that building and running need
+	@tests/deps run
+
+help: ## this list
+	@sed -n 's/^\([a-z ]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
+
+# --- generated sources: SQL, the sample and the API's description become C text ---
+
+$(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=STATEMENT -f sql/embed.awk $(sort $(wildcard sql/statements/*.sql)) >$@
+
+$(BUILD)/gen/migrations.inc: $(wildcard sql/migrations/*.sql) sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=MIGRATION -f sql/embed.awk $(sort $(wildcard sql/migrations/*.sql)) >$@
+
+$(BUILD)/gen/sample.inc: src/cli/sample.ndjson sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=TEXT -f sql/embed.awk $< >$@
+
+$(BUILD)/gen/openapi.inc: openapi/cardbox.json sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=TEXT -f sql/embed.awk $< >$@
+
+# --- objects, libraries, programs ---
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(GENERATED)
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Rebuilds everything when the compiler or its flags change.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LDFLAGS)' >$@
+FORCE:
+
+$(BUILD)/lib/libcardbox.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(AR) rcs $@ $(LIB_OBJ)
+
+$(BUILD)/lib/libcardbox.so: $(LIB_OBJ) src/store/exports.map
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	    -Wl,--version-script=src/store/exports.map -o $@.$(VERSION) $(LIB_OBJ) $(LIB_LIBS)
+	@ln -sf libcardbox.so.$(VERSION) $(BUILD)/lib/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+$(BUILD)/bin/cardboxd: $(SERVER_OBJ) $(BUILD)/lib/libcardbox.a
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(BUILD)/lib/libcardbox.a $(SERVER_LIBS)
+
+$(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(CLI_LIBS)
+
+-include $(wildcard $(BUILD)/obj/*/*.d)
+
+# --- installing ---
+
+install: build ## programs, library, headers, pkg-config file and man pages under $(DESTDIR)$(PREFIX)
+	@tests/../sql/../src/cli/install.sh install "$(DESTDIR)$(PREFIX)" "$(PREFIX)" "$(BUILD)" "$(VERSION)" "$(SONAME)"
+
+uninstall: ## what install put there
+	@tests/../sql/../src/cli/install.sh uninstall "$(DESTDIR)$(PREFIX)" "$(PREFIX)" "$(BUILD)" "$(VERSION)" "$(SONAME)"
+
+clean: ## remove build/; the data in var/ stays
+	@rm -rf $(BUILD)

@@ -1,0 +1,41 @@
+/*
+ * cardbox.h: the whole public interface of libcardbox.
+ *
+ * CardBox keeps what AI agents say and do: cards (immutable units of content) and boxes (ordered
+ * lists of card ids), each belonging to a tenant, stored in PostgreSQL. A worker links this
+ * library, opens one handle and calls:
+ *
+ *     cardbox *db = NULL;
+ *     cardbox_options options = CARDBOX_OPTIONS_INIT;
+ *     cardbox_error err = CARDBOX_ERROR_INIT;
+ *     if (cardbox_open(&db, &options, &err) != CARDBOX_OK) ...
+ *     cardbox_add_card(NULL, db, "acme", &card, NULL, &err);
+ *     cardbox_append_to_box(NULL, db, "acme", box_id, ids, 1, NULL, &err);
+ *     cardbox_close(db);
+ *
+ * Conventions, valid for every function:
+ *   - Out-parameters come first, then the handle, the tenant, the rest; cardbox_error * is last and
+ *     may be NULL. An out-parameter that one does not want may be NULL. On failure out-parameters
+ *     are left NULL or untouched.
+ *   - Text is UTF-8 and NUL-terminated unless a length is given. JSON is passed as text.
+ *   - Input is only read during the call. What a result object lends lives until that object is
+ * freed. _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
+ *   - A handle from cardbox_open may be used by many threads at once. Transactions and result
+ *     objects belong to one thread at a time.
+ *   - No function prints, exits, changes the locale or handles signals.
+ *   - After fork the child must not use the parent's handles: it gets CARDBOX_INVALID, and may
+ *     open handles of its own. cardbox_close there frees memory and leaves the sockets alone.
+ */
+#ifndef CARDBOX_H
+#define CARDBOX_H
+
+#include <cardbox/version.h>
+#include <cardbox/limits.h>
+#include <cardbox/status.h>
+#include <cardbox/client.h>
+#include <cardbox/ids.h>
+#include <cardbox/card.h>
+#include <cardbox/box.h>
+#include <cardbox/content.h>
+
+#endif

@@ -1,0 +1,366 @@
+/*
+ * box.h: boxes, ordered lists of card ids. A box refers to cards and copies none; duplicates are
+ * allowed, and ids need not exist yet. Every change raises the box's version by one. Appending,
+ * forking and reading the tail cost the same in a box of ten ids and of a million.
+ */
+#ifndef CARDBOX_BOX_H
+#define CARDBOX_BOX_H
+
+#include <cardbox/card.h>
+#include <cardbox/ids.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a change of a box led to. */
+typedef struct cardbox_box_change {
+    char box_id[CARDBOX_UUID_SIZE]; /**< the box, lower case */
+    int64_t version;                /**< after the change; the first is 1 */
+    int64_t length;                 /**< ids after the change */
+    bool replayed; /**< an earlier call with the same key (or ensure) did it; nothing new */
+} cardbox_box_change;
+
+/** How to make a box. Start from CARDBOX_BOX_OPTIONS_INIT. */
+typedef struct cardbox_box_options {
+    size_t struct_size;            /**< set by CARDBOX_BOX_OPTIONS_INIT */
+    const char *box_id;            /**< a UUID of the caller's; NULL: a new one */
+    const char *const *card_ids;   /**< the first ids */
+    size_t card_count;             /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
+    const char *const *parent_ids; /**< UUIDs of the boxes that it was made from */
+    size_t parent_count;           /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
+} cardbox_box_options;
+
+#define CARDBOX_BOX_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cardbox_box_options), NULL, NULL, 0, NULL, 0                                        \
+    }
+
+/**
+ * Makes a new box, at version 1.
+ *
+ * @param out      receives its id, version and length; may be NULL
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param options  NULL: an empty box with a new id
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_CONFLICT if options->box_id exists, or existed and was deleted;
+ *         CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. Not retried after a lost
+ *         connection: use cardbox_ensure_box for that
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db,
+                                              const char *tenant,
+                                              const cardbox_box_options *options,
+                                              cardbox_error *err);
+
+/**
+ * Makes exactly the box `box_id`, empty, if it is missing. Idempotent, and retried as such.
+ *
+ * @param out     receives its id, version and length; `replayed` tells that it was there; may be
+ * NULL
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param box_id  a UUID; NULL makes a box with a new id
+ * @param err     may be NULL
+ * @return CARDBOX_OK, CARDBOX_GONE (it was deleted), CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db,
+                                              const char *tenant, const char *box_id,
+                                              cardbox_error *err);
+
+/** How to append. Start from CARDBOX_APPEND_OPTIONS_INIT. */
+typedef struct cardbox_append_options {
+    size_t struct_size; /**< set by CARDBOX_APPEND_OPTIONS_INIT */
+    const char *key;    /**< append key, up to CARDBOX_KEY_MAX bytes: the same key appends once */
+    int64_t expected_version; /**< compare-and-append; 0: whatever the version is */
+} cardbox_append_options;
+
+#define CARDBOX_APPEND_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cardbox_append_options), NULL, 0                                                    \
+    }
+
+/**
+ * Appends ids to a box. Concurrent appends never lose or interleave the ids of one call.
+ *
+ * A call with a key that was used before gives the first answer again and appends nothing, if the
+ * ids are the same; it is retried after a lost connection. Without a key it is not.
+ *
+ * @param out       receives version and length after the append; may be NULL
+ * @param db        any handle
+ * @param tenant    the tenant
+ * @param box_id    a UUID
+ * @param card_ids  `count` ids, in order
+ * @param count     1 to CARDBOX_IDS_PER_APPEND_MAX
+ * @param options   NULL means CARDBOX_APPEND_OPTIONS_INIT
+ * @param err       may be NULL; `current_version` for a wrong expected_version
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (wrong expected_version, or the key with
+ *         other ids); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db,
+                                                 const char *tenant, const char *box_id,
+                                                 const char *const *card_ids, size_t count,
+                                                 const cardbox_append_options *options,
+                                                 cardbox_error *err);
+
+/**
+ * Replaces the whole list of a box; a box that is missing is made. What it held before stays
+ * readable through cardbox_box_log and as-of reads.
+ *
+ * @param out               receives version and length; `replayed` if the list was already this one
+ *                          (nothing is written); may be NULL
+ * @param db                any handle
+ * @param tenant            the tenant
+ * @param box_id            a UUID
+ * @param card_ids          `count` ids
+ * @param count             0 to CARDBOX_IDS_PER_APPEND_MAX
+ * @param expected_version  compare-and-replace; 0: whatever the version is, or no box at all
+ * @param err               may be NULL; `current_version` for a wrong expected_version
+ * @return CARDBOX_OK, CARDBOX_CONFLICT, CARDBOX_NOT_FOUND (expected_version given, no box),
+ * CARDBOX_GONE (it was deleted), CARDBOX_INVALID, CARDBOX_TOO_LARGE, and the connection's. Retried
+ * after a lost connection when expected_version is 0
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db,
+                                            const char *tenant, const char *box_id,
+                                            const char *const *card_ids, size_t count,
+                                            int64_t expected_version, cardbox_error *err);
+
+/** Where to fork. Start from CARDBOX_FORK_OPTIONS_INIT; at most one of the at_ fields is set. */
+typedef struct cardbox_fork_options {
+    size_t struct_size;     /**< set by CARDBOX_FORK_OPTIONS_INIT */
+    const char *new_box_id; /**< a UUID for the fork; NULL: a new one */
+    int64_t at_version;     /**< as the box was at this version; 0: not set */
+    int64_t at_length;      /**< the first ids only; negative: not set */
+} cardbox_fork_options;
+
+#define CARDBOX_FORK_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cardbox_fork_options), NULL, 0, -1                                                  \
+    }
+
+/**
+ * Makes a new box that begins as this one is, or was. Its parent_ids name this box. No ids are
+ * copied but for at most one segment's worth.
+ *
+ * @param out      receives the new box's id, version 1 and its length; may be NULL
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_id   the box to fork
+ * @param options  NULL: as it is now, with a new id
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a version or length that it never had);
+ * CARDBOX_CONFLICT (new_box_id exists); CARDBOX_INVALID; and the connection's. Not retried
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db,
+                                            const char *tenant, const char *box_id,
+                                            const cardbox_fork_options *options,
+                                            cardbox_error *err);
+
+/**
+ * Deletes a box: it is unreadable from now on, its id stays taken. Its forks and its cards stay.
+ *
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param box_id  a UUID; one that is deleted already is fine
+ * @param err     may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,
+                                              cardbox_error *err);
+
+/**
+ * Which part of a box to read, and as of when. Zero everything (`{0}` works too) for the whole box
+ * now. Set `tail`, or `offset` and `limit`, or none; and at most one of the at_ fields.
+ */
+typedef struct cardbox_read_options {
+    size_t tail;         /**< only the last n ids; 0: not set */
+    size_t offset;       /**< skip this many from the front */
+    size_t limit;        /**< at most this many; 0: to the end */
+    int64_t at_version;  /**< as of this version; 0: not set */
+    int64_t at_length;   /**< as when it first had this many ids, in its present list; 0: not set */
+    const char *at_time; /**< as of this moment, RFC 3339 with offset; NULL: not set */
+} cardbox_read_options;
+
+/** One box of a result. What it points to is borrowed from the result. */
+typedef struct cardbox_box {
+    char box_id[CARDBOX_UUID_SIZE]; /**< lower case */
+    int64_t version;                /**< the version that was read */
+    int64_t length;                 /**< ids in the whole box at that version */
+    int64_t first;                  /**< position of card_ids[0] in the box, from 0 */
+    const char *const *card_ids;    /**< the ids that were asked for, in order */
+    size_t card_count;              /**< how many */
+    const char *const *parent_ids;  /**< the boxes that it was made from */
+    size_t parent_count;            /**< how many */
+    const char *created_at;         /**< RFC 3339 in UTC */
+    const char *updated_at;         /**< RFC 3339 in UTC */
+} cardbox_box;
+
+/** Boxes that a read found, and the ids that it did not. Opaque; free with cardbox_boxes_free. */
+typedef struct cardbox_boxes cardbox_boxes;
+
+/**
+ * Reads one box: its ids, or a part of them.
+ *
+ * @param out      receives a result with one box
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_id   an id; one that is no UUID does not exist
+ * @param options  NULL: the whole box now
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a moment that its log does not cover);
+ * CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db,
+                                                              const char *tenant,
+                                                              const char *box_id,
+                                                              const cardbox_read_options *options,
+                                                              cardbox_error *err);
+
+/**
+ * Reads many boxes in one statement.
+ *
+ * @param out      receives the boxes in the order of the request, each once, and the missing ids
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_ids  `count` ids
+ * @param count    0 to CARDBOX_IDS_PER_READ_MAX
+ * @param options  applies to each; NULL: whole boxes now
+ * @param err      may be NULL
+ * @return CARDBOX_OK even if all are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ * connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant, const char *const *box_ids,
+                   size_t count, const cardbox_read_options *options, cardbox_error *err);
+
+/**
+ * Reads the cards of a box, hydrated, in one round trip.
+ *
+ * @param out      receives the cards in box order, duplicates repeated; ids without a readable card
+ *                 are among the missing, each once
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_id   the box
+ * @param options  which part; NULL: all
+ * @param err      may be NULL
+ * @return as cardbox_load_box
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, const char *box_id,
+                      const cardbox_read_options *options, cardbox_error *err);
+
+/**
+ * Finds the boxes that hold a card now, newest change first.
+ *
+ * @param out      receives the boxes, without their ids (card_count 0)
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param card_id  the card; it need not exist
+ * @param limit    1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
+ * @param err      may be NULL
+ * @return CARDBOX_OK even if there is none; CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, const char *card_id,
+                        unsigned limit, cardbox_error *err);
+
+/** How many boxes a result holds. @param boxes a result or NULL @return the number */
+CARDBOX_API size_t cardbox_boxes_count(const cardbox_boxes *boxes);
+
+/**
+ * One box of a result.
+ *
+ * @param boxes  a result
+ * @param index  0 to cardbox_boxes_count - 1
+ * @return borrowed until cardbox_boxes_free; NULL past the end
+ */
+CARDBOX_API const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index);
+
+/** How many ids were asked for and not found, each once. @param boxes a result or NULL @return the
+ * number */
+CARDBOX_API size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes);
+
+/**
+ * One missing id, as it was asked for.
+ *
+ * @param boxes  a result
+ * @param index  0 to cardbox_boxes_missing_count - 1
+ * @return borrowed until cardbox_boxes_free; NULL past the end
+ */
+CARDBOX_API const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index);
+
+/** Frees a result and all that it lent. @param boxes a result or NULL */
+CARDBOX_API void cardbox_boxes_free(cardbox_boxes *boxes);
+
+/** One change of a box. */
+typedef struct cardbox_log_entry {
+    int64_t version;        /**< after the change */
+    const char *op;         /**< "create", "append", "replace" or "fork" */
+    int64_t length;         /**< ids after the change */
+    int64_t added;          /**< ids that an append added; after another op all of them */
+    const char *append_key; /**< or NULL */
+    const char *at;         /**< RFC 3339 in UTC */
+} cardbox_log_entry;
+
+/** A page of a box's changes. Opaque; free with cardbox_log_free. */
+typedef struct cardbox_log cardbox_log;
+
+/**
+ * Reads the changes of a box, newest first.
+ *
+ * @param out             receives a page
+ * @param db              any handle
+ * @param tenant          the tenant
+ * @param box_id          the box
+ * @param before_version  only versions below this; 0: from the newest
+ * @param limit           1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
+ * @param err             may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db,
+                                                             const char *tenant, const char *box_id,
+                                                             int64_t before_version, unsigned limit,
+                                                             cardbox_error *err);
+
+/** How many changes a page holds. @param log a page or NULL @return the number */
+CARDBOX_API size_t cardbox_log_count(const cardbox_log *log);
+
+/**
+ * One change of a page.
+ *
+ * @param log    a page
+ * @param index  0 to cardbox_log_count - 1
+ * @return borrowed until cardbox_log_free; NULL past the end
+ */
+CARDBOX_API const cardbox_log_entry *cardbox_log_at(const cardbox_log *log, size_t index);
+
+/** Frees a page. @param log a page or NULL */
+CARDBOX_API void cardbox_log_free(cardbox_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * card.h: cards, the immutable units of content. A card has an id, unique in its tenant, JSON
+ * content and JSON metadata. A change is a new card with a new id; writing the same card again is
+ * free.
+ */
+#ifndef CARDBOX_CARD_H
+#define CARDBOX_CARD_H
+
+#include <cardbox/client.h>
+#include <cardbox/limits.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The standard card types (metadata.type). The role that an LLM sees follows from the type where
+ * the card names none. Other types are allowed and get no role. */
+#define CARDBOX_TYPE_INSTRUCTION     "task.instruction"    /* user */
+#define CARDBOX_TYPE_THOUGHT         "agent.thought"       /* assistant */
+#define CARDBOX_TYPE_TOOL_CALL       "tool.call"           /* assistant */
+#define CARDBOX_TYPE_DELIVERABLE     "task.deliverable"    /* assistant */
+#define CARDBOX_TYPE_TOOL_RESULT     "tool.result"         /* tool */
+#define CARDBOX_TYPE_PROFILE         "sys.profile"         /* system */
+#define CARDBOX_TYPE_RENDERED_PROMPT "sys.rendered_prompt" /* system */
+#define CARDBOX_TYPE_TOOLS           "sys.tools"           /* system */
+#define CARDBOX_TYPE_PARENT_POINTER  "meta.parent_pointer" /* system */
+#define CARDBOX_TYPE_RESULT_FIELDS   "task.result_fields"  /* system */
+
+/**
+ * One card: what a caller writes, and what a read lends.
+ *
+ * Written: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
+ * and `author_id` are members of the metadata: each is added to `metadata` where it is not NULL,
+ * and must not differ from a member of the same name there. A length of 0 means strlen.
+ *
+ * Read: every pointer that has no value is NULL, but `type` and `author_id`, which are then
+ * "unknown".
+ */
+typedef struct cardbox_card {
+    size_t struct_size;  /**< set by CARDBOX_CARD_INIT */
+    const char *card_id; /**< 1 to CARDBOX_CARD_ID_MAX bytes of UTF-8, no control characters */
+    const char *content; /**< any JSON value, up to CARDBOX_CONTENT_MAX bytes; as stored on read */
+    size_t content_length;    /**< bytes of content */
+    const char *metadata;     /**< a JSON object; NULL counts as {} */
+    size_t metadata_length;   /**< bytes of metadata */
+    const char *tool_calls;   /**< a JSON array, or NULL */
+    size_t tool_calls_length; /**< bytes of tool_calls */
+    const char *tool_call_id; /**< what a tool.call and its tool.result share; up to CARDBOX_KEY_MAX
+                                 bytes */
+    const char *type;         /**< metadata.type */
+    const char *role;         /**< metadata.role; written NULL: follows from the type */
+    const char *step_id;      /**< metadata.step_id */
+    const char *trace_id;     /**< metadata.trace_id */
+    const char *agent_turn_id; /**< metadata.agent_turn_id */
+    const char *author_id;     /**< metadata.author_id, for audit only */
+    int32_t ttl_seconds;       /**< life from its first insert in seconds; 0: for ever */
+    bool sealed;               /**< can never change again, enforced by the database */
+    const char *created_at; /**< read: RFC 3339; written: NULL (now) or RFC 3339 with an offset */
+    const char *expires_at; /**< read only: RFC 3339 in UTC, or NULL */
+} cardbox_card;
+
+#define CARDBOX_CARD_INIT                                                                          \
+    {                                                                                              \
+        sizeof(cardbox_card), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL, 0, false, NULL, NULL                                                             \
+    }
+
+/** What cardbox_add_card did. */
+typedef enum cardbox_outcome {
+    CARDBOX_OUTCOME_NONE = 0,      /**< nothing: the call failed before it looked */
+    CARDBOX_OUTCOME_INSERTED = 1,  /**< the card is new */
+    CARDBOX_OUTCOME_UNCHANGED = 2, /**< it was there and says the same; nothing was written */
+    CARDBOX_OUTCOME_REPAIRED = 3,  /**< it said something else; the old row is in card_revisions */
+    CARDBOX_OUTCOME_RESTORED = 4,  /**< it was deleted or expired and is back, with a new life */
+    CARDBOX_OUTCOME_CONFLICT = 5,  /**< sealed, or `strict`, or a second tool.result of its call */
+    CARDBOX_OUTCOME_GONE = 6 /**< it was deleted or has expired, and `restore` was not asked for */
+} cardbox_outcome;
+
+/**
+ * The name of an outcome: "inserted", "unchanged", ...
+ *
+ * @param outcome  any number; unknown ones give "none"
+ * @return static text
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API const char *cardbox_outcome_name(cardbox_outcome outcome);
+
+/** How to add. Start from CARDBOX_ADD_OPTIONS_INIT. */
+typedef struct cardbox_add_options {
+    size_t struct_size; /**< set by CARDBOX_ADD_OPTIONS_INIT */
+    bool strict;        /**< other content under the same id is a conflict, not a repair */
+    bool restore;       /**< bring back a deleted or expired card */
+} cardbox_add_options;
+
+#define CARDBOX_ADD_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cardbox_add_options), false, false                                                  \
+    }
+
+/**
+ * Writes one card: an idempotent upsert that says what it did.
+ *
+ * "The same" means: equal content, metadata, tool_calls and tool_call_id. A replay does not extend
+ * a TTL. A conflict or a gone card does not abort the caller's transaction. Retried after a lost
+ * connection, being idempotent.
+ *
+ * @param outcome  receives what happened; may be NULL
+ * @param db       any handle
+ * @param tenant   1 to CARDBOX_TENANT_MAX bytes of UTF-8, no control characters
+ * @param card     the card
+ * @param options  NULL means CARDBOX_ADD_OPTIONS_INIT
+ * @param err      may be NULL
+ * @return CARDBOX_OK for inserted, unchanged, repaired, restored; CARDBOX_CONFLICT (the message
+ * names the other card of a tool call); CARDBOX_GONE; CARDBOX_INVALID (JSON faults carry
+ *         err->position); CARDBOX_TOO_LARGE; CARDBOX_FORBIDDEN; CARDBOX_BUSY; CARDBOX_TIMEOUT;
+ *         CARDBOX_UNAVAILABLE; CARDBOX_NOMEM
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *db,
+                                            const char *tenant, const cardbox_card *card,
+                                            const cardbox_add_options *options, cardbox_error *err);
+
+/**
+ * Writes many cards in one statement and one transaction: all or none.
+ *
+ * @param outcomes  receives one outcome a card, in order; may be NULL. With CARDBOX_CONFLICT and
+ *                  CARDBOX_GONE nothing was written, and each tells what its card would have been
+ * @param db        any handle
+ * @param tenant    as for cardbox_add_card
+ * @param cards     `count` cards; of two with one id the later one repairs the earlier
+ * @param count     0 to CARDBOX_CARDS_PER_ADD_MAX
+ * @param options   NULL means CARDBOX_ADD_OPTIONS_INIT
+ * @param err       may be NULL; for INVALID the message names the card by its index
+ * @return as cardbox_add_card
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db,
+                                             const char *tenant, const cardbox_card *cards,
+                                             size_t count, const cardbox_add_options *options,
+                                             cardbox_error *err);
+
+/**
+ * Deletes a card: it is unreadable from now on; the row goes after the retention period.
+ *
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param card_id  the card; one that is deleted already is fine
+ * @param err      may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_CONFLICT (sealed), CARDBOX_INVALID, and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
+                                               cardbox_error *err);
+
+/** Cards that a read found, and the ids that it did not. Opaque; free with cardbox_cards_free. */
+typedef struct cardbox_cards cardbox_cards;
+
+/**
+ * Reads one card.
+ *
+ * @param out      receives a result with one card
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param card_id  the card
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (absent, deleted, expired or another tenant's);
+ * CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db,
+                                                              const char *tenant,
+                                                              const char *card_id,
+                                                              cardbox_error *err);
+
+/**
+ * Reads many cards in one statement.
+ *
+ * @param out       receives the cards in the order of the request, each id once, and the missing
+ * ids
+ * @param db        any handle
+ * @param tenant    the tenant
+ * @param card_ids  `count` ids; duplicates count once
+ * @param count     0 to CARDBOX_IDS_PER_READ_MAX
+ * @param err       may be NULL
+ * @return CARDBOX_OK even if all are missing; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ * connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db,
+                                                               const char *tenant,
+                                                               const char *const *card_ids,
+                                                               size_t count, cardbox_error *err);
+
+/** One equality that a card's metadata must meet: metadata[key], a string, is value. */
+typedef struct cardbox_match {
+    const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes */
+    const char *value; /**< up to CARDBOX_KEY_MAX bytes */
+} cardbox_match;
+
+/** Which cards to list. Start from CARDBOX_CARD_FILTER_INIT; everything that is set must hold. */
+typedef struct cardbox_card_filter {
+    size_t struct_size;               /**< set by CARDBOX_CARD_FILTER_INIT */
+    const char *type;                 /**< metadata.type */
+    const char *role;                 /**< metadata.role */
+    const char *step_id;              /**< metadata.step_id */
+    const char *trace_id;             /**< metadata.trace_id */
+    const char *agent_turn_id;        /**< metadata.agent_turn_id */
+    const char *const *tool_call_ids; /**< any of these */
+    size_t tool_call_count;           /**< how many; 0: any card */
+    const cardbox_match *matches;     /**< further members of the metadata */
+    size_t match_count;               /**< up to CARDBOX_FILTERS_MAX */
+    const char *created_after;        /**< RFC 3339 with offset, exclusive */
+    const char *created_before;       /**< RFC 3339 with offset, exclusive */
+    unsigned limit;                   /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
+    const char *cursor;               /**< from cardbox_cards_cursor; NULL: from the newest */
+} cardbox_card_filter;
+
+#define CARDBOX_CARD_FILTER_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cardbox_card_filter), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL,   \
+            0, NULL                                                                                \
+    }
+
+/**
+ * Lists cards, newest first (by the row's time, ties by id), a page at a time.
+ *
+ * @param out     receives the page; cardbox_cards_cursor gives what to pass for the next one
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param filter  NULL lists all
+ * @param err     may be NULL
+ * @return CARDBOX_OK; CARDBOX_INVALID (also for a cursor that is not one of ours); and the
+ * connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db,
+                                                                const char *tenant,
+                                                                const cardbox_card_filter *filter,
+                                                                cardbox_error *err);
+
+/**
+ * Reads the newest card of a step and type.
+ *
+ * @param out      receives a result with one card
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param step_id  metadata.step_id
+ * @param type     metadata.type; NULL: of any type
+ * @param err      may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db,
+                                                                 const char *tenant,
+                                                                 const char *step_id,
+                                                                 const char *type,
+                                                                 cardbox_error *err);
+
+/** How many cards a result holds. @param cards a result or NULL @return the number */
+CARDBOX_API size_t cardbox_cards_count(const cardbox_cards *cards);
+
+/**
+ * One card of a result.
+ *
+ * @param cards  a result
+ * @param index  0 to cardbox_cards_count - 1
+ * @return borrowed until cardbox_cards_free; NULL past the end
+ */
+CARDBOX_API const cardbox_card *cardbox_cards_at(const cardbox_cards *cards, size_t index);
+
+/** How many ids were asked for and not found, each once. @param cards a result or NULL @return the
+ * number */
+CARDBOX_API size_t cardbox_cards_missing_count(const cardbox_cards *cards);
+
+/**
+ * One missing id, in the order of its first appearance.
+ *
+ * @param cards  a result
+ * @param index  0 to cardbox_cards_missing_count - 1
+ * @return borrowed until cardbox_cards_free; NULL past the end
+ */
+CARDBOX_API const char *cardbox_cards_missing_at(const cardbox_cards *cards, size_t index);
+
+/**
+ * What to pass as filter.cursor for the next page of a list.
+ *
+ * @param cards  a result of cardbox_list_cards
+ * @return borrowed text, or NULL on the last page
+ */
+CARDBOX_API const char *cardbox_cards_cursor(const cardbox_cards *cards);
+
+/** Frees a result and all that it lent. @param cards a result or NULL */
+CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
+
+/**
+ * What a card says, as plain text for people, search and logs: the text of a TextContent, the JSON
+ * of a JsonContent's data or of a schema's fields, a file's uri, a bare string itself; for anything
+ * else the content's JSON.
+ *
+ * @param card  a card from a result
+ * @return borrowed until the result is freed; "" if memory ran out
+ *
+ * Thread safety: the result's thread.
+ */
+CARDBOX_API const char *cardbox_card_text(const cardbox_card *card);
+
+/**
+ * The role that a card type has where the card names none.
+ *
+ * @param type  a metadata.type or NULL
+ * @return static text such as "user", or NULL for a type that is not standard
+ */
+CARDBOX_API const char *cardbox_role_of_type(const char *type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * client.h: handles. cardbox_open gives a pool of connections; cardbox_begin gives a transaction on
+ * it; cardbox_borrow makes one of a connection that the caller owns. All three are a `cardbox *`,
+ * and every function takes any of them.
+ */
+#ifndef CARDBOX_CLIENT_H
+#define CARDBOX_CLIENT_H
+
+#include <cardbox/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A pool, a transaction or a borrowed connection. Opaque. */
+typedef struct cardbox cardbox;
+
+/** libpq's connection (PGconn is a typedef of it), so that this header needs no libpq-fe.h. */
+struct pg_conn;
+
+/** How to connect. Start from CARDBOX_OPTIONS_INIT; 0 or NULL means the default that is named. */
+typedef struct cardbox_options {
+    size_t struct_size;   /**< set by CARDBOX_OPTIONS_INIT */
+    const char *conninfo; /**< libpq connection string or URI; "" or NULL: the PG* environment */
+    const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
+    unsigned pool_min;            /**< connections kept open when idle; default 0 */
+    unsigned pool_max;            /**< most connections at once; default 8 */
+    unsigned acquire_timeout_ms; /**< wait for a free connection, then CARDBOX_BUSY; default 5000 */
+    unsigned
+        connect_timeout_ms; /**< for one attempt to connect; default 5000, libpq rounds up to s */
+    unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
+    unsigned retry_timeout_ms;     /**< how long a lost database is waited for; default 10000 */
+    unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */
+    unsigned idle_timeout_s;       /**< idle ones above pool_min are closed; default 300 */
+    bool no_retry;                 /**< true: report a lost connection at once */
+    bool no_named_statements;      /**< true: behind PgBouncer in transaction mode */
+} cardbox_options;
+
+#define CARDBOX_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(cardbox_options), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, false, false                  \
+    }
+
+/**
+ * Opens a pool and checks that the database answers and has the schema that this library needs.
+ *
+ * @param out      receives the handle; free it with cardbox_close
+ * @param options  NULL means CARDBOX_OPTIONS_INIT; read during the call only
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_INVALID for a bad connection string; CARDBOX_UNAVAILABLE when the
+ *         database cannot be reached; CARDBOX_INTERNAL when it was not migrated (`cardbox
+ * migrate`); CARDBOX_NOMEM
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_open(cardbox **out,
+                                                          const cardbox_options *options,
+                                                          cardbox_error *err);
+
+/**
+ * Closes a pool and frees it. Transactions of it must have ended.
+ *
+ * @param db  from cardbox_open; NULL does nothing; a transaction is rolled back as by
+ *            cardbox_rollback; after fork memory is freed and no socket is touched
+ *
+ * Thread safety: no other call may use the handle at the same time or later.
+ */
+CARDBOX_API void cardbox_close(cardbox *db);
+
+/**
+ * Begins a transaction (READ COMMITTED) on one of the pool's connections.
+ *
+ * Every function that is given `tx` works inside it; nothing is visible to others, or kept, before
+ * cardbox_commit. Inside a transaction nothing is retried: if the connection is lost, every
+ * later call on `tx` gives CARDBOX_UNAVAILABLE, and the caller starts again from cardbox_begin.
+ *
+ * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
+ * @param db   a pool
+ * @param err  may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID (db is no pool), CARDBOX_BUSY, CARDBOX_UNAVAILABLE,
+ *         CARDBOX_NOMEM
+ *
+ * Thread safety: any thread; the transaction belongs to one thread at a time.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox *db,
+                                                           cardbox_error *err);
+
+/**
+ * Makes calls part of a transaction that the caller runs on a connection of its own, so that the
+ * caller's rows and its cards commit together.
+ *
+ * The connection stays the caller's: CardBox sends statements on it and nothing else: no BEGIN, no
+ * COMMIT, no settings. It must be idle, not in pipeline mode and blocking during each call.
+ * Prepared statements named `cardbox_...` stay on it.
+ *
+ * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
+ *              which leave the caller's transaction as it is
+ * @param conn  a PGconn; must outlive `tx`
+ * @param err   may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID (NULL or broken connection), CARDBOX_NOMEM
+ *
+ * Thread safety: as the PGconn: one thread at a time.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn,
+                                                            cardbox_error *err);
+
+/**
+ * Commits and ends a transaction. `tx` is freed whatever the outcome.
+ *
+ * @param tx   from cardbox_begin; for a borrowed connection nothing is sent
+ * @param err  may be NULL
+ * @return CARDBOX_OK; CARDBOX_CONFLICT after a statement that failed (nothing was kept);
+ *         CARDBOX_UNAVAILABLE when the connection was lost: the outcome is then unknown, and
+ * running the whole transaction again is safe if its writes carry ids and append keys
+ *
+ * Thread safety: the transaction's thread.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err);
+
+/**
+ * Rolls back and ends a transaction. `tx` is freed.
+ *
+ * @param tx  from cardbox_begin; NULL does nothing; for a borrowed connection nothing is sent
+ *
+ * Thread safety: the transaction's thread.
+ */
+CARDBOX_API void cardbox_rollback(cardbox *tx);
+
+/** What a pool holds at one moment. */
+typedef struct cardbox_pool_stats {
+    unsigned open;    /**< connections that exist */
+    unsigned idle;    /**< of these, free ones */
+    unsigned waiting; /**< threads that wait for one */
+    uint64_t opened;  /**< connections made since cardbox_open */
+    uint64_t failed;  /**< attempts that failed */
+    uint64_t lost;    /**< connections that broke while in use or idle */
+    uint64_t retried; /**< calls that were sent again after a lost connection */
+} cardbox_pool_stats;
+
+/**
+ * Reads the pool's counters.
+ *
+ * @param out  receives them; not NULL
+ * @param db   a pool; a transaction gives its pool's, a borrowed connection zeros
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
+
+/**
+ * Asks the database for an answer, with the pool's retries and deadlines.
+ *
+ * @param db   any handle
+ * @param err  may be NULL
+ * @return CARDBOX_OK, CARDBOX_BUSY, CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API cardbox_status cardbox_ping(cardbox *db, cardbox_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * ids.h: ids. Ids are opaque text; those that CardBox makes are UUIDv7 (RFC 9562) in lower case.
+ */
+#ifndef CARDBOX_IDS_H
+#define CARDBOX_IDS_H
+
+#include <cardbox/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Bytes of a UUID as text with its NUL. */
+#define CARDBOX_UUID_SIZE 37
+
+/**
+ * Makes a new UUIDv7: ids made later by this process sort after earlier ones.
+ *
+ * @param out  receives 36 characters and a NUL
+ *
+ * Thread safety: any thread; also after fork.
+ * Source: RFC 9562, section 5.7, method 3 (sub-millisecond order that never runs back).
+ */
+CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
+
+/**
+ * Makes a UUID that depends only on its arguments: the same turn gives the same ids, so that a
+ * replay writes nothing new.
+ *
+ * The result has the form of a UUIDv7. If `key` is itself a UUIDv7 its time is taken over, so the
+ * new id sorts beside it; otherwise the time bits come from the digest too.
+ *
+ * @param out   receives 36 characters and a NUL
+ * @param key   what is unique about the turn; NULL counts as ""
+ * @param part  which id of the turn, such as "call"; NULL counts as ""
+ *
+ * Thread safety: any thread.
+ * Source: SHA-1 of key, a zero byte and part, as in RFC 9562 section 5.5, in the layout of 5.7.
+ */
+CARDBOX_API void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key,
+                                        const char *part);
+
+/**
+ * Checks a UUID and writes it in canonical form: 36 characters with hyphens, either case.
+ *
+ * @param out   receives the lower-case form; may be NULL
+ * @param text  the text; NULL is not a UUID
+ * @return whether `text` is a UUID
+ *
+ * Thread safety: any thread.
+ */
+CARDBOX_API bool cardbox_uuid_parse(char out[CARDBOX_UUID_SIZE], const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * limits.h: every limit of the store, with its unit and its reason. Input past a limit is
+ * refused with CARDBOX_TOO_LARGE (sizes, counts) or CARDBOX_INVALID (ids), never cut.
+ */
+#ifndef CARDBOX_LIMITS_H
+#define CARDBOX_LIMITS_H
+
+/* Bytes of a tenant (project) id: fits a path segment and an index row. At least 1. */
+#define CARDBOX_TENANT_MAX 255
+
+/* Bytes of a card id: two of them and a tenant still fit a third of an index page. At least 1. */
+#define CARDBOX_CARD_ID_MAX 512
+
+/* Bytes of a tool call id, an append key, a metadata key in a filter, or a metadata value in one:
+ * they are index keys. */
+#define CARDBOX_KEY_MAX 512
+
+/* Bytes of a card's content, and of its metadata and tool calls: PostgreSQL's jsonb ends at 256
+ * MiB. */
+#define CARDBOX_CONTENT_MAX (64u * 1024 * 1024)
+
+/* Levels of nested arrays and objects in JSON from outside: PostgreSQL's own stack ends at some
+ * thousands, and people's JSON at some tens. */
+#define CARDBOX_JSON_DEPTH_MAX 128
+
+/* Cards in one cardbox_add_cards: one statement, one transaction, bounded memory. */
+#define CARDBOX_CARDS_PER_ADD_MAX 1000
+
+/* Ids in one append, save or create of a box: the same. */
+#define CARDBOX_IDS_PER_APPEND_MAX 10000
+
+/* Ids in one cardbox_get_cards, boxes in one cardbox_load_boxes. */
+#define CARDBOX_IDS_PER_READ_MAX 10000
+
+/* Rows on one page of a list, and the number where none is asked for. */
+#define CARDBOX_PAGE_MAX     1000
+#define CARDBOX_PAGE_DEFAULT 200
+
+/* Metadata equalities in one card filter. */
+#define CARDBOX_FILTERS_MAX 16
+
+#endif

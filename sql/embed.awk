@@ -1,0 +1,42 @@
+# embed.awk: turns text files into C source that is #included in one place.
+#   kind=STATEMENT  STATEMENT(name, "text")            one a file, named as the file; comments dropped
+#   kind=MIGRATION  MIGRATION(version, "name", "text") from NNNN_name.sql; the text to the byte
+#   kind=TEXT       "text"                             one file, to the byte
+function stem(path) {
+    sub(/.*\//, "", path)
+    sub(/\.[a-z]*$/, "", path)
+    return path
+}
+
+function begin_file() {
+    if (kind == "STATEMENT")
+        printf "STATEMENT(%s,", stem(FILENAME)
+    else if (kind == "MIGRATION")
+        printf "MIGRATION(%d, \"%s\",", substr(stem(FILENAME), 1, 4) + 0, substr(stem(FILENAME), 6)
+}
+
+function end_file() {
+    if (kind != "TEXT")
+        print ")"
+}
+
+FNR == 1 {
+    if (NR > 1)
+        end_file()
+    begin_file()
+}
+
+kind == "STATEMENT" && /^[ \t]*(--.*)?$/ { next }
+
+{
+    gsub(/\\/, "\\\\")
+    gsub(/"/, "\\\"")
+    gsub(/\?\?/, "?\\?")
+    gsub(/\t/, "\\t")
+    printf "\n\"%s\\n\"", $0
+}
+
+END {
+    end_file()
+    print ""
+}

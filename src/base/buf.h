@@ -1,0 +1,55 @@
+/*
+ * buf.h: the one way in which text is built. A buffer has a maximum from the start and latches its
+ * first failure: appending to a failed buffer does nothing, so a chain of appends is checked once,
+ * at its end, with buf_ok. What is inside is always NUL-terminated.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include "base/view.h"
+
+typedef enum buf_failure { BUF_FINE = 0, BUF_TOO_LARGE, BUF_NOMEM } buf_failure;
+
+typedef struct buf {
+    char *data; /* NULL while nothing was appended */
+    size_t len; /* bytes, without the NUL */
+    size_t cap;
+    size_t max; /* len may not pass it */
+    buf_failure failure;
+} buf;
+
+/* An empty buffer that may grow to `max` bytes. Nothing is allocated. */
+#define BUF_INIT(max_bytes) ((buf){NULL, 0, 0, (max_bytes), BUF_FINE})
+
+/* Makes room for `more` bytes at once, where their number is known. False: failed. */
+bool buf_reserve(buf *b, size_t more);
+
+void buf_add(buf *b, const void *bytes, size_t len);
+void buf_view(buf *b, view text);
+void buf_text(buf *b, const char *text); /* NULL adds nothing */
+void buf_char(buf *b, char c);
+void buf_int(buf *b, int64_t number); /* decimal */
+void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends UTF-8 text as a JSON string token with its quotes: '"', '\\' and bytes below 0x20 are
+ * escaped, all else goes as it is. */
+void buf_json_string(buf *b, view text);
+
+/* Whether every append since the start (or buf_reset) worked. */
+bool buf_ok(const buf *b);
+
+/* The text so far; "" for an empty or failed buffer. Borrowed until the next append. */
+const char *buf_str(const buf *b);
+
+/* Empties it and forgets a failure; keeps the memory, or gives it back if above `keep` bytes. */
+void buf_reset(buf *b, size_t keep);
+
+/* Gives the memory away (free() it); NULL if failed or out of memory, never NULL for an empty one.
+ * The buffer is empty afterwards. */
+char *buf_take(buf *b, size_t *len);
+
+void buf_free(buf *b);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * clock.h: time for deadlines. Monotonic milliseconds, never the time of day.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+int64_t clock_ms(void);
+
+/* Sleeps; returns early on a signal. */
+void clock_sleep_ms(int64_t ms);
+
+/* A delay between retries: doubles from base_ms with each attempt (from 0) up to cap_ms, with half
+ * of it at random, so that many clients do not come back at the same moment. */
+int64_t clock_backoff_ms(unsigned attempt, int64_t base_ms, int64_t cap_ms);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * isotime.h: moments as text. Reads RFC 3339 and ISO 8601's extended form, writes what the API
+ * shows. Knows the proleptic Gregorian calendar and no time zones but offsets.
+ */
+#ifndef BASE_ISOTIME_H
+#define BASE_ISOTIME_H
+
+#include <stdint.h>
+#include "base/buf.h"
+
+/* Bytes of the longest form, "2025-01-02T03:04:05.678901+05:30", with a NUL and room. */
+#define ISOTIME_SIZE 40
+
+typedef struct isotime {
+    int year, month, day, hour, minute, second;
+    int micros;         /* digits past the sixth are cut */
+    bool has_offset;    /* false: a local time of unknown zone */
+    int offset_minutes; /* east positive */
+} isotime;
+
+/*
+ * Reads YYYY-MM-DD, or with 'T' or a space HH[:MM[:SS[(.|,)digits]]] and then Z, +HH:MM or +HH.
+ * Year 1 to 9999; no leap seconds, no 24:00, lower-case t and z refused. The whole text must match.
+ */
+bool isotime_parse(view text, isotime *out);
+
+/*
+ * YYYY-MM-DDTHH:MM:SS, six fraction digits if there is a fraction, then Z for a zero offset, +HH:MM
+ * for others, nothing if none was given.
+ */
+void isotime_format(char out[ISOTIME_SIZE], const isotime *time);
+
+/* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
+int64_t isotime_to_micros(const isotime *time);
+
+/* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */
+void isotime_from_micros(isotime *out, int64_t micros);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * scan.h: the strict reader of JSON from outside: RFC 8259's grammar, UTF-8, a depth limit, no
+ * allocation. It checks a text once and then lends the byte span of each value, so that content
+ * goes on to the database as it came. It builds no tree, and numbers stay text.
+ *
+ * Why not jansson (kept for what we build ourselves) or yajl: jansson refuses lone surrogates, big
+ * integers and duplicate keys and can't give the bytes back; yajl accepts what the grammar forbids
+ * (comments, trailing text by option) and loses the spans of compound values.
+ */
+#ifndef BASE_SCAN_H
+#define BASE_SCAN_H
+
+#include "base/buf.h"
+
+typedef enum scan_kind {
+    SCAN_NONE = 0,
+    SCAN_NULL,
+    SCAN_FALSE,
+    SCAN_TRUE,
+    SCAN_NUMBER,
+    SCAN_STRING,
+    SCAN_ARRAY,
+    SCAN_OBJECT
+} scan_kind;
+
+/* What a text holds that PostgreSQL's jsonb refuses or would not give back. */
+enum {
+    SCAN_HAS_NUL = 1 << 0,         /* an escape \u0000 */
+    SCAN_HAS_SURROGATE = 1 << 1,   /* an escape of half a surrogate pair */
+    SCAN_HAS_EXPONENT = 1 << 2,    /* a number with an exponent: jsonb prints its digits out */
+    SCAN_HAS_LONG_NUMBER = 1 << 3, /* more digits than numeric holds (131072 before, 16383 after the
+                                    * point), counting what an exponent would add */
+    SCAN_HAS_NEGATIVE_ZERO = 1 << 4 /* -0, -0.0: jsonb drops the sign */
+};
+
+/* jsonb fails on these; the others it only rewrites. */
+#define SCAN_NOT_JSONB (SCAN_HAS_NUL | SCAN_HAS_SURROGATE | SCAN_HAS_LONG_NUMBER)
+
+/* One value: its kind, and its bytes without white space around it. A string's include the quotes.
+ */
+typedef struct scan_value {
+    scan_kind kind;
+    view text;
+} scan_value;
+
+/* Why a text is refused. */
+typedef struct scan_error {
+    size_t position;     /* byte offset */
+    const char *message; /* static, lower case: "expected a value", "bad escape", ... */
+    bool too_deep;       /* over the depth limit, but perhaps well-formed */
+} scan_error;
+
+/*
+ * Checks that `text` is exactly one JSON value with white space around it, nested at most
+ * `max_depth` levels, in UTF-8 without a byte order mark. Gives its span and the SCAN_HAS_ flags.
+ * Each out-parameter may be NULL. Not recursive.
+ */
+bool scan_check(view text, unsigned max_depth, scan_value *value, unsigned *flags,
+                scan_error *error);
+
+/* Walks an object or array that scan_check accepted (or a value inside one). */
+typedef struct scan_walk {
+    const char *at;
+    const char *end;
+} scan_walk;
+
+scan_walk scan_enter(scan_value container);
+
+/* The next member of an object: its key as a string token, quotes and escapes included, and its
+ * value. False at the end. */
+bool scan_member(scan_walk *walk, view *key, scan_value *value);
+
+/* The next element of an array. False at the end. */
+bool scan_element(scan_walk *walk, scan_value *value);
+
+/* Whether a string token says exactly `text` (escapes decoded). */
+bool scan_string_is(view token, view text);
+
+/* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
+scan_value scan_find(scan_value object, const char *name);
+
+/* Appends what a string token says, as UTF-8. False, with nothing appended, if it says NUL or half
+ * a surrogate pair, which no UTF-8 C string can hold. */
+bool scan_decode(buf *out, view token);
+
+/* A JSON number that is an integer of any size, "2.0" and "2e0" too. Gives it clamped to int64's
+ * range. False for any other number. */
+bool scan_integer(view number, int64_t *out);
+
+/* Appends valid JSON without the white space between tokens. */
+void scan_compact(buf *out, view text);
+
+/* Appends a projection that jsonb accepts: \u0000 and half pairs become U+FFFD, numbers beyond
+ * numeric's range become strings of their digits. For filters only, never shown. */
+void scan_sanitise(buf *out, view text);
+
+/* Whether any object in a valid text has a key twice (escapes decoded). Allocates; *nomem tells. */
+bool scan_has_duplicate_keys(view text, bool *nomem);
+
+/* "string", "object", ... for messages. */
+const char *scan_kind_name(scan_kind kind);
+
+#endif

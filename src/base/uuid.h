@@ -1,0 +1,26 @@
+/*
+ * uuid.h: UUIDs as 16 bytes, the form in which they go to PostgreSQL. The public functions of
+ * <cardbox/ids.h> are made of these.
+ */
+#ifndef BASE_UUID_H
+#define BASE_UUID_H
+
+#include <stdint.h>
+#include "base/view.h"
+
+#define UUID_TEXT_SIZE 37
+
+typedef struct uuid16 {
+    unsigned char bytes[16];
+} uuid16;
+
+/* 36 characters with hyphens, either case; anything else is false. */
+bool uuid16_parse(uuid16 *out, view text);
+
+/* Lower case, with a NUL. */
+void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
+
+/* A new UUIDv7, later than all that this process made before. Thread-safe, also after fork. */
+void uuid16_v7(uuid16 *out);
+
+#endif

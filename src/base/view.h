@@ -1,0 +1,36 @@
+/*
+ * view.h: a piece of text that belongs to somebody else, as pointer and length. It may hold NUL
+ * bytes and has no terminator. Knows nothing of JSON, HTTP or PostgreSQL.
+ */
+#ifndef BASE_VIEW_H
+#define BASE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct view {
+    const char *ptr;
+    size_t len;
+} view;
+
+/* A view of a string literal. */
+#define VIEW(literal) ((view){"" literal, sizeof(literal) - 1})
+
+static inline view view_of(const char *text)
+{
+    return text ? (view){text, strlen(text)} : (view){NULL, 0};
+}
+
+static inline bool view_equal(view a, view b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Whether all bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool view_is_utf8(view text);
+
+/* Whether text is a usable id: 1 to max bytes of UTF-8 without control characters (C0, DEL). */
+bool view_is_id(view text, size_t max);
+
+#endif
