@@ -1,0 +1,119 @@
+# build.sh: the builds that tests run on. A variant is plain, asan, tsan or valgrind (which is the
+# plain build under valgrind); fuzz is asan by clang with coverage for libFuzzer.
+# shellcheck shell=bash
+
+BUILT=
+
+variant_build() { # VARIANT
+    case "$1" in
+    plain | valgrind) echo build ;;
+    *) echo "build/$1" ;;
+    esac
+}
+
+variant_make() { # VARIANT: the variables that make gets for it, one a line
+    case "$1" in
+    asan) echo "CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" ;;
+    tsan) echo "CFLAGS=-O1 -g -fsanitize=thread -fno-omit-frame-pointer" ;;
+    fuzz)
+        echo "CC=clang"
+        echo "CFLAGS=-O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+        ;;
+    esac
+}
+
+# The environment of a test: where its programs are, and how the sanitizers report.
+set_variant() { # VARIANT
+    CARDBOX_BUILD=$PWD/$(variant_build "$1")
+    export CARDBOX_BUILD
+    export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:exitcode=99
+    export LSAN_OPTIONS=suppressions=$PWD/tests/lib/lsan.supp:print_suppressions=0
+    export UBSAN_OPTIONS=print_stacktrace=1
+    export TSAN_OPTIONS=exitcode=66:suppressions=$PWD/tests/lib/tsan.supp
+    case "$1" in
+    # Everything is several times slower: the tests with thousands of repetitions do fewer.
+    asan | tsan | valgrind) export CARDBOX_TEST_LIGHT=1 ;;
+    esac
+}
+
+# Builds the programs and libraries, once a run. A failed build is reported as a failed test; what
+# was built all the same is tested.
+build_variant() { # VARIANT
+    local build log started settings
+    build=$(variant_build "$1")
+    log=$LOGS/build-$1.log
+    [[ " $BUILT " != *" $build "* ]] || return 0
+    BUILT="$BUILT $build"
+    started=$EPOCHREALTIME
+    mkdir -p "$build"
+    mapfile -t settings < <(variant_make "$1")
+    # With other optimisations gcc warns of what -O2 can rule out: no -Werror there.
+    [ "${#settings[@]}" -eq 0 ] || settings+=(WERROR=)
+    (
+        flock 9 # another run may be building
+        make -k -j"$JOBS" BUILD="$build" "${settings[@]}" build
+        status=$?
+        archive_room "$build" server
+        archive_room "$build" cli
+        exit "$status"
+    ) >"$log" 2>&1 9>"$build/.lock" && return
+    report_test "$build" "$log" 1 "$started"
+}
+
+# Unit tests and fuzz targets may use what is in a program and not in the library.
+archive_room() { # BUILD ROOM
+    local objects=("$1/obj/$2/"*.o)
+    [ -e "${objects[0]}" ] || return 0
+    mkdir -p "$1/tests"
+    rm -f "$1/tests/lib$2.a"
+    ar rcs "$1/tests/lib$2.a" "${objects[@]}"
+}
+
+room_archives() { # BUILD
+    compgen -G "$1/tests/lib*.a"
+    echo "$1/lib/libcardbox.a"
+}
+
+# Compiles a C test with the flags that the build used; prints the program's path.
+compile_test() { # VARIANT FILE [FLAG...]
+    local build program flags
+    build=$(variant_build "$1")
+    program=$build/$(dirname "$2")/$(basename "$2" .c)
+    mkdir -p "${program%/*}"
+    read -ra flags <"$build/flags"
+    # The archives stand twice, as they may need one another.
+    # shellcheck disable=SC2046
+    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" $(room_archives "$build") \
+        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lpq -luuid >&2 || return
+    echo "$program"
+}
+
+# Each target over its corpus and then for some seconds; a finding is left in the log's folder.
+run_fuzz() {
+    local target
+    [ -n "$(compgen -G 'tests/fuzz/fuzz_*.c')" ] || return 0
+    build_variant fuzz
+    heading plain fuzz
+    for target in tests/fuzz/fuzz_*.c; do
+        while [ "$(jobs -pr | wc -l)" -ge "$JOBS" ]; do wait -n; done
+        fuzz_target "$target" &
+    done
+    wait
+}
+
+fuzz_target() { # FILE
+    local name log started status
+    name=$(basename "$1" .c)
+    log=$LOGS/fuzz/$name.log
+    mkdir -p "$LOGS/fuzz" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
+    started=$EPOCHREALTIME
+    (
+        set_variant fuzz
+        program=$(compile_test fuzz "$1" -fsanitize=fuzzer) || exit 1
+        "$program" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+            -artifact_prefix="$LOGS/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
+    ) >"$log" 2>&1
+    status=$?
+    [ "$status" -eq 0 ] && echo "1 passed, 0 failed" >>"$log"
+    report_test "fuzz/$name" "$log" "$status" "$started"
+}

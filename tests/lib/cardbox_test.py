@@ -1,0 +1,412 @@
+"""What the black-box tests share: private PostgreSQL, cardboxd, the CLI, HTTP clients, cases.
+
+A test is an executable script of functions test_*, ended by
+
+    if __name__ == "__main__":
+        cardbox_test.main()
+
+Each function is one case; one that yields (name, function) pairs is as many cases. The last line
+printed is `N passed, N failed`. Names on the command line choose among the functions.
+Environment: CARDBOX_BUILD, where bin/ is (default build); CARDBOX_TEST_PG, the folder of a cluster
+that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: fewer repetitions.
+"""
+
+import atexit
+import http.client
+import inspect
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
+SHARED = os.path.join(ROOT, "..", "shared")
+LIGHT = bool(os.environ.get("CARDBOX_TEST_LIGHT"))
+PG_SH = os.path.join(ROOT, "tests", "lib", "pg.sh")
+SANITIZER_REPORT = re.compile(
+    rb"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:|\bpanic\b", re.I)
+
+
+class Skip(Exception):
+    """A case that can't be run here; it counts as neither passed nor failed."""
+
+
+def shared_file(*parts):
+    """A file of the folder beside the project that holds contract and data; may be absent."""
+    path = os.path.join(SHARED, *parts)
+    if not os.path.exists(path):
+        raise Skip(f"no {os.path.join('..', 'shared', *parts)}")
+    return path
+
+
+# --- what must be gone at the end, also after Ctrl-C and a time limit ---
+
+_cleanups = []
+
+
+def at_end(function):
+    """Calls function when the script ends; the last one registered goes first."""
+    _cleanups.append(function)
+
+
+def _clean_up():
+    while _cleanups:
+        try:
+            _cleanups.pop()()
+        except Exception:  # the rest must still be cleaned
+            traceback.print_exc()
+
+
+def temp_dir():
+    path = tempfile.mkdtemp(prefix="cardbox-test-")
+    at_end(lambda: shutil.rmtree(path, ignore_errors=True))
+    return path
+
+
+def _on_signal(number, _frame):
+    sys.exit(128 + number)
+
+
+atexit.register(_clean_up)
+signal.signal(signal.SIGTERM, _on_signal)
+signal.signal(signal.SIGINT, _on_signal)
+
+
+# --- PostgreSQL ---
+
+
+class Postgres:
+    """A private cluster. Postgres() starts one, Postgres.shared() takes the test run's."""
+
+    def __init__(self, *settings, directory=None):
+        self.own = directory is None
+        self.directory = directory or temp_dir()
+        if self.own:
+            at_end(self.remove)
+            self._run("start", *settings)
+
+    @classmethod
+    def shared(cls):
+        if not hasattr(cls, "_shared"):
+            cls._shared = cls(directory=os.environ.get("CARDBOX_TEST_PG"))
+        return cls._shared
+
+    def _run(self, verb, *arguments):
+        command = [PG_SH, verb, self.directory, *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def start(self):
+        self._run("start")
+
+    def stop(self, mode="fast"):
+        self._run("stop", mode)
+
+    def restart(self, mode="immediate"):
+        self._run("restart", mode)
+
+    def remove(self):
+        self._run("remove")
+
+    def database(self, migrate=True):
+        """A new database; returns its DSN."""
+        name = f"test_{os.getpid()}_{time.monotonic_ns()}"
+        dsn = self._run("createdb", name).strip()
+        if migrate:
+            cardbox("migrate", "--dsn", dsn)
+        return dsn
+
+    def psql(self, dsn, sql):
+        """Runs SQL as superuser in the DSN's database; returns unaligned rows."""
+        command = ["psql", re.sub(r"user=\w+", "user=postgres", dsn), "-XqAt",
+                   "-v", "ON_ERROR_STOP=1", "-c", sql]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def backends(self, dsn):
+        """Process ids of the sessions in the DSN's database, other than the one that asks."""
+        rows = self.psql(dsn, "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                              " AND pid <> pg_backend_pid()")
+        return [int(row) for row in rows.split()]
+
+
+# --- programs ---
+
+
+def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120):
+    """Runs the CLI; returns its subprocess.CompletedProcess with text output."""
+    done = subprocess.run([os.path.join(BUILD, "bin", "cardbox"), *arguments], input=stdin,
+                          capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **(env or {})})
+    assert not SANITIZER_REPORT.search(done.stderr.encode()), done.stderr
+    if check and done.returncode != 0:
+        raise AssertionError(f"cardbox {' '.join(arguments)}: exit status {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
+    return done
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A running cardboxd; requests to it are methods."""
+
+    def __init__(self, dsn, *options, wait=20):
+        self.port = free_port()
+        self.log_path = os.path.join(temp_dir(), "cardboxd.log")
+        command = [os.path.join(BUILD, "bin", "cardboxd"), "--dsn", dsn,
+                   "--listen", f"127.0.0.1:{self.port}", *options]
+        with open(self.log_path, "wb") as log:
+            # A session of its own: Ctrl-C must reach it through stop(), once.
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
+                                            start_new_session=True)
+        at_end(self.kill)
+        self.output = []
+        self._await_ready(wait)
+        threading.Thread(target=self._drain, daemon=True).start()
+
+    def _await_ready(self, wait):
+        deadline = time.monotonic() + wait
+        stdout = self.process.stdout
+        while time.monotonic() < deadline:
+            if not select.select([stdout], [], [], max(0, deadline - time.monotonic()))[0]:
+                break
+            line = stdout.readline().decode()
+            if not line:
+                break
+            self.output.append(line)
+            if line.startswith("ready: "):
+                expected = f"ready: http://127.0.0.1:{self.port}\n"
+                assert line == expected, f"{line!r} instead of {expected!r}"
+                return
+        raise AssertionError(f"cardboxd was not ready within {wait} s: exit status "
+                             f"{self.process.poll()}\n{''.join(self.output)}{self.log()}")
+
+    def _drain(self):
+        for line in self.process.stdout:
+            self.output.append(line.decode(errors="replace"))
+
+    def log(self):
+        with open(self.log_path, errors="replace") as log:
+            return log.read()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def stop(self, wait=30, expect=0):
+        """SIGTERM; the exit status must be `expect`, and no sanitizer may have complained."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(wait)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"cardboxd did not stop within {wait} s\n{self.log()}") from None
+        self.check_log()
+        assert status == expect, f"cardboxd: exit status {status}\n{self.log()}"
+
+    def check_log(self):
+        with open(self.log_path, "rb") as log:
+            text = log.read()
+        assert not SANITIZER_REPORT.search(text), text.decode(errors="replace")
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def rss_kb(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+
+    def client(self, timeout=30):
+        return Client(self.port, timeout)
+
+    def request(self, method, path, body=None, headers=None, timeout=30):
+        """One request on a connection of its own."""
+        with self.client(timeout) as client:
+            return client.request(method, path, body, headers)
+
+    def get(self, path, headers=None, timeout=30):
+        return self.request("GET", path, None, headers, timeout)
+
+    def post(self, path, value, headers=None, timeout=30):
+        headers = {"Content-Type": "application/json", **(headers or {})}
+        return self.request("POST", path, json.dumps(value).encode(), headers, timeout)
+
+    def raw(self, data, **options):
+        """Sends bytes as they are; returns all that came back."""
+        return raw_exchange(self.port, data, **options)
+
+
+# --- HTTP ---
+
+
+class Response:
+    """status, reason, headers (any case: get()), body as bytes."""
+
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def header(self, name, default=None):
+        for key, value in self.headers:
+            if key.lower() == name.lower():
+                return value
+        return default
+
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"<{self.status} {self.body[:300]!r}>"
+
+
+class Client:
+    """One keep-alive connection."""
+
+    def __init__(self, port, timeout=30):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def request(self, method, path, body=None, headers=None):
+        if isinstance(body, str):
+            body = body.encode()
+        self.connection.request(method, path, body, headers or {})
+        reply = self.connection.getresponse()
+        return Response(reply.status, reply.getheaders(), reply.read())
+
+
+def raw_exchange(port, data, timeout=5, half_close=False, idle=None, pause=0, chunk=None):
+    """Sends bytes (in pieces of `chunk`, `pause` seconds apart), returns what came back.
+
+    Reads until the server closes, or nothing came for `idle` seconds (default: timeout).
+    """
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
+        try:
+            for start in range(0, len(data), chunk or max(len(data), 1)):
+                connection.sendall(data[start:start + (chunk or len(data))])
+                if pause:
+                    time.sleep(pause)
+            if half_close:
+                connection.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it may answer and close before it has read everything
+        return _read_all(connection, idle or timeout)
+
+
+def _read_all(connection, idle):
+    received = b""
+    connection.settimeout(idle)
+    try:
+        while True:
+            piece = connection.recv(65536)
+            if not piece:
+                return received
+            received += piece
+    except (socket.timeout, ConnectionResetError):
+        return received
+
+
+def parse_responses(data, head=False):
+    """Splits raw bytes into Responses; raises ValueError where they are no HTTP/1.1.
+
+    `head`: the answers are to HEAD requests and have no bodies. A last response whose body is cut
+    short is an error; a body without a length reaches to the end.
+    """
+    responses = []
+    while data:
+        top, separator, data = data.partition(b"\r\n\r\n")
+        if not separator:
+            raise ValueError(f"header block without end: {top[:200]!r}")
+        lines = top.split(b"\r\n")
+        match = re.fullmatch(rb"HTTP/1\.[01] (\d{3}) [ -~]*", lines[0])
+        if not match:
+            raise ValueError(f"status line {lines[0][:200]!r}")
+        headers = []
+        for line in lines[1:]:
+            name, colon, value = line.partition(b":")
+            if not colon:
+                raise ValueError(f"header line {line[:200]!r}")
+            headers.append((name.decode("latin-1"), value.strip().decode("latin-1")))
+        response = Response(int(match.group(1)), headers, b"")
+        if not head and response.status not in (100, 204, 304):
+            response.body, data = _take_body(response, data)
+        responses.append(response)
+    return responses
+
+
+def _take_body(response, data):
+    if response.header("Transfer-Encoding", "").lower() == "chunked":
+        return _take_chunks(data)
+    length = response.header("Content-Length")
+    if length is None:
+        return data, b""
+    length = int(length)
+    if len(data) < length:
+        raise ValueError(f"{len(data)} of {length} body bytes")
+    return data[:length], data[length:]
+
+
+def _take_chunks(data):
+    body = b""
+    while True:
+        size, separator, data = data.partition(b"\r\n")
+        size = int(size, 16)
+        if not separator or len(data) < size + 2:
+            raise ValueError("chunked body cut short")
+        body, data = body + data[:size], data[size + 2:]
+        if size == 0:
+            return body, data
+
+
+# --- cases ---
+
+
+class _Tally:
+    passed = 0
+    failed = 0
+
+
+def _run_case(name, function):
+    try:
+        started = time.monotonic()
+        result = function()
+        if inspect.isgenerator(result):
+            for part, part_function in result:
+                _run_case(f"{name}[{part}]", part_function)
+            return
+        _Tally.passed += 1
+        print(f"ok      {name} ({time.monotonic() - started:.2f} s)", flush=True)
+    except Skip as reason:
+        print(f"SKIPPED: {name}: {reason}", flush=True)
+    except Exception:
+        _Tally.failed += 1
+        print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+
+
+def main(namespace=None):
+    """Runs the calling script's cases and exits: 0 if none failed."""
+    namespace = namespace or sys.modules["__main__"].__dict__
+    wanted = sys.argv[1:]
+    for name, function in list(namespace.items()):
+        if name.startswith("test_") and callable(function) and (not wanted or name in wanted):
+            _run_case(name, function)
+    _clean_up()
+    print(f"{_Tally.passed} passed, {_Tally.failed} failed", flush=True)
+    sys.exit(1 if _Tally.failed else 0)

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# pg.sh: private PostgreSQL clusters for tests: trust, a unix socket in DIR, no TCP. Source it for
+# its pg_* functions, or run it (the Python tests do):
+#   pg.sh start DIR [SETTING=VALUE...]   makes the cluster if DIR has none, and starts it
+#   pg.sh stop DIR [fast|immediate]      stops it; the data stays
+#   pg.sh restart DIR [fast|immediate]
+#   pg.sh createdb DIR NAME              an empty database; prints its DSN
+#   pg.sh remove DIR                     stops it and removes DIR
+
+pg_bin() {
+    local found
+    found=$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -n 1)
+    [ -n "$found" ] || found=$(command -v initdb)
+    dirname "${found:?PostgreSQL is missing: run tests/deps test}"
+}
+
+# PostgreSQL refuses to run as root. From / because that user may not enter the current folder.
+pg_as_owner() {
+    if [ "$(id -u)" -eq 0 ]; then
+        (cd / && runuser -u postgres -- "$@")
+    else
+        "$@"
+    fi
+}
+
+pg_psql() { # DIR DATABASE [psql's options]
+    local dir=$1 database=$2
+    shift 2
+    psql -h "$dir" -U postgres -d "$database" -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+pg_init() { # DIR [SETTING=VALUE...]
+    local dir=$1
+    shift
+    mkdir -p "$dir"
+    [ "$(id -u)" -ne 0 ] || chown postgres: "$dir"
+    chmod 755 "$dir"
+    pg_as_owner "$(pg_bin)/initdb" -D "$dir/data" -A trust -U postgres -E UTF8 --locale=C.UTF-8 \
+        --no-sync --no-instructions >"$dir/initdb.log" || return
+    # Tests trade durability for speed; one that is about durability asks for fsync=on.
+    printf '%s\n' "listen_addresses=''" "unix_socket_directories='$dir'" max_connections=200 \
+        shared_buffers=64MB fsync=off full_page_writes=off log_min_messages=warning \
+        "timezone='UTC'" "$@" >>"$dir/data/postgresql.conf"
+}
+
+pg_start() { # DIR [SETTING=VALUE...]
+    local dir=$1
+    local new=false
+    if [ ! -d "$dir/data" ]; then
+        new=true
+        pg_init "$@" || return
+    fi
+    # Its output goes to a file: else it would hold the caller's pipe open.
+    pg_as_owner "$(pg_bin)/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >"$dir/pg_ctl.log" 2>&1 ||
+        { cat "$dir/pg_ctl.log" "$dir/log" >&2 && return 1; }
+    # The owner of the test databases: no superuser, as in production.
+    $new && pg_psql "$dir" postgres -c 'CREATE ROLE cardbox LOGIN CREATEDB CREATEROLE'
+    return 0
+}
+
+pg_stop() { # DIR [MODE]
+    pg_as_owner "$(pg_bin)/pg_ctl" -D "$1/data" -m "${2:-fast}" -w -s stop
+}
+
+pg_restart() { # DIR [MODE]
+    pg_stop "$@" && pg_start "$1"
+}
+
+pg_createdb() { # DIR NAME
+    pg_psql "$1" postgres -c "CREATE DATABASE \"$2\" OWNER cardbox" &&
+        echo "host=$1 port=5432 user=cardbox dbname=$2"
+}
+
+pg_remove() { # DIR
+    [ ! -f "$1/data/postmaster.pid" ] || pg_stop "$1" immediate
+    rm -rf "$1"
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+    set -uo pipefail
+    verb=${1:-}
+    case "$verb" in
+    start | stop | restart | createdb | remove) "pg_$verb" "${@:2}" ;;
+    *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    esac
+fi
