@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""openapi/: the YAML is clean, the JSON is the same document, and both say what cardboxd does.
+
+CARDBOX_TEST_NO_SERVER, set: the cases that need build/bin/cardboxd are left out, not failed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+
+# The last line of releases that runs on Debian 12's node 18.
+LINTER = "@redocly/cli@1.34.20"
+NPM_FOLDER = os.path.join(cardbox_test.ROOT, "build", "npm")
+OPENAPI = os.path.join(cardbox_test.ROOT, "openapi")
+CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
+SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+BOX = "01970000-0000-7000-8000-00000000000"
+METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
+
+
+def document():
+    with open(os.path.join(OPENAPI, "cardbox.json"), encoding="utf-8") as text:
+        return json.load(text)
+
+
+def run(*command, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240,
+                          env={**os.environ, **(env or {})})
+    assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def linter():
+    """The linter's program, installed on first use."""
+    program = os.path.join(NPM_FOLDER, "node_modules", ".bin", "redocly")
+    package = os.path.join(NPM_FOLDER, "node_modules", "@redocly", "cli", "package.json")
+    if os.path.exists(package):
+        with open(package, encoding="utf-8") as text:
+            if json.load(text)["version"] == LINTER.rpartition("@")[2]:
+                return program
+    os.makedirs(NPM_FOLDER, exist_ok=True)
+    run("npm", "install", "--prefix", NPM_FOLDER, "--no-save", "--no-audit", "--no-fund",
+        "--ignore-scripts", "--loglevel=error", LINTER)
+    return program
+
+
+def need_server():
+    if os.environ.get("CARDBOX_TEST_NO_SERVER"):
+        raise cardbox_test.Skip("CARDBOX_TEST_NO_SERVER is set")
+    assert os.path.exists(CARDBOXD), f"{CARDBOXD} is missing: run make build"
+
+
+def test_json_is_the_yaml():
+    run(os.path.join(OPENAPI, "build.py"), "--check")
+
+
+def test_lint():
+    # recommended-strict: what would be a warning is an error.
+    run(linter(), "lint", "--extends=recommended-strict", os.path.join(OPENAPI, "cardbox.yaml"),
+        env={"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"})
+
+
+def test_version_is_the_header_s():
+    header = os.path.join(cardbox_test.ROOT, "include", "cardbox", "version.h")
+    with open(header, encoding="utf-8") as text:
+        assert f'CARDBOX_VERSION       "{document()["info"]["version"]}"' in text.read()
+
+
+def test_routes():
+    need_server()
+    documented = {f"{method.upper()} {path}" for path, item in document()["paths"].items()
+                  for method in item if method in METHODS}
+    served = set(run(CARDBOXD, "--routes").splitlines())
+    # HEAD goes with every GET; the document says so in one sentence.
+    served = {line for line in served if not line.startswith("HEAD ")}
+    assert documented == served, f"only documented: {documented - served}, " \
+                                 f"only served: {served - documented}"
+
+
+# --- what a live server answers, against the schemas ---
+
+
+class Checker:
+    """The part of JSON Schema that the document uses."""
+
+    TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool,
+             "null": type(None)}
+
+    def __init__(self, root):
+        self.root = root
+
+    def resolve(self, node):
+        while isinstance(node, dict) and "$ref" in node:
+            target = self.root
+            for name in node["$ref"].removeprefix("#/").split("/"):
+                target = target[name]
+            node = target
+        return node
+
+    def check(self, value, schema, where="body"):
+        schema = self.resolve(schema)
+        if "anyOf" in schema:
+            self.check_any(value, schema["anyOf"], where)
+        if "const" in schema:
+            assert value == schema["const"], f"{where}: {value!r}"
+        if "enum" in schema:
+            assert value in schema["enum"], f"{where}: {value!r} is not documented"
+        self.check_type(value, schema.get("type"), where)
+        if isinstance(value, dict) and schema.get("type") == "object":
+            self.check_object(value, schema, where)
+        if isinstance(value, list) and "items" in schema:
+            for index, item in enumerate(value):
+                self.check(item, schema["items"], f"{where}[{index}]")
+
+    def check_any(self, value, schemas, where):
+        faults = []
+        for schema in schemas:
+            try:
+                return self.check(value, schema, where)
+            except AssertionError as fault:
+                faults.append(str(fault))
+        raise AssertionError(f"{where}: {faults}")
+
+    def check_type(self, value, types, where):
+        if types is None:
+            return
+        types = [types] if isinstance(types, str) else types
+        fits = any(isinstance(value, self.TYPES[name])
+                   and not (name == "integer" and isinstance(value, bool)) for name in types)
+        assert fits, f"{where}: {value!r} is none of {types}"
+
+    def check_object(self, value, schema, where):
+        properties = schema.get("properties", {})
+        missing = [name for name in schema.get("required", []) if name not in value]
+        assert not missing, f"{where} lacks {missing}"
+        if properties and "additionalProperties" not in schema:
+            unknown = [name for name in value if name not in properties]
+            assert not unknown, f"{where}: {unknown} are not documented"
+        order = [name for name in properties if name in value]
+        assert [name for name in value if name in properties] == order, f"{where}: {list(value)}"
+        for name, member in properties.items():
+            if name in value:
+                self.check(value[name], member, f"{where}.{name}")
+
+    def check_response(self, operation, response, head=False):
+        described = operation["responses"].get(str(response.status))
+        assert described, f"status {response.status} is not documented"
+        described = self.resolve(described)
+        for name in described.get("headers", {}):
+            assert response.header(name), f"{response.status} lacks {name}"
+        media = described["content"].get(response.header("Content-Type", "").split(";")[0])
+        assert media, f"{response.header('Content-Type')} is not documented"
+        if not head:
+            self.check(response.json(), media["schema"])
+
+
+CARD = "/projects/{project_id}/cards/{card_id}"
+CARDS = "/projects/{project_id}/cards/batch"
+A_BOX = "/projects/{project_id}/boxes/{box_id}"
+BOX_CARDS = "/projects/{project_id}/boxes/{box_id}/cards"
+BOXES = "/projects/{project_id}/boxes/batch"
+NO_BOX = "/projects/demo/boxes/" + BOX + "9"
+
+# method, documented path, path, JSON body, status
+REQUESTS = [
+    ("GET", CARD, "/projects/demo/cards/demo-001-instruction", None, 200),
+    ("GET", CARD, "/projects/demo/cards/demo-003-tools", None, 200),
+    ("GET", CARD, "/projects/demo/cards/demo-005-thought", None, 200),
+    ("GET", CARD, "/projects/demo/cards/demo-007-result", None, 200),
+    ("GET", CARD, "/projects/demo/cards/demo-015-file", None, 200),
+    ("GET", CARD, "/projects/demo/cards/nothing", None, 404),
+    ("GET", CARD, "/projects/demo/cards/", None, 404),
+    ("GET", CARD, "/projects/demo/cards/%00", None, 400),
+    ("GET", CARD, "/projects/demo/cards/%zz", None, 400),
+    ("PUT", CARD, "/projects/demo/cards/demo-001-instruction", {}, 405),
+    ("POST", CARDS, "/projects/demo/cards/batch", {"card_ids": ["demo-013-thought", "no"]}, 200),
+    ("POST", CARDS, "/projects/demo/cards/batch", {}, 200),
+    ("POST", CARDS, "/projects/demo/cards/batch", {"card_ids": [str(i) for i in range(101)]}, 400),
+    ("POST", CARDS, "/projects/demo/cards/batch", {"card_ids": ["a", 3]}, 422),
+    ("POST", CARDS, "/projects/demo/cards/batch", None, 422),
+    ("GET", A_BOX, "/projects/demo/boxes/" + BOX + "1", None, 200),
+    ("GET", A_BOX, "/projects/demo/boxes/" + BOX + "3", None, 200),
+    ("GET", A_BOX, NO_BOX, None, 404),
+    ("GET", A_BOX, "/projects/demo/boxes/nothing", None, 404),
+    ("GET", A_BOX, "/projects/demo/boxes/%ff", None, 400),
+    ("DELETE", A_BOX, NO_BOX, None, 405),
+    ("GET", BOX_CARDS, "/projects/demo/boxes/" + BOX + "1/cards", None, 200),
+    ("GET", BOX_CARDS, "/projects/demo/boxes/" + BOX + "1/cards?limit=3", None, 200),
+    ("GET", BOX_CARDS, "/projects/demo/boxes/" + BOX + "1/cards?limit=x", None, 422),
+    ("GET", BOX_CARDS, NO_BOX + "/cards", None, 404),
+    ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [BOX + "1", "nothing"]}, 200),
+    ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [BOX + "3"], "hydrate": True}, 200),
+    ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [str(i) for i in range(101)]}, 400),
+    ("POST", BOXES, "/projects/demo/boxes/batch", {"limit": []}, 422),
+    ("GET", "/healthz", "/healthz", None, 200),
+    ("GET", "/health", "/health", None, 200),
+    ("GET", "/readyz", "/readyz", None, 200),
+    ("GET", "/version", "/version", None, 200),
+    ("GET", "/openapi.json", "/openapi.json", None, 200),
+    ("POST", "/healthz", "/healthz", {}, 405),
+]
+
+
+def send(server, method, path, body):
+    if body is None:
+        return server.request(method, path)
+    return server.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
+
+
+def checked(server, checker, method, described, path, body, status):
+    response = send(server, method, path, body)
+    assert response.status == status, response
+    item = checker.root["paths"][described]
+    operation = item.get(method.lower()) or item.get("get") or item["post"]
+    checker.check_response(operation, response)
+    if method == "GET":
+        checker.check_response(operation, server.request("HEAD", path), head=True)
+
+
+def test_a_server_answers_as_documented():
+    need_server()
+    dsn = cardbox_test.Postgres.shared().database()
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
+    server = cardbox_test.Server(dsn)
+    checker = Checker(document())
+    for request in REQUESTS:
+        method, _, path, _, status = request
+        name = f"{method} {path[:70]} {status}"
+        yield name, lambda request=request: checked(server, checker, *request)
+    yield "served bytes", lambda: check_bytes(server)
+    yield "stop", server.stop
+
+
+def check_bytes(server):
+    with open(os.path.join(OPENAPI, "cardbox.json"), "rb") as text:
+        assert server.get("/openapi.json").body.strip() == text.read().strip()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
