@@ -1,5 +1,6 @@
 # embed.awk: turns text files into C source that is #included in one place.
-#   kind=STATEMENT  STATEMENT(name, "text")            one a file, named as the file; comments dropped
+#   kind=STATEMENT  STATEMENT(name, each_time, "text") one a file, named as the file; comments dropped;
+#                   each_time is true where a comment says "plan: each time"
 #   kind=MIGRATION  MIGRATION(version, "name", "text") from NNNN_name.sql; the text to the byte
 #   kind=TEXT       "text"                             one file, to the byte
 function stem(path) {
@@ -8,9 +9,18 @@ function stem(path) {
     return path
 }
 
+function planned_each_time(path,    line, found) {
+    found = "false"
+    while ((getline line < path) > 0)
+        if (line ~ /^-- plan: each time/)
+            found = "true"
+    close(path)
+    return found
+}
+
 function begin_file() {
     if (kind == "STATEMENT")
-        printf "STATEMENT(%s,", stem(FILENAME)
+        printf "STATEMENT(%s, %s,", stem(FILENAME), planned_each_time(FILENAME)
     else if (kind == "MIGRATION")
         printf "MIGRATION(%d, \"%s\",", substr(stem(FILENAME), 1, 4) + 0, substr(stem(FILENAME), 6)
 }

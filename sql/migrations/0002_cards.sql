@@ -1,0 +1,66 @@
+-- Cards: immutable units of content, unique per tenant.
+CREATE TABLE cardbox.cards (
+    tenant_id    text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
+    card_id      text COLLATE "C" NOT NULL CHECK (octet_length(card_id) BETWEEN 1 AND 512),
+    content      jsonb,        -- NULL: not readable. Where raw is set, a projection for filters
+    raw          bytea,        -- the exact JSON text, only where jsonb can't give it back
+    tool_calls   jsonb,
+    tool_call_id text COLLATE "C" CHECK (octet_length(tool_call_id) <= 512),
+    ttl_seconds  integer,
+    expires_at   timestamptz,  -- fixed at first insert
+    deleted_at   timestamptz,  -- soft delete
+    metadata     jsonb,
+    created_at   timestamptz NOT NULL,
+    sealed       boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, card_id)
+);
+
+-- One live tool.result a call.
+CREATE UNIQUE INDEX cards_one_result ON cardbox.cards (tenant_id, tool_call_id)
+    WHERE metadata ->> 'type' = 'tool.result' AND deleted_at IS NULL AND tool_call_id IS NOT NULL;
+CREATE INDEX cards_by_time ON cardbox.cards (tenant_id, created_at, card_id);
+CREATE INDEX cards_by_call ON cardbox.cards (tenant_id, tool_call_id)
+    WHERE tool_call_id IS NOT NULL;
+CREATE INDEX cards_by_step ON cardbox.cards
+    (tenant_id, (metadata ->> 'step_id'), created_at, card_id)
+    WHERE metadata ->> 'step_id' IS NOT NULL;
+CREATE INDEX cards_by_turn ON cardbox.cards
+    (tenant_id, (metadata ->> 'agent_turn_id'), created_at, card_id)
+    WHERE metadata ->> 'agent_turn_id' IS NOT NULL;
+CREATE INDEX cards_by_trace ON cardbox.cards
+    (tenant_id, (metadata ->> 'trace_id'), created_at, card_id)
+    WHERE metadata ->> 'trace_id' IS NOT NULL;
+CREATE INDEX cards_by_type ON cardbox.cards
+    (tenant_id, (metadata ->> 'type'), created_at, card_id)
+    WHERE metadata ->> 'type' IS NOT NULL;
+CREATE INDEX cards_by_expiry ON cardbox.cards (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX cards_by_deletion ON cardbox.cards (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- What a repaired card said before: "immutable" stays auditable.
+CREATE TABLE cardbox.card_revisions (
+    tenant_id    text COLLATE "C" NOT NULL,
+    card_id      text COLLATE "C" NOT NULL,
+    revision     bigint GENERATED ALWAYS AS IDENTITY,
+    replaced_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    content      jsonb,
+    raw          bytea,
+    tool_calls   jsonb,
+    tool_call_id text COLLATE "C",
+    metadata     jsonb,
+    created_at   timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, card_id, revision)
+);
+
+-- A sealed card never changes again. Only its own end of life removes it.
+CREATE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.expires_at <= clock_timestamp() THEN
+        RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+    END IF;
+    RAISE EXCEPTION 'card % is sealed', OLD.card_id USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+CREATE TRIGGER cards_sealed BEFORE UPDATE OR DELETE ON cardbox.cards
+    FOR EACH ROW WHEN (OLD.sealed) EXECUTE FUNCTION cardbox.refuse_change_of_sealed();

@@ -1,0 +1,128 @@
+-- Boxes: ordered lists of card ids, in pieces. Ids at positions below length / 64 * 64 lie in
+-- sealed segments of 64 that never change; the rest is the short tail in the head row. So an append
+-- touches one small row whatever the length of the box.
+CREATE TABLE cardbox.card_boxes (
+    tenant_id  text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
+    box_id     uuid NOT NULL,
+    chain_id   uuid NOT NULL,
+    own_from   bigint NOT NULL DEFAULT 0, -- positions below belong to the parents of the chain
+    length     bigint NOT NULL,
+    version    bigint NOT NULL,
+    tail       jsonb NOT NULL,            -- ids from length / 64 * 64 on
+    parent_ids jsonb NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    deleted_at timestamptz,
+    PRIMARY KEY (tenant_id, box_id)
+) WITH (fillfactor = 50, toast_tuple_target = 8160);
+CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
+CREATE INDEX card_boxes_by_time ON cardbox.card_boxes (tenant_id, created_at, box_id);
+
+-- Sealed runs of 64 ids; the last run of a chain that its box has left may be shorter.
+CREATE TABLE cardbox.card_box_segments (
+    tenant_id text COLLATE "C" NOT NULL,
+    chain_id  uuid NOT NULL,
+    start     bigint NOT NULL, -- position of the first id, a multiple of 64
+    card_ids  jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, chain_id, start)
+);
+
+-- A fork continues its parent's chain: positions below parent_length (a multiple of 64) are the
+-- parent's. Chains without a parent have no row.
+CREATE TABLE cardbox.card_box_chains (
+    tenant_id       text COLLATE "C" NOT NULL,
+    chain_id        uuid NOT NULL,
+    parent_chain_id uuid NOT NULL,
+    parent_length   bigint NOT NULL,
+    PRIMARY KEY (tenant_id, chain_id)
+);
+CREATE INDEX card_box_chains_by_parent
+    ON cardbox.card_box_chains (tenant_id, parent_chain_id, parent_length);
+
+-- One small row a change. What the box was at a version is the first `length` ids of `chain_id`.
+CREATE TABLE cardbox.card_box_log (
+    tenant_id      text COLLATE "C" NOT NULL,
+    box_id         uuid NOT NULL,
+    version        bigint NOT NULL,
+    op             text NOT NULL CHECK (op IN ('create', 'append', 'replace', 'fork')),
+    chain_id       uuid NOT NULL,
+    length         bigint NOT NULL,
+    added          bigint NOT NULL,
+    append_key     text COLLATE "C" CHECK (octet_length(append_key) BETWEEN 1 AND 512),
+    request_digest bytea,
+    at             timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, box_id, version)
+);
+CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
+    WHERE append_key IS NOT NULL;
+
+-- Index keys of card ids: hashes that carry the tenant, so that one tenant's ids never meet
+-- another's in the index.
+CREATE FUNCTION cardbox.id_key(tenant text, id text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT hashtextextended(tenant || E'\x1f' || id, 0)
+$$;
+
+CREATE FUNCTION cardbox.id_keys(tenant text, ids jsonb) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_agg(cardbox.id_key(tenant, e.id)) FROM jsonb_array_elements_text(ids) AS e(id)
+$$;
+CREATE INDEX card_box_segments_by_card
+    ON cardbox.card_box_segments USING gin (cardbox.id_keys(tenant_id, card_ids));
+
+-- The first n ids of an array of ids.
+CREATE FUNCTION cardbox.first_ids(ids jsonb, n bigint) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(jsonb_agg(e.id ORDER BY e.place), '[]')
+      FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place) WHERE e.place <= n
+$$;
+
+-- The sealed segments that cover positions from_pos to before_pos of a chain, its own and those of
+-- the chains that it continues. The first may begin before from_pos, the last end after before_pos.
+CREATE FUNCTION cardbox.chain_segments(
+    tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint)
+RETURNS TABLE (start bigint, card_ids jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT s.start, s.card_ids
+      FROM cardbox.card_box_segments s
+     WHERE s.tenant_id = tenant AND s.chain_id = chain
+       AND s.start > from_pos - 64 AND s.start < before_pos
+    UNION ALL
+    SELECT s.start, s.card_ids
+      FROM (WITH RECURSIVE lineage AS (
+                SELECT c.parent_chain_id AS chain_id, c.parent_length AS ceiling
+                  FROM cardbox.card_box_chains c
+                 WHERE c.tenant_id = tenant AND c.chain_id = chain AND from_pos < own_from
+                UNION ALL
+                SELECT c.parent_chain_id, least(l.ceiling, c.parent_length)
+                  FROM lineage l
+                  JOIN cardbox.card_box_chains c
+                    ON c.tenant_id = tenant AND c.chain_id = l.chain_id
+                 WHERE from_pos < least(l.ceiling, c.parent_length))
+            SELECT * FROM lineage) AS l
+     CROSS JOIN LATERAL (
+            SELECT x.start, x.card_ids
+              FROM cardbox.card_box_segments x
+             WHERE x.tenant_id = tenant AND x.chain_id = l.chain_id
+               AND x.start > from_pos - 64 AND x.start < least(l.ceiling, before_pos)) AS s
+$$;
+
+-- Every box with its whole list, for people with psql. Not for workers before PostgreSQL 15, where
+-- a view reads as its owner.
+DO $$
+BEGIN
+    EXECUTE format($view$
+        CREATE VIEW cardbox.boxes %s AS
+        SELECT b.tenant_id, b.box_id,
+               coalesce((SELECT jsonb_agg(e.id ORDER BY p.start, e.place)
+                           FROM (SELECT * FROM cardbox.chain_segments(b.tenant_id, b.chain_id,
+                                        b.own_from, 0, b.length)
+                                 UNION ALL SELECT b.length / 64 * 64, b.tail) AS p
+                          CROSS JOIN LATERAL jsonb_array_elements(p.card_ids)
+                                WITH ORDINALITY AS e(id, place)), '[]') AS card_ids,
+               b.length, b.version, b.parent_ids, b.created_at, b.updated_at
+          FROM cardbox.card_boxes b WHERE b.deleted_at IS NULL $view$,
+        CASE WHEN current_setting('server_version_num')::integer >= 150000
+             THEN 'WITH (security_invoker = true)' ELSE '' END);
+END
+$$;

@@ -1,0 +1,79 @@
+-- Boxes: their ids, their cards, or both, whole or in part, now or as of an earlier moment; for one
+-- tenant or several at once. Arrays are parallel, one element a box.
+-- $1 text[]  tenants
+-- $2 uuid[]  box ids
+-- $3 int4[]  what is wanted: 1 the ids of the range, 2 the cards of the range, 4 all ids
+-- $4 int8[]  range: only the last n ids; NULL: by $5 and $6
+-- $5 int8[]  range: from this position, 0 is the first
+-- $6 int8[]  range: at most so many; NULL: to the end
+-- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
+-- $9 timestamptz[]  as of this moment; NULL: not so
+-- Rows come in any order. kind 0: one a box that exists (ids: its parent_ids); kind 1: a run of ids
+-- that begins at pos and may reach beyond the range; kind 2: the card at pos (null: not readable).
+-- The columns are those of enum box_column in the C code.
+WITH wanted AS (
+    SELECT k.ord, k.want, b.tenant_id, b.parent_ids, b.created_at,
+           h.version, h.chain_id, h.own_from, h.length, h.updated_at,
+           CASE WHEN h.chain_id = b.chain_id THEN b.tail END AS tail,
+           b.length / 64 * 64 AS tail_start,
+           r.first, r.before,
+           CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
+           CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
+      FROM unnest($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                  $7::int8[], $8::int8[], $9::timestamptz[]) WITH ORDINALITY
+           AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
+      JOIN cardbox.card_boxes b
+        ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL
+     CROSS JOIN LATERAL (
+        SELECT b.version, b.chain_id, b.own_from, coalesce(k.at_length, b.length) AS length,
+               b.updated_at
+         WHERE k.at_version IS NULL AND k.at_time IS NULL
+           AND (k.at_length IS NULL OR k.at_length <= b.length)
+        UNION ALL
+        (SELECT l.version, l.chain_id, 9223372036854775807, l.length, l.at
+           FROM cardbox.card_box_log l
+          WHERE l.tenant_id = b.tenant_id AND l.box_id = b.box_id
+            AND (k.at_version IS NOT NULL OR k.at_time IS NOT NULL)
+            AND (k.at_version IS NULL OR l.version = k.at_version)
+            AND (k.at_time IS NULL OR l.at <= k.at_time)
+          ORDER BY l.version DESC LIMIT 1)) AS h
+     CROSS JOIN LATERAL (
+        SELECT CASE WHEN k.tail IS NULL THEN least(k.skip, h.length)
+                    ELSE greatest(h.length - k.tail, 0) END AS first) AS f
+     CROSS JOIN LATERAL (
+        SELECT f.first, CASE WHEN k.tail IS NULL THEN least(f.first + k.most, h.length)
+                             ELSE h.length END AS before) AS r
+), runs AS (
+    SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids
+      FROM wanted w
+     CROSS JOIN LATERAL (
+        SELECT p.start, p.card_ids
+          FROM cardbox.chain_segments(w.tenant_id, w.chain_id, w.own_from, w.ids_first,
+                                      w.ids_before) AS p
+        UNION ALL
+        SELECT w.tail_start, w.tail
+         WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
+)
+SELECT w.ord, 0 AS kind, NULL::int8 AS pos, w.parent_ids AS ids, w.version, w.length, w.first,
+       w.before, w.created_at AS box_created_at, w.updated_at, NULL::text AS wanted_id,
+       NULL::text AS card_id, NULL::jsonb AS content, NULL::bytea AS raw, NULL::jsonb AS tool_calls,
+       NULL::text AS tool_call_id, NULL::int4 AS ttl_seconds, NULL::timestamptz AS expires_at,
+       NULL::jsonb AS metadata, NULL::timestamptz AS created_at, NULL::bool AS sealed
+  FROM wanted w
+UNION ALL
+SELECT r.ord, 1, r.start, r.card_ids, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM runs r WHERE r.want & 5 <> 0
+UNION ALL
+SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.id,
+       c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
+       c.metadata, c.created_at, c.sealed
+  FROM runs r
+ CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
+  LEFT JOIN LATERAL (
+        SELECT x.* FROM cardbox.cards x
+         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
+           AND x.content IS NOT NULL AND x.deleted_at IS NULL
+           AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
+         LIMIT 1) AS c ON true
+ WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before

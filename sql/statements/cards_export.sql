@@ -1,0 +1,9 @@
+-- A page of all rows of a tenant's cards, deleted and expired ones too, in the order of their ids.
+-- $1 text  tenant
+-- $2 text  after this card id; NULL: from the first
+-- $3 int8  how many
+SELECT c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
+       c.deleted_at, c.metadata, c.created_at, c.sealed
+  FROM cardbox.cards c
+ WHERE c.tenant_id = $1::text AND ($2::text IS NULL OR c.card_id > $2::text)
+ ORDER BY c.card_id LIMIT $3::int8

@@ -1,0 +1,28 @@
+-- A page of cards, newest first. Planned anew each time: NULL parameters fall out of the plan, and
+-- the index of the filter that is left is used.
+-- plan: each time
+-- $1 text  tenant
+-- $2 text  step_id, $3 text type, $4 text trace_id, $5 text agent_turn_id, $6 text role; NULL: any
+-- $7 text[]  tool call ids; NULL: any
+-- $8 jsonb   members that the metadata must have; NULL: any
+-- $9 timestamptz  created after, $10 timestamptz created before; NULL: any
+-- $11 timestamptz, $12 text  the last row of the page before; NULL: from the newest
+-- $13 int8   how many
+SELECT 1::int8, c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds,
+       c.expires_at, c.metadata, c.created_at, c.sealed
+  FROM cardbox.cards c
+ WHERE c.tenant_id = $1::text
+   AND ($2::text IS NULL OR c.metadata ->> 'step_id' = $2::text)
+   AND ($3::text IS NULL OR c.metadata ->> 'type' = $3::text)
+   AND ($4::text IS NULL OR c.metadata ->> 'trace_id' = $4::text)
+   AND ($5::text IS NULL OR c.metadata ->> 'agent_turn_id' = $5::text)
+   AND ($6::text IS NULL OR c.metadata ->> 'role' = $6::text)
+   AND ($7::text[] IS NULL OR c.tool_call_id = ANY ($7::text[]))
+   AND ($8::jsonb IS NULL OR c.metadata @> $8::jsonb)
+   AND ($9::timestamptz IS NULL OR c.created_at > $9::timestamptz)
+   AND ($10::timestamptz IS NULL OR c.created_at < $10::timestamptz)
+   AND ($11::timestamptz IS NULL OR (c.created_at, c.card_id) < ($11::timestamptz, $12::text))
+   AND c.content IS NOT NULL AND c.deleted_at IS NULL
+   AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
+ ORDER BY c.created_at DESC, c.card_id DESC
+ LIMIT $13::int8

@@ -1,0 +1,6 @@
+-- Tables of ours that row-level security does not guard for everybody.
+SELECT c.relname::text
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = 'cardbox' AND c.relkind = 'r'
+   AND c.relname NOT IN ('migrations', 'tenant_grants')
+   AND NOT (c.relrowsecurity AND c.relforcerowsecurity)

@@ -1,0 +1,2 @@
+-- Whether the database answers, and which migration it is at.
+SELECT max(m.version) FROM cardbox.migrations m

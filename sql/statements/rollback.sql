@@ -1,0 +1,2 @@
+-- Ends a transaction that failed or is not wanted.
+ROLLBACK

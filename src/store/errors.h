@@ -1,0 +1,28 @@
+/*
+ * errors.h: how the store reports: filling a cardbox_error, and the one table from SQLSTATE to
+ * status. Knows nothing of connections.
+ */
+#ifndef STORE_ERRORS_H
+#define STORE_ERRORS_H
+
+#include <stdarg.h>
+#include "base/scan.h"
+#include "cardbox/status.h"
+
+/* Fills err (may be NULL) and returns status. The message is cut to fit, never past a UTF-8
+ * character. */
+cardbox_status error_set(cardbox_error *err, cardbox_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+cardbox_status error_nomem(cardbox_error *err);
+
+/* A JSON text that scan_check refused: `what` names the argument ("content"). */
+cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
+
+/* What the builder of a text ran into. */
+cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
+
+/* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
+cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * migrate.h: brings a database to the schema that this build needs. One connection of its own,
+ * under an advisory lock, so any number of processes may run it at once.
+ */
+#ifndef STORE_MIGRATE_H
+#define STORE_MIGRATE_H
+
+#include "cardbox/client.h"
+
+typedef struct migration {
+    int version;
+    const char *name;
+    const char *text;
+} migration;
+
+/* All that are compiled in, in order; *count of them. */
+const migration *migrations_all(size_t *count);
+
+/* The newest version that this build knows: what cardbox_open asks for. */
+int migrations_newest(void);
+
+/* Called for each migration: it ran (or would run), or was there already. */
+typedef void (*migrate_report)(void *arg, const migration *m, bool applied_now);
+
+/* Applies what is missing, or with dry_run only reports it. A file that was changed after it was
+ * applied, a gap, or a database newer than this build: CARDBOX_CONFLICT, and nothing is done. */
+cardbox_status migrate_run(const char *conninfo, bool dry_run, migrate_report report, void *arg,
+                           cardbox_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * params.h: the parameters of one statement, in PostgreSQL's binary form, built in one buffer. All
+ * go with an explicit length, so a NUL or a megabyte is no special case. Latches its first failure.
+ */
+#ifndef STORE_PARAMS_H
+#define STORE_PARAMS_H
+
+#include "base/buf.h"
+#include "base/uuid.h"
+
+#define PARAMS_MAX 16
+
+typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
+                           PARAMS_BOOL = 16,
+                           PARAMS_BYTEA = 17,
+                           PARAMS_INT8 = 20,
+                           PARAMS_INT4 = 23,
+                           PARAMS_TEXT = 25,
+                           PARAMS_TIMESTAMPTZ = 1184,
+                           PARAMS_UUID = 2950,
+                           PARAMS_JSONB = 3802
+} params_type;
+
+typedef struct params {
+    buf bytes;
+    int count;
+    size_t offsets[PARAMS_MAX];
+    int lengths[PARAMS_MAX]; /* -1: NULL */
+    size_t array; /* offset of the open array's header; 0 is possible only when in_array */
+    bool in_array;
+    int elements;
+} params;
+
+/* `max_bytes` bounds all of them together. */
+void params_init(params *p, size_t max_bytes);
+void params_free(params *p);
+
+/* Each of these adds one parameter; between params_array and params_array_end one element. */
+void params_null(params *p);
+void params_text(params *p, view text);
+void params_cstr(params *p, const char *text); /* NULL: a null */
+void params_bytea(params *p, view bytes);
+void params_jsonb(params *p, view text); /* valid JSON that jsonb accepts */
+void params_bool(params *p, bool value);
+void params_int4(params *p, int32_t value);
+void params_int8(params *p, int64_t value);
+void params_uuid(params *p, const uuid16 *id);
+void params_timestamptz(params *p, int64_t micros_since_1970);
+
+void params_array(params *p, params_type element);
+void params_array_end(params *p);
+
+/* Fills the arrays that libpq wants: values, lengths, formats (all binary). Pointers live until the
+ * next change. False if an append failed. */
+bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
+                   int formats[PARAMS_MAX]);
+
+#endif

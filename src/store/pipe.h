@@ -1,0 +1,54 @@
+/*
+ * pipe.h: one non-blocking connection in pipeline mode, for an event loop: statements go out as
+ * they come, answers come back in order, each as its own implicit transaction (one Sync a
+ * statement). Reconnects by itself. Belongs to one thread. Knows nothing of HTTP and owns no loop.
+ */
+#ifndef STORE_PIPE_H
+#define STORE_PIPE_H
+
+#include "cardbox/client.h"
+#include "store/params.h"
+#include "store/rows.h"
+#include "store/statement.h"
+
+typedef struct store_pipe store_pipe;
+
+enum { PIPE_READ = 1, PIPE_WRITE = 2 };
+
+/* What became of a statement: rows (now the callee's, rows_free) with err NULL; or NULL and why.
+ * May send more on the same pipe. */
+typedef void (*pipe_done)(void *arg, store_rows *rows, const cardbox_error *err);
+
+/* Starts to connect. Of the options it takes conninfo, application_name, connect_timeout_ms,
+ * statement_timeout_ms and no_named_statements; the text must outlive the pipe. NULL: no memory. */
+store_pipe *pipe_new(const cardbox_options *options);
+
+/* Fails what is in flight with CARDBOX_UNAVAILABLE, then closes. */
+void pipe_free(store_pipe *pipe);
+
+/* The socket, which changes with each attempt to connect; -1 while there is none. */
+int pipe_fd(const store_pipe *pipe);
+
+/* What to wait for on it: PIPE_READ, PIPE_WRITE. */
+unsigned pipe_events(const store_pipe *pipe);
+
+/* Call when the socket is ready for these: connects on, reads, writes, calls pipe_done. */
+void pipe_ready(store_pipe *pipe, unsigned events);
+
+/* Call by pipe_next_ms at the latest: starts the next attempt to connect, gives up on a connection
+ * that does not come or whose oldest statement is over its deadline. */
+void pipe_tick(store_pipe *pipe, int64_t now_ms);
+int64_t pipe_next_ms(const store_pipe *pipe); /* clock_ms() time; INT64_MAX: nothing is due */
+
+bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
+size_t pipe_in_flight(const store_pipe *pipe);
+
+/* Why the last connection was lost or could not be made; "" if none was. */
+const char *pipe_reason(const store_pipe *pipe);
+
+/* Sends a statement (prepares it first on its first use on this connection). `done` is called
+ * exactly once, later, unless this fails. */
+cardbox_status pipe_send(store_pipe *pipe, statement_id id, const params *p, pipe_done done,
+                         void *arg, cardbox_error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * read.h: the two reads that everything is made of, cards by id and boxes, as plain data in and
+ * out: build parameters, take rows. The SDK runs them one request at a time, the server joins many.
+ */
+#ifndef STORE_READ_H
+#define STORE_READ_H
+
+#include "store/params.h"
+#include "store/rows.h"
+
+/* --- cards by id: STATEMENT_cards_get --- */
+
+typedef struct card_key {
+    view tenant;
+    view card_id;
+} card_key;
+
+void cards_get_params(params *p, const card_key *keys, size_t count);
+
+/* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
+typedef struct card_row {
+    view card_id;
+    view content; /* jsonb's text, or the exact text where the row has one */
+    bool exact;   /* content is exact text from outside: show it to the byte */
+    view tool_calls;
+    view tool_call_id;
+    view metadata;
+    bool has_ttl;
+    int32_t ttl_seconds;
+    bool has_expiry;
+    int64_t expires_micros;
+    int64_t created_micros;
+    bool sealed;
+} card_row;
+
+/* Columns of cards_get, cards_list and, from BOX_CARD on, of boxes_read. */
+enum { CARD_ORD = 0, CARD_FIRST = 1 };
+
+/* Reads the card whose card_id is in column `first`. */
+void card_row_read(card_row *out, const store_rows *rows, int row, int first);
+
+/* --- boxes: STATEMENT_boxes_read --- */
+
+enum { BOX_WANT_IDS = 1, BOX_WANT_CARDS = 2, BOX_WANT_ALL_IDS = 4 };
+
+typedef struct box_read {
+    view tenant;
+    uuid16 box_id;
+    int want;
+    int64_t tail; /* the last n; negative: by skip and most */
+    int64_t skip;
+    int64_t most;                  /* negative: to the end */
+    int64_t at_version, at_length; /* negative: not so */
+    bool at_time;
+    int64_t at_micros;
+} box_read;
+
+#define BOX_READ_INIT                                                                              \
+    {                                                                                              \
+        .want = BOX_WANT_IDS, .tail = -1, .most = -1, .at_version = -1, .at_length = -1            \
+    }
+
+void boxes_read_params(params *p, const box_read *reads, size_t count);
+
+/* Rows of boxes_read come in any order: kind tells what each is. */
+typedef enum box_kind { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 } box_kind;
+
+enum {
+    BOX_COL_ORD = 0, /* int8: index of the request + 1 */
+    BOX_COL_KIND,    /* int4 */
+    BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */
+    BOX_COL_IDS,     /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: the run */
+    BOX_COL_VERSION, /* int8, and the next five only in BOX_HEAD */
+    BOX_COL_LENGTH,
+    BOX_COL_FIRST,  /* int8: the range that was asked for, clamped: from */
+    BOX_COL_BEFORE, /* int8: and before */
+    BOX_COL_CREATED,
+    BOX_COL_UPDATED,
+    BOX_COL_WANTED_ID, /* text: BOX_CARD: the id at pos */
+    BOX_COL_CARD       /* BOX_CARD: card_row_read from here; card_id NULL: not readable */
+};
+
+/* A head row. */
+typedef struct box_head {
+    view parent_ids; /* JSON array */
+    int64_t version, length, first, before;
+    int64_t created_micros, updated_micros;
+} box_head;
+
+void box_head_read(box_head *out, const store_rows *rows, int row);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * rows.h: what a statement gave, in binary form. A store_rows is a PGresult; cells are borrowed
+ * from it until rows_free. Rooms above the store see only this.
+ */
+#ifndef STORE_ROWS_H
+#define STORE_ROWS_H
+
+#include "base/uuid.h"
+#include "cardbox/status.h"
+
+typedef struct pg_result store_rows;
+
+int rows_count(const store_rows *rows);
+void rows_free(store_rows *rows);
+
+bool rows_null(const store_rows *rows, int row, int column);
+view rows_text(const store_rows *rows, int row, int column);  /* text, bytea; NULL: {NULL, 0} */
+view rows_jsonb(const store_rows *rows, int row, int column); /* jsonb's text; NUL-terminated */
+int32_t rows_int4(const store_rows *rows, int row, int column);
+int64_t rows_int8(const store_rows *rows, int row, int column);
+bool rows_bool(const store_rows *rows, int row, int column);
+uuid16 rows_uuid(const store_rows *rows, int row, int column);
+int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz, since 1970 */
+
+/* Bytes of all cells, for a budget. */
+size_t rows_bytes(const store_rows *rows);
+
+#endif
