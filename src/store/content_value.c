@@ -1,0 +1,213 @@
+/*
+ * content_value.c: what the rules ask of single values: the characters of a string token, white
+ * space around them, uris, the sign of a number. Must not know fields or classes.
+ */
+#include "store/content_class.h"
+
+#include <strings.h>
+
+view content_inside(view token)
+{
+    return (view){token.ptr + 1, token.len - 2};
+}
+
+static void skip(view *rest, size_t bytes)
+{
+    rest->ptr += bytes;
+    rest->len -= bytes;
+}
+
+static uint32_t hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0');
+    return (uint32_t)((c | 0x20) - 'a' + 10);
+}
+
+/* The four digits of an escape \uXXXX that starts at `text`. */
+static uint32_t hex_escape(const char *text)
+{
+    uint32_t code = 0;
+    for (int i = 2; i < 6; i++)
+        code = code << 4 | hex_digit(text[i]);
+    return code;
+}
+
+/* \uXXXX, or two of them that are a pair. */
+static uint32_t next_hex_escape(view *rest)
+{
+    uint32_t code = hex_escape(rest->ptr);
+    skip(rest, 6);
+    bool high = code >= 0xD800 && code <= 0xDBFF;
+    if (!high || rest->len < 6 || rest->ptr[0] != '\\' || rest->ptr[1] != 'u')
+        return code;
+    uint32_t low = hex_escape(rest->ptr);
+    if (low < 0xDC00 || low > 0xDFFF)
+        return code;
+    skip(rest, 6);
+    return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+}
+
+static uint32_t next_escape(view *rest)
+{
+    static const char letters[] = "bfnrt";
+    static const char means[] = "\b\f\n\r\t";
+    char letter = rest->ptr[1];
+    if (letter == 'u')
+        return next_hex_escape(rest);
+    skip(rest, 2);
+    const char *at = strchr(letters, letter);
+    return (unsigned char)(at ? means[at - letters] : letter);
+}
+
+uint32_t content_next_char(view *rest)
+{
+    unsigned char first = (unsigned char)rest->ptr[0];
+    if (first == '\\')
+        return next_escape(rest);
+    if (first < 0x80) {
+        skip(rest, 1);
+        return first;
+    }
+    size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+    uint32_t code = first & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++)
+        code = code << 6 | ((unsigned char)rest->ptr[i] & 0x3F);
+    skip(rest, more + 1);
+    return code;
+}
+
+static bool is_space(uint32_t c)
+{
+    return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
+           c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+view content_trim(view inside)
+{
+    const char *start = NULL;
+    const char *end = inside.ptr;
+    for (view rest = inside; rest.len > 0;) {
+        const char *at = rest.ptr;
+        if (is_space(content_next_char(&rest)))
+            continue;
+        start = start ? start : at;
+        end = rest.ptr;
+    }
+    return start ? (view){start, (size_t)(end - start)} : (view){inside.ptr, 0};
+}
+
+bool content_says(view inside, const char *text)
+{
+    while (inside.len > 0 && *text)
+        if (content_next_char(&inside) != (unsigned char)*text++)
+            return false;
+    return inside.len == 0 && !*text;
+}
+
+int content_compare(view a, view b)
+{
+    while (a.len > 0 && b.len > 0) {
+        uint32_t left = content_next_char(&a);
+        uint32_t right = content_next_char(&b);
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    return (a.len > 0) - (b.len > 0);
+}
+
+/* --- uris --- */
+
+typedef struct uri_parts {
+    view host; /* without user and port */
+    view path; /* with its first slash, without query and fragment */
+} uri_parts;
+
+/* The bytes of `text` before any of `ends`, or all of it. */
+static size_t length_until(view text, const char *ends)
+{
+    size_t n = 0;
+    while (n < text.len && !strchr(ends, text.ptr[n]))
+        n++;
+    return n;
+}
+
+static uri_parts split_uri(view after_scheme)
+{
+    size_t end = length_until(after_scheme, "/?#");
+    uri_parts parts = {{after_scheme.ptr, end}, after_scheme};
+    skip(&parts.path, end);
+    parts.path.len = length_until(parts.path, "?#");
+    size_t user = length_until(parts.host, "@");
+    if (user < parts.host.len)
+        skip(&parts.host, user + 1);
+    parts.host.len = length_until(parts.host, ":");
+    return parts;
+}
+
+static bool s3_fits(uri_parts uri)
+{
+    view key = uri.path;
+    if (key.len > 0)
+        skip(&key, 1);
+    bool local = uri.host.len == 9 && strncasecmp(uri.host.ptr, "localhost", 9) == 0;
+    if (!local)
+        return uri.host.len > 0 && key.len > 0;
+    size_t bucket = length_until(key, "/");
+    return bucket > 0 && bucket + 1 < key.len;
+}
+
+static bool https_fits(uri_parts uri)
+{
+    return uri.host.len > 0 && uri.path.len > 1;
+}
+
+static const struct uri_scheme {
+    const char *name; /* with "://" */
+    bool (*fits)(uri_parts uri);
+    const char *must;
+} schemes[] = {
+    {"s3://", s3_fits, "must name a bucket and a key, as in s3://bucket/key"},
+    {"https://", https_fits, "must name a host and a path, as in https://host/path"},
+};
+
+static bool has_control(view text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7F)
+            return true;
+    return false;
+}
+
+bool content_uri_fits(view uri, const char **must)
+{
+    /* A line feed would also break the plain text of several files, one a line. */
+    *must = "must not hold control characters";
+    if (has_control(uri))
+        return false;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t len = strlen(schemes[i].name);
+        if (uri.len < len || strncasecmp(uri.ptr, schemes[i].name, len) != 0)
+            continue;
+        *must = schemes[i].must;
+        return schemes[i].fits(split_uri((view){uri.ptr + len, uri.len - len}));
+    }
+    *must = "must be a uri that starts with s3:// or https://";
+    return false;
+}
+
+/* --- numbers --- */
+
+bool content_number_is_zero(view number)
+{
+    for (size_t i = 0; i < number.len && (number.ptr[i] | 0x20) != 'e'; i++)
+        if (number.ptr[i] >= '1' && number.ptr[i] <= '9')
+            return false;
+    return true;
+}
+
+bool content_number_is_positive(view number)
+{
+    return number.ptr[0] != '-' && !content_number_is_zero(number);
+}
