@@ -85,6 +85,11 @@ signal.signal(signal.SIGINT, _on_signal)
 # --- PostgreSQL ---
 
 
+def as_role(dsn, role):
+    """The DSN for another role: postgres (superuser), cardbox (owner), cardbox_app (service)."""
+    return re.sub(r"user=\w+", f"user={role}", dsn)
+
+
 class Postgres:
     """A private cluster. Postgres() starts one, Postgres.shared() takes the test run's."""
 
@@ -103,7 +108,8 @@ class Postgres:
 
     def _run(self, verb, *arguments):
         command = [PG_SH, verb, self.directory, *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        env = {**os.environ, "CARDBOX_BUILD": BUILD}
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
 
     def start(self):
         self._run("start")
@@ -118,17 +124,13 @@ class Postgres:
         self._run("remove")
 
     def database(self, migrate=True):
-        """A new database; returns its DSN."""
+        """A new database; returns its owner's DSN."""
         name = f"test_{os.getpid()}_{time.monotonic_ns()}"
-        dsn = self._run("createdb", name).strip()
-        if migrate:
-            cardbox("migrate", "--dsn", dsn)
-        return dsn
+        return self._run("migrated" if migrate else "createdb", name).strip()
 
     def psql(self, dsn, sql):
         """Runs SQL as superuser in the DSN's database; returns unaligned rows."""
-        command = ["psql", re.sub(r"user=\w+", "user=postgres", dsn), "-XqAt",
-                   "-v", "ON_ERROR_STOP=1", "-c", sql]
+        command = ["psql", as_role(dsn, "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def backends(self, dsn):
@@ -160,12 +162,13 @@ def free_port():
 
 
 class Server:
-    """A running cardboxd; requests to it are methods."""
+    """A running cardboxd, as role cardbox_app; requests to it are methods."""
 
     def __init__(self, dsn, *options, wait=20):
         self.port = free_port()
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
-        command = [os.path.join(BUILD, "bin", "cardboxd"), "--dsn", dsn,
+        command = [os.path.join(BUILD, "bin", "cardboxd"),
+                   "--dsn", as_role(dsn, "cardbox_app"),
                    "--listen", f"127.0.0.1:{self.port}", *options]
         with open(self.log_path, "wb") as log:
             # A session of its own: Ctrl-C must reach it through stop(), once.

@@ -4,7 +4,10 @@
 #   pg.sh start DIR [SETTING=VALUE...]   makes the cluster if DIR has none, and starts it
 #   pg.sh stop DIR [fast|immediate]      stops it; the data stays
 #   pg.sh restart DIR [fast|immediate]
-#   pg.sh createdb DIR NAME              an empty database; prints its DSN
+#   pg.sh createdb DIR NAME              an empty database; prints its owner's DSN
+#   pg.sh migrated DIR NAME              the same, migrated by $CARDBOX_BUILD/bin/cardbox
+# Roles, none of which needs a password: postgres (superuser), cardbox (owner of the databases),
+# cardbox_app (what servers run as: in cardbox_service, owner of nothing).
 #   pg.sh remove DIR                     stops it and removes DIR
 
 pg_bin() {
@@ -53,9 +56,8 @@ pg_start() { # DIR [SETTING=VALUE...]
     # Its output goes to a file: else it would hold the caller's pipe open.
     pg_as_owner "$(pg_bin)/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >"$dir/pg_ctl.log" 2>&1 ||
         { cat "$dir/pg_ctl.log" "$dir/log" >&2 && return 1; }
-    # The owner of the test databases: no superuser, as in production.
-    $new && pg_psql "$dir" postgres -c 'CREATE ROLE cardbox LOGIN CREATEDB CREATEROLE'
-    return 0
+    ! $new || pg_psql "$dir" postgres -c 'CREATE ROLE cardbox LOGIN CREATEDB CREATEROLE' \
+        -c 'CREATE ROLE cardbox_app LOGIN'
 }
 
 pg_stop() { # DIR [MODE]
@@ -71,6 +73,12 @@ pg_createdb() { # DIR NAME
         echo "host=$1 port=5432 user=cardbox dbname=$2"
 }
 
+pg_migrated() { # DIR NAME
+    local dsn
+    dsn=$(pg_createdb "$@") && "${CARDBOX_BUILD:-build}/bin/cardbox" migrate --dsn "$dsn" >&2 &&
+        pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' >&2 && echo "$dsn"
+}
+
 pg_remove() { # DIR
     [ ! -f "$1/data/postmaster.pid" ] || pg_stop "$1" immediate
     rm -rf "$1"
@@ -80,7 +88,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    start | stop | restart | createdb | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | createdb | migrated | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi
