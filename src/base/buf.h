@@ -47,7 +47,7 @@ const char *buf_str(const buf *b);
 void buf_reset(buf *b, size_t keep);
 
 /* Gives the memory away (free() it); NULL if failed or out of memory, never NULL for an empty one.
- * The buffer is empty afterwards. */
+ * `len` may be NULL. The buffer is empty afterwards; a failure stays to be read in `failure`. */
 char *buf_take(buf *b, size_t *len);
 
 void buf_free(buf *b);

@@ -1,0 +1,198 @@
+/*
+ * buf.c: the growing, bounded, latching text buffer. Knows how to quote JSON strings and nothing
+ * else of what is written with it.
+ */
+#include "base/buf.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 128 };
+
+static bool fail(buf *b, buf_failure why)
+{
+    if (b->failure == BUF_FINE)
+        b->failure = why;
+    return false;
+}
+
+/* Doubling keeps appending linear; what would pass the maximum is not allocated. */
+static size_t next_capacity(const buf *b, size_t needed)
+{
+    size_t wanted = b->cap < FIRST_CAPACITY ? FIRST_CAPACITY : b->cap;
+
+    while (wanted < needed)
+        wanted = wanted > SIZE_MAX / 2 ? needed : wanted * 2;
+    if (b->max < wanted - 1)
+        wanted = b->max + 1;
+    return wanted;
+}
+
+bool buf_reserve(buf *b, size_t more)
+{
+    size_t needed, wanted;
+    char *grown;
+
+    if (b->failure != BUF_FINE)
+        return false;
+    if (more > b->max - b->len || more >= SIZE_MAX - b->len)
+        return fail(b, BUF_TOO_LARGE);
+    needed = b->len + more + 1;
+    if (needed <= b->cap)
+        return true;
+    wanted = next_capacity(b, needed);
+    grown = realloc(b->data, wanted);
+    if (grown == NULL)
+        return fail(b, BUF_NOMEM);
+    b->data = grown;
+    b->data[b->len] = '\0';
+    b->cap = wanted;
+    return true;
+}
+
+void buf_add(buf *b, const void *bytes, size_t len)
+{
+    if (len == 0 || !buf_reserve(b, len))
+        return;
+    memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+}
+
+void buf_view(buf *b, view text)
+{
+    buf_add(b, text.ptr, text.len);
+}
+
+void buf_text(buf *b, const char *text)
+{
+    if (text != NULL)
+        buf_add(b, text, strlen(text));
+}
+
+void buf_char(buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void buf_int(buf *b, int64_t number)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof(digits), "%" PRId64, number);
+
+    buf_add(b, digits, (size_t)len);
+}
+
+/* Tries with the room there is; a text that does not fit is written again, into enough of it. */
+void buf_printf(buf *b, const char *format, ...)
+{
+    va_list args;
+    int len;
+
+    if (!buf_reserve(b, 0))
+        return;
+    va_start(args, format);
+    len = vsnprintf(b->data + b->len, b->cap - b->len, format, args);
+    va_end(args);
+    if (len >= 0 && (size_t)len >= b->cap - b->len) {
+        b->data[b->len] = '\0';
+        if (!buf_reserve(b, (size_t)len))
+            return;
+        va_start(args, format);
+        len = vsnprintf(b->data + b->len, b->cap - b->len, format, args);
+        va_end(args);
+    }
+    if (len < 0) {
+        b->data[b->len] = '\0';
+        fail(b, BUF_TOO_LARGE); /* over INT_MAX: the only way in which it fails here */
+        return;
+    }
+    b->len += (size_t)len;
+}
+
+static bool must_escape(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
+static void add_escape(buf *b, char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    unsigned char byte = (unsigned char)c;
+    char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+
+    for (size_t i = 0; i + 1 < sizeof(letters); i += 2) {
+        if (letters[i] == c) {
+            escape[1] = letters[i + 1];
+            buf_add(b, escape, 2);
+            return;
+        }
+    }
+    buf_add(b, escape, sizeof(escape));
+}
+
+void buf_json_string(buf *b, view text)
+{
+    size_t from = 0;
+
+    buf_char(b, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (!must_escape(text.ptr[i]))
+            continue;
+        buf_add(b, text.ptr + from, i - from);
+        add_escape(b, text.ptr[i]);
+        from = i + 1;
+    }
+    if (from < text.len)
+        buf_add(b, text.ptr + from, text.len - from);
+    buf_char(b, '"');
+}
+
+bool buf_ok(const buf *b)
+{
+    return b->failure == BUF_FINE;
+}
+
+const char *buf_str(const buf *b)
+{
+    return b->failure == BUF_FINE && b->data != NULL ? b->data : "";
+}
+
+void buf_reset(buf *b, size_t keep)
+{
+    if (b->cap > keep) {
+        free(b->data);
+        b->data = NULL;
+        b->cap = 0;
+    }
+    if (b->data != NULL)
+        b->data[0] = '\0';
+    b->len = 0;
+    b->failure = BUF_FINE;
+}
+
+char *buf_take(buf *b, size_t *len)
+{
+    buf_failure failure;
+    char *text = NULL;
+    size_t length = 0;
+
+    if (buf_reserve(b, 0)) {
+        text = b->data;
+        length = b->len;
+        b->data = NULL;
+    }
+    failure = b->failure;
+    buf_free(b);
+    b->failure = failure;
+    if (len != NULL)
+        *len = length;
+    return text;
+}
+
+void buf_free(buf *b)
+{
+    free(b->data);
+    *b = BUF_INIT(b->max);
+}

@@ -1,0 +1,87 @@
+/*
+ * view.c: the two questions that everything asks of text from outside: is it UTF-8, is it an id.
+ * Knows nothing of JSON, HTTP or PostgreSQL.
+ */
+#include "base/view.h"
+#include <stdint.h>
+
+static bool is_tail(unsigned char byte)
+{
+    return (byte & 0xC0u) == 0x80u;
+}
+
+/* The second byte carries the limits: E0 and F0 begin overlong forms, ED surrogates, F4 code
+ * points past U+10FFFF. */
+static bool is_second(unsigned char lead, unsigned char byte)
+{
+    switch (lead) {
+    case 0xE0:
+        return byte >= 0xA0 && byte <= 0xBF;
+    case 0xED:
+        return byte >= 0x80 && byte <= 0x9F;
+    case 0xF0:
+        return byte >= 0x90 && byte <= 0xBF;
+    case 0xF4:
+        return byte >= 0x80 && byte <= 0x8F;
+    default:
+        return is_tail(byte);
+    }
+}
+
+size_t view_utf8_step(view text)
+{
+    const unsigned char *at = (const unsigned char *)text.ptr;
+    size_t step;
+
+    if (text.len == 0)
+        return 0;
+    if (at[0] < 0x80)
+        return 1;
+    if (at[0] < 0xC2 || at[0] > 0xF4)
+        return 0;
+    step = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    if (text.len < step || !is_second(at[0], at[1]))
+        return 0;
+    for (size_t i = 2; i < step; i++) {
+        if (!is_tail(at[i]))
+            return 0;
+    }
+    return step;
+}
+
+bool view_is_utf8(view text)
+{
+    const uint64_t high_bits = UINT64_C(0x8080808080808080);
+    size_t at = 0;
+
+    while (at < text.len) {
+        uint64_t word;
+        size_t step;
+
+        if (text.len - at >= sizeof(word)) {
+            memcpy(&word, text.ptr + at, sizeof(word));
+            if ((word & high_bits) == 0) {
+                at += sizeof(word);
+                continue;
+            }
+        }
+        step = view_utf8_step((view){text.ptr + at, text.len - at});
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}
+
+bool view_is_id(view text, size_t max)
+{
+    if (text.len == 0 || text.len > max)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+
+        if (byte < 0x20 || byte == 0x7F)
+            return false;
+    }
+    return view_is_utf8(text);
+}
