@@ -1,0 +1,111 @@
+/*
+ * scan_text.c: writes a text that scan_check accepted again, without white space or without what
+ * jsonb refuses. Knows jsonb's limits only as the flags of a token.
+ */
+#include "base/scan.h"
+#include "base/scan_token.h"
+
+/* A view whose pointer may be used in sums, also where it is empty. */
+static view with_pointer(view text)
+{
+    return text.len > 0 ? text : (view){"", 0};
+}
+
+static view between(const char *from, const char *to)
+{
+    return (view){from, (size_t)(to - from)};
+}
+
+/* Room for `len` bytes, or as many as the buffer may still take: less may be written in the end. */
+static void reserve_up_to(buf *out, size_t len)
+{
+    size_t left = out->max - out->len;
+
+    if (len > 0)
+        buf_reserve(out, len < left ? len : left);
+}
+
+void scan_compact(buf *out, view text)
+{
+    const char *at, *from, *end;
+
+    text = with_pointer(text);
+    at = from = text.ptr;
+    end = text.ptr + text.len;
+    reserve_up_to(out, text.len);
+    while (at < end) {
+        if (*at == '"') {
+            at = scan_skip_string(at, end);
+        } else if (scan_is_space(*at)) {
+            buf_view(out, between(from, at));
+            from = at = scan_skip_space(at, end);
+        } else {
+            at++;
+        }
+    }
+    buf_view(out, between(from, end));
+}
+
+/* --- what jsonb takes --- */
+
+/* A copy under way: what is before `from` was written. */
+typedef struct copy {
+    buf *out;
+    const char *from;
+    const char *end;
+} copy;
+
+/* Writes up to `at`, then `instead`; the copy goes on at `next`. */
+static void replace(copy *c, const char *at, const char *instead, const char *next)
+{
+    buf_view(c->out, between(c->from, at));
+    buf_text(c->out, instead);
+    c->from = next;
+}
+
+/* U+FFFD takes the place of escapes that no text of PostgreSQL can hold. */
+static const char *sanitise_string(copy *c, const char *at)
+{
+    const char *after = scan_skip_string(at, c->end), *next;
+    uint32_t code;
+
+    while ((at = memchr(at, '\\', (size_t)(after - at))) != NULL) {
+        next = scan_escape(at, after, &code);
+        if (next == NULL)
+            break;
+        if (code == 0 || scan_is_half(code))
+            replace(c, at, "\xEF\xBF\xBD", next);
+        at = next;
+    }
+    return after;
+}
+
+/* NULL where no number is. */
+static const char *sanitise_number(copy *c, const char *at)
+{
+    scan_number number;
+
+    if (!scan_number_read(&number, at, c->end))
+        return NULL;
+    if ((scan_number_flags(&number) & SCAN_HAS_LONG_NUMBER) != 0) {
+        replace(c, at, "\"", at);
+        replace(c, number.end, "\"", number.end);
+    }
+    return number.end;
+}
+
+void scan_sanitise(buf *out, view text)
+{
+    copy c;
+    const char *at, *next;
+
+    text = with_pointer(text);
+    c = (copy){out, text.ptr, text.ptr + text.len};
+    reserve_up_to(out, text.len);
+    for (at = text.ptr; at < c.end; at = next) {
+        next = *at == '"' ? sanitise_string(&c, at) : sanitise_number(&c, at);
+        if (next == NULL)
+            next = at + 1;
+    }
+    replace(&c, c.end, NULL, c.end);
+}

@@ -1,0 +1,194 @@
+/*
+ * scan_token.c: numbers and escapes, the two tokens of JSON with an inside. Knows what PostgreSQL's
+ * numeric holds, and nothing of arrays and objects.
+ */
+#include "base/scan_token.h"
+
+/* What numeric_in of PostgreSQL takes: digits before and after the point, and the exponent. */
+enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPONENT_LIMIT = INT32_MAX / 2 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static view take_digits(const char **at, const char *end)
+{
+    const char *from = *at;
+
+    while (*at < end && is_digit(**at))
+        ++*at;
+    return (view){from, (size_t)(*at - from)};
+}
+
+static bool stop(scan_number *out, const char *at, bool good)
+{
+    out->end = at;
+    return good;
+}
+
+static bool read_exponent(scan_number *out, const char *at, const char *end)
+{
+    bool negative = at < end && *at == '-';
+    view digits;
+
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    digits = take_digits(&at, end);
+    out->has_exponent = true;
+    for (size_t i = 0; i < digits.len && out->exponent < SCAN_EXPONENT_MAX; i++)
+        out->exponent = out->exponent * 10 + (digits.ptr[i] - '0');
+    if (out->exponent > SCAN_EXPONENT_MAX)
+        out->exponent = SCAN_EXPONENT_MAX;
+    if (negative)
+        out->exponent = -out->exponent;
+    return stop(out, at, digits.len > 0);
+}
+
+bool scan_number_read(scan_number *out, const char *at, const char *end)
+{
+    *out = (scan_number){.negative = at < end && *at == '-'};
+    if (out->negative)
+        at++;
+    out->whole = take_digits(&at, end);
+    if (out->whole.len == 0)
+        return stop(out, at, false);
+    if (out->whole.len > 1 && out->whole.ptr[0] == '0')
+        return stop(out, out->whole.ptr + 1, false);
+    if (at < end && *at == '.') {
+        at++;
+        out->fraction = take_digits(&at, end);
+        if (out->fraction.len == 0)
+            return stop(out, at, false);
+    }
+    if (at < end && (*at == 'e' || *at == 'E'))
+        return read_exponent(out, at + 1, end);
+    return stop(out, at, true);
+}
+
+static size_t count_zeros(view digits)
+{
+    size_t zeros = 0;
+
+    while (zeros < digits.len && digits.ptr[zeros] == '0')
+        zeros++;
+    return zeros;
+}
+
+/* Digits before the point when the exponent is written out; 0 or less for a fraction. The number
+ * is not zero. */
+static int64_t whole_digits(const scan_number *number)
+{
+    size_t zeros = count_zeros(number->whole);
+    int64_t digits = (int64_t)(number->whole.len - zeros);
+
+    if (digits == 0)
+        digits = -(int64_t)count_zeros(number->fraction);
+    return digits + number->exponent;
+}
+
+unsigned scan_number_flags(const scan_number *number)
+{
+    bool zero = count_zeros(number->whole) == number->whole.len &&
+                count_zeros(number->fraction) == number->fraction.len;
+    int64_t fraction_digits = (int64_t)number->fraction.len - number->exponent;
+    unsigned flags = 0;
+
+    if (number->has_exponent)
+        flags |= SCAN_HAS_EXPONENT;
+    if (zero && number->negative)
+        flags |= SCAN_HAS_NEGATIVE_ZERO;
+    if ((!zero && whole_digits(number) > WHOLE_DIGITS_MAX) ||
+        fraction_digits > FRACTION_DIGITS_MAX || number->exponent >= EXPONENT_LIMIT ||
+        number->exponent <= -EXPONENT_LIMIT)
+        flags |= SCAN_HAS_LONG_NUMBER;
+    return flags;
+}
+
+static int hex_value(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Reads \uXXXX at `at`. */
+static bool read_unit(const char *at, const char *end, uint32_t *unit)
+{
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
+        return false;
+    *unit = 0;
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_value(at[i]);
+
+        if (digit < 0)
+            return false;
+        *unit = *unit << 4 | (uint32_t)digit;
+    }
+    return true;
+}
+
+const char *scan_escape(const char *at, const char *end, uint32_t *code)
+{
+    static const char letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    uint32_t low;
+
+    if (read_unit(at, end, code)) {
+        if (*code < 0xD800 || *code > 0xDBFF || !read_unit(at + 6, end, &low))
+            return at + 6;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return at + 6;
+        *code = 0x10000 + ((*code - 0xD800) << 10) + (low - 0xDC00);
+        return at + 12;
+    }
+    for (size_t i = 0; end - at >= 2 && i + 1 < sizeof(letters); i += 2) {
+        if (at[1] == letters[i]) {
+            *code = (uint32_t)letters[i + 1];
+            return at + 2;
+        }
+    }
+    return NULL;
+}
+
+size_t scan_encode(char out[4], uint32_t code)
+{
+    static const unsigned char leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = len - 1; i > 0; i--) {
+        out[i] = (char)(0x80u | (code & 0x3Fu));
+        code >>= 6;
+    }
+    out[0] = (char)(leads[len] | code);
+    return len;
+}
+
+view scan_inside(view token)
+{
+    return token.len < 2 ? (view){"", 0} : (view){token.ptr + 1, token.len - 2};
+}
+
+view scan_next_piece(view *rest, char storage[4], uint32_t *code)
+{
+    const char *end = rest->ptr + rest->len, *next = end;
+    view piece;
+
+    *code = 'x'; /* of a plain run nobody asks more than that it is no special one */
+    if (rest->len == 0)
+        return *rest;
+    if (rest->ptr[0] == '\\') {
+        next = scan_escape(rest->ptr, end, code);
+        piece = (view){storage, next != NULL ? scan_encode(storage, *code) : 0};
+    } else {
+        next = memchr(rest->ptr, '\\', rest->len);
+        next = next != NULL ? next : end;
+        piece = (view){rest->ptr, (size_t)(next - rest->ptr)};
+    }
+    next = next != NULL ? next : end;
+    *rest = (view){next, (size_t)(end - next)};
+    return piece;
+}

@@ -1,0 +1,208 @@
+/*
+ * scan_walk.c: goes through the members and elements of a text that scan_check accepted, and reads
+ * its strings and integers. Checks no grammar again, but never leaves the text either.
+ */
+#include "base/scan.h"
+#include "base/scan_token.h"
+
+scan_walk scan_enter(scan_value container)
+{
+    bool compound = container.kind == SCAN_OBJECT || container.kind == SCAN_ARRAY;
+
+    if (!compound || container.text.len < 2)
+        return (scan_walk){NULL, NULL};
+    return (scan_walk){container.text.ptr + 1, container.text.ptr + container.text.len - 1};
+}
+
+static const char *skip_container(const char *at, const char *end)
+{
+    size_t depth = 0;
+
+    while (at < end) {
+        char c = *at;
+
+        if (c == '"') {
+            at = scan_skip_string(at, end);
+            continue;
+        }
+        at++;
+        if (c == '{' || c == '[')
+            depth++;
+        if ((c == '}' || c == ']') && --depth == 0)
+            break;
+    }
+    return at;
+}
+
+static const char *skip_scalar(const char *at, const char *end)
+{
+    while (at < end && *at != ',' && *at != '}' && *at != ']' && !scan_is_space(*at))
+        at++;
+    return at;
+}
+
+static const char *skip_value(const char *at, const char *end)
+{
+    if (*at == '"')
+        return scan_skip_string(at, end);
+    if (*at == '{' || *at == '[')
+        return skip_container(at, end);
+    return skip_scalar(at, end);
+}
+
+/* To the next token: white space and one separator are between it and the last. False at the
+ * end. */
+static bool next_token(scan_walk *walk, char separator)
+{
+    walk->at = scan_skip_space(walk->at, walk->end);
+    if (walk->at < walk->end && *walk->at == separator)
+        walk->at = scan_skip_space(walk->at + 1, walk->end);
+    return walk->at < walk->end;
+}
+
+static bool next_value(scan_walk *walk, char separator, scan_value *value)
+{
+    const char *from;
+
+    if (!next_token(walk, separator))
+        return false;
+    from = walk->at;
+    walk->at = skip_value(from, walk->end);
+    if (walk->at == from) /* no value: nobody checked this text */
+        return false;
+    *value = scan_value_of(from, walk->at);
+    return true;
+}
+
+bool scan_member(scan_walk *walk, view *key, scan_value *value)
+{
+    const char *from;
+
+    if (!next_token(walk, ',') || *walk->at != '"')
+        return false;
+    from = walk->at;
+    walk->at = scan_skip_string(from, walk->end);
+    *key = (view){from, (size_t)(walk->at - from)};
+    return next_value(walk, ':', value);
+}
+
+bool scan_element(scan_walk *walk, scan_value *value)
+{
+    return next_value(walk, ',', value);
+}
+
+/* --- strings --- */
+
+static bool has_escapes(view text)
+{
+    return text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
+}
+
+bool scan_string_is(view token, view text)
+{
+    view rest = scan_inside(token), piece;
+    char storage[4];
+    uint32_t code;
+
+    if (!has_escapes(rest))
+        return view_equal(rest, text);
+    while (rest.len > 0) {
+        piece = scan_next_piece(&rest, storage, &code);
+        if (piece.len == 0 || scan_is_half(code) || piece.len > text.len ||
+            memcmp(piece.ptr, text.ptr, piece.len) != 0)
+            return false;
+        text = (view){text.ptr + piece.len, text.len - piece.len};
+    }
+    return text.len == 0;
+}
+
+scan_value scan_find(scan_value object, const char *name)
+{
+    scan_value found = {SCAN_NONE, {NULL, 0}}, value;
+    view wanted = view_of(name), key;
+    scan_walk walk = scan_enter(object);
+
+    if (object.kind != SCAN_OBJECT)
+        return found;
+    while (scan_member(&walk, &key, &value)) {
+        if (scan_string_is(key, wanted))
+            found = value;
+    }
+    return found;
+}
+
+static bool can_decode(view rest)
+{
+    char storage[4];
+    uint32_t code;
+
+    while (rest.len > 0) {
+        if (scan_next_piece(&rest, storage, &code).len == 0 || code == 0 || scan_is_half(code))
+            return false;
+    }
+    return true;
+}
+
+bool scan_decode(buf *out, view token)
+{
+    view rest = scan_inside(token);
+    char storage[4];
+    uint32_t code;
+
+    if (!has_escapes(rest)) {
+        buf_view(out, rest);
+        return true;
+    }
+    if (!can_decode(rest))
+        return false;
+    while (rest.len > 0)
+        buf_view(out, scan_next_piece(&rest, storage, &code));
+    return true;
+}
+
+/* --- integers --- */
+
+/* Adds a digit to a number that is clamped to int64's range: what passes the range stays there. */
+static int64_t shift_in(int64_t number, int digit, bool negative)
+{
+    int64_t limit = negative ? INT64_MIN : INT64_MAX;
+
+    if (__builtin_mul_overflow(number, 10, &number) ||
+        __builtin_add_overflow(number, negative ? -digit : digit, &number))
+        return limit;
+    return number;
+}
+
+/* The digit at `index` of whole and fraction together. */
+static int digit_at(const scan_number *number, size_t index)
+{
+    size_t whole = number->whole.len;
+
+    return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
+}
+
+bool scan_integer(view text, int64_t *out)
+{
+    scan_number number;
+    size_t digits;
+    int64_t whole, result = 0;
+
+    if (!scan_number_read(&number, text.ptr, text.ptr + text.len) ||
+        number.end != text.ptr + text.len)
+        return false;
+    digits = number.whole.len + number.fraction.len;
+    whole = (int64_t)number.whole.len + number.exponent;
+    for (size_t i = 0; i < digits; i++) {
+        int digit = digit_at(&number, i);
+
+        if ((int64_t)i < whole)
+            result = shift_in(result, digit, number.negative);
+        else if (digit != 0)
+            return false;
+    }
+    for (int64_t i = (int64_t)digits;
+         i < whole && result != 0 && result != INT64_MIN && result != INT64_MAX; i++)
+        result = shift_in(result, 0, number.negative);
+    *out = result;
+    return true;
+}
