@@ -1,0 +1,86 @@
+/*
+ * ids.c: the public functions of <cardbox/ids.h>. Knows UUIDs and nothing of cards or boxes.
+ */
+#include <cardbox/ids.h>
+#include "base/uuid.h"
+#include <uuid/uuid.h>
+
+_Static_assert(CARDBOX_UUID_SIZE == UUID_TEXT_SIZE, "the public size is the internal one");
+
+/* Bytes that are digested at once: more than a key and a part of the store's limits have. */
+enum { PIECE_SIZE = 2048 };
+
+/* A digest under way. libuuid digests a namespace and one run of bytes, so a text longer than a
+ * piece is chained: each piece's UUID is the next one's namespace. No memory is allocated, since
+ * there is no way to report that there is none. */
+typedef struct digest {
+    uuid_t uuid;
+    char piece[PIECE_SIZE];
+    size_t len;
+} digest;
+
+static void digest_flush(digest *d)
+{
+    uuid_t next;
+
+    uuid_generate_sha1(next, d->uuid, d->piece, d->len);
+    memcpy(d->uuid, next, sizeof(next));
+    d->len = 0;
+}
+
+static void digest_add(digest *d, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        size_t room = PIECE_SIZE - d->len, some = len < room ? len : room;
+
+        if (room == 0) {
+            digest_flush(d);
+            continue;
+        }
+        memcpy(d->piece + d->len, bytes, some);
+        d->len += some;
+        bytes += some;
+        len -= some;
+    }
+}
+
+static bool is_v7(const uuid16 *id)
+{
+    return id->bytes[6] >> 4 == 7 && id->bytes[8] >> 6 == 2;
+}
+
+void cardbox_uuid7(char out[CARDBOX_UUID_SIZE])
+{
+    uuid16 id;
+
+    uuid16_v7(&id);
+    uuid16_format(out, &id);
+}
+
+void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const char *part)
+{
+    digest d = {.len = 0};
+    uuid16 id, origin;
+    view key_text = view_of(key), part_text = view_of(part);
+
+    digest_add(&d, key_text.ptr, key_text.len);
+    digest_add(&d, "", 1);
+    digest_add(&d, part_text.ptr, part_text.len);
+    digest_flush(&d);
+    memcpy(id.bytes, d.uuid, sizeof(id.bytes));
+    if (uuid16_parse(&origin, key_text) && is_v7(&origin))
+        memcpy(id.bytes, origin.bytes, 6);
+    id.bytes[6] = (unsigned char)(0x70u | (id.bytes[6] & 0x0Fu));
+    uuid16_format(out, &id);
+}
+
+bool cardbox_uuid_parse(char out[CARDBOX_UUID_SIZE], const char *text)
+{
+    uuid16 id;
+
+    if (!uuid16_parse(&id, view_of(text)))
+        return false;
+    if (out != NULL)
+        uuid16_format(out, &id);
+    return true;
+}
