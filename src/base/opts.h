@@ -28,11 +28,11 @@ typedef struct opt_spec {
 
 /*
  * Reads --name VALUE, --name=VALUE, flags, and -h / --help, in any order with the other arguments,
- * up to
- * "--". The rest moves to the front of argv (from argv[0] on) and *argc says how many they are.
- * Fields keep what they hold where neither the option nor its variable is given.
- * Returns 0; 1 if help was asked for; -1 with one line in `error` (size bytes) if the usage is
- * wrong.
+ * up to "--". Where an option is absent its variable counts, unless that is empty; a flag's says 1
+ * or 0, yes or no, true or false. The rest moves to the front of argv (from argv[0] on) and *argc
+ * says how many they are. Fields keep what they hold where neither the option nor its variable is
+ * given. Returns 0; 1 if help was asked for; -1 with one line in `error` (size bytes) if the usage
+ * is wrong.
  */
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
