@@ -1,0 +1,122 @@
+/*
+ * errors.c: the tables of statuses and SQLSTATEs, and the filling of a cardbox_error. Everything
+ * that maps one to the other is here and nowhere else.
+ */
+#include "store/errors.h"
+
+#include <stdio.h>
+
+static const struct {
+    cardbox_status status;
+    const char *name;
+} STATUS_NAMES[] = {
+    {CARDBOX_OK, "ok"},
+    {CARDBOX_INVALID, "invalid"},
+    {CARDBOX_NOT_FOUND, "not_found"},
+    {CARDBOX_CONFLICT, "conflict"},
+    {CARDBOX_GONE, "gone"},
+    {CARDBOX_FORBIDDEN, "forbidden"},
+    {CARDBOX_TOO_LARGE, "too_large"},
+    {CARDBOX_BUSY, "busy"},
+    {CARDBOX_TIMEOUT, "timeout"},
+    {CARDBOX_UNAVAILABLE, "unavailable"},
+    {CARDBOX_NOMEM, "nomem"},
+    {CARDBOX_INTERNAL, "internal"},
+};
+
+const char *cardbox_status_name(cardbox_status status)
+{
+    for (size_t i = 0; i < sizeof(STATUS_NAMES) / sizeof(STATUS_NAMES[0]); i++)
+        if (STATUS_NAMES[i].status == status)
+            return STATUS_NAMES[i].name;
+    return "unknown";
+}
+
+/* The longest prefix that fits comes first: a whole SQLSTATE before its class. */
+static const struct {
+    const char *prefix;
+    cardbox_status status;
+    bool retryable; /* the same transaction may succeed if it is run again */
+} SQLSTATES[] = {
+    {"40001", CARDBOX_UNAVAILABLE, true}, /* serialization failure */
+    {"40P01", CARDBOX_UNAVAILABLE, true}, /* deadlock */
+    {"55P03", CARDBOX_BUSY, true},        /* lock_timeout */
+    {"57014", CARDBOX_TIMEOUT, false},    /* statement_timeout or cancel */
+    {"25006", CARDBOX_UNAVAILABLE, true}, /* read-only: the primary has moved */
+    {"23001", CARDBOX_CONFLICT, false},   /* a sealed card */
+    {"23505", CARDBOX_CONFLICT, false},   /* unique */
+    {"22003", CARDBOX_TOO_LARGE, false},  /* number out of range */
+    {"42501", CARDBOX_FORBIDDEN, false},  /* no privilege, row-level security */
+    {"3F000", CARDBOX_INTERNAL, false},   /* no schema: not migrated */
+    {"28", CARDBOX_UNAVAILABLE, false},   /* wrong password or role */
+    {"3D", CARDBOX_UNAVAILABLE, false},   /* no such database */
+    {"08", CARDBOX_UNAVAILABLE, true},    /* connection */
+    {"57P", CARDBOX_UNAVAILABLE, true},   /* the server stops, starts or recovers */
+    {"53", CARDBOX_UNAVAILABLE, true},    /* out of connections, memory or disk */
+    {"54", CARDBOX_TOO_LARGE, false},     /* PostgreSQL's own limits */
+    {"22", CARDBOX_INVALID, false},       /* data */
+    {"23", CARDBOX_INVALID, false},       /* other constraints */
+    {"25", CARDBOX_CONFLICT, false},      /* the transaction has failed already */
+};
+
+cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
+{
+    if (sqlstate == NULL || sqlstate[0] == '\0') {
+        *retryable = true;
+        return CARDBOX_UNAVAILABLE;
+    }
+    for (size_t i = 0; i < sizeof(SQLSTATES) / sizeof(SQLSTATES[0]); i++) {
+        if (strncmp(sqlstate, SQLSTATES[i].prefix, strlen(SQLSTATES[i].prefix)) == 0) {
+            *retryable = SQLSTATES[i].retryable;
+            return SQLSTATES[i].status;
+        }
+    }
+    *retryable = false;
+    return CARDBOX_INTERNAL;
+}
+
+/* vsnprintf may cut inside a character: the rest of it goes too. */
+static void drop_cut_character(char *text, size_t size)
+{
+    size_t len = strlen(text);
+    if (len + 1 < size)
+        return;
+    while (len > 0 && !view_is_utf8((view){text, len}) && len + 4 > size)
+        text[--len] = '\0';
+}
+
+cardbox_status error_set(cardbox_error *err, cardbox_status status, const char *format, ...)
+{
+    if (err == NULL)
+        return status;
+    *err = (cardbox_error)CARDBOX_ERROR_INIT;
+    err->status = status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof(err->message), format, args);
+    va_end(args);
+    drop_cut_character(err->message, sizeof(err->message));
+    return status;
+}
+
+cardbox_status error_nomem(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOMEM, "out of memory");
+}
+
+cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault)
+{
+    cardbox_status status = fault->too_deep ? CARDBOX_TOO_LARGE : CARDBOX_INVALID;
+    error_set(err, status, "%s is not valid JSON at byte %zu: %s", what, fault->position,
+              fault->message);
+    if (err != NULL)
+        err->position = fault->position;
+    return status;
+}
+
+cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what)
+{
+    if (b->failure == BUF_TOO_LARGE)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s is over the limit of %zu bytes", what, b->max);
+    return error_nomem(err);
+}

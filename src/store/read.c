@@ -1,0 +1,112 @@
+/*
+ * read.c: parameters and rows of the two reads. Knows nothing of connections, nor of who asks.
+ */
+#include "store/read.h"
+
+void cards_get_params(params *p, const card_key *keys, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, keys[i].tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, keys[i].card_id);
+    params_array_end(p);
+}
+
+/* Columns of a card, from its card_id on. */
+enum {
+    COL_CARD_ID,
+    COL_CONTENT,
+    COL_RAW,
+    COL_TOOL_CALLS,
+    COL_TOOL_CALL_ID,
+    COL_TTL,
+    COL_EXPIRES,
+    COL_METADATA,
+    COL_CREATED,
+    COL_SEALED
+};
+
+void card_row_read(card_row *out, const store_rows *rows, int row, int first)
+{
+    *out = (card_row){.card_id = rows_text(rows, row, first + COL_CARD_ID)};
+    if (out->card_id.ptr == NULL)
+        return;
+    out->content = rows_text(rows, row, first + COL_RAW);
+    out->exact = out->content.ptr != NULL;
+    if (!out->exact)
+        out->content = rows_jsonb(rows, row, first + COL_CONTENT);
+    out->tool_calls = rows_jsonb(rows, row, first + COL_TOOL_CALLS);
+    out->tool_call_id = rows_text(rows, row, first + COL_TOOL_CALL_ID);
+    out->metadata = rows_jsonb(rows, row, first + COL_METADATA);
+    out->has_ttl = !rows_null(rows, row, first + COL_TTL);
+    out->ttl_seconds = rows_int4(rows, row, first + COL_TTL);
+    out->has_expiry = !rows_null(rows, row, first + COL_EXPIRES);
+    out->expires_micros = rows_micros(rows, row, first + COL_EXPIRES);
+    out->created_micros = rows_micros(rows, row, first + COL_CREATED);
+    out->sealed = rows_bool(rows, row, first + COL_SEALED);
+}
+
+static void int8_or_null(params *p, int64_t value)
+{
+    if (value < 0)
+        params_null(p);
+    else
+        params_int8(p, value);
+}
+
+/* One array of int8, a field of each read; negative is NULL. */
+static void int8_field(params *p, const box_read *reads, size_t count, size_t offset)
+{
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++) {
+        int64_t value;
+        memcpy(&value, (const char *)&reads[i] + offset, sizeof(value));
+        int8_or_null(p, value);
+    }
+    params_array_end(p);
+}
+
+void boxes_read_params(params *p, const box_read *reads, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, reads[i].tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_UUID);
+    for (size_t i = 0; i < count; i++)
+        params_uuid(p, &reads[i].box_id);
+    params_array_end(p);
+    params_array(p, PARAMS_INT4);
+    for (size_t i = 0; i < count; i++)
+        params_int4(p, reads[i].want);
+    params_array_end(p);
+    int8_field(p, reads, count, offsetof(box_read, tail));
+    int8_field(p, reads, count, offsetof(box_read, skip));
+    int8_field(p, reads, count, offsetof(box_read, most));
+    int8_field(p, reads, count, offsetof(box_read, at_version));
+    int8_field(p, reads, count, offsetof(box_read, at_length));
+    params_array(p, PARAMS_TIMESTAMPTZ);
+    for (size_t i = 0; i < count; i++) {
+        if (reads[i].at_time)
+            params_timestamptz(p, reads[i].at_micros);
+        else
+            params_null(p);
+    }
+    params_array_end(p);
+}
+
+void box_head_read(box_head *out, const store_rows *rows, int row)
+{
+    *out = (box_head){
+        .parent_ids = rows_jsonb(rows, row, BOX_COL_IDS),
+        .version = rows_int8(rows, row, BOX_COL_VERSION),
+        .length = rows_int8(rows, row, BOX_COL_LENGTH),
+        .first = rows_int8(rows, row, BOX_COL_FIRST),
+        .before = rows_int8(rows, row, BOX_COL_BEFORE),
+        .created_micros = rows_micros(rows, row, BOX_COL_CREATED),
+        .updated_micros = rows_micros(rows, row, BOX_COL_UPDATED),
+    };
+}
