@@ -58,6 +58,10 @@ typedef struct scan_error {
 bool scan_check(view text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error);
 
+/* The one value of a text that scan_check accepted, or that PostgreSQL printed. SCAN_NONE for an
+ * empty text. */
+scan_value scan_whole(view text);
+
 /* Walks an object or array that scan_check accepted (or a value inside one). */
 typedef struct scan_walk {
     const char *at;

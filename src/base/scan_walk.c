@@ -5,6 +5,18 @@
 #include "base/scan.h"
 #include "base/scan_token.h"
 
+scan_value scan_whole(view text)
+{
+    if (text.len == 0)
+        return (scan_value){SCAN_NONE, text};
+    const char *end = text.ptr + text.len;
+    const char *from = scan_skip_space(text.ptr, end);
+
+    while (end > from && scan_is_space(end[-1]))
+        end--;
+    return from < end ? scan_value_of(from, end) : (scan_value){SCAN_NONE, {from, 0}};
+}
+
 scan_walk scan_enter(scan_value container)
 {
     bool compound = container.kind == SCAN_OBJECT || container.kind == SCAN_ARRAY;

@@ -5,16 +5,7 @@
 #ifndef STORE_CARD_JSON_H
 #define STORE_CARD_JSON_H
 
-#include "base/isotime.h"
 #include "store/read.h"
-
-/* The members of the metadata that a card shows by themselves. Views are decoded text or {NULL, 0}.
- */
-typedef struct card_facts {
-    view type;      /* "unknown" if there is none */
-    view author_id; /* "unknown" if there is none */
-    char created_at[ISOTIME_SIZE];
-} card_facts;
 
 /* Appends the card object: card_id, project_id, type, content, created_at, author_id, metadata,
  * tool_calls, tool_call_id, ttl_seconds, then expires_at, content_class, sealed. */

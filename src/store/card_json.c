@@ -1,0 +1,203 @@
+/*
+ * card_json.c: the card object, spliced from the pieces that PostgreSQL printed. A row may hold any
+ * JSON anywhere (older writers did): whatever it is, the object comes out well-formed.
+ */
+#include "store/card_json.h"
+
+#include "base/isotime.h"
+#include "store/content.h"
+
+/* What a card shows of its metadata: string tokens as they stand there, or SCAN_NONE. */
+typedef struct card_facts {
+    scan_value type;
+    scan_value semantic_type;
+    scan_value author_id;
+    scan_value producer;
+    scan_value created_at;
+    scan_value timestamp;
+} card_facts;
+
+static const struct {
+    const char *name;
+    size_t offset;
+} FACTS[] = {
+    {"type", offsetof(card_facts, type)},
+    {"semantic_type", offsetof(card_facts, semantic_type)},
+    {"author_id", offsetof(card_facts, author_id)},
+    {"producer", offsetof(card_facts, producer)},
+    {"created_at", offsetof(card_facts, created_at)},
+    {"timestamp", offsetof(card_facts, timestamp)},
+};
+
+static void read_facts(card_facts *facts, scan_value metadata)
+{
+    view key;
+    scan_value value;
+    *facts = (card_facts){{0}, {0}, {0}, {0}, {0}, {0}};
+    if (metadata.kind != SCAN_OBJECT)
+        return;
+    for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);)
+        for (size_t i = 0; i < sizeof(FACTS) / sizeof(FACTS[0]); i++)
+            if (scan_string_is(key, view_of(FACTS[i].name)))
+                memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
+}
+
+/* A string with at least one character: `""` has two bytes. */
+static bool is_filled(scan_value value)
+{
+    return value.kind == SCAN_STRING && value.text.len > 2;
+}
+
+static void add_type(buf *out, const card_facts *facts)
+{
+    if (facts->type.kind == SCAN_STRING)
+        buf_view(out, facts->type.text);
+    else if (facts->semantic_type.kind == SCAN_STRING)
+        buf_view(out, facts->semantic_type.text);
+    else
+        buf_text(out, "\"unknown\"");
+}
+
+static void add_author(buf *out, const card_facts *facts)
+{
+    scan_value author = facts->author_id;
+    if (!is_filled(author) && facts->producer.kind == SCAN_OBJECT)
+        author = scan_find(facts->producer, "id");
+    if (is_filled(author))
+        buf_view(out, author.text);
+    else
+        buf_text(out, "\"unknown\"");
+}
+
+/* A date-time has no escapes in JSON that matter to us: one that has is no date-time. */
+static bool read_time(isotime *out, scan_value value)
+{
+    return is_filled(value) && isotime_parse((view){value.text.ptr + 1, value.text.len - 2}, out);
+}
+
+static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros)
+{
+    isotime time;
+    char text[ISOTIME_SIZE];
+    if (!read_time(&time, facts->created_at) && !read_time(&time, facts->timestamp))
+        isotime_from_micros(&time, row_micros);
+    isotime_format(text, &time);
+    buf_char(out, '"');
+    buf_text(out, text);
+    buf_char(out, '"');
+}
+
+static void add_json(buf *out, view json, bool exact)
+{
+    if (exact)
+        buf_view(out, json);
+    else
+        scan_compact(out, json);
+}
+
+/* The members of an object of a known class, without the "__type__" that names it. */
+static void add_members(buf *out, scan_value object, bool exact)
+{
+    view key;
+    scan_value value;
+    const char *between = "";
+    buf_char(out, '{');
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
+        if (scan_string_is(key, VIEW("__type__")))
+            continue;
+        buf_text(out, between);
+        buf_view(out, key);
+        buf_char(out, ':');
+        add_json(out, value.text, exact);
+        between = ",";
+    }
+    buf_char(out, '}');
+}
+
+/* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */
+static void add_content(buf *out, const card_row *card, const char *class_name)
+{
+    if (class_name == NULL) {
+        add_json(out, card->content, card->exact);
+        return;
+    }
+    bool wrapped = strcmp(class_name, "ToolContent") == 0;
+    if (wrapped)
+        buf_text(out, "{\"data\":");
+    add_members(out, scan_whole(card->content), card->exact);
+    if (wrapped)
+        buf_char(out, '}');
+}
+
+static void add_string_or_null(buf *out, view text)
+{
+    if (text.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, text);
+}
+
+static void add_expiry(buf *out, const card_row *card)
+{
+    if (!card->has_expiry) {
+        buf_text(out, "null");
+        return;
+    }
+    isotime time;
+    char text[ISOTIME_SIZE];
+    isotime_from_micros(&time, card->expires_micros);
+    isotime_format(text, &time);
+    buf_char(out, '"');
+    buf_text(out, text);
+    buf_char(out, '"');
+}
+
+/* What only we show, after the fields that every client knows. */
+static void add_extras(buf *out, const card_row *card, const char *class_name)
+{
+    buf_text(out, ",\"expires_at\":");
+    add_expiry(out, card);
+    buf_text(out, ",\"content_class\":");
+    add_string_or_null(out, view_of(class_name));
+    buf_text(out, card->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
+}
+
+void card_json(buf *out, const card_row *card, view project_id)
+{
+    scan_value metadata = scan_whole(card->metadata);
+    scan_value tool_calls = scan_whole(card->tool_calls);
+    const char *class_name = content_class_of(scan_whole(card->content));
+    card_facts facts;
+    read_facts(&facts, metadata);
+
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, card->card_id);
+    buf_text(out, ",\"project_id\":");
+    buf_json_string(out, project_id);
+    buf_text(out, ",\"type\":");
+    add_type(out, &facts);
+    buf_text(out, ",\"content\":");
+    add_content(out, card, class_name);
+    buf_text(out, ",\"created_at\":");
+    add_created_at(out, &facts, card->created_micros);
+    buf_text(out, ",\"author_id\":");
+    add_author(out, &facts);
+    buf_text(out, ",\"metadata\":");
+    if (metadata.kind == SCAN_OBJECT)
+        scan_compact(out, metadata.text);
+    else
+        buf_text(out, "{}");
+    buf_text(out, ",\"tool_calls\":");
+    if (tool_calls.kind == SCAN_ARRAY)
+        scan_compact(out, tool_calls.text);
+    else
+        buf_text(out, "null");
+    buf_text(out, ",\"tool_call_id\":");
+    add_string_or_null(out, card->tool_call_id);
+    buf_text(out, ",\"ttl_seconds\":");
+    if (card->has_ttl)
+        buf_int(out, card->ttl_seconds);
+    else
+        buf_text(out, "null");
+    add_extras(out, card, class_name);
+}
