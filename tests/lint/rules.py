@@ -1,0 +1,176 @@
+"""Rules of the house that can be read off the text of the sources."""
+
+import os
+import re
+import statistics
+import subprocess
+
+FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_P90 = 50
+FUNCTION_LINES_MEDIAN = 20
+FILE_LINES_MAX = 600
+
+BANNED = ("sprintf vsprintf strcpy strcat strncat strncpy strtok atoi atol atoll atof gmtime "
+          "localtime asctime ctime alloca gets system").split()
+
+# Dependencies point one way. A room may include its own headers, these rooms', and <cardbox/*>.
+ROOMS = {
+    "base": (),
+    "store": ("base",),
+    "bus": ("base", "store"),
+    "server": ("base", "store", "bus"),
+    "worker": ("base", "store", "bus"),
+    "cli": ("base", "store", "bus"),
+}
+
+# Outside headers that only some files may see.
+PRIVATE_HEADERS = {
+    "microhttpd.h": re.compile(r"src/server/http[^/]*$"),
+    "libpq-fe.h": re.compile(r"(src/store/|tests/)"),
+}
+
+SQL = re.compile(r"\s*(?:(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|TRUNCATE|"
+                 r"COPY|GRANT|REVOKE|SET|SHOW|LISTEN|NOTIFY|VACUUM|ANALYZE|EXPLAIN)\s+\w"
+                 r"|(?:BEGIN|COMMIT|ROLLBACK)(?:;|$))")
+
+# Written so that this file is none of its own findings.
+UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def files(suffix, *roots):
+    """All files under the roots whose names end so, sorted."""
+    found = []
+    for root in roots:
+        for folder, _, names in os.walk(root):
+            if "__pycache__" not in folder:
+                found += [os.path.join(folder, name) for name in names if name.endswith(suffix)]
+        if os.path.isfile(root) and root.endswith(suffix):
+            found.append(root)
+    return sorted(found)
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as text:
+        return text.read()
+
+
+def c_files(*roots):
+    return files(".c", *roots) + files(".h", *roots)
+
+
+def blank(text, comments=True, strings=True):
+    """The C text with comments and/or string literals emptied; line numbers stay."""
+    def replace(match):
+        token = match.group()
+        is_comment = token.startswith("/")
+        if is_comment and comments or not is_comment and strings:
+            return "\n" * token.count("\n") if is_comment else '""'
+        return token
+    return TOKEN.sub(replace, text)
+
+
+def fail_with(findings):
+    assert not findings, "\n" + "\n".join(findings)
+
+
+def functions():
+    """(path, name, lines) of every C function."""
+    command = ["ctags", "--languages=C", "--kinds-C=f", "--fields=+ne", "-f", "-",
+               *files(".c", "src", "tests")]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    for line in text.splitlines():
+        name, path = line.split("\t")[:2]
+        start, end = re.search(r"\bline:(\d+)", line), re.search(r"\bend:(\d+)", line)
+        if start and end:
+            yield path, name, int(end.group(1)) - int(start.group(1)) + 1
+
+
+def test_function_length():
+    long = [f"{path}: {name} has {lines} lines, the limit is {FUNCTION_LINES_MAX}"
+            for path, name, lines in functions() if lines > FUNCTION_LINES_MAX]
+    fail_with(long)
+    lengths = sorted(lines for path, _, lines in functions() if path.startswith("src/"))
+    if len(lengths) > 100:
+        assert statistics.median(lengths) < FUNCTION_LINES_MEDIAN, statistics.median(lengths)
+        assert lengths[len(lengths) * 9 // 10] < FUNCTION_LINES_P90, lengths[len(lengths) * 9 // 10]
+
+
+def test_file_length():
+    counts = [(path, read(path).count("\n")) for path in c_files("src", "include", "tests")]
+    fail_with([f"{path}: {lines} lines, the limit is {FILE_LINES_MAX}"
+               for path, lines in counts if lines > FILE_LINES_MAX])
+
+
+def test_file_begins_with_its_purpose():
+    fail_with([f"{path}: no comment at the top that says what it is for"
+               for path in c_files("src", "include", "tests") if not read(path).startswith("/*")])
+
+
+def test_banned_functions():
+    pattern = re.compile(r"\b(" + "|".join(BANNED) + r")\s*\(")
+    findings = []
+    for path in c_files("src", "include", "tests"):
+        for number, line in enumerate(blank(read(path)).split("\n"), 1):
+            findings += [f"{path}:{number}: {name} is banned" for name in pattern.findall(line)]
+    fail_with(findings)
+
+
+def room_of(path):
+    parts = path.split("/")
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+
+
+def include_fault(path, quoted, header):
+    """What is wrong with this file's including that header; None if nothing is."""
+    allowed = PRIVATE_HEADERS.get(header)
+    if allowed and not allowed.match(path):
+        return f"<{header}> is not for this room"
+    if path.startswith("include/"):
+        if quoted or header.startswith(("libpq", "microhttpd", "jansson", "uuid/")):
+            return f"public headers may not include {header}"
+    room = room_of(path)
+    if quoted and room and not header.endswith(".inc") and not header.startswith("cardbox"):
+        target = header.split("/")[0]
+        if target != room and target not in ROOMS.get(room, ()):
+            return f"room {room} may not include {header}"
+    return None
+
+
+def test_room_dependencies():
+    include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+    findings = []
+    for path in c_files("src", "include", "tests"):
+        for bracket, header in include.findall(read(path)):
+            fault = include_fault(path, bracket == '"', header)
+            if fault:
+                findings.append(f"{path}: {fault}")
+    fail_with(findings)
+
+
+def test_no_sql_in_c():
+    findings = []
+    for path in c_files("src"):
+        for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', blank(read(path), strings=False)):
+            if SQL.match(literal):
+                findings.append(f'{path}: "{literal}" belongs into sql/statements')
+    fail_with(findings)
+
+
+def test_every_statement_is_used():
+    """A file of sql/statements that no source names is dead."""
+    words = set(re.findall(r"\w+", " ".join(blank(read(path)) for path in c_files("src"))))
+    words = {word.lower() for word in words}
+    fail_with([f"{path} is not used" for path in files(".sql", "sql/statements")
+               if not any(word.endswith(os.path.basename(path)[:-4]) for word in words)])
+
+
+def test_nothing_unfinished():
+    findings = []
+    for path in files("", "src", "include", "sql", "tests", "docker", "openapi", ".ci",
+                      "Makefile", "README.md"):
+        for number, line in enumerate(read(path).split("\n"), 1):
+            if UNFINISHED.search(line) and len(line) < 1000:
+                findings.append(f"{path}:{number}: {line.strip()}")
+    fail_with(findings)
