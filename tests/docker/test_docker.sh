@@ -1,0 +1,291 @@
+#!/usr/bin/env bash
+# docker/, without a Docker engine: the Dockerfile's own COPY and RUN lines are run in a copy of
+# the tree, and what compose.yaml starts is started by hand, with its roles and variables. What
+# can't be seen here is whether the base images have what they are said to have.
+# shellcheck disable=SC2016 # what is in single quotes here are filters of jq
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+root=$PWD
+passed=0
+failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/cardbox-docker-XXXXXX")
+chmod 755 "$dir" # the database's owner is another user
+server=
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null
+    wait
+    [ ! -d "$dir/pg" ] || tests/lib/pg.sh remove "$dir/pg"
+    rm -rf "$dir"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >"$dir/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $name"
+        cat "$dir/log"
+    fi
+}
+
+# --- the Dockerfile ---
+
+# One instruction a line: STAGE INSTRUCTION ARGUMENTS, stages counted from 1.
+instructions() {
+    sed -e '/^#/d' -e ':a' -e '/\\$/{N;s/\\\n */ /;ba' -e '}' docker/Dockerfile |
+        awk 'NF == 0 { next } $1 == "FROM" { stage++ } { print stage, $0 }'
+}
+
+instruction() { # STAGE WORD: the arguments of each
+    instructions | sed -n "s/^$1 $2 *//p"
+}
+
+packages() { # STAGE
+    instruction "$1" RUN | grep -o 'apt-get install [^&]*' | tr ' ' '\n' | grep -vE '^(apt-get|install|-.*|)$'
+}
+
+is_packaged() { # PACKAGE
+    apt-cache show "$1" | grep -q '^Package:' || dpkg -s "$1"
+}
+
+# What `tests/deps run` installs, but for PostgreSQL, which has an image of its own.
+builder_has_the_dependencies() {
+    diff <(sed -n '/^need_for_running/,/^}/s/^ *need \([^ ]*\).*/\1/p' tests/deps | grep -vx postgresql | sort) \
+        <(packages 1 | sort)
+}
+
+# The folders and files of the build context that docker/Dockerfile.dockerignore lets through.
+context() {
+    [ "$(head -n 1 docker/Dockerfile.dockerignore)" = '*' ] || return
+    sed -n 's/^!//p' docker/Dockerfile.dockerignore | while read -r path; do
+        mkdir -p "$dir/context/$(dirname "$path")"
+        cp -r "$path" "$dir/context/$path" || exit
+    done
+}
+
+# COPY SOURCE... DESTINATION, from $1 to below $2.
+copy() { # FROM TO SOURCE... DESTINATION
+    local from=$1 to=$2/${*: -1} source
+    for source in "${@:3:$#-3}"; do
+        if [ -d "$from/$source" ]; then
+            mkdir -p "$to" && cp -r "$from/$source/." "$to/" || return
+        else
+            mkdir -p "$(dirname "$to/.")" && cp "$from/$source" "$to/" || return
+        fi
+    done
+}
+
+build_stage_copies() {
+    local line words
+    while read -r line; do
+        read -ra words <<<"$line"
+        copy "$dir/context" "$dir/src" "${words[@]}" || return
+    done < <(instruction 1 COPY)
+}
+
+build_stage_runs() {
+    local line
+    while read -r line; do
+        (cd "$dir/src" && env -u MAKEFLAGS -u MAKELEVEL bash -c "${line//\/out/$dir/out}") || return
+    done < <(instruction 1 RUN | grep -v apt-get)
+    test -d "$dir/out"
+}
+
+# Everything that the second stage takes from the first; /usr/bin is below $dir/image then.
+runtime_stage_copies() {
+    local line words
+    while read -r line; do
+        read -ra words <<<"${line#--from=build }"
+        copy "$dir" "$dir/image" "${words[@]}" || return
+    done < <(instruction 2 COPY)
+}
+
+package_of() { # FILE
+    local path
+    for path in "$1" "/usr$1" "${1#/usr}" "$(readlink -f "$1")"; do
+        dpkg -S "$path" 2>/dev/null | sed 's/:.*//' | grep . && return
+    done
+    echo "no package has $1"
+}
+
+# The packages that come with the ones named, by their dependencies as installed here.
+with_dependencies() { # PACKAGE...
+    apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts \
+        --no-breaks --no-replaces --no-enhances "$@" | grep '^[a-z]' | sed 's/:.*//' | sort -u
+}
+
+# Every shared library of a program is in the runtime stage's packages, or comes with them. libc is
+# in every image.
+libraries_are_there() { # PROGRAM
+    local path package named known missing=0
+    test -x "$1" || return
+    mapfile -t named < <(packages 2)
+    known=$(with_dependencies "${named[@]}" libc6)
+    ! ldd "$1" | grep 'not found' || return
+    while read -r path; do
+        package=$(package_of "$path")
+        grep -qx "$package" <<<"$known" && continue
+        echo "$path is in $package"
+        missing=1
+    done < <(ldd "$1" | grep -o '/[^ ]*')
+    [ "$missing" -eq 0 ]
+}
+
+# The other way round: nothing is installed that no program needs.
+package_is_needed() { # PACKAGE
+    local path
+    while read -r path; do
+        [ "$(package_of "$path")" != "$1" ] || return 0
+    done < <(ldd "$dir"/image/usr/bin/* | grep -o '/lib[^ ]*' | sort -u)
+    return 1
+}
+
+image_has_the_entrypoint() {
+    local program
+    program=$(instruction 2 ENTRYPOINT | jq -r '.[0]')
+    test -x "$dir/image/usr/bin/$program"
+}
+
+runs_as_a_user_of_its_own() {
+    local user
+    user=$(instruction 2 USER)
+    [ -n "$user" ] && [ "$user" != root ] && instruction 2 RUN | grep -E "^useradd .* $user$"
+}
+
+# --- compose.yaml ---
+
+compose() { # JQ-FILTER
+    python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(open("docker/compose.yaml")), sys.stdout)' |
+        jq -er "$1"
+}
+
+names_what_exists() {
+    compose '.services | keys as $services | [.[] | .depends_on // {} | keys[]] - $services == []' &&
+        compose '. as $all | [.services[].networks // [] | .[]] - ($all.networks | keys) == []' &&
+        compose '. as $all | [.services[].volumes // [] | .[] | split(":")[0] | select(startswith(".") | not)]
+                 - ($all.volumes | keys) == []' &&
+        test -f "docker/$(compose '.services.migrate.build.context')/$(compose '.services.migrate.build.dockerfile')" &&
+        compose '[.services[].volumes // [] | .[] | split(":")[0] | select(startswith("."))] | .[]' |
+        while read -r path; do test -x "docker/$path" || exit; done
+}
+
+publishes_on_loopback_only() {
+    compose '[.services[].ports // [] | .[]] | length > 0 and all(startswith("127.0.0.1:"))'
+}
+
+# Every CARDBOX_ variable of a service is one that its program reads.
+knows_variables() { # SERVICE PROGRAM [SUBCOMMAND]
+    local name known
+    known=$("$dir/image/usr/bin/$2" "${@:3}" --help) || return
+    for name in $(compose ".services[\"$1\"].environment | keys[] | select(startswith(\"CARDBOX_\"))"); do
+        grep -qwF "$name" <<<"$known" || { echo "$2 does not know $name" && return 1; }
+    done
+}
+
+port_is_exposed() {
+    [ "$(instruction 2 EXPOSE)" = "$(compose '.services.cardboxd.ports[0] | split(":")[2]')" ] &&
+        compose '.services.cardboxd.environment.CARDBOX_LISTEN' | grep -x "0.0.0.0:$(instruction 2 EXPOSE)"
+}
+
+# --- what compose.yaml starts, started here ---
+
+start_database() {
+    tests/lib/pg.sh start "$dir/pg" &&
+        psql -h "$dir/pg" -U postgres -d postgres -X -q -c 'CREATE DATABASE cardbox'
+}
+
+make_roles() {
+    PGHOST=$dir/pg POSTGRES_DB=cardbox POSTGRES_USER=postgres CARDBOX_OWNER_PASSWORD="it's" \
+        CARDBOX_SERVER_PASSWORD=b docker/roles.sh
+}
+
+# A service's CARDBOX_DSN with this cluster's folder in the place of the host.
+dsn_of() { # SERVICE
+    compose ".services[\"$1\"].environment.CARDBOX_DSN" |
+        sed -e "s|host=db|host=$dir/pg|" -e 's|\${[A-Z_]*:-\([^}]*\)}|\1|g'
+}
+
+migrate() {
+    local words
+    mapfile -t words < <(compose '.services.migrate | .entrypoint + .command | .[]')
+    CARDBOX_DSN=$(dsn_of migrate) "$dir/image/usr/bin/${words[0]}" "${words[@]:1}"
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+serve() {
+    local turn
+    CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port \
+        CARDBOX_INSECURE_NO_AUTH=$(compose '.services.cardboxd.environment.CARDBOX_INSECURE_NO_AUTH') \
+        "$dir/image/usr/bin/cardboxd" >"$dir/cardboxd.log" 2>&1 &
+    server=$!
+    for ((turn = 0; turn < 100; turn++)); do
+        ! curl -sf "http://127.0.0.1:$port/readyz" || return 0
+        sleep 0.1
+    done
+    cat "$dir/cardboxd.log"
+    return 1
+}
+
+refuses_without_the_flag() {
+    ! CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port \
+        timeout 20 "$dir/image/usr/bin/cardboxd" 2>"$dir/refusal" &&
+        grep -F -e --insecure-no-auth "$dir/refusal"
+}
+
+healthcheck() {
+    local words
+    mapfile -t words < <(instruction 2 HEALTHCHECK | sed 's/.* CMD //' | jq -r '.[]')
+    "${words[@]//8099/$port}"
+}
+
+sick() { ! healthcheck; }
+
+stop() {
+    kill -TERM "$server" && wait "$server"
+    local status=$?
+    server=
+    [ "$status" -eq 0 ] || cat "$dir/cardboxd.log"
+    return "$status"
+}
+
+for package in $(packages 1) $(packages 2); do check "Debian has $package" is_packaged "$package"; done
+check "the builder has what tests/deps installs" builder_has_the_dependencies
+check "build context" context
+check "build stage: COPY" build_stage_copies
+check "build stage: RUN" build_stage_runs
+check "runtime stage: COPY" runtime_stage_copies
+check "runtime stage: entry point" image_has_the_entrypoint
+check "runtime stage: not root" runs_as_a_user_of_its_own
+for program in cardboxd cardbox; do
+    check "$program: its libraries" libraries_are_there "$dir/image/usr/bin/$program"
+done
+for package in $(packages 2); do check "$package is needed" package_is_needed "$package"; done
+
+check "compose.yaml names what exists" names_what_exists
+check "compose.yaml publishes on 127.0.0.1 only" publishes_on_loopback_only
+check "compose.yaml and the Dockerfile agree on the port" port_is_exposed
+check "migrate: its variables" knows_variables migrate cardbox migrate
+check "cardboxd: its variables" knows_variables cardboxd cardboxd
+port=$(free_port)
+check "database" start_database
+check "roles.sh" make_roles
+check "cardbox migrate as the owner" migrate
+check "cardboxd refuses an open address by itself" refuses_without_the_flag
+check "cardboxd with compose.yaml's variables" serve
+check "health check: healthy" healthcheck
+check "cardboxd stops" stop
+check "health check: stopped" sick
+
+cd "$root" || exit 1
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
