@@ -1,0 +1,51 @@
+/*
+ * fuzz_content.c: any JSON as content. What is taken must come out as JSON that stays as it is when
+ * it is checked again, and has a plain text in UTF-8. Must not know any class.
+ */
+#include "store/content.h"
+
+#include <cardbox/limits.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_text(view content)
+{
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    content_text(&text, content);
+    require(buf_ok(&text) && view_is_utf8((view){buf_str(&text), text.len}));
+    buf_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    view content = {(const char *)data, size};
+    buf stored = BUF_INIT(CARDBOX_CONTENT_MAX);
+    buf again = BUF_INIT(CARDBOX_CONTENT_MAX);
+    content_fault fault = {NULL, "", ""};
+    scan_value value;
+    if (!scan_check(content, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL))
+        return 0;
+    check_text(content);
+    if (!content_normalise(&stored, content, &fault)) {
+        require(fault.class_name == content_class_of(value));
+        require(fault.field[0] && fault.message[0]);
+        goto done;
+    }
+    view first = {buf_str(&stored), stored.len};
+    require(buf_ok(&stored));
+    require(scan_check(first, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
+    require(content_normalise(&again, first, &fault) && buf_ok(&again));
+    require(view_equal(first, (view){buf_str(&again), again.len}));
+    check_text(first);
+done:
+    buf_free(&stored);
+    buf_free(&again);
+    return 0;
+}
