@@ -61,6 +61,8 @@ static const struct accepted {
      "\"\xF0\x9F\x98\x80\":"
      "2,\"\\ud800\":1,\"\\uD800\":2,\"\":3}",
      "{\"__type__\":\"TextContent\",\"text\":\"a\",\"\xF0\x9F\x98\x80\":2,\"\\uD800\":2,\"\":3}"},
+    {"{\"__type__\":\"TextContent\",\"text\":\"a\",\"\\ud83dA\":1,\"\\ud83d\\u0041\":2}",
+     "{\"__type__\":\"TextContent\",\"text\":\"a\",\"\\ud83d\\u0041\":2}"},
     {"{\"__type__\":\"TextContent\",\"text\":\"a\",\"ab\":1,\"a\":2,\"abc\":3}", NULL},
 
     /* JsonContent */
@@ -70,7 +72,8 @@ static const struct accepted {
 
     /* FieldsSchemaContent */
     {"{\"__type__\":\"FieldsSchemaContent\",\"fields\":[]}", NULL},
-    {"{\"__type__\":\"FieldsSchemaContent\",\"fields\":[ {\"name\":\" \\t\\n\\u00a0\xC2\xA0 a b "
+    {"{\"__type__\":\"FieldsSchemaContent\",\"fields\":[ {\"name\":\" \\t\\n\\u00a0\xC2\xA0\\u0085 "
+     "a b "
      "\\u3000\xE3\x80\x80\\u001f\\r\"} , {\"description\":\" d \",\"x\":1,\"name\":\"n\"}]}",
      "{\"__type__\":\"FieldsSchemaContent\",\"fields\":[{\"name\":\"a b\",\"description\":\"\"},"
      "{\"name\":\"n\",\"description\":\"d\",\"x\":1}]}"},
