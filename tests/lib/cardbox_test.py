@@ -386,6 +386,14 @@ class _Tally:
     failed = 0
 
 
+def _reason():
+    """The exception at hand, with one line for each of our own frames."""
+    kind, error, trace = sys.exc_info()
+    lines = [f"    {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}"
+             for frame in traceback.extract_tb(trace)[1:]]
+    return "\n".join([*lines, f"    {kind.__name__}: {error}", ""])
+
+
 def _run_case(name, function):
     try:
         started = time.monotonic()
@@ -400,7 +408,7 @@ def _run_case(name, function):
         print(f"SKIPPED: {name}: {reason}", flush=True)
     except Exception:
         _Tally.failed += 1
-        print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+        print(f"FAILED  {name}\n{_reason()}", flush=True)
 
 
 def main(namespace=None):

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""More than ten thousand malformed requests (hostile.py) against one cardboxd.
+
+Never 5xx, a well-formed error body where one of ours is due, an end within seconds; and after all
+of it the server answers rightly, has not grown, and stops cleanly. CARDBOX_TEST_SEED repeats a run.
+"""
+
+import concurrent.futures
+import json
+import os
+import random
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+import hostile
+from cardbox_test import Postgres, Server, parse_responses
+
+SEED = int(os.environ.get("CARDBOX_TEST_SEED", "20250102"))
+SHARE = 0.2 if cardbox_test.LIGHT else 1.0
+PATIENCE_S = 10
+GROWTH_KB_MAX = 600 << 10 if cardbox_test.LIGHT else 64 << 10  # sanitizers keep freed memory
+HTML_STATUSES = (400, 413, 414, 431, 505)  # what libmicrohttpd answers by itself
+
+# Generator, and how many of its requests are sent.
+PLAN = [
+    (hostile.junk_json, 4000), (hostile.wrong_types, 2000), (hostile.bad_paths, 1500),
+    (hostile.bad_headers, 800), (hostile.truncated, 600), (hostile.early_disconnects, 500),
+    (hostile.wild_methods, 400), (hostile.smuggling, 300), (hostile.bad_chunks, 300),
+    (hostile.bad_start_lines, 300), (hostile.pipelined, 100), (hostile.dribbled, 80),
+    (hostile.oversized, 30),
+]
+
+ROWS = [
+    {"kind": "card", "card_id": "a", "content": {"__type__": "TextContent", "text": "alpha"}},
+    {"kind": "card", "card_id": "b", "content": {"any": ["json", 1]}},
+    {"kind": "card", "card_id": hostile.MARKER.decode(), "content": "MARKER OF THE SMUGGLED"},
+    {"kind": "box", "box_id": hostile.BOX.decode(), "card_ids": ["a", "b", "nope"]},
+]
+
+
+def prepare():
+    if not hasattr(prepare, "server"):
+        dsn = Postgres.shared().database()
+        path = os.path.join(cardbox_test.temp_dir(), "rows.ndjson")
+        with open(path, "w", encoding="utf-8") as rows:
+            rows.writelines(json.dumps(row) + "\n" for row in ROWS)
+        cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
+        prepare.server = Server(dsn)
+        prepare.sent = 0
+        prepare.rss_kb = 0
+        prepare.fds = open_files(prepare.server)
+    return prepare.server
+
+
+def open_files(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+# --- sending one ---
+
+
+def send(port, attempt):
+    """Returns (bytes received, whether the server closed). Raises on a server that hangs."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+        try:
+            send_data(connection, attempt)
+            if attempt.send == "reset":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, hostile.linger_zero())
+                return b"", True
+            if attempt.send == "half":
+                connection.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError, OSError):
+            pass  # it may answer and close before it has read everything
+        return receive(connection, attempt)
+
+
+def send_data(connection, attempt):
+    step = attempt.pieces or len(attempt.data) or 1
+    for start in range(0, len(attempt.data), step):
+        connection.sendall(attempt.data[start:start + step])
+        if attempt.pieces:
+            time.sleep(0.01)
+
+
+def receive(connection, attempt):
+    received = b""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        if attempt.send == "open" and is_complete(received, attempt):
+            return received, False
+        try:
+            connection.settimeout(max(0.01, deadline - time.monotonic()))
+            piece = connection.recv(1 << 16)
+        except ConnectionResetError:
+            return received, True
+        except socket.timeout:
+            raise AssertionError(f"no end within {PATIENCE_S} s after {received[:300]!r}") from None
+        if not piece:
+            return received, True
+        received += piece
+
+
+def is_complete(received, attempt):
+    if b"\r\n\r\n" not in received:
+        return False
+    try:
+        found = parse_responses(received, is_head(attempt))
+    except ValueError:
+        return False
+    return len([response for response in found if response.status != 100]) >= attempt.responses
+
+
+def is_head(attempt):
+    return attempt.data.startswith(b"HEAD ")
+
+
+# --- judging the answer ---
+
+
+def check(attempt, received, closed):
+    assert b"MARKER OF THE SMUGGLED" not in received, "the smuggled request was answered"
+    if attempt.send == "reset" or not received:
+        assert attempt.send != "open", "closed without an answer"
+        return
+    if b"<html>" in received and not attempt.ours:
+        # libmicrohttpd's own; some of these come with the header block twice.
+        status = int(received[9:12])
+        assert status in (*HTML_STATUSES, *attempt.allowed) and closed, received[:300]
+        return
+    responses = parse_responses(received, is_head(attempt))
+    responses = [response for response in responses if response.status != 100]
+    assert 1 <= len(responses) <= attempt.responses, f"{len(responses)} answers: {received[:600]!r}"
+    for response in responses:
+        check_response(attempt, response)
+
+
+def check_response(attempt, response):
+    assert response.status < 500 or response.status in attempt.allowed, response
+    assert response.header("X-Request-Id"), f"not ours: {response} {response.headers}"
+    if response.status >= 400 and not is_head(attempt):
+        assert response.header("Content-Type", "").startswith("application/json"), response.headers
+        check_error(response)
+    if response.status == 405:
+        assert response.header("Allow"), response.headers
+
+
+def check_error(response):
+    detail = response.json()["detail"]
+    if isinstance(detail, dict):
+        assert detail["error_code"] and detail["error_message"], detail
+        assert set(detail) <= {"error_code", "error_message", "hint", "current_version"}, detail
+    elif isinstance(detail, list):
+        assert response.status == 422 and detail, response
+        assert all(item["type"] and item["msg"] and item["loc"] for item in detail), detail
+    else:
+        assert response.status in (404, 405) and isinstance(detail, str), response
+
+
+def check_good(server):
+    """Good requests get their right answers, on one connection."""
+    with server.client() as client:
+        card = client.request("GET", "/projects/p/cards/a")
+        assert card.status == 200 and card.json()["content"] == {"text": "alpha"}, card
+        batch = client.request("POST", "/projects/p/cards/batch", '{"card_ids":["b","nope"]}',
+                               {"Content-Type": "application/json"})
+        assert batch.status == 200 and batch.json()["missing_ids"] == ["nope"], batch
+        assert client.request("GET", "/readyz").status == 200
+
+
+# --- cases ---
+
+
+def run_one(port, attempt):
+    """None, or what went wrong, with the bytes that repeat it."""
+    try:
+        received, closed = send(port, attempt)
+        check(attempt, received, closed)
+        return None
+    except Exception as error:  # the others must still run
+        return f"{type(error).__name__}: {error}\n      after {attempt.data[:600]!r}"
+
+
+def run_plan(generator, count):
+    server = prepare()
+    attempts = generator(random.Random(f"{SEED} {generator.__name__}"))
+    batch = [next(attempts) for _ in range(max(10, int(count * SHARE)))]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        faults = [fault for fault in pool.map(lambda one: run_one(server.port, one), batch) if fault]
+    prepare.sent += len(batch)
+    prepare.rss_kb = prepare.rss_kb or server.rss_kb()  # after the first plan: warm
+    assert server.alive(), server.log()
+    assert not faults, f"{len(faults)} of {len(batch)}:\n" + "\n".join(faults[:5])
+    check_good(server)
+
+
+def test_requests():
+    for generator, count in PLAN:
+        yield generator.__name__, lambda g=generator, c=count: run_plan(g, c)
+
+
+def test_count():
+    assert prepare.sent >= 10000 * SHARE, prepare.sent
+
+
+def test_memory_and_connections():
+    """What malformed requests took was given back."""
+    server = prepare()
+    growth = server.rss_kb() - prepare.rss_kb
+    assert growth < GROWTH_KB_MAX, f"grew by {growth} kB"
+    deadline = time.monotonic() + PATIENCE_S
+    while open_files(server) > prepare.fds + 16 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert open_files(server) <= prepare.fds + 16, f"{open_files(server)}, {prepare.fds} at first"
+
+
+def test_stop():
+    server = prepare()
+    check_good(server)
+    server.stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
