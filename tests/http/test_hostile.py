@@ -135,6 +135,8 @@ def check(attempt, received, closed):
     assert 1 <= len(responses) <= attempt.responses, f"{len(responses)} answers: {received[:600]!r}"
     for response in responses:
         check_response(attempt, response)
+    if attempt.ours and responses[-1].header("Connection", "").lower() != "close":
+        assert len(responses) == attempt.responses, f"{len(responses)} of {attempt.responses} answers"
 
 
 def check_response(attempt, response):
