@@ -1,0 +1,255 @@
+/*
+ * test_scan_walk.c: going through checked texts, and reading their strings and integers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/scan.h"
+
+static scan_value parse(const char *text)
+{
+    scan_value value;
+
+    assert_true(scan_check(view_of(text), 99, &value, NULL, NULL));
+    return value;
+}
+
+static void walks_members(void **state)
+{
+    static const struct {
+        const char *key;
+        scan_kind kind;
+        const char *text;
+    } wanted[] = {
+        {"\"a\"", SCAN_NUMBER, "-1.5"},
+        {"\"b \\\"}\"", SCAN_STRING, "\"],}\\\\\""},
+        {"\"\"", SCAN_OBJECT, "{ \"x\" : [ \"}\" ] }"},
+        {"\"d\"", SCAN_ARRAY, "[[1], 2]"},
+        {"\"e\"", SCAN_NULL, "null"},
+        {"\"f\"", SCAN_TRUE, "true"},
+    };
+    scan_value object =
+        parse(" {\"a\":-1.5 , \"b \\\"}\" : \"],}\\\\\",\"\":{ \"x\" : [ \"}\" ] }\n,"
+              "\"d\" :[[1], 2],\"e\":null,\"f\":true } ");
+    scan_walk walk = scan_enter(object);
+    scan_value value;
+    view key;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        assert_true(scan_member(&walk, &key, &value));
+        assert_true(view_equal(key, view_of(wanted[i].key)));
+        assert_int_equal(value.kind, wanted[i].kind);
+        assert_true(view_equal(value.text, view_of(wanted[i].text)));
+    }
+    assert_false(scan_member(&walk, &key, &value));
+    assert_false(scan_member(&walk, &key, &value));
+}
+
+static void walks_elements(void **state)
+{
+    static const char *const wanted[] = {"1", "\"a,]\"", "[ ]", "{\"b\":[2]}", "false"};
+    scan_walk walk = scan_enter(parse("[1 ,\"a,]\" , [ ],{\"b\":[2]},false]"));
+    scan_value value;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        assert_true(scan_element(&walk, &value));
+        assert_true(view_equal(value.text, view_of(wanted[i])));
+    }
+    assert_false(scan_element(&walk, &value));
+}
+
+static void walks_nothing_where_nothing_is(void **state)
+{
+    static const char *const texts[] = {"[]", "[ ]", "{}", "{ \n }", "1", "\"[1]\"", "null"};
+    scan_value value;
+    view key;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        scan_walk walk = scan_enter(parse(texts[i]));
+
+        assert_false(scan_element(&walk, &value));
+        walk = scan_enter(parse(texts[i]));
+        assert_false(scan_member(&walk, &key, &value));
+    }
+    assert_false(scan_element(&(scan_walk){NULL, NULL}, &value));
+}
+
+/* Nobody should, but a walk through unchecked text must end, and within the text. */
+static void ends_on_unchecked_text(void **state)
+{
+    static const char *const texts[] = {"[]]]",     "[,,]",        "{\"a\"}",
+                                        "{\"a\":}", "{\"a\":\"b}", "[\"}"};
+    scan_value value;
+    view key;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        scan_value container = {*texts[i] == '{' ? SCAN_OBJECT : SCAN_ARRAY, view_of(texts[i])};
+        scan_walk walk = scan_enter(container);
+        int steps = 0;
+
+        while (container.kind == SCAN_OBJECT ? scan_member(&walk, &key, &value)
+                                             : scan_element(&walk, &value))
+            assert_true(++steps < 9);
+    }
+}
+
+static void finds_the_last_of_a_name(void **state)
+{
+    scan_value object = parse("{\"a\":1,\"b\":2,\"\\u0061\":3,\"aa\":4}");
+
+    (void)state;
+    assert_true(view_equal(scan_find(object, "a").text, VIEW("3")));
+    assert_true(view_equal(scan_find(object, "b").text, VIEW("2")));
+    assert_int_equal(scan_find(object, "c").kind, SCAN_NONE);
+    assert_int_equal(scan_find(object, "").kind, SCAN_NONE);
+    assert_int_equal(scan_find(parse("[\"a\",1]"), "a").kind, SCAN_NONE);
+    assert_true(view_equal(scan_find(parse("{\"\":{}}"), "").text, VIEW("{}")));
+}
+
+static void compares_strings(void **state)
+{
+    (void)state;
+    assert_true(scan_string_is(VIEW("\"abc\""), VIEW("abc")));
+    assert_true(scan_string_is(VIEW("\"\""), VIEW("")));
+    assert_true(scan_string_is(VIEW("\"a\\u0062c\""), VIEW("abc")));
+    assert_true(scan_string_is(VIEW("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), VIEW("\"\\/\b\f\n\r\t")));
+    assert_true(scan_string_is(VIEW("\"\\ud83d\\uDE00\""), VIEW("\xF0\x9F\x98\x80")));
+    assert_true(scan_string_is(VIEW("\"a\\u0000b\""), VIEW("a\0b")));
+    assert_false(scan_string_is(VIEW("\"abc\""), VIEW("abd")));
+    assert_false(scan_string_is(VIEW("\"abc\""), VIEW("ab")));
+    assert_false(scan_string_is(VIEW("\"ab\\u0063\""), VIEW("ab")));
+    assert_false(scan_string_is(VIEW("\"ab\\u0063\""), VIEW("abcd")));
+    assert_false(scan_string_is(VIEW("\"\\ud800\""), VIEW("\xED\xA0\x80")));
+}
+
+static void check_decode(const char *token, const char *wanted, size_t len)
+{
+    buf out = BUF_INIT(100);
+
+    buf_text(&out, "> ");
+    assert_true(scan_decode(&out, view_of(token)));
+    assert_true(buf_ok(&out));
+    assert_true(view_equal((view){out.data + 2, out.len - 2}, (view){wanted, len}));
+    buf_free(&out);
+}
+
+static void decodes(void **state)
+{
+    (void)state;
+    check_decode("\"\"", "", 0);
+    check_decode("\"plain \xC3\xA9\"", "plain \xC3\xA9", 8);
+    check_decode("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", 8);
+    check_decode("\"\\u007f\\u0080\\u07ff\\u0800\\uffff\"",
+                 "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11);
+    check_decode("\"\\ud800\\udc00\\udbff\\udfff\"", "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8);
+    check_decode("\"x\\\\u0000\"", "x\\u0000", 7);
+}
+
+static void decodes_no_nul_and_no_half(void **state)
+{
+    static const char *const tokens[] = {"\"ab\\u0000\"",       "\"ab\\ud800\"",  "\"\\udc00\"",
+                                         "\"x\\ud800\\ud800\"", "\"\\ud800\\n\"", "\"\\t\\u0000\""};
+    buf out = BUF_INIT(100);
+
+    (void)state;
+    buf_text(&out, "before");
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+        assert_false(scan_decode(&out, view_of(tokens[i])));
+        assert_true(buf_ok(&out));
+        assert_string_equal(buf_str(&out), "before");
+    }
+    buf_free(&out);
+}
+
+static void decoding_keeps_to_the_buffers_maximum(void **state)
+{
+    buf out = BUF_INIT(3);
+
+    (void)state;
+    assert_true(scan_decode(&out, VIEW("\"ab\\n\"")));
+    assert_string_equal(buf_str(&out), "ab\n");
+    assert_true(scan_decode(&out, VIEW("\"\\n\"")));
+    assert_int_equal(out.failure, BUF_TOO_LARGE);
+    buf_free(&out);
+}
+
+static void reads_integers(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t number;
+    } cases[] = {
+        {"0", 0},
+        {"-0", 0},
+        {"7", 7},
+        {"-12", -12},
+        {"2.0", 2},
+        {"2e0", 2},
+        {"2.50e1", 25},
+        {"12000e-3", 12},
+        {"0.001e3", 1},
+        {"-1.5E+3", -1500},
+        {"0e999999999999", 0},
+        {"0.000e-99999999999999999999", 0},
+        {"9223372036854775807", INT64_MAX},
+        {"9223372036854775808", INT64_MAX},
+        {"9223372036854775806", INT64_MAX - 1},
+        {"922337203685477580.7e1", INT64_MAX},
+        {"-9223372036854775808", INT64_MIN},
+        {"-9223372036854775807", INT64_MIN + 1},
+        {"-9223372036854775809", INT64_MIN},
+        {"1e18", INT64_C(1000000000000000000)},
+        {"1e19", INT64_MAX},
+        {"1e99999999999999999999999999", INT64_MAX},
+        {"-1e400", INT64_MIN},
+        {"100000000000000000000.0", INT64_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t number = 99;
+
+        if (!scan_integer(view_of(cases[i].text), &number) || number != cases[i].number)
+            fail_msg("%s gave %lld", cases[i].text, (long long)number);
+    }
+}
+
+static void refuses_other_numbers_as_integers(void **state)
+{
+    static const char *const texts[] = {"0.5",    "1e-1",   "12345e-4", "99999999999999999999.5",
+                                        "1e-999", "1.01e1", "",         "x",
+                                        "1x",     "01",     "-",        "1e-99999999999999999999"};
+    int64_t number = 99;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (scan_integer(view_of(texts[i]), &number))
+            fail_msg("%s was taken", texts[i]);
+    }
+    assert_int_equal(number, 99);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks_members),
+        cmocka_unit_test(walks_elements),
+        cmocka_unit_test(walks_nothing_where_nothing_is),
+        cmocka_unit_test(ends_on_unchecked_text),
+        cmocka_unit_test(finds_the_last_of_a_name),
+        cmocka_unit_test(compares_strings),
+        cmocka_unit_test(decodes),
+        cmocka_unit_test(decodes_no_nul_and_no_half),
+        cmocka_unit_test(decoding_keeps_to_the_buffers_maximum),
+        cmocka_unit_test(reads_integers),
+        cmocka_unit_test(refuses_other_numbers_as_integers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
