@@ -42,6 +42,9 @@ static const struct {
     {"40P01", CARDBOX_UNAVAILABLE, true}, /* deadlock */
     {"55P03", CARDBOX_BUSY, true},        /* lock_timeout */
     {"57014", CARDBOX_TIMEOUT, false},    /* statement_timeout or cancel */
+    {"26000", CARDBOX_UNAVAILABLE, true}, /* a prepared statement is gone (DISCARD, failover) */
+    {"42P05", CARDBOX_UNAVAILABLE, true}, /* ... or is there already */
+    {"0A000", CARDBOX_UNAVAILABLE, true}, /* ... or its result type has changed (migration) */
     {"25006", CARDBOX_UNAVAILABLE, true}, /* read-only: the primary has moved */
     {"23001", CARDBOX_CONFLICT, false},   /* a sealed card */
     {"23505", CARDBOX_CONFLICT, false},   /* unique */

@@ -1,0 +1,285 @@
+/*
+ * client.c: handles and retries. The one place that decides whether a failed statement is sent
+ * again.
+ */
+#include "store/client.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "store/errors.h"
+#include "store/migrate.h"
+
+/* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
+enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
+
+/* Sends one statement on a connection of the pool. `*sent` tells that it may have reached the
+ * server and what became of it there is unknown. */
+static cardbox_status run_on_pool(store_pool *pool, statement_id id, const params *p,
+                                  store_rows **rows, bool *unknown, cardbox_error *err)
+{
+    store_conn *conn = NULL;
+    *unknown = false;
+    cardbox_status status = pool_acquire(pool, &conn, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = conn_run(conn, id, p, rows, err);
+    bool refused = err->sqlstate[0] != '\0' && strncmp(err->sqlstate, "57P", 3) != 0 &&
+                   strncmp(err->sqlstate, "08", 2) != 0;
+    bool conflict = strncmp(err->sqlstate, "40", 2) == 0;
+    *unknown = status != CARDBOX_OK && !refused;
+    pool_release(pool, conn,
+                 (status == CARDBOX_UNAVAILABLE && !conflict) || status == CARDBOX_TIMEOUT);
+    return status;
+}
+
+static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
+                      client_safety safety)
+{
+    if (strncmp(err->sqlstate, "40", 2) == 0)
+        return attempt < RETRY_CONFLICTS_MAX;
+    return err->status == CARDBOX_UNAVAILABLE && err->retryable &&
+           (!unknown || safety == RUN_AGAIN);
+}
+
+static cardbox_status run_with_retries(store_pool *pool, statement_id id, const params *p,
+                                       client_safety safety, store_rows **rows, cardbox_error *err)
+{
+    const cardbox_options *options = pool_options(pool);
+    int64_t deadline_ms = clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms);
+    for (unsigned attempt = 0;; attempt++) {
+        bool unknown;
+        *err = (cardbox_error)CARDBOX_ERROR_INIT;
+        cardbox_status status = run_on_pool(pool, id, p, rows, &unknown, err);
+        if (status == CARDBOX_OK)
+            return status;
+        int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
+        if (options->no_retry || !may_retry(err, attempt, unknown, safety) ||
+            clock_ms() + pause_ms > deadline_ms) {
+            err->retryable = err->retryable && (!unknown || safety == RUN_AGAIN);
+            return status;
+        }
+        pool_count_retry(pool);
+        clock_sleep_ms(pause_ms);
+    }
+}
+
+cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
+                          store_rows **rows, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    if (db->kind == CLIENT_POOL)
+        status = run_with_retries(db->pool, id, p, safety, rows, &own);
+    else
+        status = conn_run(db->conn, id, p, rows, &own);
+    if (status != CARDBOX_OK && err != NULL)
+        *err = own;
+    return status;
+}
+
+/* Opens pool_min connections, at least one, and leaves them idle. */
+static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
+{
+    unsigned wanted = pool_options(pool)->pool_min;
+    store_conn *open = NULL;
+    cardbox_status status = CARDBOX_OK;
+    for (unsigned i = 0; status == CARDBOX_OK && (i == 0 || i < wanted); i++) {
+        store_conn *conn = NULL;
+        status = pool_acquire(pool, &conn, err);
+        if (status == CARDBOX_OK) {
+            conn->next = open;
+            open = conn;
+        }
+    }
+    while (open != NULL) {
+        store_conn *next = open->next;
+        pool_release(pool, open, false);
+        open = next;
+    }
+    return status;
+}
+
+/* The database must have every migration that this library was built with; more is fine. */
+static cardbox_status check_schema(cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK) {
+        int found = rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0;
+        if (found < migrations_newest())
+            status = error_set(err, CARDBOX_INTERNAL,
+                               "the database is at migration %d and this library needs %d: run "
+                               "`cardbox migrate`",
+                               found, migrations_newest());
+    }
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_open(cardbox **out, const cardbox_options *options, cardbox_error *err)
+{
+    cardbox_options complete;
+    cardbox *db = NULL;
+    cardbox_status status;
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    *out = NULL;
+    options_complete(&complete, options);
+    status = conninfo_check(complete.conninfo, err);
+    if (status != CARDBOX_OK)
+        return status;
+    db = calloc(1, sizeof(*db));
+    if (db == NULL)
+        return error_nomem(err);
+    db->kind = CLIENT_POOL;
+    status = pool_new(&db->pool, &complete, err);
+    if (status == CARDBOX_OK)
+        status = warm_up(db->pool, err);
+    if (status == CARDBOX_OK)
+        status = check_schema(db, err);
+    if (status != CARDBOX_OK) {
+        cardbox_close(db);
+        return status;
+    }
+    *out = db;
+    return CARDBOX_OK;
+}
+
+void cardbox_close(cardbox *db)
+{
+    if (db == NULL)
+        return;
+    if (db->kind != CLIENT_POOL) {
+        cardbox_rollback(db);
+        return;
+    }
+    pool_free(db->pool);
+    free(db);
+}
+
+cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err)
+{
+    if (tx == NULL || db == NULL || db->kind != CLIENT_POOL)
+        return error_set(err, CARDBOX_INVALID, "a transaction begins on a handle of cardbox_open");
+    *tx = NULL;
+    cardbox *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_nomem(err);
+    made->kind = CLIENT_TRANSACTION;
+    made->pool = db->pool;
+    const cardbox_options *options = pool_options(db->pool);
+    int64_t deadline_ms = clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms);
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    for (unsigned attempt = 0;; attempt++) {
+        status = pool_acquire(db->pool, &made->conn, &own);
+        if (status == CARDBOX_OK) {
+            status = conn_run(made->conn, begin, NULL, NULL, &own);
+            if (status == CARDBOX_OK)
+                break;
+            pool_release(db->pool, made->conn, true);
+        }
+        int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
+        if (status != CARDBOX_UNAVAILABLE || !own.retryable || clock_ms() + pause_ms > deadline_ms)
+            break;
+        clock_sleep_ms(pause_ms);
+    }
+    if (status != CARDBOX_OK) {
+        free(made);
+        if (err != NULL)
+            *err = own;
+        return status;
+    }
+    *tx = made;
+    return CARDBOX_OK;
+}
+
+cardbox_status cardbox_begin(cardbox **tx, cardbox *db, cardbox_error *err)
+{
+    return client_begin(tx, db, STATEMENT_begin, err);
+}
+
+cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error *err)
+{
+    cardbox *made = NULL;
+    if (tx == NULL || conn == NULL || PQstatus(conn) != CONNECTION_OK)
+        return error_set(err, CARDBOX_INVALID, "conn must be an open PGconn");
+    *tx = NULL;
+    made = calloc(1, sizeof(*made));
+    if (made != NULL)
+        made->conn = calloc(1, sizeof(*made->conn));
+    if (made == NULL || made->conn == NULL) {
+        free(made);
+        return error_nomem(err);
+    }
+    made->kind = CLIENT_BORROWED;
+    made->conn->pg = conn;
+    made->conn->borrowed = true;
+    *tx = made;
+    return CARDBOX_OK;
+}
+
+static void end_borrowed(cardbox *tx)
+{
+    conn_close(tx->conn);
+    free(tx);
+}
+
+cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    if (tx == NULL || tx->kind == CLIENT_POOL)
+        return error_set(err, CARDBOX_INVALID, "tx must be a transaction of cardbox_begin");
+    if (tx->kind == CLIENT_BORROWED) {
+        end_borrowed(tx);
+        return CARDBOX_OK;
+    }
+    if (conn_alive(tx->conn) && PQtransactionStatus(tx->conn->pg) == PQTRANS_INERROR) {
+        cardbox_rollback(tx);
+        return error_set(err, CARDBOX_CONFLICT,
+                         "a statement of the transaction failed, so nothing was kept: roll back "
+                         "and begin again");
+    }
+    status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
+    if (status == CARDBOX_UNAVAILABLE && own.sqlstate[0] == '\0') {
+        error_set(err, status,
+                  "the connection was lost while committing, so the outcome is unknown: run the "
+                  "transaction again, its ids and keys make that safe");
+    } else if (status != CARDBOX_OK && err != NULL) {
+        *err = own;
+    }
+    pool_release(tx->pool, tx->conn, status != CARDBOX_OK);
+    free(tx);
+    return status;
+}
+
+void cardbox_rollback(cardbox *tx)
+{
+    if (tx == NULL || tx->kind == CLIENT_POOL)
+        return;
+    if (tx->kind == CLIENT_BORROWED) {
+        end_borrowed(tx);
+        return;
+    }
+    cardbox_status status = conn_alive(tx->conn)
+                                ? conn_run(tx->conn, STATEMENT_rollback, NULL, NULL, NULL)
+                                : CARDBOX_UNAVAILABLE;
+    pool_release(tx->pool, tx->conn, status != CARDBOX_OK);
+    free(tx);
+}
+
+void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db)
+{
+    *out = (cardbox_pool_stats){0};
+    if (db != NULL && db->pool != NULL)
+        pool_read_stats(db->pool, out);
+}
+
+cardbox_status cardbox_ping(cardbox *db, cardbox_error *err)
+{
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    return client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, NULL, err);
+}

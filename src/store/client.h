@@ -1,0 +1,32 @@
+/*
+ * client.h: what a handle is inside, and how every public function runs its statement: with retries
+ * on a pool, as it is in a transaction.
+ */
+#ifndef STORE_CLIENT_H
+#define STORE_CLIENT_H
+
+#include "store/pool.h"
+
+typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } client_kind;
+
+struct cardbox {
+    client_kind kind;
+    store_pool *pool; /* NULL for a borrowed connection */
+    store_conn *conn; /* NULL for a pool */
+};
+
+/* Whether running a statement twice does the same as running it once. */
+typedef enum client_safety { RUN_ONCE, RUN_AGAIN } client_safety;
+
+/*
+ * Runs one statement. On a pool a lost connection is waited for and the statement sent again, if
+ * that is safe: always for what can't have reached the server or what the server refused, else for
+ * RUN_AGAIN only. `rows` may be NULL.
+ */
+cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
+                          store_rows **rows, cardbox_error *err);
+
+/* Like cardbox_begin, with another way to begin. */
+cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);
+
+#endif

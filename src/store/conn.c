@@ -1,0 +1,182 @@
+/*
+ * conn.c: the exchange of one statement with the server, with a deadline of ours: a server that is
+ * stopped, or a network that is gone, answers nothing at all. Must not decide about retries.
+ */
+#include "store/conn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "store/errors.h"
+
+/* What the server's own statement_timeout is given on top, to answer by itself. */
+enum { DEADLINE_GRACE_MS = 2000 };
+
+cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    connect_params how;
+    store_conn *conn = calloc(1, sizeof(*conn));
+    if (conn == NULL)
+        return error_nomem(err);
+    connect_params_fill(&how, options);
+    conn->pg = PQconnectdbParams(how.keys, how.values, 1);
+    conn->named = !options->no_named_statements;
+    conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
+    if (conn->pg == NULL) {
+        status = error_nomem(err);
+    } else if (PQstatus(conn->pg) != CONNECTION_OK) {
+        status =
+            error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
+                      (int)strcspn(PQerrorMessage(conn->pg), "\r\n"), PQerrorMessage(conn->pg));
+        if (err != NULL)
+            err->retryable = true;
+    }
+    if (status != CARDBOX_OK) {
+        conn_close(conn);
+        return status;
+    }
+    connect_silence(conn->pg);
+    conn->opened_ms = clock_ms();
+    *out = conn;
+    return CARDBOX_OK;
+}
+
+void conn_close(store_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    if (!conn->borrowed)
+        PQfinish(conn->pg);
+    free(conn);
+}
+
+void conn_abandon(store_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    /* PQfinish says good-bye on the socket: let it say so to nobody. */
+    int nowhere = conn->borrowed ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere >= 0) {
+        if (PQsocket(conn->pg) >= 0 && dup2(nowhere, PQsocket(conn->pg)) >= 0)
+            PQfinish(conn->pg);
+        close(nowhere);
+    }
+    free(conn);
+}
+
+bool conn_alive(const store_conn *conn)
+{
+    return PQstatus(conn->pg) == CONNECTION_OK;
+}
+
+bool conn_in_transaction(const store_conn *conn)
+{
+    PGTransactionStatusType now = PQtransactionStatus(conn->pg);
+    return now == PQTRANS_INTRANS || now == PQTRANS_INERROR;
+}
+
+bool conn_is_quiet(store_conn *conn)
+{
+    struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
+    return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
+}
+
+/* Waits until libpq has a whole result. False: the deadline is over, or the connection is lost. */
+static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
+{
+    while (PQisBusy(conn->pg)) {
+        struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
+        int64_t left = deadline_ms - clock_ms();
+        *late = deadline_ms != 0 && left <= 0;
+        if (*late || ready.fd < 0)
+            return false;
+        int found = poll(&ready, 1, deadline_ms == 0 ? -1 : (int)left);
+        if (found > 0 && !PQconsumeInput(conn->pg))
+            return false;
+    }
+    return true;
+}
+
+/* Reads all results of what was sent; the first is the answer. */
+static PGresult *read_result(store_conn *conn, bool *late)
+{
+    PGresult *first = NULL;
+    int64_t deadline_ms = conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
+    for (;;) {
+        if (!await_result(conn, deadline_ms, late))
+            return first;
+        PGresult *next = PQgetResult(conn->pg);
+        if (next == NULL)
+            return first;
+        if (first == NULL)
+            first = next;
+        else
+            PQclear(next);
+        if (!conn_alive(conn))
+            return first; /* libpq would give NULL for ever, or an error for ever */
+    }
+}
+
+/* The server is silent: nothing on this connection can be trusted any more. */
+static cardbox_status give_up(store_conn *conn, cardbox_error *err)
+{
+    if (PQsocket(conn->pg) >= 0)
+        shutdown(PQsocket(conn->pg), SHUT_RDWR);
+    PQconsumeInput(conn->pg);
+    error_set(err, CARDBOX_TIMEOUT, "the database did not answer within %u ms", conn->deadline_ms);
+    return CARDBOX_TIMEOUT;
+}
+
+static cardbox_status finish(store_conn *conn, bool sent, PGresult **out, cardbox_error *err)
+{
+    bool late = false;
+    PGresult *result = sent ? read_result(conn, &late) : NULL;
+    ExecStatusType kind = PQresultStatus(result);
+    cardbox_status status = CARDBOX_OK;
+    if (late)
+        status = give_up(conn, err);
+    else if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK)
+        status = connect_error(err, conn->pg, result);
+    if (status != CARDBOX_OK || out == NULL) {
+        PQclear(result);
+        result = NULL;
+    }
+    if (out != NULL)
+        *out = result;
+    return status;
+}
+
+static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *err)
+{
+    const statement *s = statement_get(id);
+    if (conn->prepared[id])
+        return CARDBOX_OK;
+    int sent = PQsendPrepare(conn->pg, s->name, s->text, 0, NULL);
+    cardbox_status status = finish(conn, sent != 0, NULL, err);
+    conn->prepared[id] = status == CARDBOX_OK;
+    return status;
+}
+
+cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
+                        cardbox_error *err)
+{
+    const statement *s = statement_get(id);
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], sent;
+    int count = p == NULL ? 0 : p->count;
+    if (p != NULL && !params_finish(p, values, lengths, formats))
+        return error_buf(err, &p->bytes, "the request");
+    if (conn->named && !s->plan_each_time) {
+        cardbox_status status = prepare(conn, id, err);
+        if (status != CARDBOX_OK)
+            return status;
+        sent = PQsendQueryPrepared(conn->pg, s->name, count, values, lengths, formats, 1);
+    } else {
+        sent = PQsendQueryParams(conn->pg, s->text, count, NULL, values, lengths, formats, 1);
+    }
+    return finish(conn, sent != 0, rows, err);
+}

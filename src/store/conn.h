@@ -1,0 +1,45 @@
+/*
+ * conn.h: one blocking connection that runs statements of the table, preparing each on its first
+ * use. Belongs to one thread at a time. Knows nothing of pools and retries.
+ */
+#ifndef STORE_CONN_H
+#define STORE_CONN_H
+
+#include "store/connect.h"
+#include "store/params.h"
+#include "store/rows.h"
+#include "store/statement.h"
+
+typedef struct store_conn {
+    PGconn *pg;
+    bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
+    bool named;           /* statements may be prepared */
+    unsigned deadline_ms; /* for one statement; 0: none */
+    int64_t opened_ms;
+    int64_t idle_since_ms;
+    int64_t retire_ms;       /* not used again after this */
+    struct store_conn *next; /* in the pool's idle list */
+    bool prepared[STATEMENT_COUNT];
+} store_conn;
+
+cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
+
+/* NULL is fine. A borrowed PGconn stays open. */
+void conn_close(store_conn *conn);
+
+/* In a child after fork: frees the memory and leaves the parent's socket alone. */
+void conn_abandon(store_conn *conn);
+
+/* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
+ * the server has forgotten is CARDBOX_UNAVAILABLE like a lost connection: both are cured by
+ * another. */
+cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
+                        cardbox_error *err);
+
+bool conn_alive(const store_conn *conn);
+bool conn_in_transaction(const store_conn *conn);
+
+/* Whether an idle connection still is what it was: nothing has arrived on it. */
+bool conn_is_quiet(store_conn *conn);
+
+#endif

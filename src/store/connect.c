@@ -1,0 +1,139 @@
+/*
+ * connect.c: libpq's parameters and errors, for every kind of connection. Knows no statements.
+ */
+#include "store/connect.h"
+
+#include <stdio.h>
+#include "store/errors.h"
+
+enum {
+    DEFAULT_POOL_MAX = 8,
+    DEFAULT_ACQUIRE_TIMEOUT_MS = 5000,
+    DEFAULT_CONNECT_TIMEOUT_MS = 5000,
+    DEFAULT_STATEMENT_TIMEOUT_MS = 30000,
+    DEFAULT_RETRY_TIMEOUT_MS = 10000,
+    DEFAULT_MAX_LIFETIME_S = 1800,
+    DEFAULT_IDLE_TIMEOUT_S = 300
+};
+
+static unsigned or_default(unsigned value, unsigned fallback)
+{
+    return value == 0 ? fallback : value;
+}
+
+void options_complete(cardbox_options *out, const cardbox_options *given)
+{
+    cardbox_options o = CARDBOX_OPTIONS_INIT;
+    if (given != NULL) {
+        size_t size = given->struct_size;
+        memcpy(&o, given, size < sizeof(o) ? size : sizeof(o));
+    }
+    o.struct_size = sizeof(o);
+    o.conninfo = o.conninfo == NULL ? "" : o.conninfo;
+    o.application_name = o.application_name == NULL ? "cardbox" : o.application_name;
+    o.pool_max = or_default(o.pool_max, DEFAULT_POOL_MAX);
+    o.pool_min = o.pool_min > o.pool_max ? o.pool_max : o.pool_min;
+    o.acquire_timeout_ms = or_default(o.acquire_timeout_ms, DEFAULT_ACQUIRE_TIMEOUT_MS);
+    o.connect_timeout_ms = or_default(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
+    o.statement_timeout_ms = or_default(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
+    o.retry_timeout_ms = or_default(o.retry_timeout_ms, DEFAULT_RETRY_TIMEOUT_MS);
+    o.max_lifetime_s = or_default(o.max_lifetime_s, DEFAULT_MAX_LIFETIME_S);
+    o.idle_timeout_s = or_default(o.idle_timeout_s, DEFAULT_IDLE_TIMEOUT_S);
+    *out = o;
+}
+
+void connect_params_fill(connect_params *out, const cardbox_options *options)
+{
+    /* libpq takes whole seconds and makes 1 of them 2. */
+    snprintf(out->timeout, sizeof(out->timeout), "%u", (options->connect_timeout_ms + 999) / 1000);
+    /* A pooler in transaction mode refuses start-up settings. */
+    out->settings[0] = '\0';
+    if (!options->no_named_statements)
+        snprintf(out->settings, sizeof(out->settings), "-c statement_timeout=%u",
+                 options->statement_timeout_ms);
+
+    const char *const pairs[][2] = {
+        {"connect_timeout", out->timeout},
+        {"fallback_application_name", options->application_name},
+        {"client_encoding", "UTF8"},
+        {"gssencmode", "disable"},
+        {"keepalives_idle", "30"},
+        {"keepalives_interval", "10"},
+        {"keepalives_count", "3"},
+        {"tcp_user_timeout", "30000"},
+        {out->settings[0] == '\0' ? NULL : "options", out->settings},
+        {"dbname", options->conninfo},
+    };
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (pairs[i][0] == NULL)
+            continue;
+        out->keys[used] = pairs[i][0];
+        out->values[used++] = pairs[i][1];
+    }
+    out->keys[used] = NULL;
+    out->values[used] = NULL;
+}
+
+/* The first line, without what libpq ends it with. */
+static int first_line(const char *text)
+{
+    return (int)strcspn(text, "\r\n");
+}
+
+cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
+{
+    char *why = NULL;
+    bool is_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+    PQconninfoOption *parsed = is_name ? PQconndefaults() : PQconninfoParse(conninfo, &why);
+    cardbox_status status = CARDBOX_OK;
+    if (parsed == NULL)
+        status = why == NULL ? error_nomem(err)
+                             : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
+                                         first_line(why), why);
+    PQconninfoFree(parsed);
+    PQfreemem(why);
+    return status;
+}
+
+static void ignore_notice(void *arg, const PGresult *notice)
+{
+    (void)arg;
+    (void)notice;
+}
+
+void connect_silence(PGconn *pg)
+{
+    PQsetNoticeReceiver(pg, ignore_notice, NULL);
+}
+
+static bool is_missing_schema(const char *sqlstate)
+{
+    static const char *const STATES[] = {"3F000", "42P01", "42883", "42703"};
+    for (size_t i = 0; i < sizeof(STATES) / sizeof(STATES[0]); i++)
+        if (strcmp(sqlstate, STATES[i]) == 0)
+            return true;
+    return false;
+}
+
+cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result)
+{
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    bool retryable;
+    cardbox_status status = error_of_sqlstate(sqlstate, &retryable);
+    if (sqlstate == NULL)
+        message = PQerrorMessage(pg);
+    if (message == NULL || message[0] == '\0')
+        message = "the connection to the database was lost";
+    error_set(err, status, "%.*s%s", first_line(message), message,
+              sqlstate != NULL && is_missing_schema(sqlstate)
+                  ? " (was the database migrated? run `cardbox migrate`)"
+                  : "");
+    if (err != NULL) {
+        err->retryable = retryable;
+        if (sqlstate != NULL)
+            memcpy(err->sqlstate, sqlstate, sizeof(err->sqlstate) - 1);
+    }
+    return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * connect.h: how every connection of ours is made, blocking or not: libpq's parameters, in one
+ * place.
+ */
+#ifndef STORE_CONNECT_H
+#define STORE_CONNECT_H
+
+#include <libpq-fe.h>
+#include "cardbox/client.h"
+
+/* Arrays for PQconnectdbParams and PQconnectStartParams, with expand_dbname = 1. What they point to
+ * is static, inside, or the options' text. */
+typedef struct connect_params {
+    const char *keys[16];
+    const char *values[16];
+    char timeout[16];
+    char settings[64];
+} connect_params;
+
+/* Defaults first, then the caller's connection string, which wins. */
+void connect_params_fill(connect_params *out, const cardbox_options *options);
+
+/* The options as the caller meant them: what its struct is too old to have, and what is 0, gets its
+ * default. Pointers are not copied. */
+void options_complete(cardbox_options *out, const cardbox_options *given);
+
+/* Whether libpq can read a connection string. */
+cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
+
+/* Keeps notices off stderr: the library prints nothing. */
+void connect_silence(PGconn *pg);
+
+/* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
+cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * pool.h: connections that are shared by threads: opened when wanted, up to a maximum; the one used
+ * last is used next, so that the others can age; who waits longest is served first.
+ */
+#ifndef STORE_POOL_H
+#define STORE_POOL_H
+
+#include "store/conn.h"
+
+typedef struct store_pool store_pool;
+
+/* `options` is completed (options_complete); its text is copied. */
+cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbox_error *err);
+
+/* All connections must be back. In a child after fork nothing is sent on the parent's sockets. */
+void pool_free(store_pool *pool);
+
+/* A connection that is idle and, as far as can be seen, alive. CARDBOX_BUSY when none came free in
+ * time, CARDBOX_UNAVAILABLE when none can be opened, CARDBOX_INVALID after fork. */
+cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err);
+
+/* Gives it back. `broken`: it is closed; so is one that is in a transaction or over its age. */
+void pool_release(store_pool *pool, store_conn *conn, bool broken);
+
+void pool_count_retry(store_pool *pool);
+void pool_read_stats(store_pool *pool, cardbox_pool_stats *out);
+const cardbox_options *pool_options(const store_pool *pool);
+
+#endif
