@@ -1,0 +1,48 @@
+/*
+ * card_input.h: a card on its way into the database: checked, its metadata put together, its
+ * content as jsonb or, where jsonb can't hold it, as exact text with a projection.
+ */
+#ifndef STORE_CARD_INPUT_H
+#define STORE_CARD_INPUT_H
+
+#include "base/scan.h"
+#include "cardbox/card.h"
+#include "store/params.h"
+
+/* A row for STATEMENT_cards_add. A view with ptr NULL is SQL NULL. */
+typedef struct card_input {
+    view tenant;
+    view card_id;
+    view content; /* for jsonb */
+    view raw;     /* the exact text, where content is only its projection */
+    view tool_calls;
+    view tool_call_id;
+    view metadata;
+    bool has_ttl, has_created, has_expires, has_deleted;
+    int32_t ttl_seconds;
+    int64_t created_micros, expires_micros, deleted_micros;
+    bool sealed;
+    buf projection; /* what content points to where raw is set */
+    buf merged;     /* what metadata points to */
+} card_input;
+
+/* Sets content and raw from JSON that scan_check accepted with `flags`. */
+cardbox_status card_input_content(card_input *out, view content, unsigned flags,
+                                  cardbox_error *err);
+
+/* Checks a public card and fills all. Views point into the card, which must live as long. */
+cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
+                               cardbox_error *err);
+
+void card_input_free(card_input *input);
+
+/* The parameters of STATEMENT_cards_add. */
+void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore);
+
+/* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
+cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
+
+/* A moment that a caller names: RFC 3339 with an offset. */
+cardbox_status check_time(const char *what, const char *text, int64_t *micros, cardbox_error *err);
+
+#endif
