@@ -13,7 +13,7 @@ typedef struct migration {
     const char *text;
 } migration;
 
-/* All that are compiled in, in order; *count of them. */
+/* All that are compiled in, in order; *count of them. Their versions are 1, 2, 3, ... */
 const migration *migrations_all(size_t *count);
 
 /* The newest version that this build knows: what cardbox_open asks for. */
@@ -22,9 +22,19 @@ int migrations_newest(void);
 /* Called for each migration: it ran (or would run), or was there already. */
 typedef void (*migrate_report)(void *arg, const migration *m, bool applied_now);
 
-/* Applies what is missing, or with dry_run only reports it. A file that was changed after it was
- * applied, a gap, or a database newer than this build: CARDBOX_CONFLICT, and nothing is done. */
+/*
+ * Applies what is missing, or with dry_run only reports it. A file that was changed after it was
+ * applied, a gap, or a database newer than this build: CARDBOX_CONFLICT, and nothing is done.
+ *
+ * A file runs in a transaction of its own, together with its record. One whose first line is
+ * "-- no-transaction" runs statement by statement (each ends with ';' at the end of a line), and is
+ * recorded when all have worked: it must bear being run again after it broke in the middle.
+ */
 cardbox_status migrate_run(const char *conninfo, bool dry_run, migrate_report report, void *arg,
                            cardbox_error *err);
+
+/* The same with another list, for tests. */
+cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
+                                bool dry_run, migrate_report report, void *arg, cardbox_error *err);
 
 #endif

@@ -1,0 +1,93 @@
+/*
+ * cli.h: what the commands of `cardbox` share: how a command is described, how it reports, how it
+ * reaches the database. A command is a table entry with a function; parsing, help and the check of
+ * its arguments follow from the entry. Knows no command by name.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/opts.h"
+#include "cardbox.h"
+
+/* What the process ends with; the numbers are promised to scripts. */
+typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
+
+/* The options that mean the same everywhere. A command's own struct begins with them. */
+typedef struct cli_common {
+    const char *dsn;     /* NULL or "": libpq's PG* environment */
+    const char *project; /* the tenant */
+    bool json;           /* for programs: one object, or NDJSON */
+    long limit;          /* rows; 0: the command's default */
+} cli_common;
+
+#define CLI_DSN(type)                                                                              \
+    {                                                                                              \
+        "dsn", OPT_TEXT, offsetof(type, common.dsn), "CARDBOX_DSN", "DSN",                         \
+            "PostgreSQL connection string or URI; default: the PG* variables", 0, 0                \
+    }
+#define CLI_PROJECT(type)                                                                          \
+    {                                                                                              \
+        "project", OPT_TEXT, offsetof(type, common.project), "CARDBOX_PROJECT", "PROJECT",         \
+            "the project (tenant)", 0, 0                                                           \
+    }
+#define CLI_JSON(type)                                                                             \
+    {                                                                                              \
+        "json", OPT_FLAG, offsetof(type, common.json), NULL, NULL,                                 \
+            "for programs: one JSON object, or one a line", 0, 0                                   \
+    }
+#define CLI_LIMIT(type)                                                                            \
+    {                                                                                              \
+        "limit", OPT_INT, offsetof(type, common.limit), NULL, "N", "at most N rows (default 200)", \
+            1, CARDBOX_PAGE_MAX                                                                    \
+    }
+#define CLI_OPTIONS_END                                                                            \
+    {                                                                                              \
+        NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0                                                   \
+    }
+
+typedef struct cli_command {
+    const char *name;        /* "box append" */
+    const char *arguments;   /* "BOX CARD...", "" */
+    const char *summary;     /* one line, lower case */
+    const char *description; /* some lines for --help, or NULL */
+    const char *examples;    /* one command a line, without "cardbox" */
+    const opt_spec *options;
+    const void *defaults; /* what the options struct holds before they are read */
+    size_t size;          /* of the options struct, up to CLI_OPTIONS_MAX bytes */
+    int least, most;      /* arguments; most < 0: any number */
+    bool needs_project;
+    cli_exit (*run)(const void *options, char **arguments, int count);
+} cli_command;
+
+/* Bytes of the largest options struct, with room. */
+#define CLI_OPTIONS_MAX 256
+
+/* All commands, in the order of the overview, ended by NULL. */
+extern const cli_command *const cli_commands[];
+
+/* The command that the words begin with, and how many of them its name takes; NULL: none. */
+const cli_command *cli_find(char **words, int count, int *taken);
+
+/* Runs what argv, without the program's name, asks for. */
+cli_exit cli_run(int argc, char **argv);
+
+cli_exit cli_help(char **words, int count); /* the overview, a group's, or one command's */
+void cli_help_command(FILE *out, const cli_command *command);
+
+/* Prints "cardbox COMMAND: message" on stderr, cut to one line of readable characters. */
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints what went wrong in the store, with a hint where the user can do something; CLI_FAILED. */
+cli_exit cli_failed(const cardbox_error *err);
+
+/* Prints "out of memory"; CLI_FAILED. */
+cli_exit cli_nomem(void);
+
+/* Opens the database; prints why not. */
+bool cli_open(cardbox **db, const cli_common *common);
+
+/* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
+cli_exit cli_finish(cli_exit status);
+
+#endif

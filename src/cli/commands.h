@@ -1,0 +1,13 @@
+/*
+ * commands.h: the commands, each described in a file of its own.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const cli_command cli_dev, cli_migrate, cli_doctor, cli_gc, cli_import, cli_export;
+extern const cli_command cli_card_get, cli_card_add, cli_card_list;
+extern const cli_command cli_box_get, cli_box_cards, cli_box_append, cli_box_fork, cli_box_log;
+
+#endif

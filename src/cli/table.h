@@ -1,0 +1,53 @@
+/*
+ * table.h: aligned columns for people. Cells are taken as they come from outside (any length, line
+ * ends, escape sequences, bad UTF-8) and made fit to be shown. Knows nothing of cards.
+ */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stdio.h>
+#include "base/buf.h"
+#include "cli/term.h"
+
+/* Columns of text after which a cell is cut even where the output is no terminal. */
+#define TABLE_CELL_MAX 1000
+
+#define TABLE_COLUMNS_MAX 12
+
+typedef struct table_column {
+    const char *title;
+    bool right;    /* aligned to the right, for numbers */
+    bool flexible; /* gives way when the terminal is narrow */
+} table_column;
+
+typedef struct table_cell {
+    size_t offset; /* into text */
+    size_t length;
+    int columns;
+    term_style style;
+} table_cell;
+
+typedef struct table {
+    const table_column *columns;
+    size_t width; /* columns in use */
+    buf text;
+    table_cell *cells;
+    size_t count, capacity;
+    bool failed; /* out of memory */
+} table;
+
+/* `columns` must live as long as the table. */
+void table_init(table *t, const table_column *columns, size_t count);
+void table_free(table *t);
+
+/* Adds the next cell, row by row. */
+void table_add(table *t, view text, term_style style);
+void table_text(table *t, const char *text); /* NULL: empty */
+void table_int(table *t, int64_t number);
+
+/* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
+ * `width` columns (0: any). Columns that are empty throughout are left out. False: out of memory.
+ */
+bool table_print(FILE *out, const table *t, int indent, int width);
+
+#endif

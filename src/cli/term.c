@@ -1,0 +1,140 @@
+/*
+ * term.c: asks the terminal once, and writes escape sequences. No other file of the CLI does.
+ */
+#include "cli/term.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+#include "base/clock.h"
+
+/* Cells of the progress bar, and how often it moves. */
+#define BAR_WIDTH    24
+#define BAR_EVERY_MS 100
+
+int term_width(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    long width;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    width = columns ? strtol(columns, NULL, 10) : 0;
+    return width > 0 && width < 10000 ? (int)width : 80;
+}
+
+/* --- colours --- */
+
+static bool in_colour(void)
+{
+    const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (refused == NULL || *refused == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
+const char *term_on(term_style style)
+{
+    static const char *const sequences[] = {
+        [STYLE_PLAIN] = "",        [STYLE_BOLD] = "\033[1m",     [STYLE_DIM] = "\033[2m",
+        [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m",   [STYLE_YELLOW] = "\033[33m",
+        [STYLE_BLUE] = "\033[34m", [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+    };
+
+    return in_colour() ? sequences[style] : "";
+}
+
+const char *term_off(term_style style)
+{
+    return style != STYLE_PLAIN && in_colour() ? "\033[0m" : "";
+}
+
+/* --- width of text --- */
+
+/* One well-formed character of `bytes` bytes as a code point. */
+static wchar_t decode(const char *at, size_t bytes)
+{
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned code = (unsigned char)at[0] & masks[bytes];
+
+    for (size_t i = 1; i < bytes; i++)
+        code = code << 6 | ((unsigned char)at[i] & 0x3f);
+    return (wchar_t)code;
+}
+
+/* Bytes of the next character, at least one, and its columns. */
+static size_t next_character(view text, int *columns)
+{
+    size_t bytes = view_utf8_step(text);
+
+    *columns = bytes > 0 ? wcwidth(decode(text.ptr, bytes)) : 1;
+    if (*columns < 0)
+        *columns = 1; /* newer than the C library's tables */
+    return bytes > 0 ? bytes : 1;
+}
+
+int term_columns(view text)
+{
+    int total = 0, columns;
+
+    while (text.len > 0) {
+        size_t bytes = next_character(text, &columns);
+
+        text = (view){text.ptr + bytes, text.len - bytes};
+        total += columns;
+    }
+    return total;
+}
+
+size_t term_fit(view text, int columns)
+{
+    size_t fits = 0;
+    int width;
+
+    while (fits < text.len) {
+        size_t bytes = next_character((view){text.ptr + fits, text.len - fits}, &width);
+
+        if (width > columns)
+            break;
+        columns -= width;
+        fits += bytes;
+    }
+    return fits;
+}
+
+/* --- progress --- */
+
+static void print_bar(uint64_t done, uint64_t total)
+{
+    int filled = (int)(done < total ? done * BAR_WIDTH / total : BAR_WIDTH);
+
+    fputs("  [", stderr);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        fputc(i < filled ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d %%", (int)(done < total ? done * 100 / total : 100));
+}
+
+void term_progress_show(term_progress *progress, uint64_t done, uint64_t count)
+{
+    int64_t now = clock_ms();
+
+    if (now - progress->shown_ms < BAR_EVERY_MS || !isatty(STDERR_FILENO))
+        return;
+    progress->shown_ms = now;
+    progress->visible = true;
+    fprintf(stderr, "\r%s", progress->label);
+    if (progress->total > 0)
+        print_bar(done, progress->total);
+    fprintf(stderr, "  %llu %s", (unsigned long long)count, progress->unit);
+}
+
+void term_progress_clear(term_progress *progress)
+{
+    if (progress->visible)
+        fputs("\r\033[K", stderr);
+    progress->visible = false;
+}

@@ -1,0 +1,49 @@
+/*
+ * term.h: what depends on where the output goes: width, colours, the progress line. All of it is
+ * off when that is no terminal. Knows nothing of cards.
+ */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include "base/view.h"
+
+typedef enum term_style {
+    STYLE_PLAIN = 0,
+    STYLE_BOLD,
+    STYLE_DIM,
+    STYLE_RED,
+    STYLE_GREEN,
+    STYLE_YELLOW,
+    STYLE_BLUE,
+    STYLE_MAGENTA,
+    STYLE_CYAN
+} term_style;
+
+/* Columns of stdout; 0: no terminal, nothing is cut. */
+int term_width(void);
+
+/* Begins and ends a style on stdout; "" without colours (no terminal, NO_COLOR, TERM=dumb). */
+const char *term_on(term_style style);
+const char *term_off(term_style style);
+
+/* How many columns text takes; it is UTF-8 without control characters. */
+int term_columns(view text);
+
+/* The longest beginning that fits so many columns, in bytes. */
+size_t term_fit(view text, int columns);
+
+/* A line on stderr that says how far a long work is; a few times a second, on a terminal only. */
+typedef struct term_progress {
+    const char *label;
+    const char *unit; /* of what is counted: "lines" */
+    uint64_t total;   /* of what `done` counts; 0: unknown, and no bar */
+    int64_t shown_ms;
+    bool visible;
+} term_progress;
+
+void term_progress_show(term_progress *progress, uint64_t done, uint64_t count);
+void term_progress_clear(term_progress *progress); /* before anything else is printed */
+
+#endif
