@@ -1,0 +1,95 @@
+/*
+ * test_nomem.c: buffers and the search for duplicate keys when memory runs out. It compiles these
+ * two files itself, with a realloc that fails when told to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int reallocs_left;
+
+static void *failing_realloc(void *memory, size_t size)
+{
+    if (reallocs_left == 0)
+        return NULL;
+    reallocs_left--;
+    return realloc(memory, size);
+}
+
+#define realloc failing_realloc
+#include "base/buf.c"
+#include "base/scan_keys.c"
+#undef realloc
+
+/* Last, since it makes a macro of a name that buf.c uses. */
+#include <cmocka.h>
+
+static void latches_the_lack_of_memory(void **state)
+{
+    buf b = BUF_INIT(1u << 20);
+
+    (void)state;
+    reallocs_left = 1;
+    buf_text(&b, "abc");
+    buf_printf(&b, "%01000d", 1);
+    assert_int_equal(b.failure, BUF_NOMEM);
+    assert_string_equal(buf_str(&b), "");
+    reallocs_left = 9;
+    buf_text(&b, "more");
+    assert_int_equal(b.len, 3);
+    assert_null(buf_take(&b, NULL));
+    assert_int_equal(b.failure, BUF_NOMEM);
+    buf_free(&b);
+}
+
+static void takes_nothing_without_memory(void **state)
+{
+    buf b = BUF_INIT(100);
+    size_t len = 99;
+
+    (void)state;
+    reallocs_left = 0;
+    assert_null(buf_take(&b, &len));
+    assert_int_equal(len, 0);
+    assert_int_equal(b.failure, BUF_NOMEM);
+    buf_free(&b);
+}
+
+static void tells_of_the_lack_of_memory(void **state)
+{
+    buf text = BUF_INIT(1u << 20);
+    bool nomem;
+    view all;
+
+    (void)state;
+    reallocs_left = 99;
+    buf_char(&text, '{');
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "\"%d\":{},", i);
+    buf_text(&text, "\"7\":0}");
+    all = (view){text.data, text.len};
+    for (reallocs_left = 0; reallocs_left < 3; reallocs_left++) {
+        int allowed = reallocs_left;
+
+        assert_false(scan_has_duplicate_keys(all, &nomem));
+        assert_true(nomem);
+        reallocs_left = allowed;
+    }
+    assert_true(scan_has_duplicate_keys(all, &nomem));
+    assert_false(nomem);
+    buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latches_the_lack_of_memory),
+        cmocka_unit_test(takes_nothing_without_memory),
+        cmocka_unit_test(tells_of_the_lack_of_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/*
+ * test_view.c: UTF-8 and ids.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/view.h"
+
+static void compares(void **state)
+{
+    (void)state;
+    assert_true(view_equal(VIEW("a\0b"), VIEW("a\0b")));
+    assert_false(view_equal(VIEW("a\0b"), VIEW("a\0c")));
+    assert_false(view_equal(VIEW("a"), VIEW("ab")));
+    assert_true(view_equal((view){NULL, 0}, VIEW("")));
+    assert_true(view_equal(view_of(NULL), view_of("")));
+}
+
+/* Each with ASCII around it in every alignment, since plain text is stepped over eight at once. */
+static bool is_utf8(const char *bytes, size_t len)
+{
+    char text[32];
+    bool good = view_is_utf8((view){bytes, len});
+
+    for (size_t before = 0; before < 16; before++) {
+        memset(text, 'a', sizeof(text));
+        memcpy(text + before, bytes, len);
+        assert_int_equal(view_is_utf8((view){text, before + len}), good);
+        assert_int_equal(view_is_utf8((view){text, sizeof(text)}), good);
+    }
+    return good;
+}
+
+static void knows_utf8(void **state)
+{
+    (void)state;
+    assert_true(view_is_utf8((view){NULL, 0}));
+    assert_true(is_utf8("\0", 1));
+    assert_true(is_utf8("\x7F", 1));
+    assert_true(is_utf8("\xC2\x80\xDF\xBF", 4));
+    assert_true(is_utf8("\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", 12));
+    assert_true(is_utf8("\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8));
+}
+
+static void knows_what_is_not_utf8(void **state)
+{
+    static const char *const texts[] = {"\x80",
+                                        "\xBF",
+                                        "\xC0\x80",
+                                        "\xC1\xBF",
+                                        "\xC2",
+                                        "\xC2\x7F",
+                                        "\xC2\xC2",
+                                        "\xE0\x9F\xBF",
+                                        "\xE0\x80\x80",
+                                        "\xE1\x80",
+                                        "\xE1\x80\x7F",
+                                        "\xED\xA0\x80",
+                                        "\xED\xBF\xBF",
+                                        "\xF0\x8F\xBF\xBF",
+                                        "\xF0\x90\x80",
+                                        "\xF1\x80\x80",
+                                        "\xF1\x80\x80\xC0",
+                                        "\xF4\x90\x80\x80",
+                                        "\xF5\x80\x80\x80",
+                                        "\xF8\x88\x80\x80\x80",
+                                        "\xFE",
+                                        "\xFF"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_false(is_utf8(texts[i], strlen(texts[i])));
+}
+
+/* What the decoder of the standard says of all of two bytes, and of three with a tail. */
+static void agrees_with_the_definition(void **state)
+{
+    (void)state;
+    for (unsigned lead = 0x80; lead < 0x100; lead++) {
+        for (unsigned second = 0; second < 0x100; second++) {
+            const char bytes[] = {(char)lead, (char)second, '\x80'};
+            unsigned code = (lead & 0x0Fu) << 12 | (second & 0x3Fu) << 6;
+            bool tail = (second & 0xC0u) == 0x80u;
+
+            assert_int_equal(view_is_utf8((view){bytes, 2}), tail && lead >= 0xC2 && lead < 0xE0);
+            assert_int_equal(view_is_utf8((view){bytes, 3}), tail && lead >= 0xE0 && lead < 0xF0 &&
+                                                                 code >= 0x800 &&
+                                                                 (code < 0xD800 || code > 0xDFFF));
+        }
+    }
+}
+
+static void steps_by_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(view_utf8_step(VIEW("")), 0);
+    assert_int_equal(view_utf8_step(VIEW("ab")), 1);
+    assert_int_equal(view_utf8_step(VIEW("\xC3\xA9x")), 2);
+    assert_int_equal(view_utf8_step(VIEW("\xE2\x82\xAC\xFF")), 3);
+    assert_int_equal(view_utf8_step(VIEW("\xF0\x9F\x98\x80")), 4);
+    assert_int_equal(view_utf8_step(VIEW("\xF0\x9F\x98")), 0);
+}
+
+static void knows_ids(void **state)
+{
+    (void)state;
+    assert_true(view_is_id(VIEW("a"), 1));
+    assert_true(view_is_id(VIEW(" ~\xC3\xA9/../"), 99));
+    assert_true(view_is_id(VIEW("abc"), 3));
+    assert_false(view_is_id(VIEW("abcd"), 3));
+    assert_false(view_is_id(VIEW(""), 3));
+    assert_false(view_is_id((view){NULL, 0}, 3));
+    assert_false(view_is_id(VIEW("a\0b"), 9));
+    assert_false(view_is_id(VIEW("a\nb"), 9));
+    assert_false(view_is_id(VIEW("a\x1F"), 9));
+    assert_false(view_is_id(VIEW("\x7F"), 9));
+    assert_false(view_is_id(VIEW("a\xFF"), 9));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compares),
+        cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(knows_what_is_not_utf8),
+        cmocka_unit_test(agrees_with_the_definition),
+        cmocka_unit_test(steps_by_characters),
+        cmocka_unit_test(knows_ids),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
