@@ -56,7 +56,8 @@ build_variant() { # VARIANT
         archive_room "$build" server
         archive_room "$build" cli
         exit "$status"
-    ) >"$log" 2>&1 9>"$build/.lock" && return
+    ) >"$log" 2>&1 9>"$build/.lock" &&
+        printf 'built   %s (%s s)\n' "$build" "$(seconds_since "$started")" && return
     report_test "$build" "$log" 1 "$started"
 }
 

@@ -26,8 +26,12 @@ sanitizer_report() { # LOG
     grep -qE 'ERROR: [A-Za-z]+Sanitizer|WARNING: ThreadSanitizer|runtime error:' "$1"
 }
 
+seconds_since() { # EPOCHREALTIME
+    awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'
+}
+
 report_test() { # LABEL LOG STATUS STARTED
-    local passed failed seconds verdict=ok
+    local passed failed verdict=ok
     read -r passed failed < <(count_cases "$2")
     # A crash, a leak, a bad exit or a test without any case is a failure, whatever was counted.
     if [ "$failed" -eq 0 ]; then
@@ -38,8 +42,8 @@ report_test() { # LABEL LOG STATUS STARTED
         fi
     fi
     [ "$failed" -eq 0 ] || verdict=FAILED
-    seconds=$(awk -v a="$4" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
-    printf '%-7s %s (%d cases, %s s)\n' "$verdict" "$1" "$((passed + failed))" "$seconds"
+    printf '%-7s %s (%d cases, %s s)\n' "$verdict" "$1" "$((passed + failed))" \
+        "$(seconds_since "$4")"
     grep -E '^SKIPPED: |^\[  SKIPPED \] [0-9]+ test' "$2" | sed "s|^|        $1 |"
     echo "$passed $failed $1 $2" >"$RESULTS/${1//\//,}"
 }
@@ -52,7 +56,7 @@ summary() {
         [ "$f" -eq 0 ] && continue
         echo
         echo "=== $label failed; ${log#"$PWD"/}:"
-        tail -n 120 "$log"
+        tail -n 60 "$log"
     done < <(find "$RESULTS" -type f -exec cat {} + | sort -k3)
     echo
     echo "$passed passed, $failed failed"
