@@ -1,0 +1,46 @@
+/*
+ * card_result.h: a cardbox_cards from the inside: it owns the rows that its cards point into, and
+ * an arena for what had to be decoded.
+ */
+#ifndef STORE_CARD_RESULT_H
+#define STORE_CARD_RESULT_H
+
+#include "base/arena.h"
+#include "cardbox/card.h"
+#include "store/read.h"
+
+/* A card that a result lends; struct_size tells it from one that a caller made. */
+typedef struct card_entry {
+    cardbox_card card;
+    struct card_entry *self; /* the same, not const */
+    cardbox_cards *owner;
+    const char *text; /* made when it is asked for */
+} card_entry;
+
+struct cardbox_cards {
+    arena memory;
+    store_rows *rows;
+    card_entry *entries;
+    size_t count;
+    const char **missing;
+    size_t missing_count;
+    const char *cursor;
+};
+
+/* A result with room for `cards` and `missing` ids that takes over `rows` (also when it fails). */
+cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
+                         cardbox_error *err);
+
+/* Adds the card of a row. */
+void cards_add(cardbox_cards *cards, const card_row *row);
+
+/* Adds a missing id, copied. */
+void cards_add_missing(cardbox_cards *cards, const char *id);
+
+/* Hands the result over, or frees it if memory ran out meanwhile. */
+cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err);
+
+/* RFC 3339 in UTC, in an arena. */
+const char *time_text(arena *memory, int64_t micros);
+
+#endif

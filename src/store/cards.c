@@ -1,0 +1,466 @@
+/*
+ * cards.c: the public functions of <cardbox/card.h>: check, build parameters, run one statement,
+ * turn its rows into a result.
+ */
+#include "cardbox/card.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "store/card_input.h"
+#include "store/card_result.h"
+#include "store/client.h"
+#include "store/errors.h"
+#include "store/ids.h"
+
+/* Bytes of one statement's parameters: libpq and PostgreSQL end at 1 GiB for a message. */
+#define REQUEST_MAX ((size_t)900 * 1024 * 1024)
+
+const char *cardbox_outcome_name(cardbox_outcome outcome)
+{
+    static const char *const NAMES[] = {"none",     "inserted", "unchanged", "repaired",
+                                        "restored", "conflict", "gone"};
+    size_t index = (size_t)outcome;
+    return index < sizeof(NAMES) / sizeof(NAMES[0]) ? NAMES[index] : NAMES[0];
+}
+
+static cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
+{
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    return check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
+}
+
+/* --- writing --- */
+
+/* Cards may be of an older or newer header: each says how long it is, the first for all. */
+static const cardbox_card *card_at(const cardbox_card *cards, size_t index)
+{
+    return (const cardbox_card *)((const char *)cards + index * cards->struct_size);
+}
+
+static cardbox_status read_cards(card_input *inputs, const char *tenant, const cardbox_card *cards,
+                                 size_t count, cardbox_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        cardbox_error own = CARDBOX_ERROR_INIT;
+        const cardbox_card *card = card_at(cards, i);
+        if (card->struct_size < sizeof(*card))
+            return error_set(err, CARDBOX_INVALID, "cards[%zu] was not made by CARDBOX_CARD_INIT",
+                             i);
+        cardbox_status status = card_input_read(&inputs[i], tenant, card, &own);
+        if (status == CARDBOX_OK)
+            continue;
+        if (count == 1)
+            error_set(err, status, "%s", own.message);
+        else
+            error_set(err, status, "cards[%zu]: %s", i, own.message);
+        if (err != NULL)
+            err->position = own.position;
+        return status;
+    }
+    return CARDBOX_OK;
+}
+
+/* Turns what the database says of each card into outcomes and one status. */
+static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows *rows,
+                                    const card_input *inputs, size_t count, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    for (int row = 0; row < rows_count(rows); row++) {
+        size_t place = (size_t)rows_int4(rows, row, 0) - 1;
+        cardbox_outcome outcome = (cardbox_outcome)rows_int4(rows, row, 1);
+        if (place >= count)
+            continue;
+        if (outcomes != NULL)
+            outcomes[place] = outcome;
+        const card_input *input = &inputs[place];
+        if (status != CARDBOX_OK)
+            continue;
+        if (outcome == CARDBOX_OUTCOME_GONE)
+            status = error_set(err, CARDBOX_GONE,
+                               "card %.*s was deleted or has expired: ask for restore to bring it "
+                               "back",
+                               (int)input->card_id.len, input->card_id.ptr);
+        else if (outcome == CARDBOX_OUTCOME_CONFLICT && !rows_null(rows, row, 2))
+            status = error_set(err, CARDBOX_CONFLICT, "the tool.result of call %.*s is card %.*s",
+                               (int)input->tool_call_id.len, input->tool_call_id.ptr,
+                               (int)rows_text(rows, row, 2).len, rows_text(rows, row, 2).ptr);
+        else if (outcome == CARDBOX_OUTCOME_CONFLICT)
+            status = error_set(err, CARDBOX_CONFLICT,
+                               "card %.*s exists with other content and may not be changed",
+                               (int)input->card_id.len, input->card_id.ptr);
+    }
+    return status;
+}
+
+static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                                 size_t count, const cardbox_add_options *options,
+                                 cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    cards_add_params(&p, inputs, count, options != NULL && options->strict,
+                     options != NULL && options->restore);
+    cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = read_outcomes(outcomes, rows, inputs, count, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const char *tenant,
+                                 const cardbox_card *cards, size_t count,
+                                 const cardbox_add_options *options, cardbox_error *err)
+{
+    card_input *inputs = NULL;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status != CARDBOX_OK || count == 0)
+        return status;
+    if (cards == NULL)
+        return error_set(err, CARDBOX_INVALID, "cards must not be NULL");
+    if (count > CARDBOX_CARDS_PER_ADD_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu cards in one call, the limit is %d", count,
+                         CARDBOX_CARDS_PER_ADD_MAX);
+    if (outcomes != NULL)
+        memset(outcomes, 0, count * sizeof(*outcomes));
+    inputs = calloc(count, sizeof(*inputs));
+    if (inputs == NULL)
+        return error_nomem(err);
+    status = read_cards(inputs, tenant, cards, count, err);
+    if (status == CARDBOX_OK)
+        status = send_cards(outcomes, db, inputs, count, options, err);
+    for (size_t i = 0; i < count; i++)
+        card_input_free(&inputs[i]);
+    free(inputs);
+    return status;
+}
+
+cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *db, const char *tenant,
+                                const cardbox_card *card, const cardbox_add_options *options,
+                                cardbox_error *err)
+{
+    return cardbox_add_cards(outcome, db, tenant, card, 1, options, err);
+}
+
+cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
+                                   cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    params_cstr(&p, tenant);
+    params_cstr(&p, card_id);
+    status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = error_set(err, CARDBOX_NOT_FOUND, "card not found");
+    else if (status == CARDBOX_OK && rows_bool(rows, 0, 0))
+        status = error_set(err, CARDBOX_CONFLICT, "card %s is sealed", card_id);
+    rows_free(rows);
+    return status;
+}
+
+/* --- reading by id --- */
+
+/* Puts cards in the order of the request, each id once, and the rest among the missing. */
+static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
+                                  const char *const *card_ids, size_t count, cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    cardbox_status status = cards_new(&cards, rows, (size_t)rows_count(rows), count, err);
+    if (status != CARDBOX_OK)
+        return status;
+    size_t *first = ids_first(&cards->memory, card_ids, count);
+    int *row_of = arena_array(&cards->memory, count, sizeof(*row_of)); /* row + 1 */
+    if (first != NULL && row_of != NULL) {
+        for (int row = 0; row < rows_count(rows); row++)
+            row_of[rows_int8(rows, row, CARD_ORD) - 1] = row + 1;
+        for (size_t i = 0; i < count; i++) {
+            card_row card;
+            if (first[i] != i)
+                continue;
+            if (row_of[i] == 0) {
+                cards_add_missing(cards, card_ids[i]);
+                continue;
+            }
+            card_row_read(&card, rows, row_of[i] - 1, CARD_FIRST);
+            cards_add(cards, &card);
+        }
+    }
+    return cards_finish(out, cards, err);
+}
+
+static cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
+                                     cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    if (count > max)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %zu", count,
+                         max);
+    if (card_ids == NULL && count > 0)
+        return error_set(err, CARDBOX_INVALID, "card_ids must not be NULL");
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+        status = check_id("card_id", card_ids[i], CARDBOX_CARD_ID_MAX, err);
+    return status;
+}
+
+cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                 const char *const *card_ids, size_t count, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    card_key *keys = NULL;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    keys = calloc(count + 1, sizeof(*keys));
+    if (keys == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (card_key){view_of(tenant), view_of(card_ids[i])};
+    params_init(&p, REQUEST_MAX);
+    cards_get_params(&p, keys, count);
+    status = client_run(db, STATEMENT_cards_get, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    free(keys);
+    if (status == CARDBOX_OK)
+        status = order_cards(out, rows, card_ids, count, err);
+    return status;
+}
+
+/* A result that must hold a card. */
+static cardbox_status expect_one(cardbox_cards **out, cardbox_error *err)
+{
+    if (cardbox_cards_count(*out) > 0)
+        return CARDBOX_OK;
+    cardbox_cards_free(*out);
+    *out = NULL;
+    return error_set(err, CARDBOX_NOT_FOUND, "card not found");
+}
+
+cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *tenant,
+                                const char *card_id, cardbox_error *err)
+{
+    cardbox_status status = cardbox_get_cards(out, db, tenant, &card_id, 1, err);
+    return status == CARDBOX_OK ? expect_one(out, err) : status;
+}
+
+/* --- lists --- */
+
+/* A cursor is the last row's place in the order: its time in microseconds and its id in
+ * hexadecimal. */
+static const char *make_cursor(arena *memory, const card_row *last)
+{
+    size_t size = 24 + 2 * last->card_id.len;
+    char *cursor = arena_alloc(memory, size);
+    if (cursor == NULL)
+        return NULL;
+    int at = snprintf(cursor, size, "%" PRId64 ".", last->created_micros);
+    for (size_t i = 0; i < last->card_id.len; i++)
+        at += snprintf(cursor + at, size - (size_t)at, "%02x", (unsigned char)last->card_id.ptr[i]);
+    return cursor;
+}
+
+static int hex_digit(char c)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *found = c == '\0' ? NULL : strchr(DIGITS, c);
+    return found == NULL ? -1 : (int)(found - DIGITS);
+}
+
+static bool read_cursor(const char *cursor, int64_t *micros, char id[CARDBOX_CARD_ID_MAX + 1])
+{
+    char *end = NULL;
+    size_t used = 0;
+    *micros = strtoll(cursor, &end, 10);
+    if (end == cursor || *end != '.')
+        return false;
+    for (const char *at = end + 1; *at != '\0'; at += 2) {
+        int high = hex_digit(at[0]);
+        int low = high < 0 ? -1 : hex_digit(at[1]);
+        if (low < 0 || used == CARDBOX_CARD_ID_MAX)
+            return false;
+        id[used++] = (char)(high * 16 + low);
+    }
+    id[used] = '\0';
+    return view_is_id((view){id, used}, CARDBOX_CARD_ID_MAX);
+}
+
+static cardbox_status put_cursor(params *p, const char *cursor, cardbox_error *err)
+{
+    int64_t micros;
+    char id[CARDBOX_CARD_ID_MAX + 1];
+    if (cursor == NULL) {
+        params_null(p);
+        params_null(p);
+        return CARDBOX_OK;
+    }
+    if (!read_cursor(cursor, &micros, id))
+        return error_set(err, CARDBOX_INVALID, "cursor \"%.60s\" is not one that a list gave",
+                         cursor);
+    params_timestamptz(p, micros);
+    params_cstr(p, id);
+    return CARDBOX_OK;
+}
+
+static cardbox_status put_time(params *p, const char *what, const char *text, cardbox_error *err)
+{
+    int64_t micros;
+    if (text == NULL) {
+        params_null(p);
+        return CARDBOX_OK;
+    }
+    cardbox_status status = check_time(what, text, &micros, err);
+    params_timestamptz(p, status == CARDBOX_OK ? micros : 0);
+    return status;
+}
+
+static cardbox_status put_texts(params *p, const cardbox_card_filter *filter, cardbox_error *err)
+{
+    const char *const texts[] = {filter->step_id, filter->type, filter->trace_id,
+                                 filter->agent_turn_id, filter->role};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (texts[i] != NULL && !view_is_utf8(view_of(texts[i])))
+            return error_set(err, CARDBOX_INVALID, "a filter is not UTF-8");
+        params_cstr(p, texts[i]);
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status put_call_ids(params *p, const cardbox_card_filter *filter, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    if (filter->tool_call_count == 0) {
+        params_null(p);
+        return status;
+    }
+    if (filter->tool_call_count > CARDBOX_IDS_PER_READ_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d",
+                         filter->tool_call_count, CARDBOX_IDS_PER_READ_MAX);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; status == CARDBOX_OK && i < filter->tool_call_count; i++) {
+        status = check_id("tool_call_id", filter->tool_call_ids[i], CARDBOX_KEY_MAX, err);
+        if (status == CARDBOX_OK)
+            params_cstr(p, filter->tool_call_ids[i]);
+    }
+    params_array_end(p);
+    return status;
+}
+
+static cardbox_status put_matches(params *p, const cardbox_card_filter *filter, cardbox_error *err)
+{
+    buf json = BUF_INIT((size_t)CARDBOX_FILTERS_MAX * 16 * CARDBOX_KEY_MAX);
+    cardbox_status status = CARDBOX_OK;
+    if (filter->match_count == 0) {
+        params_null(p);
+        return status;
+    }
+    if (filter->match_count > CARDBOX_FILTERS_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu metadata filters, the limit is %d",
+                         filter->match_count, CARDBOX_FILTERS_MAX);
+    for (size_t i = 0; status == CARDBOX_OK && i < filter->match_count; i++) {
+        const cardbox_match *match = &filter->matches[i];
+        status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
+        if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(view_of(match->value))))
+            status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
+                               match->key);
+        if (status != CARDBOX_OK)
+            break;
+        buf_char(&json, i == 0 ? '{' : ',');
+        buf_json_string(&json, view_of(match->key));
+        buf_char(&json, ':');
+        buf_json_string(&json, view_of(match->value));
+    }
+    buf_char(&json, '}');
+    if (status == CARDBOX_OK && !buf_ok(&json))
+        status = error_buf(err, &json, "the metadata filter");
+    params_jsonb(p, (view){buf_str(&json), json.len});
+    buf_free(&json);
+    return status;
+}
+
+static cardbox_status list_params(params *p, const char *tenant, const cardbox_card_filter *filter,
+                                  unsigned limit, cardbox_error *err)
+{
+    cardbox_status status;
+    params_cstr(p, tenant);
+    status = put_texts(p, filter, err);
+    if (status == CARDBOX_OK)
+        status = put_call_ids(p, filter, err);
+    if (status == CARDBOX_OK)
+        status = put_matches(p, filter, err);
+    if (status == CARDBOX_OK)
+        status = put_time(p, "created_after", filter->created_after, err);
+    if (status == CARDBOX_OK)
+        status = put_time(p, "created_before", filter->created_before, err);
+    if (status == CARDBOX_OK)
+        status = put_cursor(p, filter->cursor, err);
+    params_int8(p, limit);
+    return status;
+}
+
+/* Rows as they come. One more than `limit` was asked for: it tells that there is a next page. */
+static cardbox_status take_page(cardbox_cards **out, store_rows *rows, unsigned limit,
+                                cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    int count = rows_count(rows);
+    cardbox_status status = cards_new(&cards, rows, (size_t)count, 0, err);
+    if (status != CARDBOX_OK)
+        return status;
+    card_row card = {.created_micros = 0};
+    for (int row = 0; row < count && row < (int)limit; row++) {
+        card_row_read(&card, rows, row, CARD_FIRST);
+        cards_add(cards, &card);
+    }
+    if (count > (int)limit)
+        cards->cursor = make_cursor(&cards->memory, &card);
+    return cards_finish(out, cards, err);
+}
+
+cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                  const cardbox_card_filter *filter, cardbox_error *err)
+{
+    const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    filter = filter == NULL ? &all : filter;
+    unsigned limit = filter->limit == 0 ? CARDBOX_PAGE_DEFAULT : filter->limit;
+    if (limit > CARDBOX_PAGE_MAX)
+        return error_set(err, CARDBOX_INVALID, "limit must be 1 to %d, not %u", CARDBOX_PAGE_MAX,
+                         limit);
+    params_init(&p, REQUEST_MAX);
+    status = list_params(&p, tenant, filter, limit + 1, err);
+    if (status == CARDBOX_OK)
+        status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    return status == CARDBOX_OK ? take_page(out, rows, limit, err) : status;
+}
+
+cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char *tenant,
+                                   const char *step_id, const char *type, cardbox_error *err)
+{
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    if (step_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "step_id must not be NULL");
+    filter.step_id = step_id;
+    filter.type = type;
+    filter.limit = 1;
+    cardbox_status status = cardbox_list_cards(out, db, tenant, &filter, err);
+    return status == CARDBOX_OK ? expect_one(out, err) : status;
+}

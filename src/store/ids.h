@@ -1,0 +1,13 @@
+/*
+ * ids.h: lists of ids that callers ask for: which of them are the same.
+ */
+#ifndef STORE_IDS_H
+#define STORE_IDS_H
+
+#include "base/arena.h"
+
+/* For each id the index of its first appearance, as an array of `count` in the arena; NULL: no
+ * memory. */
+size_t *ids_first(arena *memory, const char *const *ids, size_t count);
+
+#endif
