@@ -7,14 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "store/card_input.h"
+#include "store/call.h"
 #include "store/card_result.h"
-#include "store/client.h"
-#include "store/errors.h"
 #include "store/ids.h"
-
-/* Bytes of one statement's parameters: libpq and PostgreSQL end at 1 GiB for a message. */
-#define REQUEST_MAX ((size_t)900 * 1024 * 1024)
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {
@@ -22,13 +17,6 @@ const char *cardbox_outcome_name(cardbox_outcome outcome)
                                         "restored", "conflict", "gone"};
     size_t index = (size_t)outcome;
     return index < sizeof(NAMES) / sizeof(NAMES[0]) ? NAMES[index] : NAMES[0];
-}
-
-static cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
-{
-    if (db == NULL)
-        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
-    return check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
 }
 
 /* --- writing --- */
@@ -196,20 +184,6 @@ static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
         }
     }
     return cards_finish(out, cards, err);
-}
-
-static cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
-                                     cardbox_error *err)
-{
-    cardbox_status status = CARDBOX_OK;
-    if (count > max)
-        return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %zu", count,
-                         max);
-    if (card_ids == NULL && count > 0)
-        return error_set(err, CARDBOX_INVALID, "card_ids must not be NULL");
-    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-        status = check_id("card_id", card_ids[i], CARDBOX_CARD_ID_MAX, err);
-    return status;
 }
 
 cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *tenant,
@@ -440,10 +414,10 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
         return status;
     *out = NULL;
     filter = filter == NULL ? &all : filter;
-    unsigned limit = filter->limit == 0 ? CARDBOX_PAGE_DEFAULT : filter->limit;
-    if (limit > CARDBOX_PAGE_MAX)
-        return error_set(err, CARDBOX_INVALID, "limit must be 1 to %d, not %u", CARDBOX_PAGE_MAX,
-                         limit);
+    unsigned limit = filter->limit;
+    status = check_page(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
     params_init(&p, REQUEST_MAX);
     status = list_params(&p, tenant, filter, limit + 1, err);
     if (status == CARDBOX_OK)

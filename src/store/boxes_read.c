@@ -1,0 +1,427 @@
+/*
+ * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All are one statement,
+ * boxes_read, whose rows come in any order and are put in their places here.
+ */
+#include "cardbox/box.h"
+
+#include <stdlib.h>
+#include "store/call.h"
+#include "store/card_result.h"
+#include "store/ids.h"
+
+struct cardbox_boxes {
+    arena memory;
+    store_rows *rows;
+    cardbox_box *boxes;
+    size_t count;
+    const char **missing;
+    size_t missing_count;
+};
+
+/* What a caller asked for: places of UUIDs among all ids, and the reads of those. */
+typedef struct request {
+    arena memory;
+    size_t *first;   /* index of the first equal id */
+    size_t *read_of; /* index in `reads` + 1; 0: no UUID, or not the first */
+    box_read *reads;
+    size_t read_count;
+} request;
+
+static cardbox_status read_options(box_read *out, const cardbox_read_options *options,
+                                   cardbox_error *err)
+{
+    const cardbox_read_options all = {0};
+    options = options == NULL ? &all : options;
+    int moments = (options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL);
+    if (options->tail > 0 && (options->offset > 0 || options->limit > 0))
+        return error_set(err, CARDBOX_INVALID, "give tail, or offset and limit, not both");
+    if (moments > 1)
+        return error_set(err, CARDBOX_INVALID,
+                         "give one of at_version, at_length and at_time, not several");
+    if (options->tail > INT64_MAX || options->offset > INT64_MAX || options->limit > INT64_MAX)
+        return error_set(err, CARDBOX_INVALID, "tail, offset and limit must fit 63 bits");
+    if (options->tail > 0)
+        out->tail = (int64_t)options->tail;
+    out->skip = (int64_t)options->offset;
+    if (options->limit > 0)
+        out->most = (int64_t)options->limit;
+    if (options->at_version > 0)
+        out->at_version = options->at_version;
+    if (options->at_length > 0)
+        out->at_length = options->at_length;
+    out->at_time = options->at_time != NULL;
+    return out->at_time ? check_time("at_time", options->at_time, &out->at_micros, err)
+                        : CARDBOX_OK;
+}
+
+/* Equal UUIDs may be spelled differently: they are compared, and asked for, in canonical form. */
+static cardbox_status plan_request(request *r, const char *tenant, const char *const *box_ids,
+                                   size_t count, const box_read *how, cardbox_error *err)
+{
+    *r = (request){.memory = ARENA_INIT};
+    const char **canonical = arena_array(&r->memory, count, sizeof(*canonical));
+    r->read_of = arena_array(&r->memory, count, sizeof(*r->read_of));
+    r->reads = arena_array(&r->memory, count, sizeof(*r->reads));
+    if (r->memory.failed)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        char text[CARDBOX_UUID_SIZE];
+        if (box_ids[i] == NULL)
+            return error_set(err, CARDBOX_INVALID, "box_ids[%zu] must not be NULL", i);
+        bool is_uuid = cardbox_uuid_parse(text, box_ids[i]);
+        canonical[i] = is_uuid ? arena_copy(&r->memory, view_of(text)) : box_ids[i];
+        if (canonical[i] == NULL)
+            return error_nomem(err);
+    }
+    r->first = ids_first(&r->memory, canonical, count);
+    if (r->first == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        box_read *read = &r->reads[r->read_count];
+        *read = *how;
+        read->tenant = view_of(tenant);
+        if (r->first[i] == i && uuid16_parse(&read->box_id, view_of(canonical[i])))
+            r->read_of[i] = ++r->read_count;
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *reads, size_t count,
+                                cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    boxes_read_params(&p, reads, count);
+    cardbox_status status = client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    return status;
+}
+
+/* --- ids --- */
+
+static cardbox_status new_boxes(cardbox_boxes **out, store_rows *rows, size_t count,
+                                cardbox_error *err)
+{
+    cardbox_boxes *made = calloc(1, sizeof(*made));
+    if (made != NULL) {
+        made->rows = rows;
+        made->boxes = arena_array(&made->memory, count, sizeof(*made->boxes));
+        made->missing = arena_array(&made->memory, count, sizeof(*made->missing));
+    } else {
+        rows_free(rows);
+    }
+    if (made == NULL || made->memory.failed) {
+        cardbox_boxes_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+/* A string token as text. Ids hold no NUL and no half pairs: they were checked on their way in. */
+static const char *id_text(arena *memory, view token)
+{
+    buf text = BUF_INIT(8 * (size_t)CARDBOX_CARD_ID_MAX);
+    const char *copy = NULL;
+    if (memchr(token.ptr, '\\', token.len) == NULL)
+        return arena_copy(memory, (view){token.ptr + 1, token.len - 2});
+    if (scan_decode(&text, token))
+        copy = arena_copy(memory, (view){buf_str(&text), text.len});
+    else
+        copy = arena_copy(memory, VIEW(""));
+    buf_free(&text);
+    return copy;
+}
+
+/* Puts the ids of a run, which begins at `start`, into the part of the list that was asked for. */
+static void place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
+                      view run)
+{
+    scan_value element;
+    int64_t at = start;
+    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
+        if (at >= first && at < before && element.kind == SCAN_STRING)
+            ids[at - first] = id_text(memory, element.text);
+}
+
+static const char *const *read_list(arena *memory, view json, size_t *count)
+{
+    size_t n = 0;
+    scan_value element;
+    for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
+        n++;
+    const char **list = arena_array(memory, n, sizeof(*list));
+    *count = list == NULL ? 0 : n;
+    if (list != NULL)
+        place_ids(memory, list, 0, (int64_t)n, 0, json);
+    return list;
+}
+
+/* A box from its head row, with room for its ids. */
+static void read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
+                      const box_head *head)
+{
+    uuid16_format(box->box_id, box_id);
+    box->version = head->version;
+    box->length = head->length;
+    box->first = head->first;
+    box->card_count = (size_t)(head->before - head->first);
+    *ids = arena_array(memory, box->card_count, sizeof(**ids));
+    box->card_ids = *ids;
+    box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
+    box->created_at = time_text(memory, head->created_micros);
+    box->updated_at = time_text(memory, head->updated_micros);
+}
+
+/* Where the rows of one read are. */
+typedef struct read_rows {
+    int head;         /* row + 1; 0: there is no such box */
+    const char **ids; /* its list, being filled */
+    const cardbox_box *box;
+} read_rows;
+
+static void fill_boxes(cardbox_boxes *result, const request *r, const char *const *box_ids,
+                       size_t count)
+{
+    const store_rows *rows = result->rows;
+    read_rows *at = arena_array(&result->memory, r->read_count, sizeof(*at));
+    if (at == NULL)
+        return;
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
+            at[rows_int8(rows, row, BOX_COL_ORD) - 1].head = row + 1;
+    for (size_t i = 0; i < count && !result->memory.failed; i++) {
+        size_t read = r->read_of[i];
+        if (r->first[i] != i)
+            continue;
+        if (read == 0 || at[read - 1].head == 0) {
+            result->missing[result->missing_count++] =
+                arena_copy(&result->memory, view_of(box_ids[i]));
+            continue;
+        }
+        box_head head;
+        cardbox_box *box = &result->boxes[result->count++];
+        box_head_read(&head, rows, at[read - 1].head - 1);
+        read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
+        at[read - 1].box = box;
+    }
+    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
+        const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
+            place_ids(&result->memory, its->ids, its->box->first,
+                      its->box->first + (int64_t)its->box->card_count,
+                      rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
+    }
+}
+
+static cardbox_status finish_boxes(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
+{
+    if (boxes->memory.failed) {
+        cardbox_boxes_free(boxes);
+        return error_nomem(err);
+    }
+    *out = boxes;
+    return CARDBOX_OK;
+}
+
+cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                  const char *const *box_ids, size_t count,
+                                  const cardbox_read_options *options, cardbox_error *err)
+{
+    box_read how = BOX_READ_INIT;
+    request r = {.memory = ARENA_INIT};
+    store_rows *rows = NULL;
+    cardbox_boxes *result = NULL;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    if (count > CARDBOX_IDS_PER_READ_MAX || (box_ids == NULL && count > 0))
+        return error_set(err, CARDBOX_TOO_LARGE, "box_ids must be up to %d ids",
+                         CARDBOX_IDS_PER_READ_MAX);
+    status = read_options(&how, options, err);
+    if (status == CARDBOX_OK)
+        status = plan_request(&r, tenant, box_ids, count, &how, err);
+    if (status == CARDBOX_OK)
+        status = run_reads(&rows, db, r.reads, r.read_count, err);
+    if (status == CARDBOX_OK)
+        status = new_boxes(&result, rows, count, err);
+    if (status == CARDBOX_OK) {
+        fill_boxes(result, &r, box_ids, count);
+        status = finish_boxes(out, result, err);
+    }
+    arena_free(&r.memory);
+    return status;
+}
+
+cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                const char *box_id, const cardbox_read_options *options,
+                                cardbox_error *err)
+{
+    cardbox_status status = cardbox_load_boxes(out, db, tenant, &box_id, 1, options, err);
+    if (status != CARDBOX_OK || cardbox_boxes_count(*out) == 1)
+        return status;
+    cardbox_boxes_free(*out);
+    *out = NULL;
+    return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+}
+
+/* --- cards --- */
+
+/* Rows of a read by position, so that they can be gone through in order. */
+static int *rows_by_position(arena *memory, const store_rows *rows, const box_head *head)
+{
+    size_t size = (size_t)(head->before - head->first);
+    int *row_at = arena_array(memory, size, sizeof(*row_at)); /* row + 1 */
+    for (int row = 0; row_at != NULL && row < rows_count(rows); row++) {
+        int64_t at = rows_int8(rows, row, BOX_COL_POS);
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD && at >= head->first &&
+            at < head->before)
+            row_at[at - head->first] = row + 1;
+    }
+    return row_at;
+}
+
+/* Missing ids once each, in the order of their first appearance. */
+static void add_missing_once(cardbox_cards *cards, const char *const *ids, size_t count)
+{
+    size_t *first = ids_first(&cards->memory, ids, count);
+    for (size_t i = 0; first != NULL && i < count; i++)
+        if (first[i] == i)
+            cards_add_missing(cards, ids[i]);
+}
+
+static void fill_cards(cardbox_cards *cards, const store_rows *rows, const box_head *head)
+{
+    size_t size = (size_t)(head->before - head->first), missing_count = 0;
+    int *row_at = rows_by_position(&cards->memory, rows, head);
+    const char **missing = arena_array(&cards->memory, size, sizeof(*missing));
+    for (size_t i = 0; row_at != NULL && missing != NULL && i < size; i++) {
+        card_row card;
+        if (row_at[i] == 0)
+            continue;
+        card_row_read(&card, rows, row_at[i] - 1, BOX_COL_CARD);
+        if (card.card_id.ptr != NULL)
+            cards_add(cards, &card);
+        else
+            missing[missing_count++] = rows_text(rows, row_at[i] - 1, BOX_COL_WANTED_ID).ptr;
+    }
+    if (missing != NULL)
+        add_missing_once(cards, missing, missing_count);
+}
+
+static int find_head(const store_rows *rows)
+{
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
+            return row;
+    return -1;
+}
+
+static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, cardbox_error *err)
+{
+    int head_row = find_head(rows);
+    cardbox_cards *cards = NULL;
+    box_head head;
+    if (head_row < 0) {
+        rows_free(rows);
+        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    }
+    box_head_read(&head, rows, head_row);
+    size_t size = (size_t)(head.before - head.first);
+    cardbox_status status = cards_new(&cards, rows, size, size, err);
+    if (status != CARDBOX_OK)
+        return status;
+    fill_cards(cards, rows, &head);
+    return cards_finish(out, cards, err);
+}
+
+cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                     const char *box_id, const cardbox_read_options *options,
+                                     cardbox_error *err)
+{
+    box_read read = BOX_READ_INIT;
+    store_rows *rows = NULL;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = read_options(&read, options, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    read.want = BOX_WANT_CARDS;
+    read.tenant = view_of(tenant);
+    if (box_id == NULL || !uuid16_parse(&read.box_id, view_of(box_id)))
+        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    status = run_reads(&rows, db, &read, 1, err);
+    return status == CARDBOX_OK ? take_cards(out, rows, err) : status;
+}
+
+/* --- boxes by card --- */
+
+cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                       const char *card_id, unsigned limit, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_boxes *result = NULL;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_page(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    params_init(&p, REQUEST_MAX);
+    params_cstr(&p, tenant);
+    params_cstr(&p, card_id);
+    params_int8(&p, limit);
+    status = client_run(db, STATEMENT_boxes_with_card, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = new_boxes(&result, rows, (size_t)rows_count(rows), err);
+    if (status != CARDBOX_OK)
+        return status;
+    for (int row = 0; row < rows_count(rows); row++) {
+        const char **none;
+        uuid16 box_id = rows_uuid(rows, row, 0);
+        box_head head = {.version = rows_int8(rows, row, 1),
+                         .length = rows_int8(rows, row, 2),
+                         .parent_ids = rows_jsonb(rows, row, 3),
+                         .created_micros = rows_micros(rows, row, 4),
+                         .updated_micros = rows_micros(rows, row, 5)};
+        read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
+    }
+    return finish_boxes(out, result, err);
+}
+
+/* --- results --- */
+
+size_t cardbox_boxes_count(const cardbox_boxes *boxes)
+{
+    return boxes == NULL ? 0 : boxes->count;
+}
+
+const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index)
+{
+    return index < cardbox_boxes_count(boxes) ? &boxes->boxes[index] : NULL;
+}
+
+size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes)
+{
+    return boxes == NULL ? 0 : boxes->missing_count;
+}
+
+const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index)
+{
+    return index < cardbox_boxes_missing_count(boxes) ? boxes->missing[index] : NULL;
+}
+
+void cardbox_boxes_free(cardbox_boxes *boxes)
+{
+    if (boxes == NULL)
+        return;
+    rows_free(boxes->rows);
+    arena_free(&boxes->memory);
+    free(boxes);
+}

@@ -1,0 +1,35 @@
+/*
+ * call.c: checks that the public functions share. Must not send anything.
+ */
+#include "store/call.h"
+
+cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
+{
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    return check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
+}
+
+cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
+                              cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    if (count > max)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %zu", count,
+                         max);
+    if (card_ids == NULL && count > 0)
+        return error_set(err, CARDBOX_INVALID, "card_ids must not be NULL");
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+        status = check_id("card_id", card_ids[i], CARDBOX_CARD_ID_MAX, err);
+    return status;
+}
+
+cardbox_status check_page(unsigned *limit, cardbox_error *err)
+{
+    if (*limit > CARDBOX_PAGE_MAX)
+        return error_set(err, CARDBOX_INVALID, "limit must be 1 to %d, not %u", CARDBOX_PAGE_MAX,
+                         *limit);
+    if (*limit == 0)
+        *limit = CARDBOX_PAGE_DEFAULT;
+    return CARDBOX_OK;
+}
