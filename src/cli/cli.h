@@ -78,6 +78,9 @@ void cli_help_command(FILE *out, const cli_command *command);
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same without the command's name, for one of many lines about the input. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints what went wrong in the store, with a hint where the user can do something; CLI_FAILED. */
 cli_exit cli_failed(const cardbox_error *err);
 

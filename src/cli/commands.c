@@ -5,5 +5,7 @@
 
 const cli_command *const cli_commands[] = {
     &cli_migrate,
+    &cli_import,
+    &cli_export,
     NULL,
 };

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include "base/buf.h"
+
+/* A person waits, and can press Ctrl-C: longer than a service would. */
+#define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)
 
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
@@ -15,12 +17,11 @@ static const cli_command *running;
 
 /* Messages may quote what came from outside: no control character reaches the terminal, and a
  * message stays one line. */
-static void print_line(const char *prefix, const char *format, va_list args)
+static void print_line(const char *begin, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-static void print_line(const char *prefix, const char *format, va_list args)
+static void print_line(const char *begin, const char *format, va_list args)
 {
-    buf line = BUF_INIT(CARDBOX_MESSAGE_SIZE * 4);
     char text[CARDBOX_MESSAGE_SIZE * 2];
 
     vsnprintf(text, sizeof(text), format, args);
@@ -28,28 +29,45 @@ static void print_line(const char *prefix, const char *format, va_list args)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
     }
-    buf_printf(&line, "cardbox%s%s: %s%s\n", running ? " " : "", running ? running->name : "",
-               prefix, text);
     fflush(stdout);
-    fputs(buf_str(&line), stderr);
-    buf_free(&line);
+    fprintf(stderr, "%s%s\n", begin, text);
+}
+
+static void begin_line(char out[64], const char *kind)
+{
+    const char *name = running ? running->name : "";
+
+    snprintf(out, 64, "cardbox%s%s: %s", *name ? " " : "", name, kind);
 }
 
 void cli_error(const char *format, ...)
 {
+    char begin[64];
     va_list args;
 
+    begin_line(begin, "");
     va_start(args, format);
-    print_line("", format, args);
+    print_line(begin, format, args);
     va_end(args);
 }
 
 void cli_warning(const char *format, ...)
 {
+    char begin[64];
+    va_list args;
+
+    begin_line(begin, "warning: ");
+    va_start(args, format);
+    print_line(begin, format, args);
+    va_end(args);
+}
+
+void cli_note(const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    print_line("warning: ", format, args);
+    print_line("", format, args);
     va_end(args);
 }
 
@@ -82,7 +100,7 @@ bool cli_open(cardbox **db, const cli_common *common)
     options.conninfo = common->dsn;
     options.application_name = "cardbox-cli";
     options.pool_max = 1;
-    options.no_retry = true;
+    options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
     if (cardbox_open(db, &options, &err) == CARDBOX_OK)
         return true;
     cli_failed(&err);

@@ -1,0 +1,222 @@
+/*
+ * import.c: `cardbox import`. Reads lines, shows how far it is, says what became of them; what a
+ * line means is the store's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "cli/commands.h"
+#include "cli/lines.h"
+#include "cli/term.h"
+#include "store/transfer.h"
+
+typedef struct import_options {
+    cli_common common;
+    bool tenant_from_rows;
+} import_options;
+
+typedef struct import_run {
+    const char *name; /* of the file */
+    line_reader reader;
+    term_progress progress;
+    store_import *in;
+} import_run;
+
+static void report_refused(void *arg, uint64_t line, const char *reason)
+{
+    import_run *r = arg;
+
+    term_progress_clear(&r->progress);
+    cli_note("line %llu: %s", (unsigned long long)line, reason);
+}
+
+static uint64_t file_size(FILE *file)
+{
+    struct stat about;
+
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 0)
+        return 0;
+    return (uint64_t)about.st_size;
+}
+
+/* Takes every line. False: the import ended before its time, and why was said. */
+static bool take_lines(import_run *r)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = CARDBOX_OK;
+    line_state state = LINE_READ;
+    view line;
+
+    while (status == CARDBOX_OK) {
+        state = lines_next(&r->reader, &line);
+        if (state == LINE_READ)
+            status = import_line(r->in, line, &err);
+        else if (state == LINE_TOO_LONG)
+            import_too_long(r->in);
+        else
+            break;
+        term_progress_show(&r->progress, r->reader.bytes, import_so_far(r->in)->lines);
+    }
+    if (state == LINE_FAILED)
+        cli_error("cannot read %s: %s", r->name, strerror(errno));
+    if (status == CARDBOX_OK)
+        status = import_finish(r->in, &err);
+    term_progress_clear(&r->progress);
+    if (status != CARDBOX_OK) {
+        cli_failed(&err);
+        cli_error("stopped at line %llu; run it again: what is there already is left as it is",
+                  (unsigned long long)import_so_far(r->in)->lines);
+    }
+    return state != LINE_FAILED && status == CARDBOX_OK;
+}
+
+/* --- the summary --- */
+
+static const struct {
+    const char *name;
+    transfer_kind kind;
+} THINGS[] = {{"cards", TRANSFER_CARD}, {"boxes", TRANSFER_BOX}, {"other", TRANSFER_OTHER}};
+
+enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
+
+static void print_json(const import_result *result)
+{
+    printf("{\"lines\":%llu", (unsigned long long)result->lines);
+    for (int i = 0; i < THING_COUNT; i++) {
+        const import_counts *counts = &result->of[THINGS[i].kind];
+
+        printf(",\"%s\":{\"inserted\":%llu,\"unchanged\":%llu,\"repaired\":%llu,\"refused\":%llu}",
+               THINGS[i].name, (unsigned long long)counts->inserted,
+               (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
+               (unsigned long long)counts->refused);
+    }
+    printf(",\"ignored_members\":%llu}\n", (unsigned long long)result->ignored);
+}
+
+static void print_summary(const import_result *result)
+{
+    for (int i = 0; i < THING_COUNT; i++) {
+        const import_counts *counts = &result->of[THINGS[i].kind];
+
+        if (THINGS[i].kind != TRANSFER_OTHER)
+            printf("%s  %llu inserted, %llu unchanged, %llu repaired, %llu refused\n",
+                   THINGS[i].name, (unsigned long long)counts->inserted,
+                   (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
+                   (unsigned long long)counts->refused);
+        else if (counts->refused > 0)
+            printf("%s  %llu refused\n", THINGS[i].name, (unsigned long long)counts->refused);
+    }
+}
+
+static uint64_t count_refused(const import_result *result)
+{
+    uint64_t refused = 0;
+
+    for (int i = 0; i < THING_COUNT; i++)
+        refused += result->of[THINGS[i].kind].refused;
+    return refused;
+}
+
+static cli_exit summarise(const import_options *options, const import_result *result)
+{
+    if (options->common.json)
+        print_json(result);
+    else
+        print_summary(result);
+    if (result->ignored > 0)
+        cli_warning("%llu unknown members were left out; the first is %s in line %llu",
+                    (unsigned long long)result->ignored, result->ignored_name,
+                    (unsigned long long)result->ignored_line);
+    return count_refused(result) > 0 ? CLI_FAILED : CLI_DONE;
+}
+
+/* --- the command --- */
+
+static cli_exit import_file(const import_options *options, import_run *r, cardbox *db)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *tenant = options->tenant_from_rows ? NULL : options->common.project;
+    cli_exit status;
+
+    if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    status = take_lines(r) ? CLI_DONE : CLI_FAILED;
+    if (summarise(options, import_so_far(r->in)) != CLI_DONE)
+        status = CLI_FAILED;
+    import_free(r->in);
+    return status;
+}
+
+/* Whether the project is named twice: on the command line, not by the variable alone. */
+static bool names_both(const import_options *options)
+{
+    const char *project = options->common.project;
+
+    return options->tenant_from_rows && project != NULL && project != getenv("CARDBOX_PROJECT");
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const import_options *options = given;
+    bool from_stdin = count == 0 || strcmp(arguments[0], "-") == 0;
+    FILE *in = stdin;
+    cardbox *db = NULL;
+    import_run *r = NULL;
+    cli_exit status = CLI_FAILED;
+
+    if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
+        cli_error("give either --project PROJECT or --tenant-from-rows");
+        return CLI_USAGE;
+    }
+    if (!from_stdin)
+        in = fopen(arguments[0], "re");
+    if (in == NULL) {
+        cli_error("cannot open %s: %s", arguments[0], strerror(errno));
+        return CLI_FAILED;
+    }
+    r = calloc(1, sizeof(*r));
+    if (r == NULL) {
+        status = cli_nomem();
+        goto done;
+    }
+    r->name = from_stdin ? "the standard input" : arguments[0];
+    r->progress = (term_progress){.label = "import", .unit = "lines", .total = file_size(in)};
+    lines_init(&r->reader, in, TRANSFER_LINE_MAX);
+    if (cli_open(&db, &options->common))
+        status = import_file(options, r, db);
+    lines_free(&r->reader);
+done:
+    cardbox_close(db);
+    free(r);
+    if (in != stdin)
+        fclose(in);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN(import_options),
+    CLI_PROJECT(import_options),
+    {"tenant-from-rows", OPT_FLAG, offsetof(import_options, tenant_from_rows), NULL, NULL,
+     "each row into the project that its tenant_id names", 0, 0},
+    CLI_JSON(import_options),
+    CLI_OPTIONS_END,
+};
+
+static const import_options defaults = {0};
+
+const cli_command cli_import = {
+    .name = "import",
+    .arguments = "[FILE]",
+    .summary = "read cards and boxes from NDJSON",
+    .description = "FILE is what `cardbox export` writes, or - (the default) for the standard "
+                   "input. A bad\nline is reported with its number and reason, and the rest is "
+                   "imported; the exit\nstatus is then 1. Importing a file again writes nothing.",
+    .examples = "import --project demo backup.ndjson\n"
+                "import --tenant-from-rows all-tenants.ndjson\n"
+                "import --project copy --json < backup.ndjson",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(import_options),
+    .most = 1,
+    .run = run,
+};

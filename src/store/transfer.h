@@ -1,0 +1,72 @@
+/*
+ * transfer.h: a whole project as NDJSON, in and out, a line at a time and in constant memory. Knows
+ * nothing of files, terminals and HTTP: lines come from a caller and go to one.
+ */
+#ifndef STORE_TRANSFER_H
+#define STORE_TRANSFER_H
+
+#include "base/view.h"
+#include "cardbox/client.h"
+#include "cardbox/limits.h"
+
+/* Bytes of one line: a card's content, metadata and tool calls may each be as large as they may. */
+#define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
+
+/* What a line is about. */
+typedef enum transfer_kind { TRANSFER_CARD, TRANSFER_BOX, TRANSFER_OTHER } transfer_kind;
+enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
+
+/* --- import --- */
+
+typedef struct import_counts {
+    uint64_t inserted;
+    uint64_t unchanged;
+    uint64_t repaired; /* cards; of boxes: the list was another one and was replaced */
+    uint64_t refused;
+} import_counts;
+
+typedef struct import_result {
+    import_counts of[TRANSFER_KINDS]; /* OTHER: lines that are neither, all refused */
+    uint64_t lines;                   /* read so far, blank ones too */
+    uint64_t ignored;                 /* members that nobody knows */
+    uint64_t ignored_line;            /* the first of them: where, */
+    char ignored_name[64];            /* and its name as a JSON string */
+} import_result;
+
+/* A line that was not imported. Reports of one batch come in order, those of two may not. */
+typedef void (*import_refusal)(void *arg, uint64_t line, const char *reason);
+
+typedef struct store_import store_import;
+
+/* `tenant` NULL: each row goes to the tenant that its tenant_id names. Both must live on. */
+cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
+                          import_refusal refused, void *arg, cardbox_error *err);
+
+/* Takes the next line (with or without its end). A bad one is reported and the import goes on; a
+ * status other than CARDBOX_OK ends it. */
+cardbox_status import_line(store_import *in, view line, cardbox_error *err);
+
+/* Counts a line that the caller could not hold. */
+void import_too_long(store_import *in);
+
+/* Writes what is still waiting. */
+cardbox_status import_finish(store_import *in, cardbox_error *err);
+
+const import_result *import_so_far(const store_import *in);
+void import_free(store_import *in);
+
+/* --- export --- */
+
+typedef struct export_counts {
+    uint64_t of[TRANSFER_OTHER];
+    uint64_t total; /* lines that the whole export has */
+} export_counts;
+
+/* Takes a line, with its newline. False ends the export. */
+typedef bool (*export_line)(void *arg, view line, const export_counts *counts);
+
+/* Gives all cards and boxes of a tenant, as of one moment. CARDBOX_OK also if `take` ended it. */
+cardbox_status export_run(cardbox *db, const char *tenant, export_line take, void *arg,
+                          cardbox_error *err);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * transfer_export.c: reads a project page by page inside one snapshot and writes each row as a line
+ * of JSON: what jsonb printed, or the exact text where the row has it. Pages adapt to the size of
+ * the rows, so that memory stays what it is however large they are.
+ */
+#include <stdlib.h>
+#include "base/isotime.h"
+#include "store/client.h"
+#include "store/errors.h"
+#include "store/read.h"
+#include "store/transfer.h"
+
+/* Rows of a page: at first, and at most; and the bytes that a page should have. */
+#define PAGE_ROWS_FIRST 32
+#define PAGE_ROWS_MAX   1000
+#define PAGE_BYTES      ((size_t)2 << 20)
+
+typedef struct exporter {
+    cardbox *tx;
+    view tenant;
+    export_line take;
+    void *arg;
+    cardbox_error *err;
+    export_counts counts;
+    int64_t page; /* rows of the next page */
+    buf line;
+    bool stopped; /* the taker wants no more */
+} exporter;
+
+static void adapt_page(exporter *x, const store_rows *rows)
+{
+    size_t bytes = rows_bytes(rows);
+    if (bytes > 2 * PAGE_BYTES)
+        x->page = x->page > 1 ? x->page / 2 : 1;
+    else if (bytes < PAGE_BYTES && x->page < PAGE_ROWS_MAX / 2)
+        x->page *= 2;
+}
+
+/* --- lines --- */
+
+static void add_time(buf *out, const char *name, bool has, int64_t micros)
+{
+    isotime time;
+    char text[ISOTIME_SIZE];
+    buf_printf(out, ",\"%s\":", name);
+    if (!has) {
+        buf_text(out, "null");
+        return;
+    }
+    isotime_from_micros(&time, micros);
+    isotime_format(text, &time);
+    buf_printf(out, "\"%s\"", text);
+}
+
+static void add_text(buf *out, const char *name, view text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (text.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, text);
+}
+
+static void add_jsonb(buf *out, const char *name, view json)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (json.ptr == NULL)
+        buf_text(out, "null");
+    else
+        scan_compact(out, json);
+}
+
+/* Exact text, to the byte but for line ends, which a line can't hold. In valid JSON they only stand
+ * between tokens. */
+static void add_exact(buf *out, const char *name, view json)
+{
+    buf_printf(out, ",\"%s\":", name);
+    size_t start = out->len;
+    buf_view(out, json);
+    for (size_t i = start; buf_ok(out) && i < out->len; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
+}
+
+/* Hands the line over. CARDBOX_OK also when the taker stops; see x->stopped. */
+static cardbox_status finish_line(exporter *x, transfer_kind kind)
+{
+    buf_text(&x->line, "}\n");
+    if (!buf_ok(&x->line))
+        return error_buf(x->err, &x->line, "a line");
+    x->counts.of[kind]++;
+    x->stopped = !x->take(x->arg, (view){buf_str(&x->line), x->line.len}, &x->counts);
+    buf_reset(&x->line, PAGE_BYTES);
+    return CARDBOX_OK;
+}
+
+/* --- cards --- */
+
+/* Columns of STATEMENT_cards_export. */
+enum {
+    COL_CARD_ID,
+    COL_CONTENT,
+    COL_RAW,
+    COL_TOOL_CALLS,
+    COL_TOOL_CALL_ID,
+    COL_TTL,
+    COL_EXPIRES,
+    COL_DELETED,
+    COL_METADATA,
+    COL_CREATED,
+    COL_SEALED
+};
+
+static void add_column_time(buf *out, const char *name, const store_rows *rows, int row, int column)
+{
+    add_time(out, name, !rows_null(rows, row, column), rows_micros(rows, row, column));
+}
+
+static cardbox_status export_card(exporter *x, const store_rows *rows, int row)
+{
+    buf *out = &x->line;
+    buf_text(out, "{\"kind\":\"card\"");
+    add_text(out, "card_id", rows_text(rows, row, COL_CARD_ID));
+    if (rows_null(rows, row, COL_RAW))
+        add_jsonb(out, "content", rows_jsonb(rows, row, COL_CONTENT));
+    else
+        add_exact(out, "content", rows_text(rows, row, COL_RAW));
+    add_jsonb(out, "tool_calls", rows_jsonb(rows, row, COL_TOOL_CALLS));
+    add_text(out, "tool_call_id", rows_text(rows, row, COL_TOOL_CALL_ID));
+    buf_text(out, ",\"ttl_seconds\":");
+    if (rows_null(rows, row, COL_TTL))
+        buf_text(out, "null");
+    else
+        buf_int(out, rows_int4(rows, row, COL_TTL));
+    add_column_time(out, "expires_at", rows, row, COL_EXPIRES);
+    add_column_time(out, "deleted_at", rows, row, COL_DELETED);
+    add_jsonb(out, "metadata", rows_jsonb(rows, row, COL_METADATA));
+    add_column_time(out, "created_at", rows, row, COL_CREATED);
+    if (rows_bool(rows, row, COL_SEALED))
+        buf_text(out, ",\"sealed\":true");
+    return finish_line(x, TRANSFER_CARD);
+}
+
+static cardbox_status export_cards(exporter *x)
+{
+    buf after = BUF_INIT(CARDBOX_CARD_ID_MAX);
+    cardbox_status status = CARDBOX_OK;
+    for (int count = -1; status == CARDBOX_OK && count != 0 && !x->stopped;) {
+        store_rows *rows = NULL;
+        params p;
+        params_init(&p, 2 * CARDBOX_CARD_ID_MAX);
+        params_text(&p, x->tenant);
+        params_cstr(&p, count < 0 ? NULL : buf_str(&after));
+        params_int8(&p, x->page);
+        status = client_run(x->tx, STATEMENT_cards_export, &p, RUN_ONCE, &rows, x->err);
+        params_free(&p);
+        count = rows_count(rows);
+        for (int row = 0; status == CARDBOX_OK && row < count && !x->stopped; row++)
+            status = export_card(x, rows, row);
+        if (status == CARDBOX_OK && count > 0) {
+            buf_reset(&after, CARDBOX_CARD_ID_MAX);
+            buf_view(&after, rows_text(rows, count - 1, COL_CARD_ID));
+            adapt_page(x, rows);
+        }
+        rows_free(rows);
+    }
+    buf_free(&after);
+    return status;
+}
+
+/* --- boxes --- */
+
+/* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
+ * runs of ids by their position. */
+typedef struct box_part {
+    int64_t ord, pos;
+    int kind, row;
+} box_part;
+
+static int compare_parts(const void *left, const void *right)
+{
+    const box_part *a = left, *b = right;
+    if (a->ord != b->ord)
+        return a->ord < b->ord ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->pos < b->pos ? -1 : a->pos > b->pos;
+}
+
+/* Adds the ids of a run that lie below `length`: the last run of a chain may go on after it. */
+static void add_run(buf *out, view ids, int64_t pos, int64_t length)
+{
+    scan_value id;
+    for (scan_walk walk = scan_enter(scan_whole(ids)); pos < length && scan_element(&walk, &id);) {
+        buf_text(out, pos > 0 ? "," : "");
+        buf_view(out, id.text);
+        pos++;
+    }
+}
+
+/* Writes the box whose head is parts[0]; gives how many parts are its. */
+static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
+                                 size_t count, const uuid16 *id, size_t *used)
+{
+    buf *out = &x->line;
+    box_head head;
+    char text[UUID_TEXT_SIZE];
+    size_t i = 1;
+    box_head_read(&head, rows, parts[0].row);
+    uuid16_format(text, id);
+    buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
+    for (; i < count && parts[i].ord == parts[0].ord; i++)
+        add_run(out, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head.length);
+    *used = i;
+    buf_char(out, ']');
+    add_jsonb(out, "parent_ids", head.parent_ids);
+    add_time(out, "updated_at", true, head.updated_micros);
+    if (head.created_micros != head.updated_micros)
+        add_time(out, "created_at", true, head.created_micros);
+    return finish_line(x, TRANSFER_BOX);
+}
+
+static cardbox_status export_parts(exporter *x, const store_rows *rows, const store_rows *ids)
+{
+    size_t count = (size_t)rows_count(rows), used = 0;
+    box_part *parts = calloc(count > 0 ? count : 1, sizeof(*parts));
+    cardbox_status status = CARDBOX_OK;
+    if (parts == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; i < count; i++) {
+        int row = (int)i;
+        parts[i] = (box_part){.ord = rows_int8(rows, row, BOX_COL_ORD),
+                              .pos = rows_int8(rows, row, BOX_COL_POS),
+                              .kind = rows_int4(rows, row, BOX_COL_KIND),
+                              .row = row};
+    }
+    qsort(parts, count, sizeof(*parts), compare_parts);
+    for (size_t i = 0; status == CARDBOX_OK && i < count && !x->stopped; i += used) {
+        uuid16 id = rows_uuid(ids, (int)parts[i].ord - 1, 0);
+        status = export_box(x, rows, parts + i, count - i, &id, &used);
+    }
+    free(parts);
+    return status;
+}
+
+static cardbox_status read_boxes(exporter *x, const store_rows *ids, store_rows **rows)
+{
+    size_t count = (size_t)rows_count(ids);
+    params p;
+    box_read *reads = calloc(count, sizeof(*reads));
+    if (reads == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; i < count; i++) {
+        reads[i] = (box_read)BOX_READ_INIT;
+        reads[i].tenant = x->tenant;
+        reads[i].box_id = rows_uuid(ids, (int)i, 0);
+    }
+    params_init(&p, PAGE_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
+    boxes_read_params(&p, reads, count);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
+    params_free(&p);
+    free(reads);
+    return status;
+}
+
+static cardbox_status export_boxes(exporter *x)
+{
+    uuid16 after;
+    cardbox_status status = CARDBOX_OK;
+    for (int count = -1; status == CARDBOX_OK && count != 0 && !x->stopped;) {
+        store_rows *ids = NULL, *rows = NULL;
+        params p;
+        params_init(&p, 2 * CARDBOX_TENANT_MAX);
+        params_text(&p, x->tenant);
+        if (count < 0)
+            params_null(&p);
+        else
+            params_uuid(&p, &after);
+        params_int8(&p, x->page);
+        status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &ids, x->err);
+        params_free(&p);
+        count = rows_count(ids);
+        if (status == CARDBOX_OK && count > 0) {
+            after = rows_uuid(ids, count - 1, 0);
+            status = read_boxes(x, ids, &rows);
+        }
+        if (rows != NULL) {
+            status = export_parts(x, rows, ids);
+            adapt_page(x, rows);
+        }
+        rows_free(rows);
+        rows_free(ids);
+    }
+    return status;
+}
+
+/* --- the whole --- */
+
+static cardbox_status count_lines(exporter *x)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params_text(&p, x->tenant);
+    cardbox_status status = client_run(x->tx, STATEMENT_export_count, &p, RUN_ONCE, &rows, x->err);
+    if (status == CARDBOX_OK)
+        x->counts.total = (uint64_t)rows_int8(rows, 0, 0);
+    params_free(&p);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status export_run(cardbox *db, const char *tenant, export_line take, void *arg,
+                          cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    exporter x = {.tenant = view_of(tenant),
+                  .take = take,
+                  .arg = arg,
+                  .err = err ? err : &own,
+                  .page = PAGE_ROWS_FIRST,
+                  .line = BUF_INIT(4 * TRANSFER_LINE_MAX)};
+    if (!view_is_id(x.tenant, CARDBOX_TENANT_MAX))
+        return error_set(x.err, CARDBOX_INVALID,
+                         "the project must be 1 to %d bytes of UTF-8 without control characters",
+                         CARDBOX_TENANT_MAX);
+    cardbox_status status = client_begin(&x.tx, db, STATEMENT_begin_snapshot, x.err);
+    if (status == CARDBOX_OK)
+        status = count_lines(&x);
+    if (status == CARDBOX_OK)
+        status = export_cards(&x);
+    x.page = PAGE_ROWS_FIRST;
+    if (status == CARDBOX_OK && !x.stopped)
+        status = export_boxes(&x);
+    cardbox_rollback(x.tx);
+    buf_free(&x.line);
+    return status;
+}

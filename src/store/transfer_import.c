@@ -1,0 +1,396 @@
+/*
+ * transfer_import.c: gathers the rows of an import in batches and writes them. A batch that fails
+ * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
+ */
+#include <stdlib.h>
+#include "store/client.h"
+#include "store/errors.h"
+#include "store/transfer_item.h"
+
+/* Rows and bytes of one statement: many enough that the round trip no longer counts. */
+#define BATCH_ROWS_MAX  500
+#define BATCH_BYTES_MAX ((size_t)4 << 20)
+
+/* Bytes of the parameters of one statement; PostgreSQL's messages end at 1 GiB. */
+#define PARAMS_BYTES_MAX ((size_t)900 << 20)
+
+typedef struct import_batch {
+    import_item *items[BATCH_ROWS_MAX];
+    size_t count;
+    size_t bytes;
+} import_batch;
+
+struct store_import {
+    cardbox *db;
+    const char *tenant;
+    import_refusal refused;
+    void *arg;
+    import_result result;
+    import_batch batches[TRANSFER_OTHER]; /* cards, boxes */
+};
+
+cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
+                          import_refusal refused, void *arg, cardbox_error *err)
+{
+    store_import *in = NULL;
+    *out = NULL;
+    if (tenant != NULL) {
+        cardbox_status status = check_id("the project", tenant, CARDBOX_TENANT_MAX, err);
+        if (status != CARDBOX_OK)
+            return status;
+    }
+    in = calloc(1, sizeof(*in));
+    if (in == NULL)
+        return error_nomem(err);
+    in->db = db;
+    in->tenant = tenant;
+    in->refused = refused;
+    in->arg = arg;
+    *out = in;
+    return CARDBOX_OK;
+}
+
+static void free_item(import_item *item)
+{
+    if (item != NULL)
+        import_item_free(item);
+    free(item);
+}
+
+static void empty_batch(import_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        free_item(batch->items[i]);
+    batch->count = 0;
+    batch->bytes = 0;
+}
+
+void import_free(store_import *in)
+{
+    if (in == NULL)
+        return;
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++)
+        empty_batch(&in->batches[kind]);
+    free(in);
+}
+
+const import_result *import_so_far(const store_import *in)
+{
+    return &in->result;
+}
+
+static void refuse(store_import *in, transfer_kind kind, uint64_t line, const char *reason)
+{
+    in->result.of[kind].refused++;
+    in->refused(in->arg, line, reason);
+}
+
+/* Whether a failure is the connection's or the database's, and not of the rows that were sent. */
+static bool ends_import(cardbox_status status)
+{
+    return status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT || status == CARDBOX_BUSY ||
+           status == CARDBOX_NOMEM;
+}
+
+/* --- sending rows --- */
+
+static cardbox_status send_cards(store_import *in, import_item *const *items, size_t count,
+                                 store_rows **rows, cardbox_error *err)
+{
+    params p;
+    cardbox_status status;
+    card_input *inputs = calloc(count, sizeof(*inputs));
+    if (inputs == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = items[i]->card;
+    params_init(&p, PARAMS_BYTES_MAX);
+    cards_add_params(&p, inputs, count, false, false);
+    status = client_run(in->db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    free(inputs);
+    return status;
+}
+
+static void put_time(params *p, bool has, int64_t micros)
+{
+    if (has)
+        params_timestamptz(p, micros);
+    else
+        params_null(p);
+}
+
+static void put_box_keys(params *p, import_item *const *items, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, items[i]->box.tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_UUID);
+    for (size_t i = 0; i < count; i++)
+        params_uuid(p, &items[i]->box.box_id);
+    params_array_end(p);
+}
+
+static cardbox_status send_boxes(store_import *in, import_item *const *items, size_t count,
+                                 store_rows **rows, cardbox_error *err)
+{
+    params p;
+    params_init(&p, PARAMS_BYTES_MAX);
+    put_box_keys(&p, items, count);
+    params_array(&p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++)
+        params_jsonb(&p, items[i]->box.card_ids);
+    params_array_end(&p);
+    params_array(&p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++)
+        params_jsonb(&p, items[i]->box.parent_ids);
+    params_array_end(&p);
+    params_array(&p, PARAMS_TIMESTAMPTZ);
+    for (size_t i = 0; i < count; i++)
+        put_time(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
+    params_array_end(&p);
+    cardbox_status status = client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    return status;
+}
+
+/* Boxes begin with the time of their last change; those whose line says more get it. */
+static cardbox_status send_box_times(store_import *in, import_item *const *items, size_t count,
+                                     cardbox_error *err)
+{
+    import_item *dated[BATCH_ROWS_MAX];
+    size_t n = 0;
+    params p;
+    for (size_t i = 0; i < count; i++)
+        if (items[i]->box.is_new && items[i]->box.has_created)
+            dated[n++] = items[i];
+    if (n == 0)
+        return CARDBOX_OK;
+    params_init(&p, PARAMS_BYTES_MAX);
+    put_box_keys(&p, dated, n);
+    params_array(&p, PARAMS_TIMESTAMPTZ);
+    for (size_t i = 0; i < n; i++)
+        params_timestamptz(&p, dated[i]->box.created_micros);
+    params_array_end(&p);
+    cardbox_status status = client_run(in->db, STATEMENT_boxes_created, &p, RUN_AGAIN, NULL, err);
+    params_free(&p);
+    return status;
+}
+
+/* --- what became of them --- */
+
+/* The counter of a card's outcome, NULL if it was refused. Columns: ord, outcome, other_id. */
+static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
+                            cardbox_error *why)
+{
+    view other = rows_text(rows, row, 2);
+    switch (rows_int4(rows, row, 1)) {
+    case CARDBOX_OUTCOME_INSERTED:
+        return &counts->inserted;
+    case CARDBOX_OUTCOME_UNCHANGED:
+        return &counts->unchanged;
+    case CARDBOX_OUTCOME_REPAIRED:
+        return &counts->repaired;
+    case CARDBOX_OUTCOME_GONE:
+        error_set(why, CARDBOX_GONE, "the card was deleted here, or has expired");
+        return NULL;
+    default:
+        if (other.ptr != NULL)
+            error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
+                      (int)other.len, other.ptr);
+        else
+            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and says something else");
+        return NULL;
+    }
+}
+
+/* Outcomes of the function save_box. */
+enum { BOX_SAVED = 1, BOX_SAME = 2, BOX_DELETED = 7 };
+
+/* Columns: ord, outcome, version. */
+static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int row,
+                           cardbox_error *why)
+{
+    int32_t outcome = rows_int4(rows, row, 1);
+    if (outcome == BOX_SAVED)
+        return rows_int8(rows, row, 2) == 1 ? &counts->inserted : &counts->repaired;
+    if (outcome == BOX_SAME)
+        return &counts->unchanged;
+    error_set(why, CARDBOX_GONE, "the box %s",
+              outcome == BOX_DELETED ? "was deleted here" : "is gone");
+    return NULL;
+}
+
+/* Sorts the rows of a batch by what became of them: refused ones are reported and go to the end,
+ * the others are counted into `counts`. Gives how many the others are. */
+static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
+                    const store_rows *rows, import_counts *counts)
+{
+    import_item *bad[BATCH_ROWS_MAX], *good[BATCH_ROWS_MAX];
+    size_t bad_count = 0, good_count = 0;
+    for (int row = 0; row < rows_count(rows); row++) {
+        size_t index = (size_t)rows_int4(rows, row, 0) - 1;
+        cardbox_error why = CARDBOX_ERROR_INIT;
+        uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
+                                                  : judge_box(counts, rows, row, &why);
+        if (index >= count)
+            continue;
+        if (counter != NULL) {
+            items[index]->box.is_new = counter == &counts->inserted;
+            good[good_count++] = items[index];
+            ++*counter;
+        } else {
+            refuse(in, kind, items[index]->line, why.message);
+            bad[bad_count++] = items[index];
+        }
+    }
+    memcpy(items, good, good_count * sizeof(*items));
+    memcpy(items + good_count, bad, bad_count * sizeof(*items));
+    return good_count;
+}
+
+static void add_counts(import_counts *sum, const import_counts *more)
+{
+    sum->inserted += more->inserted;
+    sum->unchanged += more->unchanged;
+    sum->repaired += more->repaired;
+}
+
+/* --- batches --- */
+
+/* Writes cards until none of those that are left stands in the way: one that is refused undoes its
+ * batch. */
+static cardbox_status write_cards(store_import *in, import_item **items, size_t count,
+                                  cardbox_error *err)
+{
+    while (count > 0) {
+        store_rows *rows = NULL;
+        import_counts counts = {0, 0, 0, 0};
+        cardbox_status status = send_cards(in, items, count, &rows, err);
+        if (status != CARDBOX_OK)
+            return status;
+        size_t good = judge(in, TRANSFER_CARD, items, count, rows, &counts);
+        rows_free(rows);
+        if (good == count) {
+            add_counts(&in->result.of[TRANSFER_CARD], &counts);
+            return CARDBOX_OK;
+        }
+        count = good;
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status write_boxes(store_import *in, import_item **items, size_t count,
+                                  cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    import_counts counts = {0, 0, 0, 0};
+    cardbox_status status = send_boxes(in, items, count, &rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    size_t good = judge(in, TRANSFER_BOX, items, count, rows, &counts);
+    rows_free(rows);
+    add_counts(&in->result.of[TRANSFER_BOX], &counts);
+    return send_box_times(in, items, good, err);
+}
+
+/* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
+ * ten turns find one bad row among hundreds. */
+static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
+                                  size_t count, cardbox_error *err)
+{
+    cardbox_status status = kind == TRANSFER_CARD ? write_cards(in, items, count, err)
+                                                  : write_boxes(in, items, count, err);
+    if (status == CARDBOX_OK || ends_import(status))
+        return status;
+    if (count == 1) {
+        refuse(in, kind, items[0]->line, err->message);
+        return CARDBOX_OK;
+    }
+    status = write_items(in, kind, items, count / 2, err);
+    if (status == CARDBOX_OK)
+        status = write_items(in, kind, items + count / 2, count - count / 2, err);
+    return status;
+}
+
+static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    import_batch *batch = &in->batches[kind];
+    if (batch->count == 0)
+        return CARDBOX_OK;
+    cardbox_status status = write_items(in, kind, batch->items, batch->count, &own);
+    if (status != CARDBOX_OK && err != NULL)
+        *err = own;
+    empty_batch(batch);
+    return status;
+}
+
+cardbox_status import_finish(store_import *in, cardbox_error *err)
+{
+    cardbox_status status = flush(in, TRANSFER_CARD, err);
+    return status == CARDBOX_OK ? flush(in, TRANSFER_BOX, err) : status;
+}
+
+/* --- lines --- */
+
+static bool is_blank(view line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r' && line.ptr[i] != '\n')
+            return false;
+    return true;
+}
+
+static void note_ignored(store_import *in, const import_item *item)
+{
+    import_result *result = &in->result;
+    if (item->ignored > 0 && result->ignored == 0) {
+        result->ignored_line = item->line;
+        memcpy(result->ignored_name, item->ignored_name, sizeof(result->ignored_name));
+    }
+    result->ignored += item->ignored;
+}
+
+static cardbox_status add_item(store_import *in, import_item *item, cardbox_error *err)
+{
+    import_batch *batch = &in->batches[item->kind];
+    batch->items[batch->count++] = item;
+    batch->bytes += import_item_bytes(item);
+    if (batch->count < BATCH_ROWS_MAX && batch->bytes < BATCH_BYTES_MAX)
+        return CARDBOX_OK;
+    return flush(in, item->kind, err);
+}
+
+cardbox_status import_line(store_import *in, view line, cardbox_error *err)
+{
+    cardbox_error why = CARDBOX_ERROR_INIT;
+    uint64_t number = ++in->result.lines;
+    if (is_blank(line))
+        return CARDBOX_OK;
+    import_item *item = calloc(1, sizeof(*item));
+    if (item == NULL)
+        return error_nomem(err);
+    cardbox_status status = import_item_read(item, number, line, in->tenant, &why);
+    if (status == CARDBOX_OK) {
+        note_ignored(in, item);
+        return add_item(in, item, err);
+    }
+    if (status == CARDBOX_NOMEM) {
+        error_nomem(err);
+    } else {
+        refuse(in, item->kind, number, why.message);
+        status = CARDBOX_OK;
+    }
+    free_item(item);
+    return status;
+}
+
+void import_too_long(store_import *in)
+{
+    cardbox_error why = CARDBOX_ERROR_INIT;
+    error_set(&why, CARDBOX_TOO_LARGE, "the line is over the limit of %zu bytes",
+              TRANSFER_LINE_MAX);
+    refuse(in, TRANSFER_OTHER, ++in->result.lines, why.message);
+}
