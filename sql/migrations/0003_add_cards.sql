@@ -54,7 +54,8 @@ BEGIN
             AND old_card.metadata IS NOT DISTINCT FROM new_card.metadata
             AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
             AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id;
-        dead := old_card.deleted_at IS NOT NULL OR old_card.expires_at <= clock_timestamp();
+        dead := old_card.deleted_at IS NOT NULL
+            OR coalesce(old_card.expires_at <= clock_timestamp(), false);
 
         IF dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
                              <= clock_timestamp() THEN
