@@ -35,7 +35,9 @@ CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
  * @param part  which id of the turn, such as "call"; NULL counts as ""
  *
  * Thread safety: any thread.
- * Source: SHA-1 of key, a zero byte and part, as in RFC 9562 section 5.5, in the layout of 5.7.
+ * Source: SHA-1 of key, a zero byte and part, as in RFC 9562 section 5.5 with the Nil UUID as the
+ * namespace, in the layout of 5.7. Of more than 2048 bytes each 2048 give a UUID as in 5.5, which
+ * is the namespace of those that follow.
  */
 CARDBOX_API void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key,
                                         const char *part);

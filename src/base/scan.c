@@ -48,9 +48,10 @@ static char peek(checker *c)
 static const char *skip_plain(const char *at, const char *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high_bits = ones << 7;
-    uint64_t word, found;
 
     for (; end - at >= 8; at += 8) {
+        uint64_t word, found;
+
         memcpy(&word, at, sizeof(word));
         found = word | (word - ones * 0x20) | ((word ^ ones * '"') - ones) |
                 ((word ^ ones * '\\') - ones);

@@ -151,7 +151,7 @@ static bool close_object(key_stack *keys)
 bool scan_has_duplicate_keys(view text, bool *nomem)
 {
     key_stack keys;
-    const char *at = text.ptr, *end = text.len > 0 ? text.ptr + text.len : text.ptr, *from;
+    const char *at = text.ptr, *end = text.len > 0 ? text.ptr + text.len : text.ptr;
     view token = {NULL, 0};
     bool found = false, good = true;
 
@@ -159,7 +159,8 @@ bool scan_has_duplicate_keys(view text, bool *nomem)
     keys.count = keys.first = 0;
     keys.cap = KEYS_ON_STACK;
     while (at < end && good && !found) {
-        from = at;
+        const char *from = at;
+
         if (*from == '"') {
             at = scan_skip_string(from, end);
             token = (view){from, (size_t)(at - from)};

@@ -99,8 +99,7 @@ unsigned scan_number_flags(const scan_number *number)
     if (zero && number->negative)
         flags |= SCAN_HAS_NEGATIVE_ZERO;
     if ((!zero && whole_digits(number) > WHOLE_DIGITS_MAX) ||
-        fraction_digits > FRACTION_DIGITS_MAX || number->exponent >= EXPONENT_LIMIT ||
-        number->exponent <= -EXPONENT_LIMIT)
+        fraction_digits > FRACTION_DIGITS_MAX || number->exponent >= EXPONENT_LIMIT)
         flags |= SCAN_HAS_LONG_NUMBER;
     return flags;
 }
@@ -174,7 +173,7 @@ view scan_inside(view token)
 
 view scan_next_piece(view *rest, char storage[4], uint32_t *code)
 {
-    const char *end = rest->ptr + rest->len, *next = end;
+    const char *end = rest->ptr + rest->len, *next;
     view piece;
 
     *code = 'x'; /* of a plain run nobody asks more than that it is no special one */

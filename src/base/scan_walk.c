@@ -112,14 +112,14 @@ static bool has_escapes(view text)
 
 bool scan_string_is(view token, view text)
 {
-    view rest = scan_inside(token), piece;
+    view rest = scan_inside(token);
     char storage[4];
     uint32_t code;
 
     if (!has_escapes(rest))
         return view_equal(rest, text);
     while (rest.len > 0) {
-        piece = scan_next_piece(&rest, storage, &code);
+        view piece = scan_next_piece(&rest, storage, &code);
         if (piece.len == 0 || scan_is_half(code) || piece.len > text.len ||
             memcmp(piece.ptr, text.ptr, piece.len) != 0)
             return false;
@@ -193,28 +193,28 @@ static int digit_at(const scan_number *number, size_t index)
     return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
 }
 
-bool scan_integer(view text, int64_t *out)
+bool scan_integer(view number, int64_t *out)
 {
-    scan_number number;
+    scan_number parts;
     size_t digits;
     int64_t whole, result = 0;
 
-    if (!scan_number_read(&number, text.ptr, text.ptr + text.len) ||
-        number.end != text.ptr + text.len)
+    if (number.len == 0 || !scan_number_read(&parts, number.ptr, number.ptr + number.len) ||
+        parts.end != number.ptr + number.len)
         return false;
-    digits = number.whole.len + number.fraction.len;
-    whole = (int64_t)number.whole.len + number.exponent;
+    digits = parts.whole.len + parts.fraction.len;
+    whole = (int64_t)parts.whole.len + parts.exponent;
     for (size_t i = 0; i < digits; i++) {
-        int digit = digit_at(&number, i);
+        int digit = digit_at(&parts, i);
 
         if ((int64_t)i < whole)
-            result = shift_in(result, digit, number.negative);
+            result = shift_in(result, digit, parts.negative);
         else if (digit != 0)
             return false;
     }
     for (int64_t i = (int64_t)digits;
          i < whole && result != 0 && result != INT64_MIN && result != INT64_MAX; i++)
-        result = shift_in(result, 0, number.negative);
+        result = shift_in(result, 0, parts.negative);
     *out = result;
     return true;
 }

@@ -68,12 +68,13 @@ static void fill_random(uuid16 *out)
 void uuid16_v7(uuid16 *out)
 {
     uint64_t time = time_next();
-    unsigned char *bytes = out->bytes;
+    uuid16 id = {{0}};
 
-    fill_random(out);
+    fill_random(&id);
     for (int i = 0; i < 6; i++)
-        bytes[i] = (unsigned char)(time >> (52 - 8 * i));
-    bytes[6] = (unsigned char)(0x70u | (time >> 8 & 0x0Fu));
-    bytes[7] = (unsigned char)time;
-    bytes[8] = (unsigned char)(0x80u | (bytes[8] & 0x3Fu));
+        id.bytes[i] = (unsigned char)(time >> (52 - 8 * i));
+    id.bytes[6] = (unsigned char)(0x70u | (time >> 8 & 0x0Fu));
+    id.bytes[7] = (unsigned char)time;
+    id.bytes[8] = (unsigned char)(0x80u | (id.bytes[8] & 0x3Fu));
+    *out = id;
 }

@@ -208,6 +208,7 @@ static void reads_integers(void **state)
         {"1e19", INT64_MAX},
         {"1e99999999999999999999999999", INT64_MAX},
         {"-1e400", INT64_MIN},
+        {"-1e99999999999999999999999999", INT64_MIN},
         {"100000000000000000000.0", INT64_MAX},
     };
 
@@ -232,6 +233,7 @@ static void refuses_other_numbers_as_integers(void **state)
         if (scan_integer(view_of(texts[i]), &number))
             fail_msg("%s was taken", texts[i]);
     }
+    assert_false(scan_integer((view){NULL, 0}, &number));
     assert_int_equal(number, 99);
 }
 
