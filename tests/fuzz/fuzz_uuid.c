@@ -1,0 +1,73 @@
+/*
+ * fuzz_uuid.c: any bytes as a UUID and as a key of one. What is taken must be 36 characters of the
+ * one form, and a key must always give the same UUIDv7.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cardbox/ids.h>
+#include "base/uuid.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static bool has_form(view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (hyphen ? text.ptr[i] != '-' : !isxdigit((unsigned char)text.ptr[i]))
+            return false;
+    }
+    return text.len == 36;
+}
+
+static void check_written(const uuid16 *id, view text)
+{
+    char lower[UUID_TEXT_SIZE];
+    uuid16 again;
+
+    uuid16_format(lower, id);
+    require(uuid16_parse(&again, view_of(lower)));
+    require(memcmp(again.bytes, id->bytes, sizeof(id->bytes)) == 0);
+    for (size_t i = 0; i < text.len; i++)
+        require(lower[i] == tolower((unsigned char)text.ptr[i]));
+}
+
+/* The bytes up to a NUL, and what comes after it. */
+static void check_key(const uint8_t *data, size_t size)
+{
+    char first[CARDBOX_UUID_SIZE], second[CARDBOX_UUID_SIZE];
+    char *key = malloc(size + 2);
+    const char *part;
+
+    require(key != NULL);
+    if (size > 0)
+        memcpy(key, data, size);
+    key[size] = key[size + 1] = '\0';
+    part = key + strlen(key) + 1;
+    cardbox_uuid7_from_key(first, key, part);
+    cardbox_uuid7_from_key(second, key, part);
+    require(strcmp(first, second) == 0);
+    require(has_form(view_of(first)) && first[14] == '7');
+    require(strchr("89ab", first[19]) != NULL);
+    free(key);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    view text = {(const char *)data, size};
+    uuid16 id;
+    bool taken = uuid16_parse(&id, text);
+
+    require(taken == has_form(text));
+    if (taken)
+        check_written(&id, text);
+    check_key(data, size);
+    return 0;
+}
