@@ -22,6 +22,16 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
     esac
 }
 
+# What is built: all, but for the fuzz targets, which are linked with archives only.
+variant_targets() { # VARIANT
+    if [ "$1" = fuzz ]; then
+        echo build/fuzz/lib/libcardbox.a
+        printf '%s\n' src/server/*.c src/cli/*.c | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+    else
+        echo build
+    fi
+}
+
 # The environment of a test: where its programs are, and how the sanitizers report.
 set_variant() { # VARIANT
     CARDBOX_BUILD=$PWD/$(variant_build "$1")
@@ -51,7 +61,8 @@ build_variant() { # VARIANT
     [ "${#settings[@]}" -eq 0 ] || settings+=(WERROR=)
     (
         flock 9 # another run may be building
-        make -k -j"$JOBS" BUILD="$build" "${settings[@]}" build
+        # shellcheck disable=SC2046
+        make -k -j"$JOBS" BUILD="$build" "${settings[@]}" $(variant_targets "$1")
         status=$?
         archive_room "$build" server
         archive_room "$build" cli
