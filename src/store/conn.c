@@ -15,6 +15,37 @@
 /* What the server's own statement_timeout is given on top, to answer by itself. */
 enum { DEADLINE_GRACE_MS = 2000 };
 
+/* Connects step by step, not by PQconnectdb: so the notice receiver is there before the first
+ * notice (the library prints nothing), and the time limit is ours and in milliseconds. */
+static void connect_within(PGconn *pg, int64_t deadline_ms)
+{
+    PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
+    while (wanted == PGRES_POLLING_READING || wanted == PGRES_POLLING_WRITING) {
+        short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+        struct pollfd ready = {PQsocket(pg), events, 0};
+        int64_t left = deadline_ms - clock_ms();
+        if (left <= 0 || ready.fd < 0)
+            return;
+        if (poll(&ready, 1, (int)left) > 0)
+            wanted = PQconnectPoll(pg);
+    }
+}
+
+/* Why there is no connection; a deadline that is over has no words of libpq's. */
+static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardbox_error *err)
+{
+    const char *why = PQerrorMessage(pg);
+    if (why[0] == '\0')
+        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database within %u ms",
+                  timeout_ms);
+    else
+        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
+                  (int)strcspn(why, "\r\n"), why);
+    if (err != NULL)
+        err->retryable = true;
+    return CARDBOX_UNAVAILABLE;
+}
+
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
@@ -23,24 +54,21 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     if (conn == NULL)
         return error_nomem(err);
     connect_params_fill(&how, options);
-    conn->pg = PQconnectdbParams(how.keys, how.values, 1);
+    conn->pg = PQconnectStartParams(how.keys, how.values, 1);
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
     if (conn->pg == NULL) {
         status = error_nomem(err);
-    } else if (PQstatus(conn->pg) != CONNECTION_OK) {
-        status =
-            error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
-                      (int)strcspn(PQerrorMessage(conn->pg), "\r\n"), PQerrorMessage(conn->pg));
-        if (err != NULL)
-            err->retryable = true;
+    } else {
+        connect_silence(conn->pg);
+        connect_within(conn->pg, clock_ms() + options->connect_timeout_ms);
+        if (PQstatus(conn->pg) != CONNECTION_OK)
+            status = not_connected(conn->pg, options->connect_timeout_ms, err);
     }
     if (status != CARDBOX_OK) {
         conn_close(conn);
         return status;
     }
-    connect_silence(conn->pg);
-    conn->opened_ms = clock_ms();
     *out = conn;
     return CARDBOX_OK;
 }

@@ -15,7 +15,6 @@ typedef struct store_conn {
     bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
     bool named;           /* statements may be prepared */
     unsigned deadline_ms; /* for one statement; 0: none */
-    int64_t opened_ms;
     int64_t idle_since_ms;
     int64_t retire_ms;       /* not used again after this */
     struct store_conn *next; /* in the pool's idle list */

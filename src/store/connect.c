@@ -44,8 +44,6 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
 
 void connect_params_fill(connect_params *out, const cardbox_options *options)
 {
-    /* libpq takes whole seconds and makes 1 of them 2. */
-    snprintf(out->timeout, sizeof(out->timeout), "%u", (options->connect_timeout_ms + 999) / 1000);
     /* A pooler in transaction mode refuses start-up settings. */
     out->settings[0] = '\0';
     if (!options->no_named_statements)
@@ -53,7 +51,6 @@ void connect_params_fill(connect_params *out, const cardbox_options *options)
                  options->statement_timeout_ms);
 
     const char *const pairs[][2] = {
-        {"connect_timeout", out->timeout},
         {"fallback_application_name", options->application_name},
         {"client_encoding", "UTF8"},
         {"gssencmode", "disable"},

@@ -8,12 +8,11 @@
 #include <libpq-fe.h>
 #include "cardbox/client.h"
 
-/* Arrays for PQconnectdbParams and PQconnectStartParams, with expand_dbname = 1. What they point to
+/* Arrays for PQconnectStartParams, with expand_dbname = 1. What they point to
  * is static, inside, or the options' text. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char timeout[16];
     char settings[64];
 } connect_params;
 
