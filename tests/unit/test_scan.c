@@ -66,6 +66,8 @@ static void flags_what_jsonb_changes(void **state)
         {"\"\\ud83dx\\ude00\"", SCAN_HAS_SURROGATE},
         {"\"\\ude00\\ud83d\"", SCAN_HAS_SURROGATE},
         {"\"\\ud83d\\ud83d\\ude00\"", SCAN_HAS_SURROGATE},
+        {"\"\\ud83d\\ue000\"", SCAN_HAS_SURROGATE},
+        {"\"\\ud83d\\udbff\"", SCAN_HAS_SURROGATE},
         {"{\"\\udfff\":\"\\u0000\"}", SCAN_HAS_SURROGATE | SCAN_HAS_NUL},
         {"\"\\ud7ff\\ue000\"", 0},
         {"1e2", SCAN_HAS_EXPONENT},
