@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The example worker, built against the installed SDK as a user would: killed anywhere with SIGKILL
+and started again, its box holds every line of the session once, in order."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Skip, shared_file, temp_dir
+
+SOURCE = os.path.join(cardbox_test.ROOT, "tests", "worker", "session_worker.c")
+KILLS = 5 if cardbox_test.LIGHT else 20
+BOX = "0197f2c1-0000-7000-8000-%012x"
+
+
+def install():
+    """The worker's program, linked through pkg-config with an installed libcardbox."""
+    if os.path.basename(cardbox_test.BUILD) != "build":
+        raise Skip("the worker links the plain build")
+    prefix = temp_dir()
+    subprocess.run(["make", "-s", "-C", cardbox_test.ROOT, "install", f"PREFIX={prefix}",
+                    f"LIBDIR={prefix}/lib"], check=True, stdout=subprocess.DEVNULL)
+    env = dict(os.environ, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig")
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "cardbox"], env=env, check=True,
+                           capture_output=True, text=True).stdout.split()
+    program = os.path.join(prefix, "session_worker")
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2", SOURCE,
+                    *flags, "-ljansson", f"-Wl,-rpath,{prefix}/lib", "-o", program], check=True)
+    return program
+
+
+def box_cards(dsn, box):
+    """The contents of the box's cards, in order, as the CLI reads them."""
+    out = cardbox_test.cardbox("box", "cards", "--dsn", dsn, "--project", "acme", "--json", box)
+    return [json.loads(line)["content"] for line in out.stdout.splitlines()]
+
+
+def own_session(path, turns):
+    """A session of the test's own making, for when the real one is not there."""
+    with open(path, "w", encoding="utf-8") as file:
+        for turn in range(turns):
+            for role in ("user", "assistant", "toolResult", "assistant"):
+                text = f"turn {turn} \"{role}\" \u00e9\u6f22\U0001f600 " + "x" * random.Random(turn).randrange(400)
+                file.write(json.dumps({"type": "message", "message": {"role": role, "content": text}}) + "\n")
+
+
+def check_killed(path, number):
+    program, dsn = install(), Postgres.shared().database()
+    box = BOX % number
+    arguments = [program, dsn, "acme", box, path]
+    rng = random.Random(number)
+    killed = 0
+    while killed < KILLS:
+        worker = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.0, 0.25))
+        killed += worker.poll() is None
+        worker.kill()
+        if worker.wait() == 0:
+            # Done before it could be killed: what is left is to kill the replays.
+            continue
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    assert box_cards(dsn, box) == lines, "the box is not the session"
+    again = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0 and box_cards(dsn, box) == lines
+
+
+def test_own_session():
+    path = os.path.join(temp_dir(), "session.jsonl")
+    own_session(path, 60)
+    check_killed(path, 1)
+
+
+def test_real_session():
+    check_killed(shared_file("data", "pi", "large-session.jsonl"), 2)
+
+
+def test_two_at_once():
+    """Two workers on one session and one box: still every line once."""
+    program, dsn = install(), Postgres.shared().database()
+    path = os.path.join(temp_dir(), "session.jsonl")
+    own_session(path, 40)
+    arguments = [program, dsn, "acme", BOX % 3, path]
+    workers = [subprocess.Popen(arguments, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [worker.wait(120) for worker in workers] == [0, 0]
+    with open(path, encoding="utf-8") as file:
+        assert box_cards(dsn, BOX % 3) == [json.loads(line) for line in file]
+
+
+def test_bad_line():
+    """A line that is no JSON stops the worker with its number; the turns before it are kept."""
+    program, dsn = install(), Postgres.shared().database()
+    path = os.path.join(temp_dir(), "session.jsonl")
+    own_session(path, 2)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write('{"type":"message","message":{"role":"user"}\n')
+    done = subprocess.run([program, dsn, "acme", BOX % 4, path], capture_output=True, text=True)
+    assert done.returncode == 1 and "JSON" in done.stderr, done.stderr
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()[:4]
+    assert box_cards(dsn, BOX % 4)[:4] == [json.loads(line) for line in lines]
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
