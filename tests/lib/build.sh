@@ -86,16 +86,18 @@ room_archives() { # BUILD
     echo "$1/lib/libcardbox.a"
 }
 
-# Compiles a C test with the flags that the build used; prints the program's path.
+# Compiles a C test with the flags that the build used, and those that a line `link with: FLAGS` of
+# its own asks for; prints the program's path.
 compile_test() { # VARIANT FILE [FLAG...]
-    local build program flags
+    local build program flags own
     build=$(variant_build "$1")
+    read -ra own < <(sed -n 's/^ \* link with: //p' "$2")
     program=$build/$(dirname "$2")/$(basename "$2" .c)
     mkdir -p "${program%/*}"
     read -ra flags <"$build/flags"
     # The archives stand twice, as they may need one another.
     # shellcheck disable=SC2046
-    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" $(room_archives "$build") \
+    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(room_archives "$build") \
         $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lpq -luuid >&2 || return
     echo "$program"
 }
