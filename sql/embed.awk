@@ -39,7 +39,7 @@ FNR == 1 {
 kind == "STATEMENT" && /^[ \t]*(--.*)?$/ { next }
 
 {
-    gsub(/\\/, "\\\\")
+    gsub(/\\/, "&&") # a backslash in a replacement means different things to different awks
     gsub(/"/, "\\\"")
     gsub(/\?\?/, "?\\?")
     gsub(/\t/, "\\t")
