@@ -13,13 +13,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, Skip, shared_file, temp_dir
 
-SOURCE = os.path.join(cardbox_test.ROOT, "tests", "worker", "session_worker.c")
+SOURCES = os.path.join(cardbox_test.ROOT, "tests", "worker")
 KILLS = 5 if cardbox_test.LIGHT else 20
 BOX = "0197f2c1-0000-7000-8000-%012x"
 
 
-def install():
-    """The worker's program, linked through pkg-config with an installed libcardbox."""
+def install(name="session_worker"):
+    """An example's program, linked through pkg-config with an installed libcardbox."""
     if os.path.basename(cardbox_test.BUILD) != "build":
         raise Skip("the worker links the plain build")
     prefix = temp_dir()
@@ -28,8 +28,8 @@ def install():
     env = dict(os.environ, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig")
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "cardbox"], env=env, check=True,
                            capture_output=True, text=True).stdout.split()
-    program = os.path.join(prefix, "session_worker")
-    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2", SOURCE,
+    program = os.path.join(prefix, name)
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2", os.path.join(SOURCES, name + ".c"),
                     *flags, "-ljansson", f"-Wl,-rpath,{prefix}/lib", "-o", program], check=True)
     return program
 
@@ -92,6 +92,19 @@ def test_two_at_once():
     assert [worker.wait(120) for worker in workers] == [0, 0]
     with open(path, encoding="utf-8") as file:
         assert box_cards(dsn, BOX % 3) == [json.loads(line) for line in file]
+
+
+def test_read_context():
+    """What the worker wrote, the reader prints: the last 50 cards."""
+    dsn = Postgres.shared().database()
+    path = os.path.join(temp_dir(), "session.jsonl")
+    own_session(path, 20)
+    subprocess.run([install(), dsn, "acme", BOX % 5, path], check=True, stdout=subprocess.DEVNULL)
+    read = subprocess.run([install("read_context"), dsn, "acme", BOX % 5], check=True,
+                          capture_output=True, text=True)
+    lines = read.stdout.splitlines()
+    assert len(lines) == 50 and read.stderr == "", read
+    assert "session.tool_result" in lines[-2] and "turn 19" in lines[-1], lines[-2:]
 
 
 def test_bad_line():
