@@ -16,29 +16,36 @@ typedef struct store_pipe store_pipe;
 enum { PIPE_READ = 1, PIPE_WRITE = 2 };
 
 /* What became of a statement: rows (now the callee's, rows_free) with err NULL; or NULL and why.
- * May send more on the same pipe. */
+ * May send more on the same pipe; may not free it. */
 typedef void (*pipe_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
-/* Starts to connect. Of the options it takes conninfo, application_name, connect_timeout_ms,
- * statement_timeout_ms and no_named_statements; the text must outlive the pipe. NULL: no memory. */
-store_pipe *pipe_new(const cardbox_options *options);
+/* A pipe that makes its first attempt to connect in its first pipe_tick. Of the options it takes
+ * conninfo, application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements; the
+ * text must outlive the pipe. CARDBOX_INVALID for a bad connection string, CARDBOX_NOMEM. */
+cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, cardbox_error *err);
 
 /* Fails what is in flight with CARDBOX_UNAVAILABLE, then closes. */
 void pipe_free(store_pipe *pipe);
 
-/* The socket, which changes with each attempt to connect; -1 while there is none. */
+/* The socket; -1 while there is none. */
 int pipe_fd(const store_pipe *pipe);
+
+/* Changes whenever pipe_fd may be another socket than before, even of the same number. */
+unsigned pipe_socket_serial(const store_pipe *pipe);
 
 /* What to wait for on it: PIPE_READ, PIPE_WRITE. */
 unsigned pipe_events(const store_pipe *pipe);
 
-/* Call when the socket is ready for these: connects on, reads, writes, calls pipe_done. */
-void pipe_ready(store_pipe *pipe, unsigned events);
+/* Call when the socket is ready for any of these: connects on, reads, writes, calls pipe_done. */
+void pipe_ready(store_pipe *pipe);
 
 /* Call by pipe_next_ms at the latest: starts the next attempt to connect, gives up on a connection
  * that does not come or whose oldest statement is over its deadline. */
 void pipe_tick(store_pipe *pipe, int64_t now_ms);
 int64_t pipe_next_ms(const store_pipe *pipe); /* clock_ms() time; INT64_MAX: nothing is due */
+
+/* The next attempt to connect is due at once: another connection has found the database up. */
+void pipe_hurry(store_pipe *pipe);
 
 bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
 size_t pipe_in_flight(const store_pipe *pipe);
@@ -46,9 +53,13 @@ size_t pipe_in_flight(const store_pipe *pipe);
 /* Why the last connection was lost or could not be made; "" if none was. */
 const char *pipe_reason(const store_pipe *pipe);
 
-/* Sends a statement (prepares it first on its first use on this connection). `done` is called
- * exactly once, later, unless this fails. */
-cardbox_status pipe_send(store_pipe *pipe, statement_id id, const params *p, pipe_done done,
-                         void *arg, cardbox_error *err);
+/* Closes the connection; it is made anew at once. For what this pipe can't see by itself. */
+void pipe_drop(store_pipe *pipe, const char *reason);
+
+/* Sends a statement (prepares it first on its first use on this connection). `p` is taken over and
+ * left empty, whatever the outcome; NULL: no parameters. `done` is called exactly once, later,
+ * unless this fails. */
+cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done done, void *arg,
+                         cardbox_error *err);
 
 #endif

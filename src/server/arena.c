@@ -1,0 +1,85 @@
+/*
+ * arena.c: a bump allocator. Large pieces get a block of their own, so that no block is wasted.
+ */
+#include "server/arena.h"
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { BLOCK_SIZE = 16 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+
+struct arena_block {
+    arena_block *next;
+    _Alignas(max_align_t) char bytes[];
+};
+
+void arena_init(arena *a)
+{
+    a->blocks = NULL;
+    a->at = a->first;
+    a->end = a->first + ARENA_FIRST;
+}
+
+static size_t rounded(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static char *take_block(arena *a, size_t size)
+{
+    arena_block *block = malloc(sizeof(*block) + size);
+    if (block == NULL)
+        return NULL;
+    block->next = a->blocks;
+    a->blocks = block;
+    return block->bytes;
+}
+
+void *arena_take(arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = rounded(size);
+    if (size > (size_t)(a->end - a->at)) {
+        if (size > BLOCK_SIZE / 4)
+            return take_block(a, size);
+        char *bytes = take_block(a, BLOCK_SIZE);
+        if (bytes == NULL)
+            return NULL;
+        a->at = bytes;
+        a->end = bytes + BLOCK_SIZE;
+    }
+    char *taken = a->at;
+    a->at += size;
+    return taken;
+}
+
+void *arena_zeros(arena *a, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / 2 / size)
+        return NULL;
+    void *taken = arena_take(a, count * size);
+    if (taken != NULL)
+        memset(taken, 0, count * size);
+    return taken;
+}
+
+char *arena_copy(arena *a, view text)
+{
+    char *copy = arena_take(a, text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}
+
+void arena_reset(arena *a)
+{
+    while (a->blocks != NULL) {
+        arena_block *next = a->blocks->next;
+        free(a->blocks);
+        a->blocks = next;
+    }
+    arena_init(a);
+}

@@ -1,0 +1,115 @@
+/*
+ * cards.c: reads of cards by id, one or a batch. An id that no card can have is not asked for.
+ */
+#include "cardbox/limits.h"
+#include "server/handlers.h"
+#include "store/card_json.h"
+
+/* What a card object has around its contents, about. */
+enum { CARD_OVERHEAD = 512 };
+
+/* Room for a card at once: it is written in many small pieces. */
+static void reserve_card(request *r, const card_row *card)
+{
+    size_t wanted = card->content.len + card->metadata.len + card->tool_calls.len + CARD_OVERHEAD;
+    buf *out = request_body(r);
+    if (wanted <= out->max - out->len)
+        buf_reserve(out, wanted);
+}
+
+/* --- one --- */
+
+static void render_card(request *r, const join_rows *found)
+{
+    card_row card;
+    if (found->start[0] == found->start[1]) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        return;
+    }
+    if (!handler_check_budget(r, found, 1, CARD_COLUMNS))
+        return;
+    card_row_read(&card, found->rows, found->row[found->start[0]], CARD_FIRST);
+    reserve_card(r, &card);
+    card_json(request_body(r), &card, request_tenant(r));
+    fault_or_answer(r);
+}
+
+void handle_card(request *r)
+{
+    view id = r->match.params[1];
+    if (!view_is_id(id, CARDBOX_CARD_ID_MAX)) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        return;
+    }
+    card_key *key = handler_take(r, 1, sizeof(*key));
+    if (key == NULL)
+        return;
+    *key = (card_key){request_tenant(r), id};
+    r->ticket = (join_ticket){
+        .lane = JOIN_CARDS, .keys = key, .count = 1, .weight = 1, .render = render_card};
+    joiner_add(r->joiner, r);
+}
+
+/* --- many --- */
+
+static const body_shape CARDS_SHAPE = {"card_ids", false};
+
+static bool may_exist(const body_id *id)
+{
+    return id->text.ptr != NULL && view_is_id(id->text, CARDBOX_CARD_ID_MAX);
+}
+
+/* Ids in the order of the request; keys are those of them that may exist, in the same order. */
+static void render_batch(request *r, const join_rows *found)
+{
+    const body_batch *batch = r->plan;
+    buf *out = request_body(r), missing = BUF_INIT(out->max);
+    const char *between = "";
+    size_t key = 0;
+
+    if (!handler_check_budget(r, found, r->ticket.count, CARD_COLUMNS))
+        return;
+    buf_text(out, "{\"cards\":[");
+    for (size_t i = 0; i < batch->count; i++) {
+        bool asked = may_exist(&batch->ids[i]);
+        size_t at = asked ? key++ : 0;
+        if (!asked || found->start[at] == found->start[at + 1]) {
+            buf_text(&missing, missing.len == 0 ? "" : ",");
+            buf_view(&missing, batch->ids[i].token);
+            continue;
+        }
+        card_row card;
+        card_row_read(&card, found->rows, found->row[found->start[at]], CARD_FIRST);
+        reserve_card(r, &card);
+        buf_text(out, between);
+        card_json(out, &card, request_tenant(r));
+        between = ",";
+    }
+    buf_text(out, "],\"missing_ids\":[");
+    buf_view(out, (view){buf_str(&missing), missing.len});
+    buf_text(out, "]}");
+    if (!buf_ok(&missing))
+        out->failure = missing.failure;
+    buf_free(&missing);
+    fault_or_answer(r);
+}
+
+void handle_cards_batch(request *r)
+{
+    static const int NO_ROWS[] = {0, 0};
+    body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
+    card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
+    size_t count = 0;
+    if (keys == NULL)
+        return;
+    for (size_t i = 0; i < batch->count; i++)
+        if (may_exist(&batch->ids[i]))
+            keys[count++] = (card_key){request_tenant(r), batch->ids[i].text};
+    r->plan = batch;
+    r->ticket = (join_ticket){
+        .lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count, .render = render_batch};
+    if (count == 0)
+        render_batch(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
+    else
+        joiner_add(r->joiner, r);
+}

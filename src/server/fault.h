@@ -1,0 +1,41 @@
+/*
+ * fault.h: answers that are errors. One table says which error has which status, code and
+ * Retry-After; the handlers only name the error.
+ */
+#ifndef SERVER_FAULT_H
+#define SERVER_FAULT_H
+
+#include "cardbox/status.h"
+#include "server/request.h"
+
+typedef enum fault {
+    FAULT_BAD_REQUEST,
+    FAULT_NOT_FOUND,
+    FAULT_METHOD,
+    FAULT_TOO_LARGE,
+    FAULT_MEDIA_TYPE,
+    FAULT_INTERNAL,
+    FAULT_UNAVAILABLE,
+    FAULT_TIMEOUT
+} fault;
+
+/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
+void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Answers what a failed statement comes to for a client: its message stays in our log. */
+void fault_answer_store(request *r, const cardbox_error *err);
+
+/* 422 with a list of faults, JSON objects with commas between them. */
+void fault_answer_shape(request *r, view items);
+
+/* 404 for a path that is none of ours. */
+void fault_answer_unknown_path(request *r);
+
+/* The answer would be over its budget. */
+void fault_answer_budget(request *r);
+
+/* 200 with what was put into request_body; or, if that failed, why. */
+void fault_or_answer(request *r);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * handlers.c: the table of routes, the small endpoints, and what the larger handlers share.
+ */
+#include "server/handlers.h"
+
+const route ROUTES[] = {
+    {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", false, handle_card},
+    {"POST", "/projects/{project_id}/cards/batch", "getCards", true, handle_cards_batch},
+    {"GET", "/projects/{project_id}/boxes/{box_id}", "getBox", false, handle_box},
+    {"GET", "/projects/{project_id}/boxes/{box_id}/cards", "getBoxCards", false, handle_box_cards},
+    {"POST", "/projects/{project_id}/boxes/batch", "getBoxes", true, handle_boxes_batch},
+    {"GET", "/healthz", "healthz", false, handle_health},
+    {"GET", "/health", "health", false, handle_health},
+    {"GET", "/readyz", "readyz", false, handle_ready},
+    {"GET", "/version", "version", false, handle_version},
+    {"GET", "/openapi.json", "openapi", false, handle_openapi},
+    {NULL, NULL, NULL, false, NULL},
+};
+
+static const char OPENAPI[] =
+#include "openapi.inc"
+    ;
+
+void handle_health(request *r)
+{
+    request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
+}
+
+void handle_ready(request *r)
+{
+    bool ready =
+        atomic_load(&r->shared->stop) == STOP_NOT && atomic_load(&r->shared->connections_up) > 0;
+    if (!ready) {
+        request_header(r, "Retry-After", "1");
+        request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
+        return;
+    }
+    request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
+}
+
+void handle_version(request *r)
+{
+    request_answer_fixed(r, 200, VIEW("{\"version\":\"" CARDBOX_VERSION "\",\"api\":\"v1\"}"));
+}
+
+void handle_openapi(request *r)
+{
+    request_answer_fixed(r, 200, (view){OPENAPI, sizeof(OPENAPI) - 1});
+}
+
+void *handler_take(request *r, size_t count, size_t size)
+{
+    void *taken = arena_zeros(&r->memory, count == 0 ? 1 : count, size);
+    if (taken == NULL)
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    return taken;
+}
+
+static void answer_body_error(request *r, body_result result, const body_shape *shape,
+                              const body_error *error)
+{
+    switch (result) {
+    case BODY_MALFORMED:
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
+                     error->position, error->message);
+        break;
+    case BODY_FAULTS:
+        fault_answer_shape(r, (view){buf_str(&error->items), error->items.len});
+        break;
+    case BODY_TOO_MANY:
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %d", shape->ids, BODY_IDS_MAX);
+        break;
+    default:
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    }
+}
+
+body_batch *handler_read_batch(request *r, const body_shape *shape)
+{
+    body_error error;
+    body_batch *batch = handler_take(r, 1, sizeof(*batch));
+    if (batch == NULL)
+        return NULL;
+    body_result result =
+        body_read(batch, (view){buf_str(&r->body), r->body.len}, shape, &r->memory, &error);
+    if (result != BODY_OK) {
+        answer_body_error(r, result, shape, &error);
+        batch = NULL;
+    }
+    buf_free(&error.items);
+    return batch;
+}
+
+static size_t row_bytes(const store_rows *rows, int row, int columns)
+{
+    size_t bytes = 0;
+    for (int column = 0; column < columns; column++)
+        bytes += rows_text(rows, row, column).len;
+    return bytes;
+}
+
+bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns)
+{
+    size_t bytes = 0, most = (size_t)r->shared->set->response_max;
+    for (int i = found->start[0]; i < found->start[keys]; i++)
+        bytes += row_bytes(found->rows, found->row[i], columns);
+    if (bytes <= most)
+        return true;
+    fault_answer_budget(r);
+    return false;
+}

@@ -1,0 +1,33 @@
+/*
+ * handlers.h: what the routes' handlers have in common. A handler is two plain functions: one reads
+ * the request and says what it wants of the database, one makes the answer of the rows.
+ */
+#ifndef SERVER_HANDLERS_H
+#define SERVER_HANDLERS_H
+
+#include "server/body.h"
+#include "server/fault.h"
+
+void handle_card(request *r);
+void handle_cards_batch(request *r);
+void handle_box(request *r);
+void handle_box_cards(request *r);
+void handle_boxes_batch(request *r);
+void handle_health(request *r);
+void handle_ready(request *r);
+void handle_version(request *r);
+void handle_openapi(request *r);
+
+/* The batch that the request's body holds, in its arena. NULL: answered. */
+body_batch *handler_read_batch(request *r, const body_shape *shape);
+
+/* A piece of the request's arena. NULL: answered. */
+void *handler_take(request *r, size_t count, size_t size);
+
+/* Columns of cards_get and of boxes_read. */
+enum { CARD_COLUMNS = CARD_FIRST + 10, BOX_COLUMNS = BOX_COL_CARD + 10 };
+
+/* Whether the rows of `keys` keys, of so many columns, fit the response budget; answered if not. */
+bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns);
+
+#endif

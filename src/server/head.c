@@ -1,0 +1,141 @@
+/*
+ * head.c: one table of the fields that matter, each with a function that notes what it says.
+ */
+#include "server/head.h"
+#include <strings.h>
+
+enum { REQUEST_ID_MAX = 128 };
+
+static bool says(view text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len == len && strncasecmp(text.ptr, word, len) == 0;
+}
+
+static bool is_token(view name)
+{
+    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alphanumeric && (c == '\0' || strchr(OTHERS, c) == NULL))
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool is_visible(view text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
+static void note_host(head *h, view value)
+{
+    (void)value;
+    h->hosts++;
+}
+
+static void note_length(head *h, view value)
+{
+    uint64_t length = 0;
+    h->lengths++;
+    h->bad_length = h->bad_length || value.len == 0 || value.len > 18;
+    for (size_t i = 0; i < value.len && !h->bad_length; i++) {
+        h->bad_length = value.ptr[i] < '0' || value.ptr[i] > '9';
+        length = length * 10 + (uint64_t)(value.ptr[i] - '0');
+    }
+    h->length = length;
+}
+
+static void note_transfer_encoding(head *h, view value)
+{
+    h->encodings++;
+    h->chunked = says(value, "chunked");
+}
+
+static void note_content_encoding(head *h, view value)
+{
+    h->encoded = h->encoded || !says(value, "identity");
+}
+
+static void note_content_type(head *h, view value)
+{
+    h->content_type = value;
+}
+
+static void note_expect(head *h, view value)
+{
+    h->expects = says(value, "100-continue");
+}
+
+static void note_request_id(head *h, view value)
+{
+    bool sane = value.len <= REQUEST_ID_MAX && is_visible(value);
+    h->request_id = sane ? value : (view){NULL, 0};
+}
+
+static void note_traceparent(head *h, view value)
+{
+    h->traceparent = value;
+}
+
+static const struct {
+    const char *name;
+    void (*note)(head *h, view value);
+} FIELDS[] = {
+    {"host", note_host},
+    {"content-length", note_length},
+    {"transfer-encoding", note_transfer_encoding},
+    {"content-encoding", note_content_encoding},
+    {"content-type", note_content_type},
+    {"expect", note_expect},
+    {"x-request-id", note_request_id},
+    {"traceparent", note_traceparent},
+};
+
+void head_field(head *h, view name, view value)
+{
+    h->bad_name = h->bad_name || !is_token(name);
+    for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
+        if (says(name, FIELDS[i].name)) {
+            FIELDS[i].note(h, value);
+            return;
+        }
+    }
+}
+
+const char *head_fault(const head *h, bool is_http11)
+{
+    if (h->bad_name)
+        return "a header has a malformed name";
+    if (h->hosts > 1 || (is_http11 && h->hosts == 0))
+        return "the request must have exactly one Host header";
+    if (h->lengths > 1 || h->bad_length)
+        return "the request must have one Content-Length, a decimal number";
+    if (h->encodings > 0 && h->lengths > 0)
+        return "the request has both Content-Length and Transfer-Encoding";
+    if (h->encodings > 1 || (h->encodings > 0 && !(h->chunked && is_http11)))
+        return "the only Transfer-Encoding is chunked";
+    return NULL;
+}
+
+bool head_is_json(const head *h)
+{
+    static const char PREFIX[] = "application/", SUFFIX[] = "+json";
+    view type = h->content_type;
+    if (type.ptr == NULL)
+        return true;
+    const char *end = memchr(type.ptr, ';', type.len);
+    type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
+    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
+        type.len--;
+    if (says(type, "application/json"))
+        return true;
+    return type.len > sizeof(PREFIX) + sizeof(SUFFIX) - 2 &&
+           strncasecmp(type.ptr, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+           says((view){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
+}

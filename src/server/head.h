@@ -1,0 +1,34 @@
+/*
+ * head.h: what the header fields of a request say about its form. Closes what the HTTP library
+ * leaves open: two lengths, a length beside an encoding, odd encodings and field names. A request
+ * whose end is in doubt is refused and its connection closed, or the next one could be smuggled.
+ */
+#ifndef SERVER_HEAD_H
+#define SERVER_HEAD_H
+
+#include <stdint.h>
+#include "base/view.h"
+
+typedef struct head {
+    unsigned hosts, lengths, encodings;
+    bool bad_name;   /* a field name that is no token */
+    bool bad_length; /* no plain decimal number */
+    bool chunked;    /* the transfer encoding is exactly "chunked" */
+    bool expects;    /* the client waits for a 100 before it sends the body */
+    bool encoded;    /* the body has a content encoding */
+    uint64_t length;
+    view content_type; /* ptr NULL: absent */
+    view request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
+    view traceparent;
+} head;
+
+/* Takes one field into account. */
+void head_field(head *h, view name, view value);
+
+/* Why a request of this form is refused, as static text; NULL: it is not. */
+const char *head_fault(const head *h, bool is_http11);
+
+/* application/json or application/anything+json, whatever its parameters; or nothing. */
+bool head_is_json(const head *h);
+
+#endif

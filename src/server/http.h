@@ -1,0 +1,40 @@
+/*
+ * http.h: the HTTP side of one loop: connections of clients, requests in, answers out. The HTTP
+ * library is known to http*.c alone; the rest of the server sees requests.
+ */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "server/request.h"
+
+typedef struct http http;
+
+/* Once, before threads start: what the library calls when it finds itself broken. */
+void http_global_init(void);
+
+/* Serves a socket that listens; it is the library's from now on. NULL: it says why in the log. */
+http *http_new(shared *house, joiner *j, int listen_fd);
+
+/* Closes all connections. No request may be suspended. */
+void http_free(http *h);
+
+/* What to wait for, and until when at the latest (clock_ms). */
+int http_fd(const http *h);
+int64_t http_next_ms(const http *h, int64_t now_ms);
+
+/* Accepts, reads, calls handlers, writes. */
+void http_run(http *h);
+
+/* Closes connections that are too slow with a request. */
+void http_tick(http *h, int64_t now_ms);
+
+/* Whether there is something to do for http_run although http_fd is not ready. */
+bool http_pending(const http *h);
+
+/* Takes no more connections. */
+void http_quiesce(http *h);
+
+/* Requests that have begun to arrive and whose answer has not left. */
+size_t http_active(const http *h);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * http_clients.h: the open connections of a loop, and a janitor for clients that are slow. The HTTP
+ * library's own timeout starts anew with every byte, so a client that dribbles could stay for ever.
+ */
+#ifndef SERVER_HTTP_CLIENTS_H
+#define SERVER_HTTP_CLIENTS_H
+
+#include <stdint.h>
+#include "base/view.h"
+
+typedef enum client_state {
+    CLIENT_IDLE,    /* nothing of a request has been seen */
+    CLIENT_SENDING, /* a request is arriving */
+    CLIENT_WAITING  /* a request is all here: it is our turn */
+} client_state;
+
+typedef struct client {
+    struct client *next, *prev;
+    int fd;
+    client_state state;
+    int64_t since_ms; /* in this state */
+    bool fresh;       /* has sent no request so far */
+} client;
+
+typedef struct clients {
+    client *first;
+    int64_t due_ms; /* the janitor's next round */
+} clients;
+
+/* NULL: no memory. */
+client *client_open(clients *all, int fd);
+void client_close(clients *all, client *c);
+
+/* The one way to another state. */
+void client_move(client *c, client_state to, int64_t now_ms);
+
+/* Whether the client has closed its side. */
+bool client_left(const client *c);
+
+/* Shuts down those that are sending a request for more than `patience_ms`. */
+void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
+
+#endif

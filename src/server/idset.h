@@ -1,0 +1,35 @@
+/*
+ * idset.h: the set of texts seen so far, for dropping duplicates. The texts stay where they are.
+ * The hash is seeded, so that nobody can choose ids that collide.
+ */
+#ifndef SERVER_IDSET_H
+#define SERVER_IDSET_H
+
+#include <stdint.h>
+#include "server/arena.h"
+
+typedef struct idset_slot {
+    view text; /* ptr NULL: empty */
+    uint64_t hash;
+    size_t number;
+} idset_slot;
+
+typedef struct idset {
+    arena *memory;
+    idset_slot *slots;
+    size_t capacity; /* a power of two, or 0 */
+    size_t count;
+} idset;
+
+/* Chooses the seed; once, before threads start. */
+void idset_seed(void);
+
+void idset_init(idset *set, arena *memory);
+
+typedef enum idset_found { IDSET_NEW, IDSET_KNOWN, IDSET_NOMEM } idset_found;
+
+/* Adds a text (kept by reference) unless it is there. `number`, which may be NULL, gets how many
+ * different texts came before it. */
+idset_found idset_add(idset *set, view text, size_t *number);
+
+#endif

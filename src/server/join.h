@@ -1,0 +1,70 @@
+/*
+ * join.h: requests that wait for the same statement go to the database as one. A request waits only
+ * while all connections are busy, and then goes with all that came meanwhile. Each gets its own
+ * rows, found by the position of its keys, so tenants never meet. Knows no HTTP.
+ */
+#ifndef SERVER_JOIN_H
+#define SERVER_JOIN_H
+
+#include "store/read.h"
+
+struct request;
+
+/* The statements that are joined; each has a list of waiting requests, a lane. */
+typedef enum join_lane { JOIN_CARDS, JOIN_BOXES, JOIN_LANES } join_lane;
+
+/* What a request's part of a joined statement gave: the rows of its i-th key are
+ * row[start[i]] up to before row[start[i + 1]], in no particular order. */
+typedef struct join_rows {
+    const store_rows *rows;
+    const int *row;
+    const int *start;
+} join_rows;
+
+typedef void (*join_render)(struct request *r, const join_rows *found);
+
+typedef struct join_batch join_batch;
+
+/* A request's place in the joiner. `keys` and what they point to must live until the answer. */
+typedef struct join_ticket {
+    join_lane lane;
+    const void *keys; /* card_key or box_read, by the lane */
+    size_t count;     /* at least 1 */
+    size_t weight;    /* rows to expect, roughly */
+    join_render render;
+    /* the joiner's own: */
+    struct request *next, *prev;   /* in its lane, while it waits */
+    struct request *older, *newer; /* all that wait or run */
+    join_batch *batch;             /* the statement that it runs in; NULL: it waits */
+    size_t slot;                   /* which of the statement's requests it is */
+    int64_t since_ms;
+    unsigned tries;
+    bool alone; /* a statement that it was part of has failed: it goes by itself */
+} join_ticket;
+
+typedef struct joiner joiner;
+
+struct shared;
+struct links;
+
+/* NULL: no memory. */
+joiner *joiner_new(struct shared *house, struct links *links);
+
+/* Nothing may be waiting or running. */
+void joiner_free(joiner *j);
+
+/* Takes a request with its ticket filled in down to `render`, and suspends it; or answers it at
+ * once, 503, if the database is away or too many wait. */
+void joiner_add(joiner *j, struct request *r);
+
+/* Sends what waits, as far as connections are free. */
+void joiner_flush(joiner *j);
+
+/* Answers those whose time is over, 504, and, when the database is away, all, 503. */
+void joiner_tick(joiner *j, int64_t now_ms);
+int64_t joiner_next_ms(const joiner *j); /* clock_ms() time; INT64_MAX: nothing is due */
+
+/* Answers all, 503: the server stops. */
+void joiner_abort(joiner *j);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * links.c: keeps the connections of a loop coming back, and checks each against the schema that
+ * this build needs before it is used. While none is up only the first one tries.
+ */
+#include "server/links.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/migrate.h"
+
+enum {
+    IN_FLIGHT_MAX = 1,    /* statements on a connection: what comes meanwhile is joined */
+    UNFIT_RETRY_MS = 1000 /* until a database that was not migrated is looked at again */
+};
+
+typedef enum link_state {
+    LINK_DOWN,     /* not connected */
+    LINK_CHECKING, /* which migration is it at? */
+    LINK_UNFIT,    /* not migrated; asked again at retry_ms */
+    LINK_USABLE
+} link_state;
+
+struct db_link {
+    links *all;
+    store_pipe *pipe;
+    link_state state;
+    int64_t retry_ms;
+    uint64_t tag;
+    int watched_fd; /* as it is in the epoll set; -1: it is not */
+    unsigned watched_events;
+    unsigned watched_serial;
+};
+
+struct links {
+    shared *house;
+    int epoll_fd;
+    unsigned ups_seen;
+    size_t count;
+    db_link link[];
+};
+
+/* What the log was told last, so that an outage is two lines and not thousands. */
+enum { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT };
+
+static bool is_news(shared *house, int what)
+{
+    return atomic_exchange(&house->told, what) != what;
+}
+
+static void link_move(db_link *k, link_state to)
+{
+    shared *house = k->all->house;
+    if (k->state == to)
+        return;
+    if (k->state == LINK_USABLE)
+        atomic_fetch_sub(&house->connections_up, 1);
+    if (k->state == LINK_UNFIT)
+        atomic_fetch_sub(&house->unfit, 1);
+    k->state = to;
+    if (to == LINK_USABLE) {
+        atomic_fetch_add(&house->connections_up, 1);
+        atomic_fetch_add(&house->ups, 1);
+        if (is_news(house, TOLD_UP))
+            log_info("database_up", "schema=%d", migrations_newest());
+    }
+    if (to == LINK_UNFIT)
+        atomic_fetch_add(&house->unfit, 1);
+}
+
+/* --- the epoll set --- */
+
+static void watch(db_link *k)
+{
+    int fd = pipe_fd(k->pipe);
+    unsigned events = pipe_events(k->pipe), serial = pipe_socket_serial(k->pipe);
+    struct epoll_event how = {.data.u64 = k->tag};
+    if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
+        return;
+    how.events = (events & PIPE_READ ? EPOLLIN : 0u) | (events & PIPE_WRITE ? EPOLLOUT : 0u);
+    /* A closed socket has left the set by itself, and its number may be in use again. */
+    if (fd >= 0 && epoll_ctl(k->all->epoll_fd, EPOLL_CTL_MOD, fd, &how) != 0 &&
+        epoll_ctl(k->all->epoll_fd, EPOLL_CTL_ADD, fd, &how) != 0)
+        pipe_drop(k->pipe, strerror(errno));
+    k->watched_fd = fd;
+    k->watched_events = events;
+    k->watched_serial = serial;
+}
+
+/* --- is the database fit? --- */
+
+static void judge(db_link *k, int version)
+{
+    if (version >= migrations_newest()) {
+        link_move(k, LINK_USABLE);
+        return;
+    }
+    link_move(k, LINK_UNFIT);
+    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
+    if (is_news(k->all->house, TOLD_UNFIT))
+        log_error("database_not_migrated",
+                  "version=%d needed=%d hint=\"run cardbox migrate, it needs no restart\"", version,
+                  migrations_newest());
+}
+
+static void checked(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    db_link *k = arg;
+    if (rows != NULL) {
+        judge(k, rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0);
+    } else if (err->sqlstate[0] != '\0' && err->status != CARDBOX_UNAVAILABLE) {
+        judge(k, 0); /* no such table, or no right to see it */
+    } else {
+        link_move(k, LINK_DOWN);
+    }
+    rows_free(rows);
+}
+
+static void check(db_link *k)
+{
+    link_move(k, LINK_CHECKING);
+    if (pipe_send(k->pipe, STATEMENT_ping, NULL, checked, k, NULL) != CARDBOX_OK)
+        link_move(k, LINK_DOWN);
+}
+
+/* Draws the conclusions from whatever has happened to the connection. */
+static void look(db_link *k)
+{
+    shared *house = k->all->house;
+    if (!pipe_up(k->pipe)) {
+        char why[LOG_QUOTE_SIZE];
+        const char *reason = pipe_reason(k->pipe);
+        link_move(k, LINK_DOWN);
+        if (reason[0] != '\0' && atomic_load(&house->connections_up) == 0 &&
+            is_news(house, TOLD_DOWN))
+            log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
+    } else if (k->state == LINK_DOWN) {
+        check(k);
+    }
+    watch(k);
+}
+
+/* --- what the loop calls --- */
+
+cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t first_tag,
+                         cardbox_error *err)
+{
+    size_t count = (size_t)house->set->read_connections;
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    links *l = calloc(1, sizeof(*l) + count * sizeof(db_link));
+    if (l == NULL)
+        return CARDBOX_NOMEM;
+    l->house = house;
+    l->epoll_fd = epoll_fd;
+    how.conninfo = house->set->dsn;
+    how.application_name = "cardboxd";
+    how.connect_timeout_ms = (unsigned)house->set->connect_timeout_ms;
+    how.statement_timeout_ms = (unsigned)house->set->request_timeout_ms;
+    how.no_named_statements = house->set->no_named_statements;
+    cardbox_status status = CARDBOX_OK;
+    while (status == CARDBOX_OK && l->count < count) {
+        db_link *k = &l->link[l->count];
+        k->all = l;
+        k->tag = first_tag + l->count;
+        k->watched_fd = -1;
+        status = pipe_new(&k->pipe, &how, err);
+        if (status == CARDBOX_OK)
+            l->count++;
+    }
+    if (status != CARDBOX_OK) {
+        links_free(l);
+        return status;
+    }
+    *out = l;
+    return CARDBOX_OK;
+}
+
+void links_free(links *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->count; i++) {
+        pipe_free(l->link[i].pipe);
+        link_move(&l->link[i], LINK_DOWN);
+    }
+    free(l);
+}
+
+void links_ready(links *l, size_t number)
+{
+    db_link *k = &l->link[number];
+    pipe_ready(k->pipe);
+    look(k);
+}
+
+static bool any_up(const links *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (pipe_up(l->link[i].pipe))
+            return true;
+    return false;
+}
+
+/* While the database is away one connection knocks at its door, not all. */
+static bool may_try(const links *l, size_t number)
+{
+    return number == 0 || pipe_fd(l->link[number].pipe) >= 0 || any_up(l);
+}
+
+void links_tick(links *l, int64_t now_ms)
+{
+    unsigned ups = atomic_load(&l->house->ups);
+    for (size_t i = 0; i < l->count; i++) {
+        db_link *k = &l->link[i];
+        if (ups != l->ups_seen)
+            pipe_hurry(k->pipe);
+        if (may_try(l, i) && pipe_next_ms(k->pipe) <= now_ms) {
+            pipe_tick(k->pipe, now_ms);
+            look(k);
+        }
+        if (k->state == LINK_UNFIT && k->retry_ms <= now_ms) {
+            check(k);
+            look(k);
+        }
+    }
+    l->ups_seen = ups;
+}
+
+int64_t links_next_ms(const links *l)
+{
+    int64_t next_ms = INT64_MAX;
+    for (size_t i = 0; i < l->count; i++) {
+        const db_link *k = &l->link[i];
+        int64_t due_ms = may_try(l, i) ? pipe_next_ms(k->pipe) : INT64_MAX;
+        if (k->state == LINK_UNFIT && k->retry_ms < due_ms)
+            due_ms = k->retry_ms;
+        if (due_ms < next_ms)
+            next_ms = due_ms;
+    }
+    return next_ms;
+}
+
+db_link *links_free_one(links *l)
+{
+    db_link *best = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        db_link *k = &l->link[i];
+        if (k->state != LINK_USABLE || !pipe_up(k->pipe) ||
+            pipe_in_flight(k->pipe) >= IN_FLIGHT_MAX)
+            continue;
+        if (best == NULL || pipe_in_flight(k->pipe) < pipe_in_flight(best->pipe))
+            best = k;
+    }
+    return best;
+}
+
+cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
+                          cardbox_error *err)
+{
+    cardbox_status status = pipe_send(to->pipe, id, p, done, arg, err);
+    watch(to);
+    return status;
+}

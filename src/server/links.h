@@ -1,0 +1,32 @@
+/*
+ * links.h: the database connections of one loop: which are usable, that is connected and to a
+ * migrated database, and what the loop must wait for on them. Knows no requests.
+ */
+#ifndef SERVER_LINKS_H
+#define SERVER_LINKS_H
+
+#include "server/shared.h"
+#include "store/pipe.h"
+
+typedef struct links links;
+
+/* Their sockets are added to an epoll set, with data.u64 counting from first_tag. */
+cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t first_tag,
+                         cardbox_error *err);
+void links_free(links *l);
+
+/* The socket with this number, from 0, is ready. */
+void links_ready(links *l, size_t number);
+
+void links_tick(links *l, int64_t now_ms);
+int64_t links_next_ms(const links *l);
+
+/* A usable connection that may take another statement: the least busy one; NULL: none. */
+typedef struct db_link db_link;
+db_link *links_free_one(links *l);
+
+/* As pipe_send. */
+cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
+                          cardbox_error *err);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * listen.c: opens listening sockets. With several loops each has a socket of its own on the same
+ * port, and the kernel spreads the connections (SO_REUSEPORT); a path or an inherited socket is
+ * shared instead.
+ */
+#include "server/listen.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024, INHERITED_FD = 3 };
+
+static const char UNIX_PREFIX[] = "unix:";
+
+static bool fail(char *error, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(char *error, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, size, format, args);
+    va_end(args);
+    return false;
+}
+
+/* --- TCP --- */
+
+/* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
+static bool cut(const char *where, char *host, char *port, size_t size)
+{
+    const char *colon = strrchr(where, ':');
+    size_t len = colon == NULL ? 0 : (size_t)(colon - where);
+    if (colon == NULL || len == 0 || len >= size || strlen(colon + 1) >= size || colon[1] == '\0')
+        return false;
+    if (where[0] == '[' && where[len - 1] == ']') {
+        where++;
+        len -= 2;
+    }
+    memcpy(host, where, len);
+    host[len] = '\0';
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
+    return true;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof(v4));
+        return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
+    }
+    struct sockaddr_in6 v6;
+    memcpy(&v6, address, sizeof(v6));
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+static int bound_socket(const struct sockaddr *address, socklen_t len, bool shared_port)
+{
+    int one = 1;
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    if (address->sa_family != AF_UNIX)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if ((shared_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) != 0) ||
+        bind(fd, address, len) != 0 || listen(fd, BACKLOG) != 0) {
+        int cause = errno;
+        close(fd);
+        errno = cause;
+        return -1;
+    }
+    return fd;
+}
+
+/* The address with the port that the kernel chose for port 0. */
+static bool name_tcp(listener *l, struct sockaddr_storage *address)
+{
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    socklen_t len = sizeof(*address);
+    if (getsockname(l->fds[0], (struct sockaddr *)address, &len) != 0 ||
+        getnameinfo((struct sockaddr *)address, len, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    bool v6 = address->ss_family == AF_INET6;
+    snprintf(l->name, sizeof(l->name), "http://%s%.200s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+             port);
+    return true;
+}
+
+static bool open_tcp(listener *l, const char *where, bool open_to_all, char *error, size_t size)
+{
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    struct sockaddr_storage address = {0};
+    if (!cut(where, host, port, sizeof(port)))
+        return fail(error, size, "--listen takes ADDR:PORT or unix:/path, not \"%s\"", where);
+    int fault = getaddrinfo(host, port, &hints, &found);
+    if (fault != 0)
+        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
+    socklen_t len = found->ai_addrlen;
+    memcpy(&address, found->ai_addr, len);
+    freeaddrinfo(found);
+    if (!open_to_all && !is_loopback((const struct sockaddr *)&address))
+        return fail(error, size,
+                    "there is no authentication yet, so whoever reaches %s could read everything; "
+                    "listen on 127.0.0.1, or say --insecure-no-auth",
+                    where);
+    for (size_t i = 0; i < l->count; i++) {
+        l->fds[i] = bound_socket((const struct sockaddr *)&address, len, l->count > 1);
+        if (l->fds[i] < 0 || !name_tcp(l, &address))
+            return fail(error, size, "cannot listen on %s: %s", where, strerror(errno));
+    }
+    return true;
+}
+
+/* --- paths and inherited sockets --- */
+
+/* Several loops accept from one socket. */
+static bool share(listener *l, int fd, char *error, size_t size)
+{
+    l->fds[0] = fd;
+    for (size_t i = 1; i < l->count; i++) {
+        l->fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (l->fds[i] < 0)
+            return fail(error, size, "cannot share the listening socket: %s", strerror(errno));
+    }
+    return true;
+}
+
+/* A socket that nobody listens on is what a server that was killed left behind. */
+static void remove_stale(const struct sockaddr_un *address)
+{
+    struct stat there;
+    if (lstat(address->sun_path, &there) != 0 || !S_ISSOCK(there.st_mode))
+        return;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
+        errno == ECONNREFUSED)
+        unlink(address->sun_path);
+    if (fd >= 0)
+        close(fd);
+}
+
+static bool open_path(listener *l, const char *path, char *error, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path) || path[0] != '/')
+        return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
+                    sizeof(address.sun_path));
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    remove_stale(&address);
+    int fd = bound_socket((const struct sockaddr *)&address, sizeof(address), false);
+    if (fd < 0)
+        return fail(error, size, "cannot listen on unix:%s: %s", path, strerror(errno));
+    snprintf(l->name, sizeof(l->name), "unix:%s", path);
+    l->unlink = path;
+    return share(l, fd, error, size);
+}
+
+/* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
+static bool is_activated(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    return pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid() &&
+           strtol(count, NULL, 10) >= 1;
+}
+
+static bool take_inherited(listener *l, char *error, size_t size)
+{
+    struct sockaddr_storage address = {0};
+    fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
+    if (!share(l, INHERITED_FD, error, size))
+        return false;
+    if (!name_tcp(l, &address))
+        snprintf(l->name, sizeof(l->name), "unix:inherited");
+    return true;
+}
+
+bool listener_open(listener *out, const char *where, size_t loops, bool open_to_all, char *error,
+                   size_t size)
+{
+    *out = (listener){.fds = malloc(loops * sizeof(int)), .count = loops};
+    if (out->fds == NULL)
+        return fail(error, size, "out of memory");
+    for (size_t i = 0; i < loops; i++)
+        out->fds[i] = -1;
+    if (is_activated())
+        return take_inherited(out, error, size);
+    if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
+        return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
+    return open_tcp(out, where, open_to_all, error, size);
+}
+
+void listener_close(listener *l)
+{
+    for (size_t i = 0; l->fds != NULL && i < l->count; i++)
+        if (l->fds[i] >= 0)
+            close(l->fds[i]);
+    free(l->fds);
+    if (l->unlink != NULL)
+        unlink(l->unlink);
+}

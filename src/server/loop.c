@@ -1,0 +1,220 @@
+/*
+ * loop.c: the turn of a loop: wait, read answers of the database, serve clients, send statements.
+ * And how it stops: no request is cut, no connection is left suspended.
+ */
+#include "server/loop.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/http.h"
+#include "server/links.h"
+
+enum {
+    EVENTS_MAX = 64,
+    TAG_WAKE = 0,
+    TAG_HTTP = 1,
+    TAG_LINKS = 2,        /* and on */
+    LINGER_MS = 100,      /* draining: as long as no request comes for this time */
+    LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
+    WAIT_MOST_MS = 60000
+};
+
+typedef enum loop_phase {
+    LOOP_SERVING,
+    LOOP_DRAINING, /* until all requests are answered, or drain_timeout_ms */
+    LOOP_CLOSING,  /* what was left got 503; its bytes are leaving */
+    LOOP_OVER
+} loop_phase;
+
+struct loop {
+    shared *house;
+    int epoll_fd;
+    int wake_fd;
+    http *http;
+    links *links;
+    joiner *joiner;
+    pthread_t thread;
+    bool started;
+    loop_phase phase;
+    int64_t phase_ms;  /* when the phase must end */
+    int64_t active_ms; /* when a request was last seen under way */
+};
+
+static bool watch(const loop *l, int fd, uint64_t tag)
+{
+    struct epoll_event how = {.events = EPOLLIN, .data.u64 = tag};
+    return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &how) == 0;
+}
+
+static void loop_free(loop *l)
+{
+    http_free(l->http);
+    links_free(l->links); /* what is in flight ends here, and its batch with it */
+    joiner_free(l->joiner);
+    if (l->wake_fd >= 0)
+        close(l->wake_fd);
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
+    free(l);
+}
+
+static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
+{
+    l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (l->epoll_fd < 0 || l->wake_fd < 0)
+        return CARDBOX_NOMEM;
+    cardbox_status status = links_new(&l->links, l->house, l->epoll_fd, TAG_LINKS, err);
+    if (status != CARDBOX_OK)
+        return status;
+    l->joiner = joiner_new(l->house, l->links);
+    l->http = l->joiner == NULL ? NULL : http_new(l->house, l->joiner, listen_fd);
+    if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
+        return CARDBOX_NOMEM;
+    return CARDBOX_OK;
+}
+
+cardbox_status loop_new(loop **out, shared *house, int listen_fd, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_NOMEM;
+    loop *l = calloc(1, sizeof(*l));
+    if (l != NULL) {
+        l->house = house;
+        l->epoll_fd = l->wake_fd = -1;
+        status = fill(l, listen_fd, err);
+    }
+    if (l == NULL || l->http == NULL)
+        close(listen_fd);
+    if (status != CARDBOX_OK && l != NULL)
+        loop_free(l);
+    else
+        *out = l;
+    return status;
+}
+
+/* --- stopping --- */
+
+static void loop_move(loop *l, loop_phase phase, int64_t end_ms)
+{
+    l->phase = phase;
+    l->phase_ms = end_ms;
+}
+
+static void start_draining(loop *l, int64_t now_ms)
+{
+    http_run(l->http); /* takes the connections that are in the socket's queue already */
+    http_quiesce(l->http);
+    l->active_ms = now_ms;
+    loop_move(l, LOOP_DRAINING, now_ms + l->house->set->drain_timeout_ms);
+}
+
+static void start_closing(loop *l, int64_t now_ms)
+{
+    joiner_abort(l->joiner);
+    loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
+}
+
+/* Draining ends early when nothing was under way for a moment: a client that keeps its connection
+ * busy has by then got an answer that says "Connection: close". */
+static void go_on_stopping(loop *l, int64_t now_ms)
+{
+    int stop = atomic_load(&l->house->stop);
+    if (http_active(l->http) > 0)
+        l->active_ms = now_ms;
+    bool quiet = now_ms - l->active_ms >= LINGER_MS;
+    if (l->phase == LOOP_SERVING && stop != STOP_NOT)
+        start_draining(l, now_ms);
+    if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
+        start_closing(l, now_ms);
+    if (l->phase == LOOP_CLOSING) {
+        joiner_abort(l->joiner); /* none may be suspended when the daemon stops */
+        if (http_active(l->http) == 0 || now_ms >= l->phase_ms)
+            loop_move(l, LOOP_OVER, now_ms);
+    }
+}
+
+/* --- turning --- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int wait_ms(const loop *l)
+{
+    if (http_pending(l->http))
+        return 0;
+    int64_t now_ms = clock_ms();
+    int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
+    next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
+    if (l->phase != LOOP_SERVING)
+        next_ms = earlier(next_ms, now_ms + LINGER_MS / 4);
+    next_ms = earlier(next_ms, now_ms + WAIT_MOST_MS);
+    return next_ms <= now_ms ? 0 : (int)(next_ms - now_ms);
+}
+
+static void dispatch(loop *l, const struct epoll_event *events, int count)
+{
+    uint64_t ignored;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.u64 >= TAG_LINKS)
+            links_ready(l->links, events[i].data.u64 - TAG_LINKS);
+        else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
+            log_debug("wake", "errno=%d", errno);
+    }
+}
+
+static void turn(loop *l)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
+    int64_t now_ms = clock_ms();
+    bool http_ready = count <= 0;
+    dispatch(l, events, count);
+    for (int i = 0; i < count; i++)
+        http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
+    links_tick(l->links, now_ms);
+    joiner_tick(l->joiner, now_ms);
+    http_tick(l->http, now_ms);
+    go_on_stopping(l, now_ms);
+    if (http_ready || http_pending(l->http))
+        http_run(l->http);
+    joiner_flush(l->joiner);
+}
+
+static void *run(void *arg)
+{
+    loop *l = arg;
+    while (l->phase != LOOP_OVER)
+        turn(l);
+    /* A request that came in the last turn is suspended, perhaps. */
+    joiner_abort(l->joiner);
+    return NULL;
+}
+
+bool loop_start(loop *l)
+{
+    l->started = pthread_create(&l->thread, NULL, run, l) == 0;
+    return l->started;
+}
+
+void loop_wake(loop *l)
+{
+    uint64_t one = 1;
+    if (write(l->wake_fd, &one, sizeof(one)) < 0)
+        log_debug("wake", "errno=%d", errno);
+}
+
+void loop_join(loop *l)
+{
+    if (l == NULL)
+        return;
+    if (l->started)
+        pthread_join(l->thread, NULL);
+    loop_free(l);
+}

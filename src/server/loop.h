@@ -1,0 +1,25 @@
+/*
+ * loop.h: one thread with its own clients and its own database connections. Loops share nothing but
+ * what shared.h holds.
+ */
+#ifndef SERVER_LOOP_H
+#define SERVER_LOOP_H
+
+#include "cardbox/status.h"
+#include "server/shared.h"
+
+typedef struct loop loop;
+
+/* Takes the listening socket over, whatever the outcome. */
+cardbox_status loop_new(loop **out, shared *house, int listen_fd, cardbox_error *err);
+
+/* Starts its thread. */
+bool loop_start(loop *l);
+
+/* Makes it look at shared.stop at once. Any thread. */
+void loop_wake(loop *l);
+
+/* Waits until it has stopped, then frees it. */
+void loop_join(loop *l);
+
+#endif

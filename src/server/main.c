@@ -1,0 +1,148 @@
+/*
+ * main.c: cardboxd. Starts the loops, waits for a signal, stops the loops.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include "base/log.h"
+#include "server/http.h"
+#include "server/idset.h"
+#include "server/listen.h"
+#include "server/loop.h"
+
+enum { EXIT_USAGE = 2 };
+
+typedef struct server {
+    settings set;
+    shared house;
+    listener listener;
+    loop **loops;
+    size_t count;
+} server;
+
+/* A descriptor for each connection and some for the rest. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warn("descriptor_limit", "soft=%llu", (unsigned long long)limit.rlim_cur);
+}
+
+/* Signals are for this thread alone: it waits for them. */
+static void block_signals(sigset_t *waited_for)
+{
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(waited_for);
+    sigaddset(waited_for, SIGTERM);
+    sigaddset(waited_for, SIGINT);
+    pthread_sigmask(SIG_BLOCK, waited_for, NULL);
+}
+
+static bool make_loops(server *s)
+{
+    size_t wanted = (size_t)s->set.loops;
+    s->loops = calloc(wanted, sizeof(loop *));
+    while (s->loops != NULL && s->count < wanted) {
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        int fd = s->listener.fds[s->count];
+        s->listener.fds[s->count] = -1;
+        if (loop_new(&s->loops[s->count], &s->house, fd, &err) != CARDBOX_OK) {
+            fprintf(stderr, "cardboxd: %s\n",
+                    err.message[0] == '\0' ? "cannot start serving: out of memory or descriptors"
+                                           : err.message);
+            return false;
+        }
+        s->count++;
+    }
+    return s->loops != NULL;
+}
+
+static bool start_loops(server *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!loop_start(s->loops[i]))
+            return false;
+    return true;
+}
+
+static void tell_loops(server *s, stop_phase phase)
+{
+    atomic_store(&s->house.stop, phase);
+    for (size_t i = 0; i < s->count; i++)
+        loop_wake(s->loops[i]);
+}
+
+/* The second signal is waited for by a thread, as this one waits for the loops. */
+static void *hurry_on_signal(void *arg)
+{
+    server *s = arg;
+    sigset_t waited_for;
+    int number;
+    sigemptyset(&waited_for);
+    sigaddset(&waited_for, SIGTERM);
+    sigaddset(&waited_for, SIGINT);
+    sigwait(&waited_for, &number);
+    log_info("stopping", "hurry=yes");
+    tell_loops(s, STOP_HURRY);
+    return NULL;
+}
+
+static void serve_until_signal(server *s, const sigset_t *waited_for)
+{
+    int number = 0;
+    pthread_t hurry;
+    printf("ready: %s\n", s->listener.name);
+    fflush(stdout);
+    log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);
+    sigwait(waited_for, &number);
+    log_info("stopping", "signal=%d", number);
+    tell_loops(s, STOP_DRAIN);
+    if (pthread_create(&hurry, NULL, hurry_on_signal, s) == 0)
+        pthread_detach(hurry);
+}
+
+int main(int argc, char **argv)
+{
+    static server s;
+    char error[512] = "";
+    sigset_t waited_for;
+    int status = EXIT_FAILURE;
+
+    switch (settings_read(&s.set, argc, argv)) {
+    case SETTINGS_SERVE:
+        break;
+    case SETTINGS_DONE:
+        return EXIT_SUCCESS;
+    case SETTINGS_WRONG:
+        return EXIT_USAGE;
+    }
+    s.house.set = &s.set;
+    block_signals(&waited_for);
+    raise_descriptor_limit();
+    idset_seed();
+    http_global_init();
+    if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, s.set.insecure_no_auth,
+                       error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        goto done;
+    }
+    if (!make_loops(&s) || !start_loops(&s))
+        goto done;
+    serve_until_signal(&s, &waited_for);
+    status = EXIT_SUCCESS;
+done:
+    if (status != EXIT_SUCCESS)
+        tell_loops(&s, STOP_HURRY);
+    for (size_t i = 0; i < s.count; i++)
+        loop_join(s.loops[i]);
+    free(s.loops);
+    listener_close(&s.listener);
+    if (status == EXIT_SUCCESS)
+        log_info("stopped", "loops=%zu", s.count);
+    return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * path.h: request targets as they come on the wire: cut at '/', each segment decoded by itself and
+ * strictly, so that an id may hold anything that a card id may. Knows no routes.
+ */
+#ifndef SERVER_PATH_H
+#define SERVER_PATH_H
+
+#include "server/arena.h"
+
+/* More segments than any route has. */
+#define PATH_SEGMENTS_MAX 8
+
+typedef enum path_result {
+    PATH_OK,
+    PATH_UNKNOWN,   /* well-formed, but no path of ours: an empty segment, or too many */
+    PATH_MALFORMED, /* bad escape, NUL, invalid UTF-8, white space */
+    PATH_NOMEM
+} path_result;
+
+typedef struct url_path {
+    view segments[PATH_SEGMENTS_MAX];
+    size_t count;
+} url_path;
+
+/* Cuts a target at its first '?'. An absolute one, "http://host/path", loses scheme and host. */
+void target_split(view target, view *raw_path, view *query);
+
+/* Segments that need no decoding are views of `raw`, the others are in `memory`. `reason` says what
+ * is malformed, as static text. */
+path_result path_decode(url_path *out, view raw, arena *memory, const char **reason);
+
+/* Decodes %XX, and in a query '+' too. False: a bad escape. `out` has room for text.len bytes and
+ * may be text.ptr. */
+bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank);
+
+#endif

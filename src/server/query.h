@@ -1,0 +1,21 @@
+/*
+ * query.h: the parameters behind the '?' of a target. Knows the form of integers that the API takes
+ * there and no parameter by name.
+ */
+#ifndef SERVER_QUERY_H
+#define SERVER_QUERY_H
+
+#include <stdint.h>
+#include "server/arena.h"
+
+typedef enum query_result { QUERY_ABSENT, QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_result;
+
+/* The decoded value of the last parameter of that name; names are case-sensitive. Malformed: the
+ * value has a broken escape, a NUL or invalid UTF-8. */
+query_result query_find(view *out, view query, const char *name, arena *memory);
+
+/* An integer of any size, clamped to int64's range: blanks around, a sign and a fraction of zeros
+ * are fine. */
+bool query_integer(view text, int64_t *out);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * request.h: one request on its way through the server, and the answer that it gets. All its memory
+ * is one arena and two buffers, given back in one place. Knows no HTTP library and no SQL.
+ */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include "base/buf.h"
+#include "server/join.h"
+#include "server/route.h"
+#include "server/shared.h"
+
+typedef enum request_state {
+    REQUEST_ARRIVING,  /* its head or its body is not all there */
+    REQUEST_WORKING,   /* its handler is running */
+    REQUEST_SUSPENDED, /* it waits for the database, and its connection with it */
+    REQUEST_ANSWERED,  /* the answer is complete */
+    REQUEST_SENDING    /* the answer is the HTTP library's */
+} request_state;
+
+#define ANSWER_HEADERS_MAX 4
+
+typedef struct answer {
+    unsigned status;
+    buf body;       /* JSON; used unless fixed is set */
+    view fixed;     /* static text instead */
+    bool close;     /* the connection ends with it */
+    size_t headers; /* besides those that every answer has */
+    struct {
+        const char *name;
+        const char *value; /* static, or in the request's arena */
+    } header[ANSWER_HEADERS_MAX];
+} answer;
+
+struct request;
+
+/* What a request asks of the connection that it came on. */
+typedef struct request_host {
+    void (*resume)(struct request *r);     /* its answer is complete */
+    bool (*left)(const struct request *r); /* nobody reads there any more */
+} request_host;
+
+typedef struct request {
+    request_state state;
+    const request_host *host;
+    shared *shared;
+    joiner *joiner;
+    view target; /* as it came */
+    const char *method;
+    view query;
+    url_path path;
+    route_match match;
+    view id; /* X-Request-Id, the client's or ours */
+    view traceparent;
+    buf body;
+    int64_t started_ms;
+    answer answer;
+    join_ticket ticket; /* its place in the joiner's lists */
+    void *plan;         /* what its handler remembers for rendering */
+    arena memory;       /* last: only what is before it is cleared for the next request */
+} request;
+
+/* A new one, with nothing but its memory. */
+void request_init(request *r, shared *house, joiner *j);
+
+/* Gives its memory back; it may be initialised again. */
+void request_clear(request *r);
+
+/* The one way to another state. Wakes the connection of a suspended request. */
+void request_move(request *r, request_state to);
+
+/* The tenant; every route below /projects has it as its first parameter. */
+view request_tenant(const request *r);
+
+/* An empty buffer for the answer's body, bounded by the response budget. */
+buf *request_body(request *r);
+
+/* The answer is static text. */
+void request_answer_fixed(request *r, unsigned status, view json);
+
+/* Adds a header; a value that is not static must live in the request's arena. NULL is ignored. */
+void request_header(request *r, const char *name, const char *value);
+
+#endif

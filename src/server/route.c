@@ -1,0 +1,75 @@
+/*
+ * route.c: matching of methods and paths against a table. A dozen routes need no tree.
+ */
+#include "server/route.h"
+
+/* The next segment of a pattern, which begins with '/'. */
+static view next_segment(const char **pattern)
+{
+    const char *from = *pattern + 1;
+    size_t len = strcspn(from, "/");
+    *pattern = from + len;
+    return (view){from, len};
+}
+
+/* Segments that stand in braces go to `params`. */
+static bool fits(const char *pattern, const url_path *where, view params[ROUTE_PARAMS_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < where->count; i++) {
+        if (*pattern == '\0')
+            return false;
+        view wanted = next_segment(&pattern);
+        if (wanted.ptr[0] == '{') {
+            if (found < ROUTE_PARAMS_MAX)
+                params[found++] = where->segments[i];
+        } else if (!view_equal(wanted, where->segments[i])) {
+            return false;
+        }
+    }
+    return *pattern == '\0';
+}
+
+static bool serves(const route *r, const char *method)
+{
+    return strcmp(r->method, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0);
+}
+
+void route_find(route_match *out, const route *table, const char *method, const url_path *where)
+{
+    *out = (route_match){.route = NULL};
+    for (const route *r = table; r->method != NULL; r++) {
+        view params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
+        if (!fits(r->pattern, where, params))
+            continue;
+        out->path_known = true;
+        if (!serves(r, method))
+            continue;
+        out->route = r;
+        memcpy(out->params, params, sizeof(params));
+        return;
+    }
+}
+
+void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where)
+{
+    static const char *const METHODS[] = {"GET", "HEAD", "POST", "PUT", "DELETE"};
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(METHODS) / sizeof(METHODS[0]); i++) {
+        route_match match;
+        route_find(&match, table, METHODS[i], where);
+        if (match.route == NULL)
+            continue;
+        int len = snprintf(out + used, ROUTE_ALLOW_SIZE - used, "%s%s", used == 0 ? "" : ", ",
+                           METHODS[i]);
+        used += len > 0 ? (size_t)len : 0;
+    }
+}
+
+void route_print(FILE *out, const route *table)
+{
+    for (const route *r = table; r->method != NULL; r++)
+        fprintf(out, "%s %s\n", r->method, r->pattern);
+}

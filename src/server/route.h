@@ -1,0 +1,42 @@
+/*
+ * route.h: which handler serves which method and path: one table, from which --routes, 404 and 405
+ * come too. Knows no HTTP library.
+ */
+#ifndef SERVER_ROUTE_H
+#define SERVER_ROUTE_H
+
+#include <stdio.h>
+#include "server/path.h"
+
+struct request;
+
+/* Segments in braces of a pattern, in order. */
+#define ROUTE_PARAMS_MAX 2
+
+typedef struct route {
+    const char *method;
+    const char *pattern;               /* "/projects/{project_id}/cards/{card_id}" */
+    const char *name;                  /* OpenAPI's operationId, for logs */
+    bool json_body;                    /* takes one, and nothing else */
+    void (*handle)(struct request *r); /* called once the whole request is there */
+} route;
+
+typedef struct route_match {
+    const route *route; /* NULL: nothing serves it */
+    bool path_known;    /* another method would do */
+    view params[ROUTE_PARAMS_MAX];
+} route_match;
+
+/* The table; one without a method ends it. */
+extern const route ROUTES[];
+
+void route_find(route_match *out, const route *table, const char *method, const url_path *where);
+
+/* Writes the methods that a path takes, "GET, HEAD, POST". HEAD goes with every GET. */
+#define ROUTE_ALLOW_SIZE 64
+void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where);
+
+/* One "METHOD /pattern" a line. */
+void route_print(FILE *out, const route *table);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * settings.c: the table of cardboxd's options. Help, environment and defaults come from it.
+ */
+#include "server/settings.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/opts.h"
+#include "cardbox/version.h"
+#include "server/route.h"
+
+#define OPTION(name, kind, field, value, help, min, max)                                           \
+    {                                                                                              \
+        name, kind, offsetof(settings, field), NULL, value, help, min, max                         \
+    }
+#define VARIABLE(name, kind, field, env, value, help, min, max)                                    \
+    {                                                                                              \
+        name, kind, offsetof(settings, field), env, value, help, min, max                          \
+    }
+
+enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
+
+static const opt_spec SPECS[] = {
+    VARIABLE("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
+             "libpq connection string or URI of the database", 0, 0),
+    VARIABLE("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
+             "where to serve, or unix:/path; port 0 is any free one", 0, 0),
+    VARIABLE("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
+             "allow an address that other machines can reach", 0, 0),
+    VARIABLE("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N", "threads that serve; 0: half the cores",
+             0, 256),
+    VARIABLE("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
+             "database connections of each loop", 1, 64),
+    VARIABLE("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
+             NULL, "for PgBouncer in transaction mode", 0, 0),
+    VARIABLE("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",
+             "requests of each loop that may wait for the database", 1, 1000000),
+    VARIABLE("connections-max", OPT_INT, connections_max, "CARDBOX_CONNECTIONS_MAX", "N",
+             "connections of clients at once", 1, 1000000),
+    VARIABLE("request-timeout-ms", OPT_INT, request_timeout_ms, "CARDBOX_REQUEST_TIMEOUT_MS", "MS",
+             "for the database to answer a request", 1, HOUR_MS),
+    VARIABLE("slow-request-timeout-ms", OPT_INT, slow_request_timeout_ms,
+             "CARDBOX_SLOW_REQUEST_TIMEOUT_MS", "MS", "for a client to send a request", 1, HOUR_MS),
+    VARIABLE("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
+             "for a client that sends and reads nothing", 1, 86400),
+    VARIABLE("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
+             "for the database to accept a connection", 1, HOUR_MS),
+    VARIABLE("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
+             "for requests that are under way when the server stops", 0, HOUR_MS),
+    VARIABLE("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES", "of a request", 1024,
+             1L << 30),
+    VARIABLE("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
+             "of an answer", 1024, 1L << 31),
+    VARIABLE("log-level", OPT_TEXT, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
+             "error, warn, info or debug", 0, 0),
+    VARIABLE("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
+             "a line in the log for each request", 0, 0),
+    OPTION("routes", OPT_FLAG, routes, NULL, "print the methods and paths that are served", 0, 0),
+    OPTION("version", OPT_FLAG, version, NULL, "print the version", 0, 0),
+    {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
+};
+
+static const settings DEFAULTS = {
+    .dsn = "",
+    .listen = "127.0.0.1:8099",
+    .read_connections = 4,
+    .queue_max = 1024,
+    .connections_max = 4096,
+    .request_timeout_ms = 10000,
+    .slow_request_timeout_ms = 10000,
+    .idle_timeout_s = 75,
+    .connect_timeout_ms = 5000,
+    .drain_timeout_ms = 25000,
+    .body_max = 4L << 20,
+    .response_max = 64L << 20,
+    .log_level = "info",
+};
+
+static void print_help(void)
+{
+    printf("cardboxd serves the cards and boxes of a CardBox database over HTTP.\n\n"
+           "usage: cardboxd [OPTION]...\n\n");
+    opts_print(stdout, SPECS);
+    printf("\nOnce it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
+           "after the\nrequests that are under way; a second one hurries.\n\n"
+           "examples:\n"
+           "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
+           "  cardboxd --dsn postgresql://cardbox@db/cardbox --listen unix:/run/cardbox/http\n"
+           "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
+}
+
+static bool set_log_level(const char *name)
+{
+    static const char *const NAMES[] = {"error", "warn", "info", "debug"};
+    for (int i = 0; i < (int)(sizeof(NAMES) / sizeof(NAMES[0])); i++) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            log_threshold = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static long default_loops(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 4 ? 1 : cores / 2;
+}
+
+settings_result settings_read(settings *out, int argc, char **argv)
+{
+    char error[512];
+    *out = DEFAULTS;
+    int parsed = opts_parse(SPECS, out, &argc, argv, error, sizeof(error));
+    if (parsed == 0 && argc > 1) {
+        snprintf(error, sizeof(error), "unexpected argument \"%.200s\"", argv[1]);
+        parsed = -1;
+    }
+    if (parsed == 0 && !set_log_level(out->log_level)) {
+        snprintf(error, sizeof(error),
+                 "--log-level must be error, warn, info or debug, not \"%.200s\"", out->log_level);
+        parsed = -1;
+    }
+    if (parsed < 0) {
+        fprintf(stderr, "cardboxd: %s (see cardboxd --help)\n", error);
+        return SETTINGS_WRONG;
+    }
+    if (parsed > 0)
+        print_help();
+    else if (out->version)
+        printf("cardboxd %s\n", CARDBOX_VERSION);
+    else if (out->routes)
+        route_print(stdout, ROUTES);
+    if (out->loops == 0)
+        out->loops = default_loops();
+    return parsed > 0 || out->version || out->routes ? SETTINGS_DONE : SETTINGS_SERVE;
+}

@@ -1,0 +1,36 @@
+/*
+ * settings.h: what the command line and the environment say, as one plain struct.
+ */
+#ifndef SERVER_SETTINGS_H
+#define SERVER_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct settings {
+    const char *dsn;
+    const char *listen;
+    bool insecure_no_auth;
+    long loops;
+    long read_connections; /* of each loop */
+    long queue_max;        /* requests that wait for the database, of each loop */
+    long connections_max;  /* of clients, of all loops */
+    long request_timeout_ms;
+    long slow_request_timeout_ms;
+    long idle_timeout_s;
+    long connect_timeout_ms;
+    long drain_timeout_ms;
+    long body_max;     /* bytes */
+    long response_max; /* bytes */
+    bool no_named_statements;
+    bool access_log;
+    const char *log_level;
+    bool routes, version;
+} settings;
+
+typedef enum settings_result { SETTINGS_SERVE, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
+
+/* Reads them, or does what --help, --version and --routes ask. Says on stderr what is wrong. */
+settings_result settings_read(settings *out, int argc, char **argv);
+
+#endif
