@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Row-level security, the second lock: a worker's database role reaches only the tenants that are
+granted to it, whatever SQL it sends; the service's role reaches all, and neither owns anything."""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, as_role
+
+TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log")
+BOX = "00000000-0000-7000-8000-000000000001"
+ROLE = f"worker_{os.getpid()}"
+
+
+def sql(dsn, role, text):
+    command = ["psql", as_role(dsn, role), "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", text]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def add(tenant, card):
+    return (f"SELECT outcome FROM cardbox.add_cards(ARRAY['{tenant}'], ARRAY['{card}'], "
+            "ARRAY['1'::jsonb], ARRAY[NULL::bytea], ARRAY[NULL::jsonb], ARRAY[NULL], ARRAY[NULL::int], "
+            "ARRAY['{}'::jsonb], ARRAY[NULL::timestamptz], ARRAY[NULL::timestamptz], "
+            "ARRAY[NULL::timestamptz], ARRAY[false], false, false)")
+
+
+def append(tenant, count):
+    ids = f"(SELECT jsonb_agg('id-' || i) FROM generate_series(1, {count}) i)"
+    return f"SELECT outcome FROM cardbox.append_to_box('{tenant}', '{BOX}', {ids}, NULL, NULL)"
+
+
+def database():
+    """Two tenants with the same ids, and a worker's role that one of them is granted to."""
+    pg = Postgres.shared()
+    dsn = pg.database()
+    pg.psql(dsn, f"DROP ROLE IF EXISTS {ROLE}; CREATE ROLE {ROLE} LOGIN IN ROLE cardbox_worker")
+    cardbox_test.at_end(lambda: pg.psql(as_role(dsn, "postgres"), f"DROP ROLE IF EXISTS {ROLE}"))
+    pg.psql(dsn, f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('mine', '{ROLE}')")
+    for tenant in ("mine", "other"):
+        pg.psql(dsn, add(tenant, "same"))
+        pg.psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', '[]', '[]', NULL, false)")
+        pg.psql(dsn, append(tenant, 100))
+        pg.psql(dsn, f"SELECT cardbox.fork_box('{tenant}', '{BOX}', gen_random_uuid(), NULL, NULL)")
+        pg.psql(dsn, f"INSERT INTO cardbox.card_revisions (tenant_id, card_id, created_at) VALUES ('{tenant}', 'same', now())")
+    return dsn
+
+
+def test_worker_sees_its_tenant_only():
+    dsn = database()
+    for table in TABLES:
+        seen = sql(dsn, ROLE, f"SELECT DISTINCT tenant_id FROM cardbox.{table}")
+        assert seen.stdout.split() == ["mine"], (table, seen)
+    seen = sql(dsn, ROLE, "SELECT DISTINCT tenant_id FROM cardbox.boxes")
+    assert seen.returncode != 0 or seen.stdout.split() == ["mine"], seen
+
+
+def test_worker_writes_its_tenant_only():
+    dsn = database()
+    assert sql(dsn, ROLE, add("mine", "new")).stdout.strip() == "1"
+    assert sql(dsn, ROLE, append("mine", 1)).stdout.strip() == "1"
+    refused = sql(dsn, ROLE, add("other", "new"))
+    assert refused.returncode != 0 and "row-level security" in refused.stderr, refused
+    # Another tenant's box does not exist for it.
+    assert sql(dsn, ROLE, append("other", 1)).stdout.strip() == "3"
+    for text in ("UPDATE cardbox.cards SET deleted_at = now() WHERE tenant_id = 'other'",
+                 "UPDATE cardbox.cards SET tenant_id = 'other' WHERE card_id = 'same'",
+                 "INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('other', current_user)",
+                 "DELETE FROM cardbox.cards", "TRUNCATE cardbox.cards",
+                 "ALTER TABLE cardbox.cards DISABLE ROW LEVEL SECURITY", "SET ROLE cardbox_service"):
+        sql(dsn, ROLE, text)
+    left = Postgres.shared().psql(dsn, "SELECT tenant_id, count(*) FROM cardbox.cards WHERE "
+                                       "deleted_at IS NULL GROUP BY 1 ORDER BY 1")
+    assert left.split() == ["mine|2", "other|1"], left
+
+
+def test_grant_and_revoke_at_once():
+    dsn = database()
+    pg = Postgres.shared()
+    pg.psql(dsn, f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('other', '{ROLE}')")
+    assert sql(dsn, ROLE, "SELECT count(DISTINCT tenant_id) FROM cardbox.cards").stdout.strip() == "2"
+    pg.psql(dsn, "DELETE FROM cardbox.tenant_grants")
+    assert sql(dsn, ROLE, "SELECT count(*) FROM cardbox.cards").stdout.strip() == "0"
+
+
+def test_service_and_owner():
+    dsn = database()
+    for role in ("cardbox_app", "cardbox"):
+        for table in TABLES:
+            seen = sql(dsn, role, f"SELECT DISTINCT tenant_id FROM cardbox.{table} ORDER BY 1")
+            assert seen.stdout.split() == ["mine", "other"], (role, table, seen)
+        assert sql(dsn, role, append("other", 1)).stdout.strip() == "1"
+
+
+def test_sealed_cards_resist_sql():
+    dsn = database()
+    pg = Postgres.shared()
+    pg.psql(dsn, "UPDATE cardbox.cards SET sealed = true WHERE tenant_id = 'mine'")
+    for role in (ROLE, "cardbox_app"):
+        for text in ("UPDATE cardbox.cards SET content = '2' WHERE tenant_id = 'mine'",
+                     "UPDATE cardbox.cards SET sealed = false WHERE tenant_id = 'mine'",
+                     "DELETE FROM cardbox.cards WHERE tenant_id = 'mine'"):
+            refused = sql(dsn, role, text)
+            assert refused.returncode != 0, (role, text)
+    assert pg.psql(dsn, "SELECT content FROM cardbox.cards WHERE tenant_id = 'mine'").strip() == "1"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
