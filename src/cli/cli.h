@@ -20,10 +20,16 @@ typedef struct cli_common {
     long limit;          /* rows; 0: the command's default */
 } cli_common;
 
+/* Where `cardbox dev` keeps its data unless told otherwise. While it runs it leaves its connection
+ * string there for the other commands. */
+#define CLI_DEV_FOLDER "var"
+
 #define CLI_DSN(type)                                                                              \
     {                                                                                              \
         "dsn", OPT_TEXT, offsetof(type, common.dsn), "CARDBOX_DSN", "DSN",                         \
-            "PostgreSQL connection string or URI; default: the PG* variables", 0, 0                \
+            "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "    \
+            "./" CLI_DEV_FOLDER,                                                                   \
+            0, 0                                                                                   \
     }
 #define CLI_PROJECT(type)                                                                          \
     {                                                                                              \
@@ -86,6 +92,11 @@ cli_exit cli_failed(const cardbox_error *err);
 
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
+
+/* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
+ * dev` that runs in ./var. `storage` keeps it. */
+#define CLI_DSN_SIZE 8300 /* two bytes for each of the longest path, and the rest */
+const char *cli_dsn(const cli_common *common, char *storage, size_t size);
 
 /* Opens the database; prints why not. */
 bool cli_open(cardbox **db, const cli_common *common);

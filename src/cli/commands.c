@@ -4,8 +4,5 @@
 #include "cli/commands.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_migrate,
-    &cli_import,
-    &cli_export,
-    NULL,
+    &cli_dev, &cli_migrate, &cli_import, &cli_export, NULL,
 };

@@ -59,12 +59,14 @@ static cli_exit run(const void *given, char **arguments, int count)
     const migrate_options *options = given;
     migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
     cardbox_error err = CARDBOX_ERROR_INIT;
+    char dsn[CLI_DSN_SIZE];
     cli_exit status = CLI_DONE;
 
     (void)arguments;
     (void)count;
     table_init(&lines.rows, columns, 3);
-    if (migrate_run(options->common.dsn, options->dry_run, report, &lines, &err) == CARDBOX_OK) {
+    if (migrate_run(cli_dsn(&options->common, dsn, sizeof(dsn)), options->dry_run, report, &lines,
+                    &err) == CARDBOX_OK) {
         print_result(&lines);
     } else {
         if (!options->common.json) /* those that were applied before the failure stay */

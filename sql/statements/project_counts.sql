@@ -1,0 +1,7 @@
+-- How many live cards and boxes a project has.
+-- $1 text  tenant
+SELECT (SELECT count(*) FROM cardbox.cards c
+         WHERE c.tenant_id = $1::text AND c.deleted_at IS NULL
+           AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())),
+       (SELECT count(*) FROM cardbox.card_boxes b
+         WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL)

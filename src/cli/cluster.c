@@ -1,0 +1,248 @@
+/*
+ * cluster.c: starts and stops the private PostgreSQL server. How it is found and made is in
+ * cluster_find.c and cluster_make.c.
+ */
+#include "cli/cluster.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/cluster_parts.h"
+
+/* The port is only a part of the socket's name. */
+#define PORT        "5432"
+#define SOCKET_NAME ".s.PGSQL." PORT
+
+/* How long the server of a run that was killed may take to end, ours to start (it may have to
+ * replay its log), and to stop. */
+#define LEFTOVER_MS 30000
+#define START_MS    300000
+#define STOP_MS     60000
+#define STEP_MS     20
+
+#define TAIL_LINES 8
+
+/* What PostgreSQL writes into postmaster.pid: its process, and in line 8 how far it is. */
+typedef struct pid_file {
+    long pid;
+    bool ready;
+} pid_file;
+
+static bool read_pid_file(const cluster *c, pid_file *out)
+{
+    char path[PATH_MAX], line[PATH_MAX];
+    FILE *file = path_join(path, c->data, "postmaster.pid") ? fopen(path, "re") : NULL;
+
+    *out = (pid_file){0, false};
+    if (file == NULL)
+        return false;
+    for (int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+        if (number == 1)
+            out->pid = strtol(line, NULL, 10);
+        else if (number == 8)
+            out->ready = strncmp(line, "ready", 5) == 0;
+    }
+    fclose(file);
+    return out->pid > 0;
+}
+
+/* --- what an earlier run left --- */
+
+/* Whether a process is a PostgreSQL that works in our data folder. */
+static bool works_here(const cluster *c, const char *pid)
+{
+    char path[64], folder[PATH_MAX], name[32] = "";
+    FILE *file = NULL;
+    ssize_t length;
+
+    snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
+    length = readlink(path, folder, sizeof(folder) - 1);
+    if (length < 0)
+        return false;
+    folder[length] = '\0';
+    snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
+    file = strcmp(folder, c->data) == 0 ? fopen(path, "re") : NULL;
+    if (file == NULL)
+        return false;
+    if (fgets(name, sizeof(name), file) == NULL)
+        name[0] = '\0';
+    fclose(file);
+    return strncmp(name, "postgres", strlen("postgres")) == 0;
+}
+
+/* A process that does; 0: there is none. */
+static long find_leftover(const cluster *c)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    long found = 0;
+
+    if (processes == NULL)
+        return 0;
+    while (found == 0 && (entry = readdir(processes)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0]) && works_here(c, entry->d_name))
+            found = strtol(entry->d_name, NULL, 10);
+    }
+    closedir(processes);
+    return found;
+}
+
+/* A server whose `cardbox dev` was killed is just stopping: it is waited for. */
+static bool await_leftover(const cluster *c)
+{
+    int64_t deadline = clock_ms() + LEFTOVER_MS;
+    long pid;
+
+    while ((pid = find_leftover(c)) != 0) {
+        if (clock_ms() > deadline) {
+            cli_error("another PostgreSQL server (process %ld) uses %s: stop it first", pid,
+                      c->data);
+            return false;
+        }
+        clock_sleep_ms(STEP_MS);
+    }
+    return true;
+}
+
+/* Lock files of a server that was killed name a process. Nobody works here now, but that process
+ * may seem to live: as a zombie that nobody waits for, or as another one with the same number. */
+static void remove_stale_locks(const cluster *c)
+{
+    char path[PATH_MAX];
+
+    if (path_join(path, c->data, "postmaster.pid"))
+        unlink(path);
+    if (path_join(path, c->socket, SOCKET_NAME ".lock"))
+        unlink(path);
+}
+
+/* --- starting --- */
+
+/* The socket lies in the data folder, unless its path is too long for one. */
+static bool place_socket(cluster *c)
+{
+    static const struct sockaddr_un address;
+
+    if (strlen(c->data) + strlen("/" SOCKET_NAME) < sizeof(address.sun_path) &&
+        strpbrk(c->data, "\",") == NULL) {
+        memcpy(c->socket, c->data, sizeof(c->socket));
+        return true;
+    }
+    snprintf(c->socket, sizeof(c->socket), "/tmp/cardbox-XXXXXX");
+    if (mkdtemp(c->socket) == NULL ||
+        (c->user.change && chown(c->socket, c->user.uid, c->user.gid) != 0)) {
+        cli_error("cannot make %s: %s", c->socket, strerror(errno));
+        return false;
+    }
+    c->own_socket = true;
+    return true;
+}
+
+static bool launch(cluster *c)
+{
+    char program[PATH_MAX], sockets[PATH_MAX + 32];
+    const char *const argv[] = {program, "-D", c->data,      "-c", "listen_addresses=",     "-c",
+                                sockets, "-c", "port=" PORT, "-c", "logging_collector=off", NULL};
+    int log = cluster_open_log(c);
+    process_plan plan = {.argv = argv,
+                         .user = &c->user,
+                         .output = log,
+                         .errors = log,
+                         .death_signal = SIGINT}; /* a fast shutdown */
+    pid_t pid = -1;
+
+    snprintf(sockets, sizeof(sockets), "unix_socket_directories=\"%s\"", c->socket);
+    if (log < 0)
+        return false;
+    if (path_join(program, c->bin, "postgres")) {
+        pid = process_start(&plan);
+        if (pid < 0)
+            cli_error("cannot start %s: %s", program, strerror(errno));
+    }
+    close(log);
+    c->pid = pid > 0 ? pid : 0;
+    return pid > 0;
+}
+
+static bool has_ended(cluster *c)
+{
+    if (waitpid(c->pid, NULL, WNOHANG) == 0)
+        return false;
+    c->pid = 0;
+    return true;
+}
+
+static bool await_ready(cluster *c, const volatile sig_atomic_t *stop)
+{
+    int64_t deadline = clock_ms() + START_MS;
+    pid_file now;
+
+    while (!*stop && clock_ms() < deadline && !has_ended(c)) {
+        if (read_pid_file(c, &now) && now.pid == c->pid && now.ready)
+            return true;
+        clock_sleep_ms(STEP_MS);
+    }
+    if (*stop)
+        return false;
+    cli_error("PostgreSQL does not start; the end of %s:", c->log);
+    process_print_tail(c->log, TAIL_LINES);
+    return false;
+}
+
+bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop)
+{
+    char resolved[PATH_MAX];
+
+    memset(c, 0, sizeof(*c));
+    snprintf(c->dir, sizeof(c->dir), "%s", dir);
+    if (!path_join(c->data, dir, "pg") || !path_join(c->log, dir, "pg.log"))
+        return false;
+    if (!cluster_find_user(c) || !cluster_find_programs(c) || !cluster_make(c))
+        return false;
+    /* As PostgreSQL sees it, and as short as it can be. */
+    if (realpath(c->data, resolved) != NULL)
+        memcpy(c->data, resolved, sizeof(c->data));
+    if (*stop || !await_leftover(c) || !place_socket(c))
+        return false;
+    remove_stale_locks(c);
+    return launch(c) && await_ready(c, stop);
+}
+
+void cluster_close(cluster *c)
+{
+    if (c->pid > 0) {
+        kill(c->pid, SIGINT);
+        if (!process_wait(c->pid, STOP_MS)) {
+            kill(c->pid, SIGQUIT);
+            process_wait(c->pid, STOP_MS);
+        }
+        c->pid = 0;
+    }
+    if (c->own_socket)
+        rmdir(c->socket);
+    c->own_socket = false;
+}
+
+/* --- reaching it --- */
+
+void cluster_dsn(const cluster *c, char out[CLUSTER_DSN_SIZE])
+{
+    bool plain = strpbrk(c->socket, " '\\") == NULL;
+    size_t used = (size_t)snprintf(out, CLUSTER_DSN_SIZE, "host=%s", plain ? c->socket : "'");
+
+    for (const char *at = c->socket; !plain && *at != '\0'; at++) {
+        if (*at == '\'' || *at == '\\')
+            out[used++] = '\\';
+        out[used++] = *at;
+    }
+    snprintf(out + used, CLUSTER_DSN_SIZE - used, "%s port=" PORT " user=cardbox dbname=cardbox",
+             plain ? "" : "'");
+}

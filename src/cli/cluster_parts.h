@@ -1,0 +1,27 @@
+/*
+ * cluster_parts.h: the steps of cluster_open, for the cluster*.c files only. Each says by itself
+ * why it fails.
+ */
+#ifndef CLI_CLUSTER_PARTS_H
+#define CLI_CLUSTER_PARTS_H
+
+#include "cli/cluster.h"
+
+/* Where PostgreSQL's programs are, of the version that made the data. */
+bool cluster_find_programs(cluster *c);
+
+/* Who runs them. */
+bool cluster_find_user(cluster *c);
+
+/* Makes the data folder with the database cardbox if there is none. */
+bool cluster_make(cluster *c);
+
+/* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
+ * name. */
+int cluster_run(const cluster *c, const char *program, const char *const *arguments,
+                const char *input);
+
+/* The log, opened for a child to write to; -1: failed. */
+int cluster_open_log(const cluster *c);
+
+#endif

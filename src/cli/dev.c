@@ -1,0 +1,336 @@
+/*
+ * dev.c: `cardbox dev`, the whole of CardBox with one command: a private PostgreSQL, the schema, a
+ * sample project, and cardboxd. Stays in front of both, and takes them along when it goes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/cluster.h"
+#include "cli/commands.h"
+#include "cli/dev_sample.h"
+#include "cli/dev_server.h"
+#include "store/migrate.h"
+
+#define TAIL_LINES 8
+
+/* Where a running `cardbox dev` says how to reach its database. */
+#define DSN_FILE "dsn"
+
+typedef struct dev_options {
+    cli_common common;
+    const char *data;
+    const char *listen;
+    bool no_sample;
+} dev_options;
+
+typedef struct dev_run {
+    const dev_options *options;
+    char dir[PATH_MAX];
+    char dsn[CLUSTER_DSN_SIZE];
+    int lock;
+    cluster cluster;
+    unsigned migrated;
+    dev_sample sample;
+    dev_server server;
+} dev_run;
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_stop(int number)
+{
+    (void)number;
+    stop_asked = stop_asked + 1;
+}
+
+/* A child's end only has to wake us. */
+static void wake(int number)
+{
+    (void)number;
+}
+
+static void catch_signals(void)
+{
+    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = ask_stop};
+
+    for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+        sigaction(asking[i], &action, NULL);
+    action.sa_handler = wake;
+    action.sa_flags = SA_NOCLDSTOP;
+    sigaction(SIGCHLD, &action, NULL);
+}
+
+/* --- the folder --- */
+
+static bool make_folders(const char *path)
+{
+    char partial[PATH_MAX];
+    size_t length = strlen(path);
+
+    for (size_t i = 1; i <= length && length < sizeof(partial); i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(partial, path, i);
+        partial[i] = '\0';
+        if (mkdir(partial, 0755) != 0 && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+/* One `cardbox dev` a folder: the lock goes with the process, however it ends. */
+static bool lock_folder(dev_run *r)
+{
+    char path[PATH_MAX], owner[32] = "";
+
+    if (!path_join(path, r->dir, "lock"))
+        return false;
+    r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (r->lock < 0) {
+        cli_error("cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (flock(r->lock, LOCK_EX | LOCK_NB) == 0)
+        return ftruncate(r->lock, 0) == 0 && dprintf(r->lock, "%ld\n", (long)getpid()) > 0;
+    if (read(r->lock, owner, sizeof(owner) - 1) > 0)
+        owner[strcspn(owner, "\n")] = '\0';
+    cli_error("another cardbox dev (process %s) uses %s: stop it, or choose another folder with "
+              "--data",
+              owner, r->options->data);
+    return false;
+}
+
+static bool open_folder(dev_run *r)
+{
+    if (make_folders(r->options->data) && realpath(r->options->data, r->dir) != NULL)
+        return lock_folder(r);
+    cli_error("cannot make the folder %s: %s", r->options->data, strerror(errno));
+    return false;
+}
+
+static bool write_dsn(const dev_run *r)
+{
+    char path[PATH_MAX];
+    FILE *file = path_join(path, r->dir, DSN_FILE) ? fopen(path, "we") : NULL;
+    bool written = file != NULL && fprintf(file, "%s\n", r->dsn) > 0;
+
+    if (file != NULL && fclose(file) == 0 && written)
+        return true;
+    cli_error("cannot write %s/%s: %s", r->dir, DSN_FILE, strerror(errno));
+    return false;
+}
+
+static void remove_dsn(const dev_run *r)
+{
+    char path[PATH_MAX];
+
+    if (path_join(path, r->dir, DSN_FILE))
+        unlink(path);
+}
+
+/* --- what people read --- */
+
+static void print_database(const dev_run *r)
+{
+    char expected[PATH_MAX];
+    const char *data = r->options->data;
+    bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
+
+    /* As it was named, unless it had to be somewhere else. */
+    printf("  database   private PostgreSQL %s in %s%s (unix socket), ", r->cluster.version,
+           here ? data : r->cluster.data,
+           !here                           ? ""
+           : data[strlen(data) - 1] == '/' ? "pg"
+                                           : "/pg");
+    if (r->migrated > 0)
+        printf("%u migration%s applied\n", r->migrated, r->migrated == 1 ? "" : "s");
+    else
+        printf("at migration %d\n", migrations_newest());
+}
+
+static void print_sample(const dev_run *r)
+{
+    printf("  sample     project \"%s\": %lld boxes, %lld cards\n", DEV_PROJECT,
+           (long long)r->sample.boxes, (long long)r->sample.cards);
+}
+
+/* Our own program as one would call it from here. */
+static const char *program_name(char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    size_t prefix;
+
+    if (length <= 0 || getcwd(folder, sizeof(folder)) == NULL)
+        return "cardbox";
+    path[length] = '\0';
+    prefix = strlen(folder);
+    if (strncmp(path, folder, prefix) != 0 || path[prefix] != '/')
+        return "cardbox";
+    return path + prefix + 1;
+}
+
+static void print_hints(const dev_run *r)
+{
+    char path[PATH_MAX];
+    const char *program = program_name(path), *box = r->sample.first_box;
+
+    putchar('\n');
+    if (strcmp(r->options->data, CLI_DEV_FOLDER) != 0)
+        printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
+    if (r->sample.boxes > 0) {
+        printf("  curl -s %s/projects/%s/boxes/%s/cards | jq '.[].content'\n", r->server.url,
+               DEV_PROJECT, box);
+        printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
+    } else {
+        printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
+               DEV_PROJECT);
+    }
+    printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
+}
+
+/* --- the run --- */
+
+static void count_migration(void *arg, const migration *m, bool applied_now)
+{
+    (void)m;
+    *(unsigned *)arg += applied_now;
+}
+
+/* The schema and the sample. */
+static bool fill(dev_run *r)
+{
+    cli_common common = {.dsn = r->dsn};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    bool filled;
+
+    if (migrate_run(r->dsn, false, count_migration, &r->migrated, &err) != CARDBOX_OK) {
+        cli_failed(&err);
+        return false;
+    }
+    print_database(r);
+    if (r->options->no_sample)
+        return true;
+    filled = cli_open(&db, &common) && dev_sample_load(&r->sample, db, r->dir);
+    cardbox_close(db);
+    if (filled)
+        print_sample(r);
+    return filled;
+}
+
+static bool start(dev_run *r)
+{
+    printf("cardbox %s\n", cardbox_version());
+    if (!cluster_open(&r->cluster, r->dir, &stop_asked))
+        return false;
+    cluster_dsn(&r->cluster, r->dsn);
+    if (!fill(r) || !write_dsn(r))
+        return false;
+    printf("dsn: %s\n", r->dsn);
+    if (!dev_server_start(&r->server, r->dir, r->dsn, r->options->listen, &stop_asked))
+        return false;
+    printf("ready: %s\n", r->server.url);
+    print_hints(r);
+    return true;
+}
+
+/* Until somebody asks us to stop, or one of the two ends by itself. */
+static cli_exit watch(dev_run *r)
+{
+    while (!stop_asked) {
+        dev_server_listen(&r->server);
+        if (stop_asked)
+            break;
+        if (waitpid(r->cluster.pid, NULL, WNOHANG) == r->cluster.pid) {
+            r->cluster.pid = 0;
+            cli_error("PostgreSQL has ended by itself; the end of %s:", r->cluster.log);
+            process_print_tail(r->cluster.log, TAIL_LINES);
+            return CLI_FAILED;
+        }
+        if (waitpid(r->server.pid, NULL, WNOHANG) == r->server.pid) {
+            r->server.pid = 0;
+            dev_server_mourn(&r->server, "has ended by itself");
+            return CLI_FAILED;
+        }
+    }
+    return CLI_DONE;
+}
+
+static cli_exit run_in_folder(dev_run *r)
+{
+    cli_exit status = CLI_FAILED;
+
+    if (start(r))
+        status = watch(r);
+    else if (stop_asked)
+        status = CLI_DONE;
+    dev_server_stop(&r->server, &stop_asked);
+    cluster_close(&r->cluster);
+    remove_dsn(r);
+    if (status == CLI_DONE)
+        printf("stopped\n");
+    return status;
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const dev_options *options = given;
+    dev_run *r = NULL;
+    cli_exit status = CLI_FAILED;
+
+    (void)arguments;
+    (void)count;
+    if (!dev_is_loopback(options->listen)) {
+        cli_error("--listen %s can be reached from other machines and there is no authentication "
+                  "yet: use a loopback address such as 127.0.0.1:8099",
+                  options->listen);
+        return CLI_USAGE;
+    }
+    r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return cli_nomem();
+    r->options = options;
+    r->lock = -1;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
+    catch_signals();
+    if (open_folder(r))
+        status = run_in_folder(r);
+    if (r->lock >= 0)
+        close(r->lock);
+    free(r);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    {"data", OPT_TEXT, offsetof(dev_options, data), "CARDBOX_DEV_DATA", "DIR",
+     "folder of the database (default " CLI_DEV_FOLDER ")", 0, 0},
+    {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+    {"no-sample", OPT_FLAG, offsetof(dev_options, no_sample), NULL, NULL,
+     "leave the sample project out", 0, 0},
+    CLI_OPTIONS_END,
+};
+
+static const dev_options defaults = {.data = CLI_DEV_FOLDER, .listen = "127.0.0.1:8099"};
+
+const cli_command cli_dev = {
+    .name = "dev",
+    .arguments = "",
+    .summary = "start all of CardBox here: a private PostgreSQL and the server",
+    .description = "Makes a PostgreSQL cluster on first use, brings it to the schema of this "
+                   "version, loads a\nsample project, and serves until Ctrl-C. The data stays.",
+    .examples = "dev\n"
+                "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(dev_options),
+    .run = run,
+};

@@ -1,0 +1,20 @@
+/*
+ * dev_sample.h: the sample project of `cardbox dev`, so that the first request shows something.
+ */
+#ifndef CLI_DEV_SAMPLE_H
+#define CLI_DEV_SAMPLE_H
+
+#include "cardbox.h"
+
+#define DEV_PROJECT "demo"
+
+typedef struct dev_sample {
+    int64_t cards, boxes;              /* what the project has now */
+    char first_box[CARDBOX_UUID_SIZE]; /* of the sample */
+} dev_sample;
+
+/* Loads the sample, once a data folder `dir`: who deletes it does not get it back. Tells what the
+ * project holds. False: why was said. */
+bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir);
+
+#endif

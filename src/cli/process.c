@@ -1,0 +1,202 @@
+/*
+ * process.c: fork, exec, wait. Between the two the child touches only itself: its session, its
+ * user, its descriptors, its signals.
+ */
+#include "cli/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "cli/cli.h"
+
+/* What a child ends with when it could not become the program. */
+#define EXIT_NO_PROGRAM 127
+
+#define WAIT_STEP_MS 10
+
+/* Bytes of the end of a log that are looked through for its last lines. */
+#define TAIL_BYTES 8192
+
+/* --- the child before exec --- */
+
+static bool change_user(const process_user *user)
+{
+    if (user == NULL || !user->change)
+        return true;
+    return initgroups(user->name, user->gid) == 0 && setgid(user->gid) == 0 &&
+           setuid(user->uid) == 0;
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+static void become(const process_plan *plan, int input, pid_t parent)
+{
+    setsid();
+    if (!change_user(plan->user))
+        _exit(EXIT_NO_PROGRAM);
+    /* After the change of user, which forgets it. If we died meanwhile there is no signal. */
+    prctl(PR_SET_PDEATHSIG, plan->death_signal);
+    if (getppid() != parent)
+        _exit(EXIT_NO_PROGRAM);
+    dup2(input, STDIN_FILENO);
+    dup2(plan->output, STDOUT_FILENO);
+    dup2(plan->errors, STDERR_FILENO);
+    reset_signals();
+    /* Our folder may be one that the other user may not enter. */
+    if (plan->user != NULL && plan->user->change && chdir("/") != 0)
+        _exit(EXIT_NO_PROGRAM);
+    execvp(plan->argv[0], (char *const *)(const void *)plan->argv);
+    dprintf(STDERR_FILENO, "cannot run %s: %s\n", plan->argv[0], strerror(errno));
+    _exit(EXIT_NO_PROGRAM);
+}
+
+/* A descriptor to read `text` from. Not a pipe: that may be too short for it. */
+static int open_input(const char *text)
+{
+    int fd = text ? memfd_create("input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || text == NULL)
+        return fd;
+    if (write(fd, text, strlen(text)) == (ssize_t)strlen(text) && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+pid_t process_start(const process_plan *plan)
+{
+    pid_t parent = getpid(), pid;
+    int input = open_input(plan->input);
+
+    if (input < 0)
+        return -1;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        become(plan, input, parent);
+    close(input);
+    return pid;
+}
+
+static int exit_status(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int process_run(const process_plan *plan)
+{
+    int status;
+    pid_t pid = process_start(plan);
+
+    if (pid < 0)
+        return -1;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return -1;
+    }
+    return exit_status(status);
+}
+
+bool process_first_line(char *out, size_t size, const char *const *argv)
+{
+    int ends[2], quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    process_plan plan = {.argv = argv, .errors = quiet, .death_signal = SIGKILL};
+    FILE *lines = NULL;
+    bool found = false;
+    pid_t pid;
+
+    if (quiet < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    plan.output = ends[1];
+    pid = process_start(&plan);
+    close(ends[1]);
+    close(quiet);
+    lines = fdopen(ends[0], "r");
+    if (lines != NULL && fgets(out, (int)size, lines) != NULL) {
+        out[strcspn(out, "\n")] = '\0';
+        found = *out != '\0';
+    }
+    if (lines != NULL)
+        fclose(lines);
+    return pid > 0 && process_wait(pid, 10000) && found;
+}
+
+bool process_may_enter(const char *path, const process_user *user)
+{
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        _exit(change_user(user) && access(path, X_OK) == 0 ? 0 : 1);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && exit_status(status) == 0;
+}
+
+bool process_wait(pid_t pid, int64_t timeout_ms)
+{
+    int64_t deadline = clock_ms() + timeout_ms;
+
+    while (waitpid(pid, NULL, WNOHANG) == 0) {
+        if (clock_ms() >= deadline)
+            return false;
+        clock_sleep_ms(WAIT_STEP_MS);
+    }
+    return true;
+}
+
+/* --- files --- */
+
+void process_print_tail(const char *path, int lines)
+{
+    char text[TAIL_BYTES + 1], *from;
+    FILE *log = fopen(path, "re");
+    size_t length;
+
+    if (log == NULL)
+        return;
+    if (fseek(log, -TAIL_BYTES, SEEK_END) != 0)
+        rewind(log);
+    length = fread(text, 1, TAIL_BYTES, log);
+    fclose(log);
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    text[length] = '\0';
+    for (from = text + length; from > text; from--) {
+        if (from[-1] == '\n' && --lines == 0)
+            break;
+    }
+    for (char *line = from; line < text + length;) {
+        size_t width = strcspn(line, "\n");
+
+        line[width] = '\0';
+        cli_note("    %s", line);
+        line += width + 1;
+    }
+}
+
+bool path_join(char out[PATH_MAX], const char *dir, const char *name)
+{
+    int length = snprintf(out, PATH_MAX, "%s/%s", dir, name);
+
+    if (length > 0 && length < PATH_MAX)
+        return true;
+    cli_error("the path %.100s.../%s is too long", dir, name);
+    return false;
+}

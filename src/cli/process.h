@@ -1,0 +1,53 @@
+/*
+ * process.h: child processes of `cardbox dev`: started as another user where that is needed, with
+ * their output in a file or a pipe, and never outliving us. Knows nothing of what they are.
+ */
+#ifndef CLI_PROCESS_H
+#define CLI_PROCESS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Who a child runs as. `change` false: as we are. */
+typedef struct process_user {
+    bool change;
+    uid_t uid;
+    gid_t gid;
+    char name[64];
+} process_user;
+
+typedef struct process_plan {
+    const char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
+    const process_user *user; /* NULL: as we are */
+    const char *input;        /* text for its standard input; NULL: nothing */
+    int output;               /* where its standard output and error go: a descriptor, */
+    int errors;
+    int death_signal; /* what it gets if we die */
+} process_plan;
+
+/* Starts a child in a session of its own, so that Ctrl-C reaches only us. -1: errno says why. */
+pid_t process_start(const process_plan *plan);
+
+/* Starts one and waits for it: its exit status; 128 and the signal's number if one killed it; -1 if
+ * it could not be started. */
+int process_run(const process_plan *plan);
+
+/* The first line that a program prints. False if it fails or prints none. */
+bool process_first_line(char *out, size_t size, const char *const *argv);
+
+/* Whether `user` may enter a folder, which needs all the folders above it too. */
+bool process_may_enter(const char *path, const process_user *user);
+
+/* Waits for a child to end, at most so long. */
+bool process_wait(pid_t pid, int64_t timeout_ms);
+
+/* Prints the last lines of a log on stderr, indented. */
+void process_print_tail(const char *path, int lines);
+
+/* "dir/name" in out; false, with a message, if that is too long for a path. */
+bool path_join(char out[PATH_MAX], const char *dir, const char *name);
+
+#endif

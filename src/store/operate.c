@@ -1,0 +1,138 @@
+/*
+ * operate.c: the statements of `cardbox doctor` and `cardbox gc`. Knows nothing of how they are
+ * shown, nor of when to stop.
+ */
+#include "store/operate.h"
+
+#include <stdio.h>
+#include "store/client.h"
+#include "store/errors.h"
+
+cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
+                              cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 4096);
+    params_cstr(&p, tenant);
+    cardbox_status status = client_run(db, STATEMENT_project_counts, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK) {
+        *cards = rows_int8(rows, 0, 0);
+        *boxes = rows_int8(rows, 0, 1);
+    }
+    rows_free(rows);
+    return status;
+}
+
+/* --- doctor --- */
+
+static void copy_text(char *out, size_t size, view text)
+{
+    snprintf(out, size, "%.*s", (int)text.len, text.ptr);
+}
+
+/* Columns of STATEMENT_doctor. */
+enum {
+    COL_ROLE,
+    COL_SUPERUSER,
+    COL_BYPASSES_RLS,
+    COL_OWNER,
+    COL_IN_SERVICE_ROLE,
+    COL_VERSION,
+    COL_IN_RECOVERY,
+    COL_JIT_OFF,
+    COL_DATABASE,
+    COL_BYTES
+};
+
+static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_doctor, NULL, RUN_AGAIN, &rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    copy_text(out->role, sizeof(out->role), rows_text(rows, 0, COL_ROLE));
+    copy_text(out->version, sizeof(out->version), rows_text(rows, 0, COL_VERSION));
+    copy_text(out->database, sizeof(out->database), rows_text(rows, 0, COL_DATABASE));
+    out->superuser = rows_bool(rows, 0, COL_SUPERUSER);
+    out->bypasses_rls = rows_bool(rows, 0, COL_BYPASSES_RLS);
+    out->owner = rows_bool(rows, 0, COL_OWNER);
+    out->in_service_role = rows_bool(rows, 0, COL_IN_SERVICE_ROLE);
+    out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
+    out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
+    out->bytes = rows_int8(rows, 0, COL_BYTES);
+    rows_free(rows);
+    return CARDBOX_OK;
+}
+
+static cardbox_status inspect_migration(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK)
+        out->migration = rows_int4(rows, 0, 0);
+    rows_free(rows);
+    return status;
+}
+
+static cardbox_status inspect_tables(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_doctor_rls, NULL, RUN_AGAIN, &rows, err);
+    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
+        view name = rows_text(rows, row, 0);
+        size_t used = strlen(out->open_tables);
+        snprintf(out->open_tables + used, sizeof(out->open_tables) - used, "%s%.*s",
+                 row > 0 ? ", " : "", (int)name.len, name.ptr);
+    }
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    cardbox_status status = inspect_role(db, out, err);
+    if (status == CARDBOX_OK)
+        status = inspect_migration(db, out, err);
+    return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
+}
+
+/* --- gc --- */
+
+static cardbox_status run_gc(cardbox *db, statement_id id, const params *p, int64_t *cards,
+                             int64_t *bytes, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK) {
+        *cards = rows_int8(rows, 0, 0);
+        *bytes = rows_int8(rows, 0, 1);
+    }
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status operate_gc(cardbox *db, int64_t retention_seconds, int64_t batch, int64_t *cards,
+                          int64_t *bytes, cardbox_error *err)
+{
+    params p;
+    params_init(&p, 64);
+    params_int8(&p, retention_seconds);
+    params_int8(&p, batch);
+    cardbox_status status = run_gc(db, STATEMENT_gc_cards, &p, cards, bytes, err);
+    params_free(&p);
+    return status;
+}
+
+cardbox_status operate_gc_count(cardbox *db, int64_t retention_seconds, int64_t *cards,
+                                int64_t *bytes, cardbox_error *err)
+{
+    params p;
+    params_init(&p, 64);
+    params_int8(&p, retention_seconds);
+    cardbox_status status = run_gc(db, STATEMENT_gc_cards_count, &p, cards, bytes, err);
+    params_free(&p);
+    return status;
+}

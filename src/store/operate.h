@@ -1,0 +1,41 @@
+/*
+ * operate.h: what the operators of a database ask and do, across tenants. Not a part of the public
+ * API: services have no need of it.
+ */
+#ifndef STORE_OPERATE_H
+#define STORE_OPERATE_H
+
+#include "cardbox/client.h"
+
+/* How many live cards and boxes a project has. */
+cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
+                              cardbox_error *err);
+
+/* Who we are in the database, and what it is. */
+typedef struct operate_facts {
+    char role[64];
+    char database[64];
+    char version[64]; /* of the server: "15.18 (Debian 15.18-0+deb12u1)" */
+    bool superuser;
+    bool bypasses_rls;
+    bool owner;           /* of at least one of our tables */
+    bool in_service_role; /* a member of cardbox_service */
+    bool in_recovery;     /* a standby: nothing can be written */
+    bool jit_off;
+    int64_t bytes;         /* of the database */
+    int migration;         /* the newest that was applied */
+    char open_tables[256]; /* of ours that row-level security does not guard for everybody */
+} operate_facts;
+
+cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
+
+/* Removes at most `batch` dead cards (expired; deleted longer ago than the retention). Gives how
+ * many and their bytes; 0: nothing is left. */
+cardbox_status operate_gc(cardbox *db, int64_t retention_seconds, int64_t batch, int64_t *cards,
+                          int64_t *bytes, cardbox_error *err);
+
+/* What operate_gc would remove in all. */
+cardbox_status operate_gc_count(cardbox *db, int64_t retention_seconds, int64_t *cards,
+                                int64_t *bytes, cardbox_error *err);
+
+#endif
