@@ -55,7 +55,8 @@ static void print_result(const migrate_lines *lines)
 
 static cli_exit run(const void *given, char **arguments, int count)
 {
-    static const table_column columns[] = {{"#", true, false}, {"name", 0, 0}, {"state", 0, 0}};
+    static const table_column columns[] = {
+        {"#", TABLE_RIGHT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
     const migrate_options *options = given;
     migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
     cardbox_error err = CARDBOX_ERROR_INIT;

@@ -5,12 +5,16 @@
 
 #include <stdlib.h>
 
-/* Between two columns; and the least that a flexible one keeps. */
-#define GAP          2
-#define FLEXIBLE_MIN 10
+/* Between two columns; the least that one is cut to; and the most that a flexible one makes the
+ * next wait for where nothing is cut: what is longer pushes its own line only. */
+#define GAP            2
+#define WIDTH_MIN      8
+#define FLEXIBLE_ALIGN 72
+
+/* Enough for a cell of the widest characters; bounds the work on a cell of megabytes. */
+#define CELL_BYTES_MAX (8 * TABLE_CELL_MAX)
 
 static const char ellipsis[] = "\xe2\x80\xa6";
-static const char replacement[] = "\xef\xbf\xbd";
 
 void table_init(table *t, const table_column *columns, size_t count)
 {
@@ -25,45 +29,35 @@ void table_free(table *t)
 
 /* --- cells --- */
 
-/* C0 and C1 controls, DEL, and what changes the direction of the text around it. */
-static bool is_unfit(view character)
-{
-    unsigned char first = (unsigned char)character.ptr[0];
-    unsigned char second = character.len > 1 ? (unsigned char)character.ptr[1] : 0;
-    unsigned char third = character.len > 2 ? (unsigned char)character.ptr[2] : 0;
-
-    if (character.len == 1)
-        return first < ' ' || first == 0x7f;
-    if (character.len == 2)
-        return first == 0xc2 && second < 0xa0;
-    return first == 0xe2 && ((second == 0x80 && third >= 0xa8 && third <= 0xae) ||
-                             (second == 0x81 && third >= 0xa6 && third <= 0xa9));
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Appends text on one line: runs of white space become one space, what is unfit to be shown the
- * replacement character. Stops a little after TABLE_CELL_MAX columns. */
+/* Appends text on one line, at most TABLE_CELL_MAX columns of it: runs of white space become one
+ * space, what is unfit to be shown the replacement character. */
 static void add_readable(buf *out, view text)
 {
-    size_t start = out->len;
+    size_t start = out->len, length;
 
-    while (text.len > 0 && out->len - start < 4 * TABLE_CELL_MAX) {
+    while (text.len > 0 && out->len - start < CELL_BYTES_MAX) {
         size_t bytes = view_utf8_step(text);
 
         if (is_space(text.ptr[0])) {
             if (out->len > start && out->data[out->len - 1] != ' ')
                 buf_char(out, ' ');
-        } else if (bytes == 0 || is_unfit((view){text.ptr, bytes})) {
-            buf_text(out, replacement);
+        } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
+            buf_text(out, TERM_REPLACEMENT);
         } else {
             buf_add(out, text.ptr, bytes);
         }
         bytes = bytes > 0 ? bytes : 1;
         text = (view){text.ptr + bytes, text.len - bytes};
+    }
+    length = term_fit((view){buf_str(out) + start, out->len - start}, TABLE_CELL_MAX);
+    if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
+        out->len = start + length;
+        buf_text(out, ellipsis);
     }
 }
 
@@ -110,79 +104,99 @@ void table_int(table *t, int64_t number)
 
 /* --- printing --- */
 
-/* Width of each column; 0 for one that is empty throughout. */
-static void measure(const table *t, int widths[TABLE_COLUMNS_MAX])
+typedef struct layout {
+    int widths[TABLE_COLUMNS_MAX]; /* 0: the column is empty throughout and left out */
+    int indent;
+    bool cuts; /* what is wider than its column is cut; else it goes on */
+} layout;
+
+static void measure(layout *l, const table *t)
 {
     for (size_t c = 0; c < t->width; c++) {
-        int titled = term_columns(view_of(t->columns[c].title));
+        int titled = term_columns(view_of(t->columns[c].title)), widest = 0;
 
-        widths[c] = 0;
         for (size_t i = c; i < t->count; i += t->width) {
-            if (t->cells[i].columns > widths[c])
-                widths[c] = t->cells[i].columns;
+            if (t->cells[i].columns > widest)
+                widest = t->cells[i].columns;
         }
-        if (widths[c] > 0 && widths[c] < titled)
-            widths[c] = titled;
+        if (!l->cuts && t->columns[c].align == TABLE_FLEXIBLE && widest > FLEXIBLE_ALIGN)
+            widest = FLEXIBLE_ALIGN;
+        l->widths[c] = widest > 0 && widest < titled ? titled : widest;
     }
 }
 
-/* Takes from the flexible column what the line has too much. */
-static void shrink(const table *t, int widths[TABLE_COLUMNS_MAX], int room)
+/* The column that gives way next: a flexible one, else the widest; -1: all are narrow. */
+static int find_widest(const layout *l, const table *t, bool flexible)
 {
-    int total = -GAP;
+    int found = -1;
+
+    for (size_t c = 0; c < t->width; c++) {
+        bool may = l->widths[c] > WIDTH_MIN && (t->columns[c].align == TABLE_FLEXIBLE) == flexible;
+
+        if (may && (found < 0 || l->widths[c] > l->widths[found]))
+            found = (int)c;
+    }
+    return found < 0 && flexible ? find_widest(l, t, false) : found;
+}
+
+/* Makes the columns narrower until a line fits. */
+static void shrink(layout *l, const table *t, int room)
+{
+    int excess = -room - GAP, column = 0;
 
     for (size_t c = 0; c < t->width; c++)
-        total += widths[c] > 0 ? widths[c] + GAP : 0;
-    for (size_t c = 0; c < t->width && total > room; c++) {
-        if (!t->columns[c].flexible || widths[c] <= FLEXIBLE_MIN)
-            continue;
-        widths[c] -= total - room;
-        if (widths[c] < FLEXIBLE_MIN)
-            widths[c] = FLEXIBLE_MIN;
+        excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
+    while (excess > 0 && (column = find_widest(l, t, true)) >= 0) {
+        int most = l->widths[column] - WIDTH_MIN;
+        int taken = excess < most ? excess : most;
+
+        l->widths[column] -= taken;
+        excess -= taken;
     }
 }
 
-/* One cell in `width` columns; `last`: without spaces after it. */
-static void print_cell(FILE *out, view text, int columns, int width, bool right, bool last,
-                       term_style style)
+/* One cell; the last of its line has no spaces after it. */
+static void print_cell(FILE *out, const layout *l, view text, const table_cell *cell, int width,
+                       table_align align, bool last)
 {
     const char *cut = "";
+    int columns = cell->columns;
 
-    if (columns > width) {
+    if (columns > width && l->cuts) {
         text.len = term_fit(text, width - 1);
         columns = term_columns(text) + 1;
         cut = ellipsis;
     }
-    if (right)
+    if (columns > width)
+        width = columns;
+    if (align == TABLE_RIGHT)
         fprintf(out, "%*s", width - columns, "");
-    fprintf(out, "%s%.*s%s%s", term_on(style), (int)text.len, text.ptr, cut, term_off(style));
-    if (!right && !last)
+    fprintf(out, "%s%.*s%s%s", term_on(cell->style), (int)text.len, text.ptr, cut,
+            term_off(cell->style));
+    if (align != TABLE_RIGHT && !last)
         fprintf(out, "%*s", width - columns, "");
 }
 
-static void print_row(FILE *out, const table *t, const table_cell *cells, const int *widths,
-                      int indent)
+static void print_row(FILE *out, const layout *l, const table *t, const table_cell *cells)
 {
     size_t last = t->width;
-    int pending = indent;
+    int space = l->indent;
 
-    while (last > 0 && (widths[last - 1] == 0 || cells[last - 1].columns == 0))
+    while (last > 0 && (l->widths[last - 1] == 0 || cells[last - 1].columns == 0))
         last--;
     for (size_t c = 0; c < last; c++) {
-        const table_cell *cell = &cells[c];
-        view text = {buf_str(&t->text) + cell->offset, cell->length};
+        view text = {buf_str(&t->text) + cells[c].offset, cells[c].length};
 
-        if (widths[c] == 0)
+        if (l->widths[c] == 0)
             continue;
-        fprintf(out, "%*s", pending, "");
-        print_cell(out, text, cell->columns, widths[c], t->columns[c].right, c + 1 == last,
-                   cell->style);
-        pending = GAP;
+        fprintf(out, "%*s", space, "");
+        print_cell(out, l, text, &cells[c], l->widths[c], t->columns[c].align, c + 1 == last);
+        space = GAP;
     }
     fputc('\n', out);
 }
 
-static void print_titles(FILE *out, const table *t, const int *widths, int indent)
+static void print_titles(FILE *out, const layout *l, const table *t)
 {
     table titles;
 
@@ -190,21 +204,21 @@ static void print_titles(FILE *out, const table *t, const int *widths, int inden
     for (size_t c = 0; c < t->width; c++)
         table_add(&titles, view_of(t->columns[c].title), STYLE_DIM);
     if (titles.text.len > 0 && !titles.failed)
-        print_row(out, &titles, titles.cells, widths, indent);
+        print_row(out, l, &titles, titles.cells);
     table_free(&titles);
 }
 
 bool table_print(FILE *out, const table *t, int indent, int width)
 {
-    int widths[TABLE_COLUMNS_MAX];
+    layout l = {.indent = indent, .cuts = width > 0};
 
     if (t->failed || !buf_ok(&t->text))
         return false;
-    measure(t, widths);
+    measure(&l, t);
     if (width > 0)
-        shrink(t, widths, width - indent);
-    print_titles(out, t, widths, indent);
+        shrink(&l, t, width - indent);
+    print_titles(out, &l, t);
     for (size_t i = 0; i + t->width <= t->count; i += t->width)
-        print_row(out, t, t->cells + i, widths, indent);
+        print_row(out, &l, t, t->cells + i);
     return true;
 }

@@ -14,10 +14,15 @@
 
 #define TABLE_COLUMNS_MAX 12
 
+typedef enum table_align {
+    TABLE_LEFT,
+    TABLE_RIGHT,   /* for numbers */
+    TABLE_FLEXIBLE /* left; gives way when the terminal is narrow */
+} table_align;
+
 typedef struct table_column {
     const char *title;
-    bool right;    /* aligned to the right, for numbers */
-    bool flexible; /* gives way when the terminal is narrow */
+    table_align align;
 } table_column;
 
 typedef struct table_cell {

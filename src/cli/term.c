@@ -106,6 +106,38 @@ size_t term_fit(view text, int columns)
     return fits;
 }
 
+/* --- text from outside --- */
+
+bool term_is_unfit(view character)
+{
+    unsigned char first = (unsigned char)character.ptr[0];
+    unsigned char second = character.len > 1 ? (unsigned char)character.ptr[1] : 0;
+    unsigned char third = character.len > 2 ? (unsigned char)character.ptr[2] : 0;
+
+    if (character.len == 1)
+        return first < ' ' || first == 0x7f;
+    if (character.len == 2)
+        return first == 0xc2 && second < 0xa0;
+    return first == 0xe2 && ((second == 0x80 && third >= 0xa8 && third <= 0xae) ||
+                             (second == 0x81 && third >= 0xa6 && third <= 0xa9));
+}
+
+void term_print_text(FILE *out, view text)
+{
+    while (text.len > 0) {
+        size_t bytes = view_utf8_step(text);
+        bool layout = *text.ptr == '\n' || *text.ptr == '\t';
+
+        if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
+            fputs(TERM_REPLACEMENT, out);
+        else
+            fwrite(text.ptr, 1, bytes, out);
+        bytes = bytes > 0 ? bytes : 1;
+        text = (view){text.ptr + bytes, text.len - bytes};
+    }
+    fputc('\n', out);
+}
+
 /* --- progress --- */
 
 static void print_bar(uint64_t done, uint64_t total)

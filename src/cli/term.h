@@ -28,11 +28,21 @@ int term_width(void);
 const char *term_on(term_style style);
 const char *term_off(term_style style);
 
+/* What stands for a character that is unfit, or is none. */
+#define TERM_REPLACEMENT "\xef\xbf\xbd"
+
 /* How many columns text takes; it is UTF-8 without control characters. */
 int term_columns(view text);
 
 /* The longest beginning that fits so many columns, in bytes. */
 size_t term_fit(view text, int columns);
+
+/* Whether a well-formed character must not reach a terminal: controls, and what changes the
+ * direction of the text around it. */
+bool term_is_unfit(view character);
+
+/* Prints text that came from outside, with its lines, and an end of line after it. */
+void term_print_text(FILE *out, view text);
 
 /* A line on stderr that says how far a long work is; a few times a second, on a terminal only. */
 typedef struct term_progress {

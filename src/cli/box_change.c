@@ -1,0 +1,200 @@
+/*
+ * box_change.c: `cardbox box create`, `append` and `fork`, over the public SDK.
+ */
+#include <inttypes.h>
+#include "cli/commands.h"
+
+static const char *const *as_ids(char **arguments)
+{
+    return (const char *const *)(const void *)arguments;
+}
+
+static void print_change(const cardbox_box_change *change, bool json)
+{
+    if (json)
+        printf(
+            "{\"box_id\":\"%s\",\"version\":%" PRId64 ",\"length\":%" PRId64 ",\"replayed\":%s}\n",
+            change->box_id, change->version, change->length, change->replayed ? "true" : "false");
+    else
+        printf("box %s   version %" PRId64 "   %" PRId64 " card%s%s\n", change->box_id,
+               change->version, change->length, change->length == 1 ? "" : "s",
+               change->replayed ? "   (done before)" : "");
+}
+
+/* Ends a command: prints what changed, or why nothing did. */
+static cli_exit finish(cardbox *db, cardbox_status status, const cardbox_box_change *change,
+                       const cardbox_error *err, bool json)
+{
+    cardbox_close(db);
+    if (status != CARDBOX_OK)
+        return cli_failed(err);
+    print_change(change, json);
+    return CLI_DONE;
+}
+
+/* --- create --- */
+
+typedef struct create_options {
+    cli_common common;
+    const char *id;
+} create_options;
+
+static cli_exit run_create(const void *given, char **arguments, int count)
+{
+    const create_options *options = given;
+    cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_box_change change = {.version = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    how.box_id = options->id;
+    how.card_ids = as_ids(arguments);
+    how.card_count = (size_t)count;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = cardbox_create_box(&change, db, options->common.project, &how, &err);
+    return finish(db, status, &change, &err, options->common.json);
+}
+
+static const opt_spec create_specs[] = {
+    CLI_DSN(create_options),
+    CLI_PROJECT(create_options),
+    {"id", OPT_TEXT, offsetof(create_options, id), NULL, "UUID", "its id (default: a new UUIDv7)",
+     0, 0},
+    CLI_JSON(create_options),
+    CLI_OPTIONS_END,
+};
+
+static const create_options create_defaults = {0};
+
+const cli_command cli_box_create = {
+    .name = "box create",
+    .arguments = "[CARD...]",
+    .summary = "make a box",
+    .examples = "box create --project demo\n"
+                "box create --project demo demo-001-instruction demo-002-profile --json",
+    .options = create_specs,
+    .defaults = &create_defaults,
+    .size = sizeof(create_options),
+    .most = -1,
+    .needs_project = true,
+    .run = run_create,
+};
+
+/* --- append --- */
+
+typedef struct append_options {
+    cli_common common;
+    const char *key;
+    long expected_version;
+} append_options;
+
+static cli_exit run_append(const void *given, char **arguments, int count)
+{
+    const append_options *options = given;
+    cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
+    cardbox_box_change change = {.version = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    how.key = options->key;
+    how.expected_version = options->expected_version;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
+                                   as_ids(arguments + 1), (size_t)count - 1, &how, &err);
+    return finish(db, status, &change, &err, options->common.json);
+}
+
+static const opt_spec append_specs[] = {
+    CLI_DSN(append_options),
+    CLI_PROJECT(append_options),
+    {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
+     "append key: the same one appends once", 0, 0},
+    {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
+     "only if the box is at this version", 1, INT32_MAX},
+    CLI_JSON(append_options),
+    CLI_OPTIONS_END,
+};
+
+static const append_options append_defaults = {0};
+
+const cli_command cli_box_append = {
+    .name = "box append",
+    .arguments = "BOX CARD...",
+    .summary = "add cards to the end of a box",
+    .examples =
+        "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
+        "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 a-1 a-2",
+    .options = append_specs,
+    .defaults = &append_defaults,
+    .size = sizeof(append_options),
+    .least = 2,
+    .most = -1,
+    .needs_project = true,
+    .run = run_append,
+};
+
+/* --- fork --- */
+
+typedef struct fork_options {
+    cli_common common;
+    long at_version;
+    long at_length;
+    const char *new_id;
+} fork_options;
+
+static cli_exit run_fork(const void *given, char **arguments, int count)
+{
+    const fork_options *options = given;
+    cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
+    cardbox_box_change change = {.version = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    (void)count;
+    if (options->at_version > 0 && options->at_length >= 0) {
+        cli_error("give --at-version or --at-length, not both");
+        return CLI_USAGE;
+    }
+    how.new_box_id = options->new_id;
+    how.at_version = options->at_version;
+    how.at_length = options->at_length;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
+    return finish(db, status, &change, &err, options->common.json);
+}
+
+static const opt_spec fork_specs[] = {
+    CLI_DSN(fork_options),
+    CLI_PROJECT(fork_options),
+    {"at-version", OPT_INT, offsetof(fork_options, at_version), NULL, "N",
+     "as it was at this version", 1, INT32_MAX},
+    {"at-length", OPT_INT, offsetof(fork_options, at_length), NULL, "N",
+     "only with its first N cards", 0, INT32_MAX},
+    {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "UUID",
+     "id of the fork (default: a new UUIDv7)", 0, 0},
+    CLI_JSON(fork_options),
+    CLI_OPTIONS_END,
+};
+
+static const fork_options fork_defaults = {.at_length = -1};
+
+const cli_command cli_box_fork = {
+    .name = "box fork",
+    .arguments = "BOX",
+    .summary = "make a new box that begins like this one",
+    .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
+                "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
+    .options = fork_specs,
+    .defaults = &fork_defaults,
+    .size = sizeof(fork_options),
+    .least = 1,
+    .most = 1,
+    .needs_project = true,
+    .run = run_fork,
+};

@@ -1,0 +1,246 @@
+/*
+ * card_view.c: makes lines and tables of cards. What comes from outside is shown through the table,
+ * which keeps escape sequences from the terminal.
+ */
+#include "cli/card_view.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include "base/isotime.h"
+#include "cli/cli.h"
+#include "store/card_json.h"
+#include "store/content.h"
+
+static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
+
+/* --- for programs --- */
+
+static int64_t micros_of(const char *moment)
+{
+    isotime time;
+
+    return isotime_parse(view_of(moment), &time) ? isotime_to_micros(&time) : 0;
+}
+
+static view text_of(const char *text, size_t length)
+{
+    return text ? (view){text, length} : (view){NULL, 0};
+}
+
+void card_view_json(buf *out, const cardbox_card *card, const char *project)
+{
+    card_row row = {
+        .card_id = view_of(card->card_id),
+        .content = text_of(card->content, card->content_length),
+        .exact = false, /* its line ends would break the line */
+        .tool_calls = text_of(card->tool_calls, card->tool_calls_length),
+        .tool_call_id = view_of(card->tool_call_id),
+        .metadata = text_of(card->metadata, card->metadata_length),
+        .has_ttl = card->ttl_seconds != 0,
+        .ttl_seconds = card->ttl_seconds,
+        .has_expiry = card->expires_at != NULL,
+        .expires_micros = card->expires_at ? micros_of(card->expires_at) : 0,
+        .created_micros = micros_of(card->created_at),
+        .sealed = card->sealed,
+    };
+
+    card_json(out, &row, view_of(project));
+    buf_char(out, '\n');
+}
+
+/* --- for people --- */
+
+const char *card_view_role(const cardbox_card *card)
+{
+    const char *role = card->role ? card->role : cardbox_role_of_type(card->type);
+
+    return role ? role : "";
+}
+
+term_style card_view_style(const char *role)
+{
+    static const struct {
+        const char *role;
+        term_style style;
+    } styles[] = {{"user", STYLE_GREEN},
+                  {"assistant", STYLE_CYAN},
+                  {"tool", STYLE_YELLOW},
+                  {"system", STYLE_MAGENTA}};
+
+    for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+        if (strcmp(styles[i].role, role) == 0)
+            return styles[i].style;
+    }
+    return STYLE_PLAIN;
+}
+
+const char *card_view_age(char out[AGE_SIZE], const char *moment)
+{
+    static const struct {
+        int64_t seconds, below;
+        const char *unit;
+    } units[] = {{1, 60, "s"},
+                 {60, 3600, "m"},
+                 {3600, 2 * 86400, "h"},
+                 {86400, 60 * 86400, "d"},
+                 {30 * 86400, 2 * 365 * 86400, "mo"},
+                 {365 * 86400, INT64_MAX, "y"}};
+    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
+    size_t i = 0;
+
+    out[0] = '\0';
+    if (moment == NULL)
+        return out;
+    if (age < 0)
+        age = 0; /* another machine's clock */
+    while (age >= units[i].below)
+        i++;
+    snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
+    return out;
+}
+
+static void add_string(buf *out, scan_value value)
+{
+    if (value.kind == SCAN_STRING && scan_decode(out, value.text))
+        return;
+    scan_compact(out, value.text);
+}
+
+/* search {"q":"Q1 report"} */
+static void add_call(buf *out, scan_value content)
+{
+    add_string(out, scan_find(content, "tool_name"));
+    buf_char(out, ' ');
+    scan_compact(out, scan_find(content, "arguments").text);
+}
+
+/* success, {"hits":3}; or failed, timeout: no answer within 30 s */
+static void add_result(buf *out, scan_value content)
+{
+    scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
+
+    add_string(out, scan_find(content, "status"));
+    if (error.kind == SCAN_OBJECT) {
+        buf_text(out, ", ");
+        add_string(out, scan_find(error, "code"));
+        buf_text(out, ": ");
+        add_string(out, scan_find(error, "message"));
+    } else if (result.kind != SCAN_NONE && result.kind != SCAN_NULL) {
+        buf_text(out, ", ");
+        add_string(out, result);
+    }
+}
+
+/* 3 tools: read_log, disk_usage, list_files */
+static void add_tools(buf *out, scan_value content)
+{
+    scan_value tools = scan_find(content, "tools"), tool;
+    unsigned count = 0;
+    scan_walk walk = scan_enter(tools);
+
+    while (scan_element(&walk, &tool))
+        count++;
+    buf_printf(out, "%u tool%s", count, count == 1 ? "" : "s");
+    walk = scan_enter(tools);
+    for (unsigned i = 0; scan_element(&walk, &tool); i++) {
+        scan_value function = tool.kind == SCAN_OBJECT ? scan_find(tool, "function") : tool;
+
+        buf_text(out, i == 0 ? ": " : ", ");
+        if (function.kind == SCAN_OBJECT)
+            tool = function;
+        if (tool.kind == SCAN_OBJECT)
+            add_string(out, scan_find(tool, "name"));
+    }
+}
+
+void card_view_summary(buf *out, const cardbox_card *card)
+{
+    static const struct {
+        const char *class_name;
+        void (*add)(buf *out, scan_value content);
+    } special[] = {{"ToolCallContent", add_call},
+                   {"ToolResultContent", add_result},
+                   {"ToolContent", add_tools}};
+    scan_value content = scan_whole(text_of(card->content, card->content_length));
+    const char *class_name = content_class_of(content);
+
+    for (size_t i = 0; class_name && i < sizeof(special) / sizeof(special[0]); i++) {
+        if (strcmp(special[i].class_name, class_name) == 0) {
+            special[i].add(out, content);
+            return;
+        }
+    }
+    buf_text(out, cardbox_card_text(card));
+}
+
+/* --- tables --- */
+
+void card_table_init(card_table *t, bool numbered)
+{
+    static const table_column columns[] = {{"card", TABLE_LEFT},        {"type", TABLE_LEFT},
+                                           {"role", TABLE_LEFT},        {"age", TABLE_RIGHT},
+                                           {"content", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
+
+    memcpy(t->columns, columns, sizeof(columns));
+    t->numbered = numbered;
+    if (numbered)
+        t->columns[0] = (table_column){"#", TABLE_RIGHT};
+    table_init(&t->rows, t->columns, sizeof(columns) / sizeof(columns[0]));
+}
+
+static void add_first(card_table *t, const char *id, int64_t position)
+{
+    if (t->numbered)
+        table_int(&t->rows, position);
+    else
+        table_text(&t->rows, id);
+}
+
+void card_table_add(card_table *t, const cardbox_card *card, int64_t position)
+{
+    const char *role = card_view_role(card);
+    buf summary = BUF_INIT(line_max);
+    char age[AGE_SIZE];
+
+    card_view_summary(&summary, card);
+    add_first(t, card->card_id, position);
+    table_text(&t->rows, card->type);
+    table_add(&t->rows, view_of(role), card_view_style(role));
+    table_add(&t->rows, view_of(card_view_age(age, card->created_at)), STYLE_DIM);
+    table_text(&t->rows, buf_str(&summary));
+    table_add(&t->rows, view_of(card->tool_call_id), STYLE_DIM);
+    buf_free(&summary);
+}
+
+void card_table_add_missing(card_table *t, const char *id, int64_t position)
+{
+    add_first(t, id, position);
+    table_add(&t->rows, VIEW("missing"), STYLE_RED);
+    table_text(&t->rows, NULL);
+    table_text(&t->rows, NULL);
+    table_add(&t->rows, view_of(id), STYLE_DIM);
+    table_text(&t->rows, NULL);
+}
+
+bool card_table_print(card_table *t)
+{
+    bool printed = t->rows.count == 0 || table_print(stdout, &t->rows, 2, term_width());
+
+    table_free(&t->rows);
+    return printed;
+}
+
+bool card_view_print_json(const cardbox_cards *cards, const char *project)
+{
+    buf line = BUF_INIT(line_max);
+    bool printed = true;
+
+    for (size_t i = 0; printed && i < cardbox_cards_count(cards); i++) {
+        buf_reset(&line, 1 << 20);
+        card_view_json(&line, cardbox_cards_at(cards, i), project);
+        printed = buf_ok(&line);
+        fwrite(buf_str(&line), 1, line.len, stdout);
+    }
+    buf_free(&line);
+    return printed;
+}

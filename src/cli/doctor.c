@@ -1,0 +1,182 @@
+/*
+ * doctor.c: `cardbox doctor`: looks at a database as a service would find it, and says what is not
+ * as it should be and what to do.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "store/migrate.h"
+#include "store/operate.h"
+
+typedef struct doctor_options {
+    cli_common common;
+} doctor_options;
+
+typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
+
+typedef struct doctor {
+    table rows;
+    buf json;
+    bool failed; /* an error was found */
+} doctor;
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+{
+    static const struct {
+        const char *name;
+        term_style style;
+    } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
+    char text[CARDBOX_MESSAGE_SIZE + 128];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    d->failed = d->failed || what == FINDING_ERROR;
+    table_add(&d->rows, view_of(words[what].name), words[what].style);
+    table_text(&d->rows, check);
+    table_text(&d->rows, text);
+    buf_printf(&d->json, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check,
+               words[what].name);
+    buf_json_string(&d->json, view_of(text));
+    buf_text(&d->json, "}\n");
+}
+
+/* --- the checks --- */
+
+static void check_server(doctor *d, const operate_facts *facts)
+{
+    say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
+        facts->bytes / 1000000, facts->role);
+    if (strtol(facts->version, NULL, 10) >= 14)
+        say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+    else
+        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 14 or later is needed",
+            facts->version);
+    if (facts->in_recovery)
+        say(d, FINDING_WARNING, "server",
+            "a standby: nothing can be written; name the primary, or all hosts with "
+            "target_session_attrs=read-write");
+}
+
+static void check_schema(doctor *d, const operate_facts *facts)
+{
+    if (facts->migration == migrations_newest())
+        say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+    else
+        say(d, FINDING_WARNING, "migrations",
+            "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
+            migrations_newest());
+    if (*facts->open_tables == '\0')
+        say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
+    else
+        say(d, FINDING_ERROR, "isolation",
+            "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
+            "LEVEL SECURITY",
+            facts->open_tables);
+}
+
+static void check_role(doctor *d, const operate_facts *facts)
+{
+    static const char remedy[] = "let services log in as a role that is only a member of "
+                                 "cardbox_service";
+
+    if (facts->superuser)
+        say(d, FINDING_WARNING, "role", "%s is a superuser, past all row-level security: %s",
+            facts->role, remedy);
+    if (facts->bypasses_rls && !facts->superuser)
+        say(d, FINDING_WARNING, "role", "%s has BYPASSRLS: ALTER ROLE %s NOBYPASSRLS", facts->role,
+            facts->role);
+    if (facts->owner)
+        say(d, FINDING_WARNING, "role",
+            "%s owns tables of cardbox, and could change their rules: %s", facts->role, remedy);
+    if (!facts->in_service_role)
+        say(d, FINDING_WARNING, "role",
+            "%s is not a member of cardbox_service and sees only projects in tenant_grants: GRANT "
+            "cardbox_service TO %s",
+            facts->role, facts->role);
+    if (!facts->superuser && !facts->bypasses_rls && !facts->owner && facts->in_service_role)
+        say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+}
+
+static void check_settings(doctor *d, const operate_facts *facts)
+{
+    if (facts->jit_off)
+        say(d, FINDING_OK, "jit", "off");
+    else
+        say(d, FINDING_WARNING, "jit",
+            "on: compiling takes longer than our statements; ALTER DATABASE %s SET jit = off",
+            facts->database);
+}
+
+/* --- the command --- */
+
+static void examine(doctor *d, const doctor_options *options)
+{
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char dsn[CLI_DSN_SIZE];
+    operate_facts facts;
+    cardbox *db = NULL;
+
+    how.conninfo = cli_dsn(&options->common, dsn, sizeof(dsn));
+    how.application_name = "cardbox-doctor";
+    if (cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+        say(d, FINDING_ERROR, err.status == CARDBOX_INTERNAL ? "migrations" : "connection", "%s",
+            err.message);
+    } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
+        say(d, FINDING_ERROR, "connection", "%s", err.message);
+    } else {
+        check_server(d, &facts);
+        check_schema(d, &facts);
+        check_role(d, &facts);
+        check_settings(d, &facts);
+    }
+    cardbox_close(db);
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_LEFT}, {"", TABLE_LEFT}};
+    const doctor_options *options = given;
+    doctor d = {.json = BUF_INIT(1 << 20)};
+
+    (void)arguments;
+    (void)count;
+    table_init(&d.rows, columns, 3);
+    examine(&d, options);
+    if (options->common.json)
+        fputs(buf_str(&d.json), stdout);
+    else
+        table_print(stdout, &d.rows, 0, 0); /* a remedy that is cut helps nobody */
+    table_free(&d.rows);
+    buf_free(&d.json);
+    return d.failed ? CLI_FAILED : CLI_DONE;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN(doctor_options),
+    CLI_JSON(doctor_options),
+    CLI_OPTIONS_END,
+};
+
+static const doctor_options defaults = {0};
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "check the database, the role and the isolation",
+    .description = "Run it with the connection string of the service: it is that role that counts. "
+                   "Exit\nstatus 1 if there is an error; warnings alone give 0.",
+    .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
+                "doctor --json",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(doctor_options),
+    .run = run,
+};
