@@ -112,11 +112,40 @@ $(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
 
 # --- installing ---
 
-install: build ## programs, library, headers, pkg-config file and man pages under $(DESTDIR)$(PREFIX)
-	@tests/../sql/../src/cli/install.sh install "$(DESTDIR)$(PREFIX)" "$(PREFIX)" "$(BUILD)" "$(VERSION)" "$(SONAME)"
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+DOCDIR     ?= $(PREFIX)/share/doc/cardbox
+INSTALL    ?= install
+
+HEADERS   = $(wildcard include/cardbox/*.h)
+INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
+            $(addprefix $(LIBDIR)/,libcardbox.a libcardbox.so.$(VERSION) $(SONAME) libcardbox.so) \
+            $(LIBDIR)/pkgconfig/cardbox.pc $(INCLUDEDIR)/cardbox.h \
+            $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) \
+            $(MANDIR)/man1/cardbox.1 $(MANDIR)/man8/cardboxd.8 $(DOCDIR)/LICENSE
+INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
+
+install: build ## programs, library, headers, pkg-config file and man pages; PREFIX, DESTDIR, LIBDIR
+	@$(INSTALL) -d $(addprefix $(DESTDIR),$(INSTALLED_DIRS))
+	@$(INSTALL) $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	@$(INSTALL) -m 644 $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	@ln -sf libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	@ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libcardbox.so
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
+	    'Name: cardbox' 'Description: Cards and boxes of AI agents, kept in PostgreSQL' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lcardbox' \
+	    'Libs.private: $(LIB_LIBS)' >$(DESTDIR)$(LIBDIR)/pkgconfig/cardbox.pc
+	@$(INSTALL) -m 644 include/cardbox.h $(DESTDIR)$(INCLUDEDIR)
+	@$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/cardbox
+	@$(INSTALL) -m 644 src/cli/cardbox.1 $(DESTDIR)$(MANDIR)/man1
+	@$(INSTALL) -m 644 src/server/cardboxd.8 $(DESTDIR)$(MANDIR)/man8
+	@$(INSTALL) -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall: ## what install put there
-	@tests/../sql/../src/cli/install.sh uninstall "$(DESTDIR)$(PREFIX)" "$(PREFIX)" "$(BUILD)" "$(VERSION)" "$(SONAME)"
+	@rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	@rmdir $(DESTDIR)$(INCLUDEDIR)/cardbox $(DESTDIR)$(DOCDIR) 2>/dev/null || true
 
 clean: ## remove build/; the data in var/ stays
 	@rm -rf $(BUILD)

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# `make install` into a temporary DESTDIR: what a C or C++ program needs is there, found through
+# pkg-config, and linked with the shared or the static library it runs. `make uninstall` leaves
+# nothing behind.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+build=${CARDBOX_BUILD:-build}
+if [ "$(basename "$build")" != build ]; then
+    echo "SKIPPED: install: what is installed is the plain build"
+    echo "0 passed, 0 failed"
+    exit 0
+fi
+
+passed=0
+failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/cardbox-install-XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+root=$dir/root
+lib=$root/usr/lib/somewhere
+version=$(sed -n 's/^#define CARDBOX_VERSION  *"\(.*\)"/\1/p' include/cardbox/version.h)
+major=${version%%.*}
+
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >"$dir/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $name"
+        cat "$dir/log"
+    fi
+}
+
+make_it() { # TARGET
+    make -s BUILD="$build" DESTDIR="$root" PREFIX=/usr LIBDIR=/usr/lib/somewhere "$1"
+}
+
+# The installed pkg-config file, as if $root were /.
+flags() {
+    PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root \
+        PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@" cardbox
+}
+
+is_file() { test -f "$root/usr/$1" && ! test -L "$root/usr/$1"; }
+is_program() { test -x "$root/usr/bin/$1" && "$root/usr/bin/$1" --version | grep -F "$version"; }
+links_to() { [ "$(readlink "$lib/$1")" = "$2" ]; }
+soname_is() { readelf -d "$lib/libcardbox.so.$version" | grep -F "SONAME" | grep -F "[$1]"; }
+version_is() { [ "$(flags --modversion)" = "$version" ]; }
+names_no_destdir() { ! grep -rF "$dir" "$lib/pkgconfig/cardbox.pc"; }
+same_headers() { diff -r include "$root/usr/include"; }
+manual_is_clean() { # FILE
+    local complaints
+    complaints=$(groff -mandoc -ww -z -Tutf8 "$root/usr/share/man/$1" 2>&1) && [ -z "$complaints" ] && return
+    echo "$complaints"
+    return 1
+}
+
+cat >"$dir/program.c" <<'C'
+#include <cardbox.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    char id[CARDBOX_UUID_SIZE];
+    char *content = NULL;
+    cardbox *db = NULL;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    cardbox_uuid7(id);
+    if (!cardbox_uuid_parse(NULL, id) || strcmp(cardbox_version(), CARDBOX_VERSION) != 0)
+        return 1;
+    if (cardbox_text_content(&content, "hello", &err) != CARDBOX_OK)
+        return 2;
+    cardbox_free(content);
+    options.conninfo = "no such parameter=1";
+    if (cardbox_open(&db, &options, &err) != CARDBOX_INVALID || err.message[0] == '\0')
+        return 3;
+    puts(cardbox_status_name(err.status));
+    return 0;
+}
+C
+cp "$dir/program.c" "$dir/program.cc"
+
+# The compiler's flags come from pkg-config, word by word.
+compile_and_run() { # COMPILER SOURCE shared|static
+    local cflags libs
+    read -ra cflags < <(flags --cflags)
+    if [ "$3" = static ]; then
+        # Without the shared library the linker takes the other one.
+        mkdir -p "$dir/static"
+        cp "$lib/libcardbox.a" "$dir/static"
+        read -ra libs < <(flags --libs --static | sed "s|-L$lib|-L$dir/static|")
+    else
+        read -ra libs < <(flags --libs)
+    fi
+    "$1" -Wall -Wextra -Werror -pedantic "${cflags[@]}" -o "$dir/program" "$2" "${libs[@]}" || return
+    if [ "$3" = static ]; then
+        ! ldd "$dir/program" | grep -F libcardbox || return
+        [ "$("$dir/program")" = invalid ]
+    else
+        [ "$(LD_LIBRARY_PATH=$lib "$dir/program")" = invalid ]
+    fi
+}
+
+nothing_left() {
+    [ -z "$(find "$root" -type f -o -type l)" ] && ! test -d "$root/usr/include/cardbox" &&
+        ! test -d "$root/usr/share/doc/cardbox"
+}
+
+check "make install" make_it install
+for program in cardboxd cardbox; do check "$program runs" is_program "$program"; done
+for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man8/cardboxd.8 \
+    share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
+    check "$file" is_file "$file"
+done
+check "the headers are those of include/" same_headers
+check "libcardbox.so.$major" links_to "libcardbox.so.$major" "libcardbox.so.$version"
+check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$major"
+check "soname" soname_is "libcardbox.so.$major"
+check "cardbox.pc: version" version_is
+check "cardbox.pc: no DESTDIR" names_no_destdir
+for page in man1/cardbox.1 man8/cardboxd.8; do check "$page is clean" manual_is_clean "$page"; done
+for kind in shared static; do
+    check "C program, $kind" compile_and_run gcc "$dir/program.c" "$kind"
+    check "C++ program, $kind" compile_and_run g++ "$dir/program.cc" "$kind"
+done
+check "make install again" make_it install
+check "make uninstall" make_it uninstall
+check "nothing is left" nothing_left
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
