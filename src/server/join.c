@@ -50,7 +50,8 @@ struct joiner {
     join_lane turn;           /* which lane is first to get a free connection */
     request *oldest, *newest; /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
-    buf scratch; /* for keys on their way out and row numbers on their way in */
+    int64_t look_again_ms; /* for a connection to become worth using */
+    buf scratch;           /* for keys on their way out and row numbers on their way in */
 };
 
 typedef struct batch_member {
@@ -73,6 +74,7 @@ joiner *joiner_new(shared *house, links *l)
         return NULL;
     j->house = house;
     j->links = l;
+    j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
     return j;
 }
@@ -270,11 +272,13 @@ static void send_batch(joiner *j, join_lane which, db_link *to)
 
 void joiner_flush(joiner *j)
 {
+    int64_t now_ms = clock_ms();
     db_link *to = NULL;
-    while (j->waiting > 0 && (to = links_free_one(j->links)) != NULL) {
+    j->look_again_ms = INT64_MAX;
+    while (j->waiting > 0 && (to = links_free_one(j->links, now_ms, &j->look_again_ms)) != NULL) {
         join_lane which = j->turn;
         j->turn = (join_lane)((which + 1) % JOIN_LANES);
-        drop_left(j, which, clock_ms());
+        drop_left(j, which, now_ms);
         if (j->lanes[which].first != NULL)
             send_batch(j, which, to);
     }
@@ -399,8 +403,10 @@ void joiner_tick(joiner *j, int64_t now_ms)
 
 int64_t joiner_next_ms(const joiner *j)
 {
-    return j->oldest == NULL ? INT64_MAX
-                             : j->oldest->ticket.since_ms + j->house->set->request_timeout_ms;
+    if (j->oldest == NULL)
+        return INT64_MAX;
+    int64_t deadline_ms = j->oldest->ticket.since_ms + j->house->set->request_timeout_ms;
+    return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
 }
 
 void joiner_abort(joiner *j)

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/migrate.h"
 
 enum {
-    IN_FLIGHT_MAX = 1,    /* statements on a connection: what comes meanwhile is joined */
+    SLOW_MS = 2,          /* a statement that takes as long makes the next connection be used: one
+                           * that is quick is worth waiting for, as few large statements cost less
+                           * than many small ones */
     UNFIT_RETRY_MS = 1000 /* until a database that was not migrated is looked at again */
 };
 
@@ -38,6 +41,7 @@ struct links {
     shared *house;
     int epoll_fd;
     unsigned ups_seen;
+    size_t quick; /* connections that are used freely: one a core, over all loops */
     size_t count;
     db_link link[];
 };
@@ -144,6 +148,14 @@ static void look(db_link *k)
 
 /* --- what the loop calls --- */
 
+/* As many statements as there are cores keep PostgreSQL and the loops busy; more of them would only
+ * be smaller. */
+static size_t quick_connections(const settings *set)
+{
+    long each = sysconf(_SC_NPROCESSORS_ONLN) / set->loops;
+    return each < 1 ? 1 : (size_t)each;
+}
+
 cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t first_tag,
                          cardbox_error *err)
 {
@@ -154,6 +166,7 @@ cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t firs
         return CARDBOX_NOMEM;
     l->house = house;
     l->epoll_fd = epoll_fd;
+    l->quick = quick_connections(house->set);
     how.conninfo = house->set->dsn;
     how.application_name = "cardboxd";
     how.connect_timeout_ms = (unsigned)house->set->connect_timeout_ms;
@@ -242,18 +255,25 @@ int64_t links_next_ms(const links *l)
     return next_ms;
 }
 
-db_link *links_free_one(links *l)
+db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms)
 {
-    db_link *best = NULL;
+    size_t busy = 0;
+    int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = 0; i < l->count; i++) {
         db_link *k = &l->link[i];
-        if (k->state != LINK_USABLE || !pipe_up(k->pipe) ||
-            pipe_in_flight(k->pipe) >= IN_FLIGHT_MAX)
+        if (k->state != LINK_USABLE || !pipe_up(k->pipe))
             continue;
-        if (best == NULL || pipe_in_flight(k->pipe) < pipe_in_flight(best->pipe))
-            best = k;
+        if (pipe_in_flight(k->pipe) == 0) {
+            bool may = busy < l->quick || slow_ms <= now_ms;
+            *look_again_ms = may ? INT64_MAX : slow_ms;
+            return may ? k : NULL;
+        }
+        busy++;
+        if (pipe_busy_since_ms(k->pipe) + SLOW_MS > slow_ms)
+            slow_ms = pipe_busy_since_ms(k->pipe) + SLOW_MS;
     }
-    return best;
+    *look_again_ms = INT64_MAX;
+    return NULL;
 }
 
 cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,

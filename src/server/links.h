@@ -21,9 +21,11 @@ void links_ready(links *l, size_t number);
 void links_tick(links *l, int64_t now_ms);
 int64_t links_next_ms(const links *l);
 
-/* A usable connection that may take another statement: the least busy one; NULL: none. */
+/* A connection for the next statement, or NULL: none, or better to wait for one that is about to be
+ * free, since what comes meanwhile is joined. Then *look_again_ms, if not NULL, is when to ask
+ * again even if nothing has happened. */
 typedef struct db_link db_link;
-db_link *links_free_one(links *l);
+db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms);
 
 /* As pipe_send. */
 cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,

@@ -1,6 +1,7 @@
 /*
  * main.c: cardboxd. Starts the loops, waits for a signal, stops the loops.
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,11 @@
 #include "server/listen.h"
 #include "server/loop.h"
 
-enum { EXIT_USAGE = 2 };
+enum {
+    EXIT_USAGE = 2,
+    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
+    MEMORY_STEP = 1024 * 1024
+};
 
 typedef struct server {
     settings set;
@@ -31,6 +36,15 @@ static void raise_descriptor_limit(void)
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         log_warn("descriptor_limit", "soft=%llu", (unsigned long long)limit.rlim_cur);
+}
+
+/* Answers come in pieces of some hundred KB that are freed at once: without this the allocator
+ * gives the memory back to the kernel and takes it again, many times a second. */
+static void keep_memory(void)
+{
+    mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
+    mallopt(M_TOP_PAD, MEMORY_STEP);
+    mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
 }
 
 /* Signals are for this thread alone: it waits for them. */
@@ -124,6 +138,7 @@ int main(int argc, char **argv)
     s.house.set = &s.set;
     block_signals(&waited_for);
     raise_descriptor_limit();
+    keep_memory();
     idset_seed();
     http_global_init();
     if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, s.set.insecure_no_auth,

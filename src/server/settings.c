@@ -103,10 +103,13 @@ static bool set_log_level(const char *name)
     return false;
 }
 
+/* Half the cores are PostgreSQL's; with two loops one can wait for it while the other works. */
 static long default_loops(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 4 ? 1 : cores / 2;
+    if (cores < 2)
+        return 1;
+    return cores < 4 ? 2 : cores / 2;
 }
 
 settings_result settings_read(settings *out, int argc, char **argv)

@@ -521,6 +521,11 @@ size_t pipe_in_flight(const store_pipe *pipe)
     return pipe->in_flight;
 }
 
+int64_t pipe_busy_since_ms(const store_pipe *pipe)
+{
+    return pipe->first == NULL ? INT64_MAX : pipe->front_ms;
+}
+
 const char *pipe_reason(const store_pipe *pipe)
 {
     return pipe->reason;

@@ -49,6 +49,7 @@ void pipe_hurry(store_pipe *pipe);
 
 bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
 size_t pipe_in_flight(const store_pipe *pipe);
+int64_t pipe_busy_since_ms(const store_pipe *pipe); /* INT64_MAX: nothing is in flight */
 
 /* Why the last connection was lost or could not be made; "" if none was. */
 const char *pipe_reason(const store_pipe *pipe);
