@@ -13,7 +13,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pr
             -Wformat=2 -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings
 PG_CFLAGS = -I$(shell pg_config --includedir 2>/dev/null)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) -fPIC -pthread \
-             -fvisibility=hidden -fstack-protector-strong $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
+             -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
+             $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 LIB_LIBS    = -lpq -luuid -pthread
 SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -ljansson
 CLI_LIBS    = $(LIB_LIBS) -ljansson
@@ -93,7 +94,7 @@ $(BUILD)/lib/libcardbox.a: $(LIB_OBJ)
 $(BUILD)/lib/libcardbox.so: $(LIB_OBJ) src/store/exports.map
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--gc-sections \
 	    -Wl,--version-script=src/store/exports.map -o $@.$(VERSION) $(LIB_OBJ) $(LIB_LIBS)
 	@ln -sf libcardbox.so.$(VERSION) $(BUILD)/lib/$(SONAME)
 	@ln -sf $(SONAME) $@

@@ -112,7 +112,8 @@ static cardbox_status new_boxes(cardbox_boxes **out, store_rows *rows, size_t co
     }
     if (made == NULL || made->memory.failed) {
         cardbox_boxes_free(made);
-        return error_nomem(err);
+        error_nomem(err);
+        return CARDBOX_NOMEM;
     }
     *out = made;
     return CARDBOX_OK;

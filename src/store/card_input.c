@@ -183,8 +183,8 @@ static cardbox_status read_metadata(card_input *out, const cardbox_card *card, c
 static cardbox_status read_tool_fields(card_input *out, const cardbox_card *card,
                                        cardbox_error *err)
 {
-    scan_value value;
-    unsigned flags;
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+    unsigned flags = 0;
     cardbox_status status = CARDBOX_OK;
     if (card->tool_calls != NULL) {
         status = check_json("tool_calls", card->tool_calls, card->tool_calls_length, SCAN_ARRAY,
@@ -215,8 +215,8 @@ static cardbox_status read_life(card_input *out, const cardbox_card *card, cardb
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                cardbox_error *err)
 {
-    scan_value content;
-    unsigned flags;
+    scan_value content = {SCAN_NONE, {NULL, 0}};
+    unsigned flags = 0;
     *out = (card_input){.tenant = view_of(tenant)};
     cardbox_status status = check_id("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
     if (status != CARDBOX_OK)

@@ -23,7 +23,8 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     }
     if (made == NULL || made->memory.failed) {
         cardbox_cards_free(made);
-        return error_nomem(err);
+        error_nomem(err);
+        return CARDBOX_NOMEM;
     }
     *out = made;
     return CARDBOX_OK;

@@ -348,6 +348,7 @@ static void lists(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
     char id[16], seen[26] = "";
+    size_t seen_count = 0;
     for (int i = 0; i < 25; i++) {
         snprintf(id, sizeof(id), "l-%c", 'a' + i);
         add_listed(id, i % 2 == 0 ? "even" : "odd", i < 20 ? "x" : "y", i == 3 ? "call-3" : NULL);
@@ -361,7 +362,7 @@ static void lists(void **state)
         cardbox_cards_free(cards);
         assert_ok(cardbox_list_cards(&cards, db, "lists", &filter, &err), &err);
         for (size_t i = 0; i < cardbox_cards_count(cards); i++)
-            strncat(seen, cardbox_cards_at(cards, i)->card_id + 2, 1);
+            seen[seen_count++] = cardbox_cards_at(cards, i)->card_id[2];
     } while (cardbox_cards_cursor(cards) != NULL);
     cardbox_cards_free(cards);
     assert_string_equal(seen, "yxwvutsrqponmlkjihgfedcba");
