@@ -181,6 +181,7 @@ static bool wait_in_line(store_pool *pool, store_conn **out)
     /* On the stack, but out of the list before this returns. */
     // cppcheck-suppress autoVariables
     *pool->last_waiter = &self;
+    // cppcheck-suppress autoVariables
     pool->last_waiter = &self.next;
     pool->stats.waiting++;
     while (!self.served && waited != ETIMEDOUT)
