@@ -93,9 +93,8 @@ static cli_exit run(const void *given, char **arguments, int count)
             cli_failed(&err);
         whole = close_target(&target, status == CARDBOX_OK && target.failure == 0);
     }
-    if (target.failure != 0 && target.failure != EPIPE)
-        cli_error("cannot write %s: %s", to_file ? target.name : "the output",
-                  strerror(target.failure));
+    if (target.failure != 0 && to_file) /* of stdout the end of the program speaks */
+        cli_error("cannot write %s: %s", target.name, strerror(target.failure));
     if (whole && to_file)
         printf("%llu cards and %llu boxes in %s\n",
                (unsigned long long)target.counts.of[TRANSFER_CARD],

@@ -3,13 +3,10 @@
  */
 #include "cli/cli.h"
 #include <locale.h>
-#include <signal.h>
-#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
     /* For wcwidth alone: text is UTF-8 whatever the terminal's locale says. */
     setlocale(LC_CTYPE, "C.UTF-8");
-    signal(SIGPIPE, SIG_IGN);
     return (int)cli_finish(cli_run(argc - 1, argv + 1));
 }

@@ -144,11 +144,12 @@ bool cli_open(cardbox **db, const cli_common *common)
 
 cli_exit cli_finish(cli_exit status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    bool failed_before = ferror(stdout) != 0;
+
+    if (fflush(stdout) == 0 && !failed_before)
         return status;
-    /* `cardbox ... | head` is no failure of ours, but the exit status must not say "done". */
-    if (errno != EPIPE)
-        cli_error("cannot write the output: %s", strerror(errno));
+    cli_error("cannot write the output%s%s", failed_before ? "" : ": ",
+              failed_before ? "" : strerror(errno));
     return CLI_FAILED;
 }
 

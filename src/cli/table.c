@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-/* Between two columns; the least that one is cut to; and the most that a flexible one makes the
- * next wait for where nothing is cut: what is longer pushes its own line only. */
+/* Between two columns; the least that a flexible one, and any other, is cut to; and the most that a
+ * flexible one makes the next wait for where nothing is cut: a longer cell pushes its own line. */
 #define GAP            2
+#define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
 #define FLEXIBLE_ALIGN 72
 
@@ -125,18 +126,25 @@ static void measure(layout *l, const table *t)
     }
 }
 
+static int least_width(table_align align)
+{
+    return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
+}
+
 /* The column that gives way next: a flexible one, else the widest; -1: all are narrow. */
-static int find_widest(const layout *l, const table *t, bool flexible)
+static int find_widest(const layout *l, const table *t)
 {
     int found = -1;
 
     for (size_t c = 0; c < t->width; c++) {
-        bool may = l->widths[c] > WIDTH_MIN && (t->columns[c].align == TABLE_FLEXIBLE) == flexible;
-
-        if (may && (found < 0 || l->widths[c] > l->widths[found]))
+        if (l->widths[c] <= least_width(t->columns[c].align))
+            continue;
+        if (t->columns[c].align == TABLE_FLEXIBLE)
+            return (int)c;
+        if (found < 0 || l->widths[c] > l->widths[found])
             found = (int)c;
     }
-    return found < 0 && flexible ? find_widest(l, t, false) : found;
+    return found;
 }
 
 /* Makes the columns narrower until a line fits. */
@@ -146,8 +154,8 @@ static void shrink(layout *l, const table *t, int room)
 
     for (size_t c = 0; c < t->width; c++)
         excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
-    while (excess > 0 && (column = find_widest(l, t, true)) >= 0) {
-        int most = l->widths[column] - WIDTH_MIN;
+    while (excess > 0 && (column = find_widest(l, t)) >= 0) {
+        int most = l->widths[column] - least_width(t->columns[column].align);
         int taken = excess < most ? excess : most;
 
         l->widths[column] -= taken;

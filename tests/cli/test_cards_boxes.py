@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""cardbox card and box: tables, --json, and what happens to what is written."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, cardbox
+
+SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+BOX = "01970000-0000-7000-8000-000000000001"
+
+
+def sample():
+    """The environment of commands that work on a fresh copy of the sample."""
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    cardbox("import", SAMPLE, env=env)
+    return env
+
+
+SHARED = {}
+
+
+def shared():
+    """The same for those that only read."""
+    if not SHARED:
+        SHARED.update(sample())
+    return SHARED
+
+
+def objects(*arguments, env=None, **options):
+    """The JSON objects that a command prints with --json."""
+    done = cardbox(*arguments, "--json", env=env or shared(), **options)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def on_terminal(*arguments, columns=100, env=None):
+    """What a command prints on a terminal."""
+    parent, child = pty.openpty()
+    program = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
+    environment = {**os.environ, **shared(), "TERM": "xterm", **(env or {})}
+    subprocess.run(["stty", "cols", str(columns)], stdin=child, check=True)
+    process = subprocess.Popen([program, *arguments], stdin=child, stdout=child, stderr=child,
+                               env=environment)
+    os.close(child)
+    text = b""
+    while True:
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    assert process.wait(60) == 0, text
+    os.close(parent)
+    return text.decode().replace("\r\n", "\n")
+
+
+# --- reading ---
+
+
+def test_box_cards_table():
+    lines = cardbox("box", "cards", BOX, env=shared()).stdout.splitlines()
+    assert lines[0] == f"box {BOX}   version 1   15 cards"
+    assert lines[1].split() == ["#", "type", "role", "age", "content"]
+    assert re.fullmatch(r"   1  task\.instruction    user +\d+ \w+  The nightly backup .*", lines[2])
+    call = 'read_log {"host":"db-2","unit":"backup-orders"'
+    assert re.fullmatch(r"   6  tool\.call           assistant +\d+ \w+  " + call + ".*call_log_1",
+                        lines[7]), lines[7]
+    assert "failed, timeout: db-2 sent no answer within 30 s" in lines[8]
+    assert "3 tools: read_log, disk_usage, list_files" in lines[4]
+    assert len(lines) == 17
+    tail = cardbox("box", "cards", "--tail", "2", BOX, env=shared()).stdout.splitlines()
+    assert [line.split()[0] for line in tail[2:]] == ["14", "15"]
+
+
+def test_box_cards_json_are_card_objects():
+    cards = objects("box", "cards", BOX)
+    assert len(cards) == 15
+    assert list(cards[0])[:10] == ["card_id", "project_id", "type", "content", "created_at",
+                                   "author_id", "metadata", "tool_calls", "tool_call_id",
+                                   "ttl_seconds"]
+    assert cards[0]["project_id"] == "demo" and "__type__" not in cards[0]["content"]
+    assert [card["card_id"] for card in objects("box", "cards", BOX, "--tail", "1")] == \
+        ["demo-015-file"]
+
+
+def test_missing_cards_keep_their_place():
+    env = sample()
+    cardbox("box", "append", BOX, "nix", "demo-001-instruction", env=env)
+    lines = cardbox("box", "cards", "--tail", "3", BOX, env=env).stdout.splitlines()
+    assert [line.split()[:2] for line in lines[2:]] == [
+        ["15", "task.deliverable"], ["16", "missing"], ["17", "task.instruction"]]
+    assert lines[3].endswith("nix")
+
+
+def test_box_get():
+    lines = cardbox("box", "get", "01970000-0000-7000-8000-000000000002", env=shared()).stdout
+    assert lines.splitlines() == [
+        "box 01970000-0000-7000-8000-000000000002   version 1   2 cards", f"  from box {BOX}",
+        "  #  card", "  1  demo-014-deliverable", "  2  demo-015-file"]
+    box, = objects("box", "get", BOX.upper())
+    assert box["box_id"] == BOX and box["length"] == 15 == len(box["card_ids"])
+    assert box["version"] == 1 and box["parent_ids"] == []
+    assert box["updated_at"].startswith("2025-05-24T08:00:49")
+
+
+def test_card_get():
+    text = cardbox("card", "get", "demo-010-result", env=shared()).stdout
+    assert text.startswith("card demo-010-result\n  type       tool.result\n  role       tool\n")
+    assert "  tool call  call_log_2\n" in text and "(" in text and " ago)" in text
+    assert "No space left on device" in text.split("\n\n")[1]
+    cards = objects("card", "get", "demo-002-profile", "demo-001-instruction")
+    assert [card["card_id"] for card in cards] == ["demo-002-profile", "demo-001-instruction"]
+    done = cardbox("card", "get", "demo-001-instruction", "nix", env=shared(), check=False)
+    assert done.returncode == 1 and "card demo-001" in done.stdout
+    assert done.stderr == "cardbox card get: card not found: nix\n"
+
+
+def test_card_list():
+    cards = objects("card", "list")
+    assert len(cards) == 19 and cards[0]["card_id"] == "demo-019-deliverable"
+    assert {card["type"] for card in objects("card", "list", "--type", "tool.call")} == {"tool.call"}
+    assert len(objects("card", "list", "--call", "call_log_1")) == 2
+    assert len(objects("card", "list", "--step", "step-2", "--role", "tool")) == 2
+    assert len(objects("card", "list", "--before", "2025-05-24T08:30:00Z")) == 15
+    table = cardbox("card", "list", "--limit", "2", env=shared())
+    assert [line.split()[0] for line in table.stdout.splitlines()] == [
+        "card", "demo-019-deliverable", "demo-018-result"]
+    cursor = re.fullmatch(r"older ones: --cursor (\S+)\n", table.stderr).group(1)
+    rest = objects("card", "list", "--cursor", cursor)
+    assert len(rest) == 17 and rest[0]["card_id"] == "demo-017-call"
+    assert cardbox("card", "list", "--type", "nix", env=shared()).stdout == ""
+
+
+def test_not_found():
+    for arguments in (["box", "get", "nix"], ["box", "cards", "nix"], ["box", "log", "nix"],
+                      ["box", "fork", BOX[:-1] + "9"], ["box", "append", BOX[:-1] + "9", "c"]):
+        done = cardbox(*arguments, env=shared(), check=False)
+        assert done.returncode == 1 and done.stdout == "", done
+        assert done.stderr.startswith(f"cardbox {arguments[0]} {arguments[1]}: "), done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+# --- writing ---
+
+
+def test_card_add():
+    env = sample()
+    done = cardbox("card", "add", "--type", "agent.thought", "--text", "a thought", env=env).stdout
+    match = re.fullmatch(r"([0-9a-f-]{36})  inserted\n", done)
+    card, = objects("card", "get", match.group(1), env=env)
+    assert card["content"] == {"text": "a thought"} and card["type"] == "agent.thought"
+    assert card["metadata"] == {"type": "agent.thought", "role": "assistant"}
+
+    add = ["card", "add", "--id", "c", "--content"]
+    assert cardbox(*add, '{"v":1}', env=env).stdout == "c  inserted\n"
+    assert objects(*add, '{"v": 1}', env=env) == [{"card_id": "c", "outcome": "unchanged"}]
+    done = cardbox(*add, '{"v":2}', "--strict", env=env, check=False)
+    assert done.returncode == 1 and done.stdout == "" and "c" in done.stderr
+    assert cardbox(*add, '{"v":2}', env=env).stdout == "c  repaired\n"
+    assert cardbox(*add, '{"v":3}', "--sealed", env=env).stdout == "c  repaired\n"
+    assert cardbox(*add, '{"v":4}', env=env, check=False).returncode == 1
+
+
+def test_card_add_takes_everything():
+    env = sample()
+    cardbox("card", "add", "--id", "c", "--text", "x", "--metadata", '{"k":[1]}', "--tool-call-id",
+            "call", "--tool-calls", '[{"id":"call"}]', "--ttl", "3600", "--role", "user", "--author",
+            "me", "--step", "s-1", "--sealed", env=env)
+    card, = objects("card", "get", "c", env=env)
+    assert card["metadata"] == {"k": [1], "role": "user", "step_id": "s-1", "author_id": "me"}
+    assert card["tool_call_id"] == "call" and card["tool_calls"] == [{"id": "call"}]
+    assert card["ttl_seconds"] == 3600 and card["sealed"] is True and card["expires_at"]
+
+
+def test_card_add_from_standard_input():
+    env = sample()
+    text = "two\nlines with \t and é\n"
+    cardbox("card", "add", "--id", "t", "--text", "-", env=env, stdin=text)
+    cardbox("card", "add", "--id", "j", "-", env=env, stdin='{"a": "\\u0000"}\n')
+    cards = objects("card", "get", "t", "j", env=env)
+    assert cards[0]["content"] == {"text": text} and cards[1]["content"] == {"a": "\0"}
+
+
+def test_card_add_checks():
+    env = shared()
+
+    def check(arguments, say, stdin=""):
+        done = cardbox("card", "add", *arguments, env=env, check=False, stdin=stdin)
+        assert done.returncode == 1 and say in done.stderr and done.stderr.count("\n") == 1, done
+
+    check(["--content", "{"], "not valid JSON at byte 1")
+    check(["--content", '{"__type__":"TextContent"}'], "text")
+    check(["--text", "x", "--metadata", "[]"], "metadata must be a JSON object")
+    check(["--text", "x", "--id", ""], "card_id must be 1 to 512 bytes")
+    check(["-"], "JSON")
+    check(["--text", "-"], "NUL byte", stdin="a\0b")
+
+
+def test_box_life():
+    env = sample()
+    box, = objects("box", "create", env=env)
+    assert box["version"] == 1 and box["length"] == 0
+    box_id = box["box_id"]
+    assert cardbox("box", "append", box_id, "a", "b", env=env).stdout == \
+        f"box {box_id}   version 2   2 cards\n"
+    keyed = ["box", "append", box_id, "c", "--key", "turn-1"]
+    assert objects(*keyed, env=env)[0]["replayed"] is False
+    assert objects(*keyed, env=env)[0] == {"box_id": box_id, "version": 3, "length": 3,
+                                           "replayed": True}
+    assert "(done before)" in cardbox(*keyed, env=env).stdout
+    done = cardbox("box", "append", box_id, "d", "--expected-version", "2", env=env, check=False)
+    assert done.returncode == 1 and "version 3" in done.stderr
+    assert objects("box", "append", box_id, "d", "--expected-version", "3", env=env)[0]["version"] == 4
+
+    assert objects("box", "get", box_id, "--at-version", "2", env=env)[0]["card_ids"] == ["a", "b"]
+    fork, = objects("box", "fork", box_id, "--at-length", "1", env=env)
+    assert objects("box", "get", fork["box_id"], env=env)[0]["card_ids"] == ["a"]
+    assert objects("box", "fork", box_id, "--at-length", "0", env=env)[0]["length"] == 0
+    fork, = objects("box", "fork", box_id, "--at-version", "3", "--new-id", BOX[:-1] + "7", env=env)
+    got, = objects("box", "get", fork["box_id"], env=env)
+    assert got["card_ids"] == ["a", "b", "c"] and got["parent_ids"] == [box_id]
+    assert fork["box_id"] == BOX[:-1] + "7"
+    made, = objects("box", "create", "x", "y", "--id", BOX[:-1] + "8", env=env)
+    assert made == {"box_id": BOX[:-1] + "8", "version": 1, "length": 2, "replayed": False}
+
+    log = objects("box", "log", box_id, env=env)
+    assert [(e["version"], e["op"], e["added"], e["length"], e["append_key"]) for e in log] == [
+        (4, "append", 1, 4, None), (3, "append", 1, 3, "turn-1"), (2, "append", 2, 2, None),
+        (1, "create", 0, 0, None)]
+    assert [e["version"] for e in objects("box", "log", box_id, "--limit", "1", "--before", "4",
+                                          env=env)] == [3]
+    table = cardbox("box", "log", box_id, env=env).stdout.splitlines()
+    assert table[0].split() == ["version", "op", "added", "length", "age", "at", "key"]
+    assert table[2].split()[:4] == ["3", "append", "1", "3"] and table[2].endswith("turn-1")
+
+
+# --- terminals ---
+
+
+def test_terminal_cuts_and_colours():
+    text = on_terminal("box", "cards", BOX, columns=90)
+    assert "\033[32muser\033[0m" in text and "\033[33mtool\033[0m" in text
+    plain = re.sub("\033\\[[0-9;]*m", "", text)
+    assert max(map(len, plain.splitlines())) == 90 and "…" in plain
+    narrow = re.sub("\033\\[[0-9;]*m", "", on_terminal("box", "cards", BOX, columns=66))
+    assert max(map(len, narrow.splitlines())) <= 66
+
+
+def test_no_colours():
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\033" not in on_terminal("box", "cards", BOX, env=env)
+    assert "\033" not in cardbox("box", "cards", BOX, env=shared()).stdout
+    assert "\033" not in on_terminal("box", "cards", "--json", BOX)
+
+
+def test_progress_only_on_a_terminal():
+    env = {**shared(), "CARDBOX_PROJECT": "other"}
+    assert cardbox("import", SAMPLE, env=env).stderr == ""
+    text = on_terminal("import", SAMPLE, env=env)
+    assert "import" in text and "19 unchanged" in text and "\033[K" in text
+
+
+def test_escape_sequences_of_contents_do_not_reach_the_terminal():
+    env = sample()
+    evil = "\033]0;title\007\033[31mred \u009b1m \u202e reversed"
+    cardbox("card", "add", "--id", "evil\u2066", "--type", "t", "--text", evil, env=env)
+    for arguments in (["card", "list", "--type", "t"], ["card", "get", "evil\u2066"]):
+        shown = cardbox(*arguments, env=env).stdout
+        assert "red" in shown and "reversed" in shown
+        assert not set("\033\007\u009b\u202e") & set(shown), repr(shown)
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

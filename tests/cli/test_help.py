@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The command line as such: help for everybody, wrong usage, exit statuses, the man page."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import cardbox
+
+CLEAN = {"CARDBOX_DSN": "", "CARDBOX_PROJECT": ""}
+
+
+def commands():
+    """Every command, as the overview lists them."""
+    overview = cardbox("--help").stdout
+    section = overview.split("Commands:\n")[1].split("\n\n")[0]
+    names = [line.split("  ")[1].strip() for line in section.splitlines()]
+    return [name for name in names if name != "help COMMAND"]
+
+
+def test_overview():
+    for arguments in ([], ["help"], ["--help"], ["-h"]):
+        done = cardbox(*arguments)
+        assert done.stderr == "" and "Usage: cardbox COMMAND" in done.stdout, done
+        assert "Examples:\n  cardbox " in done.stdout
+    assert {"dev", "migrate", "import", "export", "card get", "card add", "card list", "box get",
+            "box cards", "box append", "box fork", "box log", "doctor", "gc"} <= set(commands())
+
+
+def test_version():
+    with open(os.path.join(cardbox_test.ROOT, "include", "cardbox", "version.h")) as header:
+        version = re.search(r'CARDBOX_VERSION +"(.*)"', header.read()).group(1)
+    assert cardbox("--version").stdout == f"cardbox {version}\n"
+
+
+def test_each_command_has_help_with_an_example():
+    def check(name):
+        words = name.split()
+        helps = [cardbox("help", *words), cardbox(*words, "--help"), cardbox(*words, "-h")]
+        assert len({done.stdout for done in helps}) == 1
+        text = helps[0].stdout
+        assert text.startswith(f"cardbox {name}: ")
+        assert f"\nUsage: cardbox {name} [options]" in text
+        assert f"Examples:\n  cardbox {name}" in text, text
+        assert "--help" in text
+        assert max(map(len, text.splitlines())) <= 132, text
+
+    for name in commands():
+        yield name, lambda name=name: check(name)
+
+
+def test_group_has_help():
+    for arguments in (["help", "box"], ["box", "--help"]):
+        text = cardbox(*arguments).stdout
+        assert "box append" in text and "Examples:\n  cardbox box " in text
+        assert "card add" not in text
+
+
+def test_options_are_the_same_everywhere():
+    for name in commands():
+        text = cardbox("help", *name.split()).stdout
+        if name != "dev":
+            assert "--dsn DSN" in text and "[$CARDBOX_DSN]" in text, name
+        if "--project" in text:
+            assert "--project PROJECT" in text and "[$CARDBOX_PROJECT]" in text, name
+
+
+def wrong(*arguments, say, env=None):
+    done = cardbox(*arguments, check=False, env={**CLEAN, **(env or {})})
+    assert done.returncode == 2, done
+    assert done.stdout == "" and done.stderr.startswith("cardbox") and say in done.stderr, done
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_wrong_usage():
+    wrong("nix", say='unknown command "nix"')
+    wrong("box", say="needs a subcommand")
+    wrong("box", "nix", say='unknown command "box nix"')
+    wrong("help", "nix", say='no command "nix"')
+    wrong("migrate", "extra", say="too many arguments")
+    wrong("migrate", "--nix", say="unknown option --nix")
+    wrong("box", "get", "--project", "p", say="expected BOX")
+    wrong("box", "append", "--project", "p", "box", say="expected BOX CARD...")
+    wrong("box", "get", "01970000-0000-7000-8000-000000000001", say="which project?")
+    wrong("box", "get", "--at-version", "0", "--project", "p", "b", say="--at-version must be")
+    wrong("box", "fork", "--at-version", "1", "--at-length", "1", "--project", "p", "b",
+          say="not both")
+    wrong("card", "list", "--limit", "many", "--project", "p", say="--limit must be a number")
+    wrong("card", "add", "--project", "p", say="give one of --content")
+    wrong("card", "add", "--project", "p", "--text", "a", "--content", "1", say="give one of")
+    wrong("card", "add", "--project", "p", "text", say='unexpected argument "text"')
+    wrong("import", say="--project PROJECT or --tenant-from-rows")
+    wrong("import", "--project", "p", "--tenant-from-rows", say="either --project")
+    wrong("export", say="which project?")
+    wrong("dev", "--listen", "0.0.0.0:8099", say="no authentication")
+
+
+def test_no_escape_sequence_of_an_argument_reaches_the_terminal():
+    done = cardbox("\033[31mred\n", check=False)
+    assert done.returncode == 2 and "\033" not in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_no_database():
+    done = cardbox("card", "get", "--dsn", "host=/nonexistent", "--project", "p", "c", check=False)
+    assert done.returncode == 1 and "give --dsn DSN or set CARDBOX_DSN" in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = cardbox("migrate", "--dsn", "nix=1", check=False)
+    assert done.returncode == 1 and 'invalid connection option "nix"' in done.stderr
+
+
+def test_output_that_cannot_be_written():
+    program = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "cannot write the output" in done.stderr
+
+
+def test_man_page_has_every_command_and_option():
+    with open(os.path.join(cardbox_test.ROOT, "src", "cli", "cardbox.1")) as page:
+        text = page.read().replace("\\-", "-").replace("\\fB", "").replace("\\fI", "")
+        text = text.replace("\\fR", "")
+    for name in commands():
+        assert f"\n.SS {name}" in text, name
+        section = text.split(f"\n.SS {name}")[1].split("\n.S")[0]
+        for option in re.findall(r"^  (--[a-z-]+)", cardbox("help", *name.split()).stdout, re.M):
+            if option not in ("--dsn", "--project", "--json", "--limit"):
+                assert option in section, f"{name}: {option}"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""cardbox import: what rows become, what is refused and why, and that nothing spoils the rest."""
+
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, cardbox, shared_file
+
+BOX = "01970000-0000-7000-8000-0000000000%02d"
+
+
+def database():
+    return Postgres.shared().database()
+
+
+def psql(dsn, sql):
+    return Postgres.shared().psql(dsn, sql)
+
+
+def load(dsn, *rows, project="p", options=()):
+    """Imports rows (dicts, or lines as they are); returns (exit status, counts, complaints)."""
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    done = cardbox("import", "--dsn", dsn, "--json", *(["--project", project] if project else []),
+                   *options, check=False, stdin="\n".join(lines) + "\n")
+    counts = json.loads(done.stdout) if done.stdout else None
+    return done.returncode, counts, done.stderr.splitlines()
+
+
+def card(card_id, content=None, **members):
+    return {"kind": "card", "card_id": card_id,
+            "content": {"__type__": "TextContent", "text": card_id} if content is None else content,
+            **members}
+
+
+def box(number, card_ids, **members):
+    return {"kind": "box", "box_id": BOX % number, "card_ids": card_ids, **members}
+
+
+def stored(dsn, card_id, column="content"):
+    return psql(dsn, f"SELECT {column} FROM cardbox.cards WHERE card_id = '{card_id}'").strip("\n")
+
+
+# --- values ---
+
+
+def test_members_are_kept():
+    dsn = database()
+    status, counts, _ = load(dsn, card(
+        "c", {"any": ["JSON", 1.5]}, tool_calls=[{"id": "x"}], tool_call_id="call-1",
+        ttl_seconds=60, expires_at="2099-01-01T00:00:00+02:00", metadata={"type": "tool.call"},
+        created_at="2025-01-02T03:04:05.123456+00:00", deleted_at=None, sealed=True))
+    assert status == 0 and counts["cards"]["inserted"] == 1
+    row = psql(dsn, "SELECT content, tool_calls, tool_call_id, ttl_seconds,"
+                    " expires_at AT TIME ZONE 'UTC', metadata, created_at AT TIME ZONE 'UTC',"
+                    " deleted_at, sealed, tenant_id FROM cardbox.cards")
+    assert row == ('{"any": ["JSON", 1.5]}|[{"id": "x"}]|call-1|60|2098-12-31 22:00:00|'
+                   '{"type": "tool.call"}|2025-01-02 03:04:05.123456||t|p\n'), row
+
+
+def test_times_without_offset_are_utc():
+    dsn = database()
+    load(dsn, card("c", created_at="2025-01-02T03:04:05"), box(1, [], updated_at="2025-01-02 03:04"))
+    assert stored(dsn, "c", "created_at AT TIME ZONE 'UTC'") == "2025-01-02 03:04:05"
+    assert psql(dsn, "SELECT updated_at = created_at, updated_at AT TIME ZONE 'UTC'"
+                     " FROM cardbox.card_boxes") == "t|2025-01-02 03:04:00\n"
+
+
+def test_dead_cards_are_dead():
+    dsn = database()
+    load(dsn, card("deleted", deleted_at="2025-02-01T00:00:00Z"),
+         card("expired", ttl_seconds=0, expires_at="2025-01-01T00:00:00Z"),
+         card("negative", ttl_seconds=-5, created_at="2025-01-01T00:00:00Z"),
+         card("null", content=False))
+    assert stored(dsn, "negative", "expires_at AT TIME ZONE 'UTC'") == "2024-12-31 23:59:55"
+    done = cardbox("card", "get", "--dsn", dsn, "--project", "p", "deleted", "expired", "negative",
+                   check=False)
+    assert done.returncode == 1 and done.stderr.count("card not found") == 3
+
+
+def test_null_content_is_a_card_that_nobody_reads():
+    dsn = database()
+    status, _, _ = load(dsn, '{"kind":"card","card_id":"c","content":null}')
+    assert status == 0 and stored(dsn, "c", "content IS NULL") == "t"
+
+
+def test_known_class_in_its_normal_form():
+    dsn = database()
+    load(dsn, card("fields", {"__type__": "FieldsSchemaContent", "fields": [{"name": "  a "}]}),
+         card("call", {"__type__": "ToolCallContent", "tool_name": "t", "arguments": {},
+                       "status": "s"}),
+         card("wrong", {"__type__": "TextContent", "text": 5}))
+    assert json.loads(stored(dsn, "fields"))["fields"] == [{"name": "a", "description": ""}]
+    assert json.loads(stored(dsn, "call"))["target_subject"] is None
+    assert json.loads(stored(dsn, "wrong")) == {"__type__": "TextContent", "text": 5}
+
+
+def test_values_that_were_encoded_twice():
+    dsn = database()
+    load(dsn, card("c", metadata='{"type":"from.string"}', tool_calls='[{"id":"in-string"}]'),
+         card("junk", metadata="junk", tool_calls="junk"), card("odd", metadata=[1], tool_calls=5),
+         card("number", metadata="42"), box(1, '["a", "b"]'))
+    assert stored(dsn, "c", "metadata ->> 'type', tool_calls -> 0 ->> 'id'") == \
+        "from.string|in-string"
+    assert stored(dsn, "junk", "metadata, tool_calls") == '"junk"|"junk"'
+    assert stored(dsn, "odd", "metadata, tool_calls") == "[1]|5"
+    assert stored(dsn, "number", "metadata") == '"42"'
+    assert psql(dsn, "SELECT card_ids FROM cardbox.boxes") == '["a", "b"]\n'
+
+
+def test_text_that_jsonb_cannot_hold():
+    dsn = database()
+    exact = '{"b":"\\u0000","b":"\\ud800", "n":1e2}'
+    status, _, _ = load(dsn, '{"kind":"card","card_id":"c","content":%s}' % exact)
+    assert status == 0
+    assert bytes.fromhex(stored(dsn, "c", "encode(raw, 'hex')")).decode() == exact
+    assert json.loads(stored(dsn, "c"))["b"] == "\ufffd"
+    shown = cardbox("export", "--dsn", dsn, "--project", "p").stdout
+    assert '"content":' + exact + "," in shown
+
+
+def test_boxes():
+    dsn = database()
+    status, counts, _ = load(
+        dsn, box(1, ["a", "b"], parent_ids=[BOX % 2]), box(2, None, parent_ids=None),
+        box(3, ["", "x" * 2000]), box(4, [f"id-{i}" for i in range(20000)]),
+        box(5, [], updated_at="2025-01-02T00:00:00Z", created_at="2025-01-01T00:00:00Z"),
+        {"kind": "box", "box_id": "ABCDEFAB-CDEF-7ABC-8DEF-ABCDEFABCDEF", "card_ids": []})
+    assert status == 0 and counts["boxes"]["inserted"] == 6
+    assert psql(dsn, "SELECT length, card_ids ->> 19999 FROM cardbox.boxes"
+                     " WHERE length > 9000") == "20000|id-19999\n"
+    assert psql(dsn, "SELECT card_ids, parent_ids FROM cardbox.boxes"
+                     f" WHERE box_id IN ('{BOX % 1}', '{BOX % 2}') ORDER BY box_id") == \
+        f'["a", "b"]|["{BOX % 2}"]\n[]|[]\n'
+    assert psql(dsn, f"SELECT updated_at - created_at FROM cardbox.boxes"
+                     f" WHERE box_id = '{BOX % 5}'") == "1 day\n"
+    # The same list is left alone, another one takes its place and can be read as it was.
+    status, counts, _ = load(dsn, box(1, ["a", "b"]), box(2, ["c"]))
+    assert counts["boxes"] == {"inserted": 0, "unchanged": 1, "repaired": 1, "refused": 0}
+    get = cardbox("box", "get", "--dsn", dsn, "--project", "p", "--json", "--at-version", "1",
+                  BOX % 2)
+    assert json.loads(get.stdout)["card_ids"] == []
+
+
+# --- tenants ---
+
+
+def test_project_or_the_rows_tenant():
+    dsn = database()
+    rows = [card("c", tenant_id="a"), box(1, ["c"], tenant_id="b"), card("c", tenant_id="b")]
+    assert load(dsn, *rows)[0] == 0
+    assert psql(dsn, "SELECT DISTINCT tenant_id FROM cardbox.cards") == "p\n"
+    assert load(dsn, *rows, project=None, options=["--tenant-from-rows"])[0] == 0
+    assert psql(dsn, "SELECT tenant_id FROM cardbox.cards ORDER BY 1") == "a\nb\np\n"
+    status, _, complaints = load(dsn, card("c"), card("d", tenant_id=""), project=None,
+                                 options=["--tenant-from-rows"])
+    assert status == 1 and complaints == [
+        "line 1: the row has no tenant_id",
+        "line 2: tenant_id must be 1 to 255 bytes of UTF-8 without control characters"]
+
+
+def test_variable_names_the_project():
+    dsn = database()
+    done = cardbox("import", "--json", stdin=json.dumps(card("c")),
+                   env={"CARDBOX_DSN": dsn, "CARDBOX_PROJECT": "from-variable"})
+    assert json.loads(done.stdout)["cards"]["inserted"] == 1
+    assert stored(dsn, "c", "tenant_id") == "from-variable"
+    cardbox("import", "--tenant-from-rows", stdin=json.dumps(card("d", tenant_id="own")),
+            env={"CARDBOX_DSN": dsn, "CARDBOX_PROJECT": "from-variable"})
+    assert stored(dsn, "d", "tenant_id") == "own"
+
+
+# --- bad lines ---
+
+BAD = [
+    ("not JSON", "{", "not valid JSON at byte 1"),
+    ("not UTF-8", '{"kind":"card\\ud800"}', 'unknown kind "card\\ud800"'),
+    ("no object", "[1]", "the line must be a JSON object, not array"),
+    ("two values", '{"kind":"box"} 1', "not valid JSON at byte 15"),
+    ("too deep", '{"kind":"card","card_id":"c","content":' + "[" * 300 + "]" * 300 + "}",
+     "not valid JSON"),
+    ("no kind", {"card_id": "c"}, "the row has no kind"),
+    ("kind of another type", {"kind": 1}, "kind must be a string, not number"),
+    ("kind of later", {"kind": "session"}, 'kind "session" is not yet known'),
+    ("unknown kind", {"kind": "x"}, 'unknown kind "x"'),
+    ("member twice", '{"kind":"card","card_id":"a","card_id":"b"}', "the row has card_id twice"),
+    ("no card_id", {"kind": "card", "content": 1}, "the row has no card_id"),
+    ("card_id of another type", {"kind": "card", "card_id": 1}, "card_id must be a string"),
+    ("empty card_id", {"kind": "card", "card_id": ""}, "card_id must be 1 to 512 bytes"),
+    ("long card_id", {"kind": "card", "card_id": "x" * 513}, "card_id must be 1 to 512 bytes"),
+    ("NUL in card_id", '{"kind":"card","card_id":"\\u0000"}', "card_id must be 1 to 512 bytes"),
+    ("no content", {"kind": "card", "card_id": "c"}, "the row has no content"),
+    ("metadata for no jsonb", '{"kind":"card","card_id":"c","content":1,"metadata":"\\u0000"}',
+     "metadata holds what PostgreSQL's jsonb can't"),
+    ("bad ttl", card("c", ttl_seconds=1.5), "ttl_seconds must be an integer"),
+    ("huge ttl", card("c", ttl_seconds=2 ** 40), "ttl_seconds must be an integer"),
+    ("bad time", card("c", created_at="yesterday"), 'created_at must be a time like'),
+    ("time of another type", card("c", expires_at=5), "expires_at must be a string"),
+    ("bad sealed", card("c", sealed="yes"), "sealed must be true or false"),
+    ("bad tool_call_id", card("c", tool_call_id=5), "tool_call_id must be a string"),
+    ("no box_id", {"kind": "box"}, "the row has no box_id"),
+    ("bad box_id", {"kind": "box", "box_id": "b"}, 'box_id must be a UUID, not "b"'),
+    ("ids that are a number", box(1, 7), "card_ids must be an array of strings, not number"),
+    ("ids that are a string", box(1, "c-1"), "card_ids must be an array of strings, not string"),
+    ("ids that are an object", box(1, {"a": 1}), "card_ids must be an array of strings, not obj"),
+    ("an id that is null", box(1, ["a", None]), "card_ids[1] must be a string, not null"),
+    ("parents that are no strings", box(1, [], parent_ids=[1]), "parent_ids[0] must be a string"),
+]
+
+
+def test_each_bad_line_alone():
+    dsn = database()
+
+    def check(row, say):
+        status, counts, complaints = load(dsn, card("before"), "", row, card("after"))
+        assert status == 1 and len(complaints) == 1, complaints
+        assert complaints[0].startswith("line 3: ") and say in complaints[0], complaints
+        assert sum(counts[kind]["refused"] for kind in ("cards", "boxes", "other")) == 1
+        assert counts["cards"]["inserted"] + counts["cards"]["unchanged"] == 2
+
+    for name, row, say in BAD:
+        yield name, lambda row=row, say=say: check(row, say)
+
+
+def test_bad_lines_among_a_thousand():
+    dsn = database()
+    rows = [card(f"c-{i}") for i in range(1000)]
+    bad = dict(zip(range(7, 1000, 37), [row for _, row, _ in BAD]))
+    for index, row in bad.items():
+        rows[index] = row
+    status, counts, complaints = load(dsn, *rows)
+    numbers = sorted(int(re.match(r"line (\d+): ", line).group(1)) for line in complaints)
+    assert status == 1 and numbers == [index + 1 for index in sorted(bad)]
+    assert counts["cards"]["inserted"] == 1000 - len(bad)
+
+
+def test_rows_that_the_database_refuses():
+    """A value that only PostgreSQL finds: the others of its batch are written."""
+    dsn = database()
+    result = {"metadata": {"type": "tool.result"}, "tool_call_id": "call"}
+    load(dsn, card("first", **result), card("sealed", sealed=True),
+         card("gone", deleted_at="2025-01-01T00:00:00Z"), box(9, []))
+    psql(dsn, "UPDATE cardbox.card_boxes SET deleted_at = now()")
+    rows = [card(f"c-{i}") for i in range(40)]
+    rows[3] = card("second", **result)
+    rows[11] = card("sealed", {"other": 1})
+    rows[12] = card("gone")
+    rows[25] = card("late", created_at="2025-01-01T00:00:00Z", ttl_seconds=2 ** 31 - 1,
+                    metadata={"step_id": "x" * 5000 + os.urandom(3000).hex()})
+    status, counts, complaints = load(dsn, *rows, box(9, ["c-1"]), box(10, ["c-1"]))
+    assert status == 1 and counts["cards"]["inserted"] == 36, (counts, complaints)
+    assert counts["boxes"]["inserted"] == 1 and counts["boxes"]["refused"] == 1
+    said = {int(re.match(r"line (\d+): ", line).group(1)): line for line in complaints}
+    assert sorted(said) == [4, 12, 13, 26, 41], complaints
+    assert "card first is the result of this tool call already" in said[4]
+    assert "sealed" in said[12] and "deleted here" in said[13] and "index row" in said[26]
+    assert "the box was deleted here" in said[41]
+
+
+def test_unknown_members_are_named():
+    status, counts, complaints = load(database(), card("a"), card("b", colour=1, shape=2),
+                                      card("c", colour=3))
+    assert status == 0 and counts["ignored_members"] == 3
+    assert complaints == ['cardbox import: warning: 3 unknown members were left out; the first is '
+                          '"colour" in line 2']
+
+
+def test_long_lines():
+    dsn = database()
+    text = "x" * (3 << 20)
+    status, counts, _ = load(dsn, card("long", {"__type__": "TextContent", "text": text}), card("b"))
+    assert status == 0 and counts["cards"]["inserted"] == 2
+    assert stored(dsn, "long", "length(content ->> 'text')") == str(len(text))
+
+
+def test_no_such_file():
+    done = cardbox("import", "--project", "p", "/nonexistent", check=False)
+    assert done.returncode == 1
+    assert done.stderr == ("cardbox import: cannot open /nonexistent: No such file or directory\n")
+    done = cardbox("import", "--project", "p", "--dsn", database(), "/tmp", check=False)
+    assert done.returncode == 1 and "cannot read /tmp: Is a directory" in done.stderr
+
+
+# --- again ---
+
+
+def test_second_import_writes_nothing():
+    dsn = database()
+    rows = [card(f"c-{i}", metadata={"type": "agent.thought"}) for i in range(700)]
+    rows += [box(i, [f"c-{n}" for n in range(i * 7)]) for i in range(50)]
+    rows.append(card("deleted", deleted_at="2025-02-01T00:00:00Z"))
+    assert load(dsn, *rows)[0] == 0
+    rows_as_they_are = "SELECT ctid, xmin FROM cardbox.{} ORDER BY 1"
+    before = [psql(dsn, rows_as_they_are.format(table)) for table in ("cards", "card_boxes")]
+    status, counts, _ = load(dsn, *rows)
+    assert status == 0
+    assert counts["cards"] == {"inserted": 0, "unchanged": 701, "repaired": 0, "refused": 0}
+    assert counts["boxes"] == {"inserted": 0, "unchanged": 50, "repaired": 0, "refused": 0}
+    assert before == [psql(dsn, rows_as_they_are.format(table))
+                      for table in ("cards", "card_boxes")]
+    people = cardbox("import", "--dsn", dsn, "--project", "p",
+                     stdin="\n".join(map(json.dumps, rows))).stdout
+    assert people == ("cards  0 inserted, 701 unchanged, 0 repaired, 0 refused\n"
+                      "boxes  0 inserted, 50 unchanged, 0 repaired, 0 refused\n")
+
+
+def test_repair():
+    dsn = database()
+    load(dsn, card("c", {"v": 1}))
+    _, counts, _ = load(dsn, card("c", {"v": 2}))
+    assert counts["cards"]["repaired"] == 1 and stored(dsn, "c") == '{"v": 2}'
+    assert psql(dsn, "SELECT content FROM cardbox.card_revisions") == '{"v": 1}\n'
+
+
+def test_contract_rows():
+    rows = shared_file("contract", "rows.ndjson")
+    dsn = database()
+    done = cardbox("import", "--dsn", dsn, "--tenant-from-rows", rows, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ("cards  1397 inserted, 0 unchanged, 0 repaired, 1 refused\n"
+                           "boxes  130 inserted, 0 unchanged, 0 repaired, 4 refused\n")
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == \
+        ["line 4", "line 1407", "line 1408", "line 1409", "line 1411"]
+    assert psql(dsn, "SELECT count(DISTINCT tenant_id) FROM cardbox.cards") == "4\n"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

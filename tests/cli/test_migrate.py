@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""cardbox migrate: eight at once, dry runs, and databases that do not fit the build."""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, as_role, cardbox
+
+FILES = sorted(os.listdir(os.path.join(cardbox_test.ROOT, "sql", "migrations")))
+
+
+def empty():
+    return Postgres.shared().database(migrate=False)
+
+
+def psql(dsn, sql):
+    return Postgres.shared().psql(dsn, sql)
+
+
+def refused(dsn, say):
+    before = psql(dsn, "SELECT * FROM cardbox.migrations ORDER BY version")
+    done = cardbox("migrate", "--dsn", dsn, check=False)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+    assert say in done.stderr, done.stderr
+    assert psql(dsn, "SELECT * FROM cardbox.migrations ORDER BY version") == before
+
+
+def test_all_files_in_order_and_once():
+    dsn = empty()
+    first = cardbox("migrate", "--dsn", dsn).stdout
+    assert f"{len(FILES)} migrations applied: the database is at migration {len(FILES)}" in first
+    rows = psql(dsn, "SELECT version, name, length(checksum) FROM cardbox.migrations"
+                     " ORDER BY version").split()
+    assert rows == [f"{int(name[:4])}|{name[5:-4]}|64" for name in FILES]
+    assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
+
+
+def test_json():
+    dsn = empty()
+    done = json.loads(cardbox("migrate", "--dsn", dsn, "--json").stdout)
+    assert done["applied"] == len(FILES) == done["version"] and done["dry_run"] is False
+    assert [m["name"] for m in done["migrations"]] == [name[5:-4] for name in FILES]
+    assert {m["state"] for m in done["migrations"]} == {"applied"}
+    done = json.loads(cardbox("migrate", "--dsn", dsn, "--json").stdout)
+    assert done["applied"] == 0 and {m["state"] for m in done["migrations"]} == {"present"}
+
+
+def test_dry_run_changes_nothing():
+    dsn = empty()
+    done = cardbox("migrate", "--dry-run", "--dsn", dsn).stdout
+    assert "pending" in done and f"{len(FILES)} migrations would be applied" in done
+    assert psql(dsn, "SELECT to_regnamespace('cardbox') IS NULL") == "t\n"
+    cardbox("migrate", "--dsn", dsn)
+    psql(dsn, f"DELETE FROM cardbox.migrations WHERE version = {len(FILES)}")
+    done = json.loads(cardbox("migrate", "--dry-run", "--json", "--dsn", dsn).stdout)
+    assert done["applied"] == 0
+    assert [m["state"] for m in done["migrations"]] == ["present"] * (len(FILES) - 1) + ["pending"]
+
+
+def test_eight_at_once():
+    dsn = empty()
+    program = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
+    running = [subprocess.Popen([program, "migrate", "--json", "--dsn", dsn],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+               for _ in range(8)]
+    outputs = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0] * 8, outputs
+    applied = sorted(json.loads(out)["applied"] for out, _ in outputs)
+    assert applied == [0] * 7 + [len(FILES)]
+    assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == f"{len(FILES)}\n"
+
+
+def test_several_databases_at_once():
+    """They share the cluster's roles."""
+    databases = [empty() for _ in range(4)]
+    program = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
+    running = [subprocess.Popen([program, "migrate", "--dsn", dsn], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE) for dsn in databases]
+    errors = [process.communicate(timeout=120)[1] for process in running]
+    assert [process.returncode for process in running] == [0] * 4, errors
+
+
+def test_changed_file():
+    dsn = Postgres.shared().database()
+    psql(dsn, "UPDATE cardbox.migrations SET checksum = repeat('0', 64) WHERE version = 2")
+    refused(dsn, "migration 2 (cards) was changed after it was applied")
+
+
+def test_gap():
+    dsn = Postgres.shared().database()
+    psql(dsn, "DELETE FROM cardbox.migrations WHERE version = 3")
+    refused(dsn, "the database has migration 4 but not 3 (add_cards)")
+
+
+def test_newer_database():
+    dsn = Postgres.shared().database()
+    psql(dsn, "INSERT INTO cardbox.migrations VALUES (99, 'later', 'x')")
+    refused(dsn, "the database is at migration 99, this build ends at")
+
+
+def test_failed_migration_leaves_nothing():
+    dsn = empty()
+    psql(dsn, "CREATE SCHEMA cardbox AUTHORIZATION cardbox; CREATE TABLE cardbox.cards ()")
+    done = cardbox("migrate", "--dsn", dsn, check=False)
+    assert done.returncode == 1
+    assert 'migration 2 (cards) failed: relation "cards" already exists' in done.stderr
+    assert psql(dsn, "SELECT version FROM cardbox.migrations") == "1\n"
+    psql(dsn, "DROP TABLE cardbox.cards")
+    assert f"{len(FILES) - 1} migrations applied" in cardbox("migrate", "--dsn", dsn).stdout
+
+
+def test_role_without_rights_may_check():
+    dsn = as_role(Postgres.shared().database(), "cardbox_app")
+    assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
+    done = cardbox("migrate", "--dsn", as_role(empty(), "cardbox_app"), check=False)
+    assert done.returncode == 1 and "permission denied" in done.stderr
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
