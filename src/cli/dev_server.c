@@ -7,8 +7,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -20,31 +22,108 @@
 
 /* How often we look up where no line and no signal wakes us. */
 #define LOOK_MS 250
+#define STEP_MS 10
 
 #define TAIL_LINES 8
 
-bool dev_is_loopback(const char *listen)
-{
-    const char *colon = strrchr(listen, ':');
-    char host[64];
-    struct in_addr four;
-    struct in6_addr six;
-    size_t length = colon ? (size_t)(colon - listen) : 0;
+/* --- addresses --- */
 
-    if (length == 0 || length >= sizeof(host))
-        return false;
-    if (listen[0] == '[' && listen[length - 1] == ']') {
-        listen++;
+/* Splits ADDR:PORT or [ADDR]:PORT. False if it is neither. */
+static bool split_address(const char *address, char host[64], const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    size_t length = colon ? (size_t)(colon - address) : 0;
+
+    if (length > 1 && address[0] == '[' && address[length - 1] == ']') {
+        address++;
         length -= 2;
     }
-    memcpy(host, listen, length);
+    if (length == 0 || length >= 64)
+        return false;
+    memcpy(host, address, length);
     host[length] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+bool dev_is_loopback(const char *listen)
+{
+    char host[64];
+    const char *port;
+    struct in_addr four;
+    struct in6_addr six;
+
+    if (!split_address(listen, host, &port))
+        return false;
     if (strcmp(host, "localhost") == 0)
         return true;
     if (inet_pton(AF_INET, host, &four) == 1)
         return ntohl(four.s_addr) >> 24 == 127;
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
+
+/* A socket for an address, and that address; -1 if there is none. */
+static int open_socket(const char *address, struct sockaddr_storage *out, socklen_t *length)
+{
+    static const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char host[64];
+    const char *port;
+    int fd = -1;
+
+    if (!split_address(address, host, &port) || getaddrinfo(host, port, &wanted, &found) != 0)
+        return -1;
+    memcpy(out, found->ai_addr, found->ai_addrlen);
+    *length = found->ai_addrlen;
+    fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    freeaddrinfo(found);
+    return fd;
+}
+
+/* cardboxd shares its port with others of its kind, so it would start beside another one and get
+ * half of the requests. */
+static bool is_port_free(const char *listen)
+{
+    struct sockaddr_storage address;
+    socklen_t length;
+    int fd = open_socket(listen, &address, &length), on = 1;
+    bool taken;
+
+    if (fd < 0)
+        return true; /* cardboxd will say what is wrong with it */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    taken = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
+    close(fd);
+    if (taken)
+        cli_error("%s is in use: choose another address with --listen", listen);
+    return !taken;
+}
+
+/* Whether the server, which listens before it has reached its database, has reached it. */
+static bool is_ready(const dev_server *s)
+{
+    static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
+                                  "Connection: close\r\n\r\n";
+    static const char wanted[] = "HTTP/1.1 200 ";
+    static const struct timeval patience = {.tv_sec = 1};
+    struct sockaddr_storage address;
+    socklen_t length;
+    char answer[sizeof(wanted) - 1];
+    int fd = open_socket(s->url + strlen("http://"), &address, &length);
+    bool ready = false;
+
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (connect(fd, (const struct sockaddr *)&address, length) == 0 &&
+        send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request))
+        ready = recv(fd, answer, sizeof(answer), MSG_WAITALL) == (ssize_t)sizeof(answer) &&
+                memcmp(answer, wanted, sizeof(answer)) == 0;
+    close(fd);
+    return ready;
+}
+
+/* --- starting --- */
 
 /* cardboxd beside our own program, else the one in PATH. */
 static void find_program(char out[PATH_MAX])
@@ -94,32 +173,52 @@ void dev_server_mourn(const dev_server *s, const char *how)
     process_print_tail(s->log, TAIL_LINES);
 }
 
-bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const char *listen,
-                      const volatile sig_atomic_t *stop)
+/* Reads from what it prints where it listens. False: it ended, or the time is over. */
+static bool await_url(dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
 {
     static const char ready[] = "ready: ";
-    struct pollfd waiting = {.events = POLLIN};
-    int64_t deadline = clock_ms() + READY_MS;
+    struct pollfd waiting = {.fd = fileno(s->lines), .events = POLLIN};
     char line[256];
 
-    if (!path_join(s->log, dir, "cardboxd.log") || !launch(s, dsn, listen))
-        return false;
-    waiting.fd = fileno(s->lines);
     while (!*stop && clock_ms() < deadline) {
         if (poll(&waiting, 1, LOOK_MS) <= 0)
             continue;
         if (fgets(line, sizeof(line), s->lines) == NULL)
-            break;
+            return false;
         if (strncmp(line, ready, strlen(ready)) == 0) {
             snprintf(s->url, sizeof(s->url), "%.*s", (int)strcspn(line + strlen(ready), "\n"),
                      line + strlen(ready));
             return true;
         }
     }
+    return false;
+}
+
+static bool await_ready(const dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
+{
+    while (!*stop && clock_ms() < deadline) {
+        if (is_ready(s))
+            return true;
+        clock_sleep_ms(STEP_MS);
+    }
+    return false;
+}
+
+bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const char *listen,
+                      const volatile sig_atomic_t *stop)
+{
+    int64_t deadline = clock_ms() + READY_MS;
+
+    if (!path_join(s->log, dir, "cardboxd.log") || !is_port_free(listen) || !launch(s, dsn, listen))
+        return false;
+    if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
+        return true;
     if (!*stop)
         dev_server_mourn(s, "does not serve");
     return false;
 }
+
+/* --- while it runs, and after --- */
 
 void dev_server_listen(dev_server *s)
 {
