@@ -25,6 +25,11 @@ static bool is_token(view name)
     return name.len > 0;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static bool is_visible(view text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -99,6 +104,8 @@ static const struct {
 
 void head_field(head *h, view name, view value)
 {
+    while (value.len > 0 && is_blank(value.ptr[value.len - 1]))
+        value.len--;
     h->bad_name = h->bad_name || !is_token(name);
     for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
         if (says(name, FIELDS[i].name)) {
@@ -131,7 +138,7 @@ bool head_is_json(const head *h)
         return true;
     const char *end = memchr(type.ptr, ';', type.len);
     type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
-    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
+    while (type.len > 0 && is_blank(type.ptr[type.len - 1]))
         type.len--;
     if (says(type, "application/json"))
         return true;

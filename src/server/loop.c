@@ -126,9 +126,9 @@ static void go_on_stopping(loop *l, int64_t now_ms)
     int stop = atomic_load(&l->house->stop);
     if (http_active(l->http) > 0)
         l->active_ms = now_ms;
-    bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_SERVING && stop != STOP_NOT)
         start_draining(l, now_ms);
+    bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
         start_closing(l, now_ms);
     if (l->phase == LOOP_CLOSING) {

@@ -1,16 +1,13 @@
 /*
- * pipe.c: the life of one pipelined connection: lookup, connecting, statements in flight, loss, and
- * again. Every state is entered through pipe_move, every loss has a reason. Decides about no retry
- * but that of a prepared statement which the server has lost.
+ * pipe.c: the life of one pipelined connection: lookup, connecting, use, loss, and again. Every
+ * state is entered through pipe_move, every loss has a reason.
  */
-#include "store/pipe.h"
+#include "store/pipe_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "store/connect.h"
 #include "store/errors.h"
-#include "store/resolve.h"
 
 enum {
     BACKOFF_FIRST_MS = 20,
@@ -19,53 +16,7 @@ enum {
     STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */
 };
 
-typedef enum pipe_state {
-    PIPE_WAITING,    /* no connection; the next attempt is at due_ms */
-    PIPE_RESOLVING,  /* a thread looks the host up; looked at again at due_ms */
-    PIPE_CONNECTING, /* libpq is at it, until due_ms */
-    PIPE_OPEN,       /* in pipeline mode */
-    PIPE_BROKEN      /* a send failed: dropped at the next tick, not under the sender's feet */
-} pipe_state;
-
-/* One statement on its way. */
-typedef struct flight {
-    struct flight *next;
-    statement_id id;
-    params params; /* kept until the answer: it may have to be sent again */
-    pipe_done done;
-    void *arg;
-    bool preparing; /* the answer to its preparation comes first */
-    bool healed;    /* sent a second time */
-    bool failed;
-    store_rows *rows;
-    cardbox_error error;
-} flight;
-
-/* A statement as this connection knows it. A new generation is a new name: what the server has
- * under the old one is unusable, and nothing but a new session takes it away. */
-typedef struct prepared {
-    bool sent;
-    unsigned generation;
-} prepared;
-
-struct store_pipe {
-    cardbox_options options;
-    pipe_state state;
-    PGconn *conn;
-    resolve *lookup;
-    PostgresPollingStatusType polling;
-    bool unsent; /* libpq holds bytes that the socket did not take */
-    unsigned serial;
-    unsigned attempts; /* that failed since the last success */
-    int64_t due_ms;
-    int64_t front_ms; /* since when the first flight is the first */
-    flight *first, *last;
-    size_t in_flight;
-    prepared prepared[STATEMENT_COUNT];
-    char reason[CARDBOX_MESSAGE_SIZE];
-};
-
-static void pipe_move(store_pipe *pipe, pipe_state state, int64_t due_ms)
+void pipe_move(store_pipe *pipe, pipe_state state, int64_t due_ms)
 {
     pipe->state = state;
     pipe->due_ms = due_ms;
@@ -90,23 +41,6 @@ cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, cardbo
 
 /* --- losing a connection --- */
 
-static void flight_free(flight *f)
-{
-    rows_free(f->rows);
-    params_free(&f->params);
-    free(f);
-}
-
-static void flight_end(flight *f, const cardbox_error *err)
-{
-    store_rows *rows = err == NULL ? f->rows : NULL;
-    if (rows != NULL)
-        f->rows = NULL;
-    f->done(f->arg, rows, err);
-    flight_free(f);
-}
-
-/* A thought for the order: what is told of the loss may ask for the pipe's state. */
 static void fail_flights(flight *f, const char *reason)
 {
     while (f != NULL) {
@@ -120,6 +54,7 @@ static void fail_flights(flight *f, const char *reason)
     }
 }
 
+/* The pipe is as new before anybody is told: who is told may ask for its state. */
 static void close_connection(store_pipe *pipe, int64_t due_ms)
 {
     flight *lost = pipe->first;
@@ -135,7 +70,7 @@ static void close_connection(store_pipe *pipe, int64_t due_ms)
     fail_flights(lost, pipe->reason);
 }
 
-static void set_reason(store_pipe *pipe, const char *reason)
+void pipe_set_reason(store_pipe *pipe, const char *reason)
 {
     snprintf(pipe->reason, sizeof(pipe->reason), "%.*s", (int)strcspn(reason, "\r\n"), reason);
 }
@@ -147,7 +82,7 @@ void pipe_drop(store_pipe *pipe, const char *reason)
         return;
     bool was_open = pipe->state == PIPE_OPEN || pipe->state == PIPE_BROKEN;
     int64_t wait_ms = 0;
-    set_reason(pipe, reason);
+    pipe_set_reason(pipe, reason);
     if (!was_open)
         wait_ms = clock_backoff_ms(pipe->attempts++, BACKOFF_FIRST_MS, BACKOFF_MOST_MS);
     close_connection(pipe, clock_ms() + wait_ms);
@@ -164,7 +99,7 @@ void pipe_free(store_pipe *pipe)
 {
     if (pipe == NULL)
         return;
-    set_reason(pipe, "the connection was closed");
+    pipe_set_reason(pipe, "the connection was closed");
     close_connection(pipe, INT64_MAX);
     free(pipe);
 }
@@ -245,181 +180,19 @@ static void connect_on(store_pipe *pipe)
         drop_lost(pipe, "cannot connect to the database");
 }
 
-/* --- sending --- */
-
-static bool flush(store_pipe *pipe)
-{
-    int left = PQflush(pipe->conn);
-    pipe->unsent = left > 0;
-    return left >= 0;
-}
-
-/* Puts a statement, and if need be its preparation, into the pipeline. */
-static bool launch(store_pipe *pipe, flight *f)
-{
-    const statement *s = statement_get(f->id);
-    prepared *known = &pipe->prepared[f->id];
-    bool named = !pipe->options.no_named_statements && !s->plan_each_time;
-    const char *values[PARAMS_MAX];
-    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = f->params.count, sent;
-    char name[96];
-
-    params_finish(&f->params, values, lengths, formats);
-    snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
-             known->generation);
-    f->preparing = named && !known->sent;
-    if (f->preparing && !PQsendPrepare(pipe->conn, name, s->text, 0, NULL))
-        return false;
-    known->sent = named;
-    if (named)
-        sent = PQsendQueryPrepared(pipe->conn, name, count, values, lengths, formats, 1);
-    else
-        sent = PQsendQueryParams(pipe->conn, s->text, count, NULL, values, lengths, formats, 1);
-    return sent && PQpipelineSync(pipe->conn) && flush(pipe);
-}
-
-static void append(store_pipe *pipe, flight *f)
-{
-    f->next = NULL;
-    if (pipe->first == NULL) {
-        pipe->first = f;
-        pipe->front_ms = clock_ms();
-    } else {
-        pipe->last->next = f;
-    }
-    pipe->last = f;
-    pipe->in_flight++;
-}
-
-cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done done, void *arg,
-                         cardbox_error *err)
-{
-    cardbox_status status = CARDBOX_OK;
-    flight *f = calloc(1, sizeof(*f));
-    if (f == NULL) {
-        if (p != NULL)
-            params_free(p);
-        return error_nomem(err);
-    }
-    params_init(&f->params, 0);
-    if (p != NULL) {
-        f->params = *p;
-        params_init(p, 0);
-    }
-    f->id = id;
-    f->done = done;
-    f->arg = arg;
-    if (pipe->state != PIPE_OPEN) {
-        status = error_set(err, CARDBOX_UNAVAILABLE, "not connected to the database");
-    } else if (!buf_ok(&f->params.bytes)) {
-        status = error_buf(err, &f->params.bytes, "the statement");
-    } else if (!launch(pipe, f)) {
-        status = connect_error(err, pipe->conn, NULL);
-        set_reason(pipe, PQerrorMessage(pipe->conn));
-        pipe_move(pipe, PIPE_BROKEN, 0);
-    }
-    if (status == CARDBOX_OK)
-        append(pipe, f);
-    else
-        flight_free(f);
-    return status;
-}
-
-/* --- receiving --- */
-
-/* The server has lost a prepared statement, or may not use it any more since a migration, or has
- * one of that name from a session before (a pooler's). */
-static bool can_heal(const store_pipe *pipe, const flight *f)
-{
-    static const char *const CURABLE[] = {"26000", "0A000", "42P05"};
-    if (!f->failed || f->healed || pipe->options.no_named_statements)
-        return false;
-    for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
-        if (strcmp(f->error.sqlstate, CURABLE[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool heal(store_pipe *pipe, flight *f)
-{
-    prepared *known = &pipe->prepared[f->id];
-    f->healed = true;
-    f->failed = false;
-    known->sent = false;
-    known->generation++;
-    if (!launch(pipe, f))
-        return false;
-    append(pipe, f);
-    return true;
-}
-
-/* The first statement's Sync has come: its answer is whole, and what it did is committed. */
-static void land(store_pipe *pipe)
-{
-    flight *f = pipe->first;
-    pipe->first = f->next;
-    pipe->in_flight--;
-    pipe->front_ms = clock_ms();
-    if (f->failed && f->preparing)
-        pipe->prepared[f->id].sent = false;
-    if (can_heal(pipe, f) && heal(pipe, f))
-        return;
-    if (!f->failed && f->rows == NULL) {
-        error_set(&f->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
-        f->failed = true;
-    }
-    flight_end(f, f->failed ? &f->error : NULL);
-}
-
-static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
-{
-    ExecStatusType kind = PQresultStatus(result);
-    bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
-    if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
-        connect_error(&f->error, pipe->conn, result);
-        f->failed = true;
-    } else if (kind == PGRES_TUPLES_OK) {
-        rows_free(f->rows);
-        f->rows = result;
-        return;
-    }
-    PQclear(result);
-}
-
-/* Takes what has come. A command's results end with one NULL; a Sync has none; a second NULL in a
- * row means that libpq has nothing more, whatever we think is in flight. */
-static void take_results(store_pipe *pipe)
-{
-    bool ended = false;
-    while (pipe->first != NULL && PQstatus(pipe->conn) == CONNECTION_OK && !PQisBusy(pipe->conn)) {
-        PGresult *result = PQgetResult(pipe->conn);
-        if (result == NULL && ended)
-            return;
-        ended = result == NULL;
-        if (ended)
-            continue;
-        if (PQresultStatus(result) != PGRES_PIPELINE_SYNC) {
-            keep_result(pipe, pipe->first, result);
-            continue;
-        }
-        PQclear(result);
-        land(pipe);
-        if (pipe->state != PIPE_OPEN)
-            return;
-    }
-}
+/* --- using the connection --- */
 
 static void transfer(store_pipe *pipe)
 {
     if (!PQconsumeInput(pipe->conn)) {
-        take_results(pipe); /* the server's last words, such as "terminating connection" */
+        pipe_take_results(pipe); /* the server's last words, such as "terminating connection" */
         drop_lost(pipe, "the connection to the database was lost");
         return;
     }
-    take_results(pipe);
+    pipe_take_results(pipe);
     if (pipe->state != PIPE_OPEN)
         return;
-    if (PQstatus(pipe->conn) != CONNECTION_OK || !flush(pipe)) {
+    if (PQstatus(pipe->conn) != CONNECTION_OK || !pipe_flush(pipe)) {
         drop_lost(pipe, "the connection to the database was lost");
         return;
     }

@@ -1,0 +1,55 @@
+/*
+ * http_exchange.h: what the http_*.c files share: an exchange, which is a request with the
+ * connection that it came on, and the HTTP side of a loop. Nobody else includes it.
+ */
+#ifndef SERVER_HTTP_EXCHANGE_H
+#define SERVER_HTTP_EXCHANGE_H
+
+#include <microhttpd.h>
+#include <time.h>
+#include "base/uuid.h"
+#include "server/http.h"
+#include "server/http_clients.h"
+
+/* The request comes first: one pointer is both. */
+typedef struct exchange {
+    request request;
+    http *http;
+    struct MHD_Connection *connection;
+    client *client;        /* NULL if there was no memory for it */
+    struct exchange *next; /* in the list of spares */
+    view raw_target;       /* where the library has it */
+    bool begun;            /* its head was looked at */
+    uint64_t received;     /* bytes of its body */
+    char own_id[UUID_TEXT_SIZE];
+} exchange;
+
+struct http {
+    shared *house;
+    joiner *joiner;
+    struct MHD_Daemon *daemon;
+    int fd;
+    clients clients;
+    exchange *spares;
+    size_t spare_count;
+    size_t active;
+    bool pending;
+    time_t date_s; /* the second that `date` shows */
+    char date[40];
+    int64_t id_ms; /* when `id` was made new; between, it is counted on */
+    uuid16 id;
+};
+
+/* Looks at the head, and refuses what must be refused. */
+enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
+
+/* Takes a piece of the body. */
+enum MHD_Result http_receive(exchange *x, view piece);
+
+/* Calls the handler: the whole request is here. */
+void http_work(exchange *x);
+
+/* Hands the answer to the library. */
+enum MHD_Result http_send(exchange *x);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * http_request.c: a request comes in: its head is checked, its way found, its body counted and
+ * kept. What it means is the handlers' business.
+ */
+#include "base/log.h"
+#include "cardbox/limits.h"
+#include "server/fault.h"
+#include "server/head.h"
+#include "server/http_exchange.h"
+#include "server/http_frame.h"
+
+/* A refused body is read on, up to this many times its limit, so that the client comes to read the
+ * answer. */
+enum { DRAIN_FACTOR = 4 };
+
+/* --- the head --- */
+
+/* A UUIDv7 for each request, at the price of one a millisecond: the last four of its random bytes
+ * are counted up. */
+static void next_id(http *h, int64_t now_ms)
+{
+    if (h->id_ms != now_ms) {
+        uuid16_v7(&h->id);
+        h->id_ms = now_ms;
+        return;
+    }
+    for (int i = 15; i >= 12 && ++h->id.bytes[i] == 0; i--)
+        continue;
+}
+
+/* What is gathered while the library lists the fields. */
+typedef struct reading {
+    head head;
+    frame frame;
+} reading;
+
+static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
+                                size_t name_len, const char *value, size_t value_len)
+{
+    reading *in = arg;
+    (void)kind;
+    if (value == NULL)
+        value = "";
+    head_field(&in->head, (view){name, name_len}, (view){value, value_len});
+    frame_field(&in->frame, (view){name, name_len}, (view){value, value_len});
+    return MHD_YES;
+}
+
+/* Whether the head in the library's memory begins with `method` and is what it was read as. */
+static bool read_head(exchange *x, reading *in, const char *method, const char *version)
+{
+    const union MHD_ConnectionInfo *size;
+    frame_start(&in->frame, x->raw_target, version);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, in);
+    size = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return size != NULL && frame_end(&in->frame, method + size->header_size);
+}
+
+static void set_ids(exchange *x, const head *h)
+{
+    request *r = &x->request;
+    r->traceparent = h->traceparent;
+    r->id = h->request_id;
+    if (r->id.ptr != NULL)
+        return;
+    next_id(x->http, r->started_ms);
+    uuid16_format(x->own_id, &x->http->id);
+    r->id = view_of(x->own_id);
+}
+
+/* Refuses a request that leaves in doubt where the next one begins. */
+static bool check_form(request *r, const head *h, bool framed, const char *version)
+{
+    const char *reason = head_fault(h, strcmp(version, "HTTP/1.1") == 0);
+    if (!framed)
+        reason = "the head of the request is malformed";
+    if (reason == NULL && r->target.ptr != NULL)
+        return true;
+    r->answer.close = true;
+    if (reason == NULL)
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    else
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+    return false;
+}
+
+/* Finds the route. False: answered. */
+static bool check_path(request *r)
+{
+    const char *reason;
+    view raw;
+    char allow[ROUTE_ALLOW_SIZE];
+    target_split(r->target, &raw, &r->query);
+    switch (path_decode(&r->path, raw, &r->memory, &reason)) {
+    case PATH_OK:
+        break;
+    case PATH_UNKNOWN:
+        fault_answer_unknown_path(r);
+        return false;
+    case PATH_MALFORMED:
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+        return false;
+    case PATH_NOMEM:
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        return false;
+    }
+    route_find(&r->match, ROUTES, r->method, &r->path);
+    if (r->match.route != NULL)
+        return true;
+    if (!r->match.path_known) {
+        fault_answer_unknown_path(r);
+        return false;
+    }
+    route_allow(allow, ROUTES, &r->path);
+    fault_answer(r, FAULT_METHOD, NULL, "this path takes %s", allow);
+    request_header(r, "Allow", arena_copy(&r->memory, view_of(allow)));
+    return false;
+}
+
+static bool check_tenant(request *r)
+{
+    if (r->match.params[0].ptr == NULL || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                 "a project is 1 to %d bytes of text without control characters",
+                 CARDBOX_TENANT_MAX);
+    return false;
+}
+
+/* A body that the route does not take is read and ignored. */
+static bool check_body(request *r, const head *h)
+{
+    const settings *set = r->shared->set;
+    if (h->length > (uint64_t)set->body_max) {
+        fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
+                     set->body_max);
+        r->answer.close = true;
+        return false;
+    }
+    if (!r->match.route->json_body)
+        return true;
+    if (!head_is_json(h) || h->encoded) {
+        fault_answer(r, FAULT_MEDIA_TYPE, NULL, "the body must be application/json%s",
+                     h->encoded ? " without a content encoding" : "");
+        return false;
+    }
+    if (h->length > 0)
+        buf_reserve(&r->body, (size_t)h->length);
+    return true;
+}
+
+/* Looks at the head. An early answer waits until the body, if it is not too large, has passed: the
+ * client is not listening before, and the library would close the connection. */
+enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
+{
+    request *r = &x->request;
+    reading in = {0};
+    const head *h = &in.head;
+    x->begun = true;
+    r->method = method;
+    bool framed = read_head(x, &in, method, version);
+    set_ids(x, h);
+    bool formed = check_form(r, h, framed, version);
+    if (formed && check_path(r) && check_tenant(r) && check_body(r, h))
+        return MHD_YES;
+    bool readable =
+        formed && !h->expects && h->length <= (uint64_t)r->shared->set->body_max * DRAIN_FACTOR;
+    return readable ? MHD_YES : http_send(x);
+}
+
+/* --- the body --- */
+
+enum MHD_Result http_receive(exchange *x, view piece)
+{
+    request *r = &x->request;
+    uint64_t most = (uint64_t)r->shared->set->body_max;
+    x->received += piece.len;
+    if (x->received > most * DRAIN_FACTOR)
+        return MHD_NO;
+    if (r->state == REQUEST_ANSWERED)
+        return MHD_YES;
+    if (x->received > most) {
+        buf_free(&r->body);
+        fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
+                     r->shared->set->body_max);
+        r->answer.close = true;
+    } else if (r->match.route->json_body) {
+        buf_view(&r->body, piece);
+    }
+    return MHD_YES;
+}
+
+/* The whole request is here. */
+void http_work(exchange *x)
+{
+    request *r = &x->request;
+    request_move(r, REQUEST_WORKING);
+    if (!buf_ok(&r->body))
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    else
+        r->match.route->handle(r);
+}

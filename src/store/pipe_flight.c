@@ -1,0 +1,190 @@
+/*
+ * pipe_flight.c: statements on their way through a pipeline, out and back. Each ends with its Sync.
+ * Decides about no retry but that of a prepared statement which the server has lost.
+ */
+#include "store/pipe_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "store/errors.h"
+
+static void flight_free(flight *f)
+{
+    rows_free(f->rows);
+    params_free(&f->params);
+    free(f);
+}
+
+void flight_end(flight *f, const cardbox_error *err)
+{
+    store_rows *rows = err == NULL ? f->rows : NULL;
+    if (rows != NULL)
+        f->rows = NULL;
+    f->done(f->arg, rows, err);
+    flight_free(f);
+}
+
+/* --- sending --- */
+
+bool pipe_flush(store_pipe *pipe)
+{
+    int left = PQflush(pipe->conn);
+    pipe->unsent = left > 0;
+    return left >= 0;
+}
+
+/* Puts a statement, and if need be its preparation, into the pipeline. */
+static bool launch(store_pipe *pipe, flight *f)
+{
+    const statement *s = statement_get(f->id);
+    prepared *known = &pipe->prepared[f->id];
+    bool named = !pipe->options.no_named_statements && !s->plan_each_time;
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = f->params.count, sent;
+    char name[96];
+
+    params_finish(&f->params, values, lengths, formats);
+    snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
+             known->generation);
+    f->preparing = named && !known->sent;
+    if (f->preparing && !PQsendPrepare(pipe->conn, name, s->text, 0, NULL))
+        return false;
+    known->sent = named;
+    if (named)
+        sent = PQsendQueryPrepared(pipe->conn, name, count, values, lengths, formats, 1);
+    else
+        sent = PQsendQueryParams(pipe->conn, s->text, count, NULL, values, lengths, formats, 1);
+    return sent && PQpipelineSync(pipe->conn) && pipe_flush(pipe);
+}
+
+static void append(store_pipe *pipe, flight *f)
+{
+    f->next = NULL;
+    if (pipe->first == NULL) {
+        pipe->first = f;
+        pipe->front_ms = clock_ms();
+    } else {
+        pipe->last->next = f;
+    }
+    pipe->last = f;
+    pipe->in_flight++;
+}
+
+cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done done, void *arg,
+                         cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    flight *f = calloc(1, sizeof(*f));
+    if (f == NULL) {
+        if (p != NULL)
+            params_free(p);
+        return error_nomem(err);
+    }
+    params_init(&f->params, 0);
+    if (p != NULL) {
+        f->params = *p;
+        params_init(p, 0);
+    }
+    f->id = id;
+    f->done = done;
+    f->arg = arg;
+    if (pipe->state != PIPE_OPEN) {
+        status = error_set(err, CARDBOX_UNAVAILABLE, "not connected to the database");
+    } else if (!buf_ok(&f->params.bytes)) {
+        status = error_buf(err, &f->params.bytes, "the statement");
+    } else if (!launch(pipe, f)) {
+        status = connect_error(err, pipe->conn, NULL);
+        pipe_set_reason(pipe, PQerrorMessage(pipe->conn));
+        pipe_move(pipe, PIPE_BROKEN, 0);
+    }
+    if (status == CARDBOX_OK)
+        append(pipe, f);
+    else
+        flight_free(f);
+    return status;
+}
+
+/* --- receiving --- */
+
+/* The server has lost a prepared statement, or may not use it any more since a migration, or has
+ * one of that name from a session before (a pooler's). */
+static bool can_heal(const store_pipe *pipe, const flight *f)
+{
+    static const char *const CURABLE[] = {"26000", "0A000", "42P05"};
+    if (!f->failed || f->healed || pipe->options.no_named_statements)
+        return false;
+    for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
+        if (strcmp(f->error.sqlstate, CURABLE[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool heal(store_pipe *pipe, flight *f)
+{
+    prepared *known = &pipe->prepared[f->id];
+    f->healed = true;
+    f->failed = false;
+    known->sent = false;
+    known->generation++;
+    if (!launch(pipe, f))
+        return false;
+    append(pipe, f);
+    return true;
+}
+
+/* The first statement's Sync has come: its answer is whole, and what it did is committed. */
+static void land(store_pipe *pipe)
+{
+    flight *f = pipe->first;
+    pipe->first = f->next;
+    pipe->in_flight--;
+    pipe->front_ms = clock_ms();
+    if (f->failed && f->preparing)
+        pipe->prepared[f->id].sent = false;
+    if (can_heal(pipe, f) && heal(pipe, f))
+        return;
+    if (!f->failed && f->rows == NULL) {
+        error_set(&f->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
+        f->failed = true;
+    }
+    flight_end(f, f->failed ? &f->error : NULL);
+}
+
+static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
+{
+    ExecStatusType kind = PQresultStatus(result);
+    bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
+    if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
+        connect_error(&f->error, pipe->conn, result);
+        f->failed = true;
+    } else if (kind == PGRES_TUPLES_OK) {
+        rows_free(f->rows);
+        f->rows = result;
+        return;
+    }
+    PQclear(result);
+}
+
+/* Takes what has come. A command's results end with one NULL; a Sync has none; a second NULL in a
+ * row means that libpq has nothing more, whatever we think is in flight. */
+void pipe_take_results(store_pipe *pipe)
+{
+    bool ended = false;
+    while (pipe->first != NULL && PQstatus(pipe->conn) == CONNECTION_OK && !PQisBusy(pipe->conn)) {
+        PGresult *result = PQgetResult(pipe->conn);
+        if (result == NULL && ended)
+            return;
+        ended = result == NULL;
+        if (ended)
+            continue;
+        if (PQresultStatus(result) != PGRES_PIPELINE_SYNC) {
+            keep_result(pipe, pipe->first, result);
+            continue;
+        }
+        PQclear(result);
+        land(pipe);
+        if (pipe->state != PIPE_OPEN)
+            return;
+    }
+}
