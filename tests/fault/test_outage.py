@@ -85,9 +85,9 @@ def setting():
     postgres = Postgres("fsync=on")
     dsn = postgres.database()
     seed(dsn)
-    server = Server(dsn, "--deadline-ms", str(DEADLINE_S * 1000))
+    server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
     try:
-        assert server.get(CARD).status == 200
+        wait_for(lambda: server.get(CARD).status == 200, RECOVERY_S)
         yield postgres, dsn, server
     finally:
         server.kill()
@@ -229,13 +229,25 @@ def test_stop_while_away():
         assert statuses <= {200, 503, 504}, summary(load.outcomes)
 
 
+def test_ready_is_ready():
+    """Once the line is printed requests are served, not refused while connections are made."""
+    postgres = Postgres.shared()
+    dsn = postgres.database()
+    seed(dsn)
+    for _ in range(5):
+        server = Server(dsn)
+        statuses = [server.get(CARD).status for _ in range(3)]
+        server.stop()
+        assert statuses == [200, 200, 200], statuses
+
+
 def test_start_while_away():
     """A server started before its database: not ready, and serving once the database is there."""
     postgres = Postgres()
     dsn = postgres.database()
     seed(dsn)
     postgres.stop()
-    server = Server(dsn, "--deadline-ms", str(DEADLINE_S * 1000))
+    server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
     assert server.get("/healthz").status == 200
     assert server.get("/readyz").status == 503
     assert server.get(CARD).status == 503

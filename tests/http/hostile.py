@@ -19,8 +19,8 @@ class Attempt:
 
     ours: the request is good HTTP, so the answer must be ours, not libmicrohttpd's HTML.
     allowed: statuses of 500 and above that are right here.
-    responses: how many there are at most. send: "half" closes our side after sending, "open" leaves
-    it open until the answer is there, "reset" cuts the connection without reading.
+    responses: how many there are at most. send: "open" waits for all of them; "half" too, or for
+    silence, then closes our side and reads what else comes; "reset" cuts the connection at once.
     """
 
     def __init__(self, data, ours=False, allowed=(), responses=1, send="half", pieces=None):
@@ -222,6 +222,8 @@ def smuggling(rng):
         b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunked,
         b"Transfer-Encoding:\x0bchunked\r\nContent-Length: %d\r\n\r\n" % len(chunked) + chunked,
         b"Content-Length: %d\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" % len(chunked) + chunked,
+        # Lines that end the header block for libmicrohttpd, and for nobody else.
+        b"\0\r\n" + SMUGGLED, b": x\r\n" + SMUGGLED, b"\0: x\r\n" + SMUGGLED, b"X: y\0\r\n\0\n" + SMUGGLED,
     ]
     while True:
         form = rng.choice(forms)

@@ -216,15 +216,12 @@ def run_import(dsn):
     return cardbox_test.cardbox("import", "--dsn", dsn, "--tenant-from-rows", path, check=False)
 
 
+@cardbox_test.once
 def prepare():
-    """Database with the rows, and a server on it; made once."""
-    if not hasattr(prepare, "server"):
-        shared_file("contract", "cases.jsonl")
-        postgres = Postgres.shared()
-        prepare.dsn = postgres.database()
-        prepare.imported = run_import(prepare.dsn)
-        prepare.server = Server(prepare.dsn)
-    return prepare
+    """(DSN, the finished import, a server), with the rows in the database."""
+    shared_file("contract", "cases.jsonl")
+    dsn = Postgres.shared().database()
+    return dsn, run_import(dsn), Server(dsn)
 
 
 def stored_rows(dsn):
@@ -238,23 +235,23 @@ def reported_lines(stderr):
 
 def test_import():
     """Every row is there or was refused with its line's number and a reason."""
-    run = prepare()
+    dsn, imported, _ = prepare()
     with open(shared_file("contract", "rows.ndjson"), encoding="utf-8") as rows:
         count = sum(1 for _ in rows)
-    reported = reported_lines(run.imported.stderr)
-    assert run.imported.returncode == (1 if reported else 0), run.imported
-    assert stored_rows(run.dsn) == count - len(reported), run.imported
+    reported = reported_lines(imported.stderr)
+    assert imported.returncode == (1 if reported else 0), imported
+    assert stored_rows(dsn) == count - len(reported), imported
     # Only boxes whose ids are no list of strings may be refused.
-    assert len(reported) <= 8, run.imported.stderr
+    assert len(reported) <= 8, imported.stderr
 
 
 def test_import_again():
     """A second import of the same rows changes nothing."""
-    run = prepare()
-    before = stored_rows(run.dsn)
-    again = run_import(run.dsn)
-    assert reported_lines(again.stderr) == reported_lines(run.imported.stderr), again.stderr
-    assert stored_rows(run.dsn) == before
+    dsn, imported, _ = prepare()
+    before = stored_rows(dsn)
+    again = run_import(dsn)
+    assert reported_lines(again.stderr) == reported_lines(imported.stderr), again.stderr
+    assert stored_rows(dsn) == before
 
 
 def send(client, case):
@@ -267,7 +264,7 @@ def send(client, case):
 
 
 def test_cases():
-    server = prepare().server
+    _, _, server = prepare()
     client = server.client()
     with open(shared_file("contract", "cases.jsonl"), encoding="utf-8") as lines:
         cases = [json.loads(line) for line in lines]
@@ -279,7 +276,7 @@ def test_cases():
 
 
 def test_stop():
-    prepare().server.stop()
+    prepare()[2].stop()
 
 
 if __name__ == "__main__":

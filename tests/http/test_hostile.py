@@ -21,6 +21,9 @@ from cardbox_test import Postgres, Server, parse_responses
 SEED = int(os.environ.get("CARDBOX_TEST_SEED", "20250102"))
 SHARE = 0.2 if cardbox_test.LIGHT else 1.0
 PATIENCE_S = 10
+QUIET_S = 0.25
+THREADS = 24
+FAULTS_MAX = 10
 GROWTH_KB_MAX = 600 << 10 if cardbox_test.LIGHT else 64 << 10  # sanitizers keep freed memory
 HTML_STATUSES = (400, 413, 414, 431, 505)  # what libmicrohttpd answers by itself
 
@@ -41,18 +44,22 @@ ROWS = [
 ]
 
 
+class Seen:
+    sent = 0
+    rss_kb = 0  # after the first plan
+    files = 0   # open ones, at the start
+
+
+@cardbox_test.once
 def prepare():
-    if not hasattr(prepare, "server"):
-        dsn = Postgres.shared().database()
-        path = os.path.join(cardbox_test.temp_dir(), "rows.ndjson")
-        with open(path, "w", encoding="utf-8") as rows:
-            rows.writelines(json.dumps(row) + "\n" for row in ROWS)
-        cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
-        prepare.server = Server(dsn)
-        prepare.sent = 0
-        prepare.rss_kb = 0
-        prepare.fds = open_files(prepare.server)
-    return prepare.server
+    dsn = Postgres.shared().database()
+    path = os.path.join(cardbox_test.temp_dir(), "rows.ndjson")
+    with open(path, "w", encoding="utf-8") as rows:
+        rows.writelines(json.dumps(row) + "\n" for row in ROWS)
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
+    server = Server(dsn)
+    Seen.files = open_files(server)
+    return server
 
 
 def open_files(server):
@@ -63,18 +70,28 @@ def open_files(server):
 
 
 def send(port, attempt):
-    """Returns (bytes received, whether the server closed). Raises on a server that hangs."""
+    """Returns the bytes received. Raises on a server that hangs."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
         try:
             send_data(connection, attempt)
-            if attempt.send == "reset":
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, hostile.linger_zero())
-                return b"", True
-            if attempt.send == "half":
-                connection.shutdown(socket.SHUT_WR)
-        except (BrokenPipeError, ConnectionResetError, OSError):
+        except OSError:
             pass  # it may answer and close before it has read everything
-        return receive(connection, attempt)
+        if attempt.send == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, hostile.linger_zero())
+            return b""
+        received, closed = receive(connection, b"", attempt)
+        if closed or attempt.send == "open":
+            return received
+        # libmicrohttpd 0.9.75 overlooks the end of a stream that comes along with data (its epoll
+        # set is edge-triggered); a moment later it must see it, and has nothing more to say.
+        time.sleep(0.005)
+        try:
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            return received
+        received, closed = receive(connection, received, None)
+        assert closed, f"not closed within {PATIENCE_S} s after {received[:300]!r}"
+        return received
 
 
 def send_data(connection, attempt):
@@ -85,22 +102,27 @@ def send_data(connection, attempt):
             time.sleep(0.01)
 
 
-def receive(connection, attempt):
-    received = b""
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        if attempt.send == "open" and is_complete(received, attempt):
-            return received, False
+def receive(connection, received, attempt):
+    """Reads on until all answers to the attempt are there, or the server closes.
+
+    (all that was received, whether the server closed). None for the attempt: until it closes. A
+    request that may be incomplete gets no answer: QUIET_S of silence are enough to see that.
+    """
+    patience = QUIET_S if attempt and attempt.send == "half" else PATIENCE_S
+    deadline = time.monotonic() + patience
+    while not (attempt and is_complete(received, attempt)):
         try:
             connection.settimeout(max(0.01, deadline - time.monotonic()))
             piece = connection.recv(1 << 16)
-        except ConnectionResetError:
-            return received, True
         except socket.timeout:
-            raise AssertionError(f"no end within {PATIENCE_S} s after {received[:300]!r}") from None
+            assert not attempt or attempt.send == "half", f"no answer within {patience} s"
+            return received, False
+        except OSError:
+            return received, True
         if not piece:
             return received, True
         received += piece
+    return received, False
 
 
 def is_complete(received, attempt):
@@ -120,23 +142,36 @@ def is_head(attempt):
 # --- judging the answer ---
 
 
-def check(attempt, received, closed):
+def check(attempt, received):
     assert b"MARKER OF THE SMUGGLED" not in received, "the smuggled request was answered"
     if attempt.send == "reset" or not received:
         assert attempt.send != "open", "closed without an answer"
         return
-    if b"<html>" in received and not attempt.ours:
-        # libmicrohttpd's own; some of these come with the header block twice.
-        status = int(received[9:12])
-        assert status in (*HTML_STATUSES, *attempt.allowed) and closed, received[:300]
-        return
+    received = without_html(attempt, received)
     responses = parse_responses(received, is_head(attempt))
     responses = [response for response in responses if response.status != 100]
-    assert 1 <= len(responses) <= attempt.responses, f"{len(responses)} answers: {received[:600]!r}"
+    assert len(responses) <= attempt.responses, f"{len(responses)} answers: {received[:600]!r}"
     for response in responses:
         check_response(attempt, response)
     if attempt.ours and responses[-1].header("Connection", "").lower() != "close":
         assert len(responses) == attempt.responses, f"{len(responses)} of {attempt.responses} answers"
+
+
+def without_html(attempt, received):
+    """What came before libmicrohttpd's own refusal, after which it closes.
+
+    It may follow an answer of ours: a line that begins with NUL or a colon ends the header block
+    for it, and the rest is then no request. Its answer isn't parsed: some have the head twice.
+    """
+    start = received.find(b"HTTP/1.1 ")
+    while start >= 0:
+        head = received[start:].partition(b"\r\n\r\n")[0]
+        if b"X-Request-Id:" not in head and b"<html>" in received:
+            assert not attempt.ours, f"libmicrohttpd's own answer: {received[:600]!r}"
+            assert int(head[9:12]) in (*HTML_STATUSES, *attempt.allowed), head
+            return received[:start]
+        start = received.find(b"HTTP/1.1 ", start + 1)
+    return received
 
 
 def check_response(attempt, response):
@@ -178,21 +213,34 @@ def check_good(server):
 def run_one(port, attempt):
     """None, or what went wrong, with the bytes that repeat it."""
     try:
-        received, closed = send(port, attempt)
-        check(attempt, received, closed)
+        check(attempt, send(port, attempt))
         return None
     except Exception as error:  # the others must still run
         return f"{type(error).__name__}: {error}\n      after {attempt.data[:600]!r}"
+
+
+def run_batch(port, batch):
+    """The faults. Gives up after some: each hang costs seconds."""
+    faults = []
+
+    def run(attempt):
+        if len(faults) < FAULTS_MAX:
+            fault = run_one(port, attempt)
+            if fault:
+                faults.append(fault)
+
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(run, batch))
+    return faults
 
 
 def run_plan(generator, count):
     server = prepare()
     attempts = generator(random.Random(f"{SEED} {generator.__name__}"))
     batch = [next(attempts) for _ in range(max(10, int(count * SHARE)))]
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        faults = [fault for fault in pool.map(lambda one: run_one(server.port, one), batch) if fault]
-    prepare.sent += len(batch)
-    prepare.rss_kb = prepare.rss_kb or server.rss_kb()  # after the first plan: warm
+    faults = run_batch(server.port, batch)
+    Seen.sent += len(batch)
+    Seen.rss_kb = Seen.rss_kb or server.rss_kb()
     assert server.alive(), server.log()
     assert not faults, f"{len(faults)} of {len(batch)}:\n" + "\n".join(faults[:5])
     check_good(server)
@@ -204,24 +252,25 @@ def test_requests():
 
 
 def test_count():
-    assert prepare.sent >= 10000 * SHARE, prepare.sent
+    assert Seen.sent >= 10000 * SHARE, Seen.sent
 
 
 def test_memory_and_connections():
     """What malformed requests took was given back."""
     server = prepare()
-    growth = server.rss_kb() - prepare.rss_kb
+    growth = server.rss_kb() - Seen.rss_kb
     assert growth < GROWTH_KB_MAX, f"grew by {growth} kB"
     deadline = time.monotonic() + PATIENCE_S
-    while open_files(server) > prepare.fds + 16 and time.monotonic() < deadline:
+    while open_files(server) > Seen.files + 16 and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert open_files(server) <= prepare.fds + 16, f"{open_files(server)}, {prepare.fds} at first"
+    assert open_files(server) <= Seen.files + 16, f"{open_files(server)}, {Seen.files} at first"
 
 
 def test_stop():
+    """At once, since no request is under way: none of the thousands may still count as one."""
     server = prepare()
     check_good(server)
-    server.stop()
+    server.stop(wait=5)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,23 @@ class Skip(Exception):
     """A case that can't be run here; it counts as neither passed nor failed."""
 
 
+def once(function):
+    """A fixture: made by the first case that asks; if that fails, all that ask fail alike."""
+    made = []
+
+    def get():
+        if not made:
+            try:
+                made.append((function(), None))
+            except Exception as error:
+                made.append((None, error))
+        value, error = made[0]
+        if error:
+            raise error
+        return value
+    return get
+
+
 def shared_file(*parts):
     """A file of the folder beside the project that holds contract and data; may be absent."""
     path = os.path.join(SHARED, *parts)

@@ -29,7 +29,8 @@ pg_as_owner() {
 pg_psql() { # DIR DATABASE [psql's options]
     local dir=$1 database=$2
     shift 2
-    psql -h "$dir" -U postgres -d "$database" -X -q -v ON_ERROR_STOP=1 "$@"
+    PGOPTIONS='-c client_min_messages=warning' \
+        psql -h "$dir" -U postgres -d "$database" -X -q -v ON_ERROR_STOP=1 "$@"
 }
 
 pg_init() { # DIR [SETTING=VALUE...]
@@ -74,9 +75,11 @@ pg_createdb() { # DIR NAME
 }
 
 pg_migrated() { # DIR NAME
-    local dsn
-    dsn=$(pg_createdb "$@") && "${CARDBOX_BUILD:-build}/bin/cardbox" migrate --dsn "$dsn" >&2 &&
-        pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' >&2 && echo "$dsn"
+    local dsn said
+    dsn=$(pg_createdb "$@") || return
+    said=$("${CARDBOX_BUILD:-build}/bin/cardbox" migrate --dsn "$dsn" 2>&1) ||
+        { echo "$said" >&2 && return 1; }
+    pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && echo "$dsn"
 }
 
 pg_remove() { # DIR
