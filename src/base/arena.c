@@ -1,79 +1,90 @@
 /*
- * arena.c: a list of blocks, each twice the size of the one before up to a limit. What is bigger
- * than a block gets one of its own.
+ * arena.c: a bump allocator over blocks. A large piece gets a block of its own, behind the current
+ * one, so that no block is wasted.
  */
 #include "base/arena.h"
 
-#include <stdalign.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 64 * 1024 };
+enum { BLOCK_SIZE = 16 * 1024, ALIGNMENT = _Alignof(max_align_t) };
 
 struct arena_block {
     arena_block *next;
-    size_t size;
-    size_t used;
-    alignas(max_align_t) char bytes[];
+    _Alignas(max_align_t) char bytes[];
 };
 
-static size_t aligned(size_t size)
+void arena_init(arena *a, void *first, size_t size)
 {
-    size_t unit = alignof(max_align_t);
-    return (size + unit - 1) / unit * unit;
+    char *from = first;
+    *a = (arena){NULL, from, from == NULL ? NULL : from + size, from, size, false};
 }
 
-static bool add_block(arena *a, size_t size)
+static size_t rounded(size_t size)
 {
-    size_t room = a->blocks == NULL ? FIRST_BLOCK : a->blocks->size * 2;
-    room = room > LARGEST_BLOCK ? LARGEST_BLOCK : room;
-    room = room < size ? size : room;
-    arena_block *block = calloc(1, sizeof(*block) + room);
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static char *add_block(arena *a, size_t size)
+{
+    arena_block *block = malloc(sizeof(*block) + size);
     if (block == NULL)
-        return false;
-    block->size = room;
+        return NULL;
     block->next = a->blocks;
     a->blocks = block;
-    a->left = room;
-    return true;
+    return block->bytes;
 }
 
-void *arena_alloc(arena *a, size_t size)
+static void *take(arena *a, size_t size)
 {
-    size_t wanted = aligned(size == 0 ? 1 : size);
-    if (a->failed || size > SIZE_MAX / 2 || (a->left < wanted && !add_block(a, wanted))) {
-        a->failed = true;
-        return NULL;
+    if (size > (size_t)(a->end - a->at)) {
+        if (size > BLOCK_SIZE / 4)
+            return add_block(a, size);
+        char *bytes = add_block(a, BLOCK_SIZE);
+        if (bytes == NULL)
+            return NULL;
+        a->at = bytes;
+        a->end = bytes + BLOCK_SIZE;
     }
-    void *memory = a->blocks->bytes + a->blocks->used;
-    a->blocks->used += wanted;
-    a->left -= wanted;
-    return memory;
+    char *taken = a->at;
+    a->at += size;
+    return taken;
 }
 
-void *arena_array(arena *a, size_t count, size_t size)
+void *arena_take(arena *a, size_t size)
 {
-    if (size != 0 && count > SIZE_MAX / 2 / size) {
-        a->failed = true;
-        return NULL;
-    }
-    return arena_alloc(a, count * size);
+    void *taken = size > SIZE_MAX / 2 ? NULL : take(a, rounded(size == 0 ? 1 : size));
+    a->failed = a->failed || taken == NULL;
+    return taken;
+}
+
+void *arena_zeros(arena *a, size_t count, size_t size)
+{
+    bool fits = size == 0 || count <= SIZE_MAX / 2 / size;
+    void *taken = arena_take(a, fits ? count * size : SIZE_MAX);
+    if (taken != NULL)
+        memset(taken, 0, count * size);
+    return taken;
 }
 
 char *arena_copy(arena *a, view text)
 {
-    char *copy = arena_alloc(a, text.len + 1);
-    if (copy != NULL && text.len > 0)
+    char *copy = arena_take(a, text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
         memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
     return copy;
 }
 
-void arena_free(arena *a)
+void arena_reset(arena *a)
 {
     while (a->blocks != NULL) {
         arena_block *next = a->blocks->next;
         free(a->blocks);
         a->blocks = next;
     }
-    *a = ARENA_INIT;
+    arena_init(a, a->first, a->first_size);
 }

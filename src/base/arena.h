@@ -1,6 +1,6 @@
 /*
- * arena.h: memory that is given back all at once: of a result object, or of a request. Blocks grow,
- * pointers never move. Latches its first failure, as buffers do.
+ * arena.h: memory that is taken piece by piece and given back all at once: of a result object, or
+ * of a request. Pieces never move. Latches its first failure, as buffers do.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -10,22 +10,30 @@
 typedef struct arena_block arena_block;
 
 typedef struct arena {
-    arena_block *blocks;
-    size_t left; /* free bytes in the newest block */
+    arena_block *blocks; /* allocated ones, the current one first */
+    char *at;            /* free from here */
+    char *end;
+    char *first; /* the owner's own bytes, taken before any are allocated; may be NULL */
+    size_t first_size;
     bool failed;
 } arena;
 
-#define ARENA_INIT ((arena){NULL, 0, false})
+/* One that allocates from its first piece on. */
+#define ARENA_INIT ((arena){NULL, NULL, NULL, NULL, 0, false})
 
-/* Zeroed memory, aligned for anything. NULL: out of memory, now and from now on. */
-void *arena_alloc(arena *a, size_t size);
+/* One that begins with `size` bytes of its owner's, aligned for anything. */
+void arena_init(arena *a, void *first, size_t size);
 
-/* An array of `count` things; NULL also if its size overflows. */
-void *arena_array(arena *a, size_t count, size_t size);
+/* `size` bytes, aligned for anything, not cleared. NULL: out of memory. */
+void *arena_take(arena *a, size_t size);
 
-/* A copy with a NUL after it. */
+/* `count` times `size` bytes, all zero. NULL: out of memory, or more than can be. */
+void *arena_zeros(arena *a, size_t count, size_t size);
+
+/* A copy with a NUL behind it. NULL: out of memory. */
 char *arena_copy(arena *a, view text);
 
-void arena_free(arena *a);
+/* Gives everything back. The arena is as new. */
+void arena_reset(arena *a);
 
 #endif

@@ -6,7 +6,7 @@
 #define SERVER_IDSET_H
 
 #include <stdint.h>
-#include "server/arena.h"
+#include "base/arena.h"
 
 typedef struct idset_slot {
     view text; /* ptr NULL: empty */

@@ -5,7 +5,7 @@
 #ifndef SERVER_PATH_H
 #define SERVER_PATH_H
 
-#include "server/arena.h"
+#include "base/arena.h"
 
 /* More segments than any route has. */
 #define PATH_SEGMENTS_MAX 8

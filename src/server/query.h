@@ -6,7 +6,7 @@
 #define SERVER_QUERY_H
 
 #include <stdint.h>
-#include "server/arena.h"
+#include "base/arena.h"
 
 typedef enum query_result { QUERY_ABSENT, QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_result;
 

@@ -11,7 +11,7 @@ void request_init(request *r, shared *house, joiner *j)
     memset(r, 0, offsetof(request, memory));
     r->shared = house;
     r->joiner = j;
-    arena_init(&r->memory);
+    arena_init(&r->memory, r->room, sizeof(r->room));
     r->body = BUF_INIT((size_t)house->set->body_max);
     r->answer.body = BUF_INIT((size_t)house->set->response_max);
 }

@@ -40,6 +40,9 @@ typedef struct request_host {
     bool (*left)(const struct request *r); /* nobody reads there any more */
 } request_host;
 
+/* Bytes that a request has without an allocation: paths, headers and one key fit. */
+#define REQUEST_ROOM 2048
+
 typedef struct request {
     request_state state;
     const request_host *host;
@@ -57,7 +60,8 @@ typedef struct request {
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
     void *plan;         /* what its handler remembers for rendering */
-    arena memory;       /* last: only what is before it is cleared for the next request */
+    arena memory;       /* only what is before it is cleared for the next request */
+    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
 } request;
 
 /* A new one, with nothing but its memory. */

@@ -25,7 +25,7 @@ static cardbox_status take_log(cardbox_log **out, store_rows *rows, cardbox_erro
         return error_nomem(err);
     }
     log->rows = rows;
-    log->entries = arena_array(&log->memory, count, sizeof(*log->entries));
+    log->entries = arena_zeros(&log->memory, count, sizeof(*log->entries));
     for (size_t i = 0; log->entries != NULL && i < count; i++) {
         int row = (int)i;
         log->entries[log->count++] = (cardbox_log_entry){
@@ -89,6 +89,6 @@ void cardbox_log_free(cardbox_log *log)
     if (log == NULL)
         return;
     rows_free(log->rows);
-    arena_free(&log->memory);
+    arena_reset(&log->memory);
     free(log);
 }

@@ -59,9 +59,9 @@ static cardbox_status plan_request(request *r, const char *tenant, const char *c
                                    size_t count, const box_read *how, cardbox_error *err)
 {
     *r = (request){.memory = ARENA_INIT};
-    const char **canonical = arena_array(&r->memory, count, sizeof(*canonical));
-    r->read_of = arena_array(&r->memory, count, sizeof(*r->read_of));
-    r->reads = arena_array(&r->memory, count, sizeof(*r->reads));
+    const char **canonical = arena_zeros(&r->memory, count, sizeof(*canonical));
+    r->read_of = arena_zeros(&r->memory, count, sizeof(*r->read_of));
+    r->reads = arena_zeros(&r->memory, count, sizeof(*r->reads));
     if (r->memory.failed)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++) {
@@ -105,8 +105,8 @@ static cardbox_status new_boxes(cardbox_boxes **out, store_rows *rows, size_t co
     cardbox_boxes *made = calloc(1, sizeof(*made));
     if (made != NULL) {
         made->rows = rows;
-        made->boxes = arena_array(&made->memory, count, sizeof(*made->boxes));
-        made->missing = arena_array(&made->memory, count, sizeof(*made->missing));
+        made->boxes = arena_zeros(&made->memory, count, sizeof(*made->boxes));
+        made->missing = arena_zeros(&made->memory, count, sizeof(*made->missing));
     } else {
         rows_free(rows);
     }
@@ -151,7 +151,7 @@ static const char *const *read_list(arena *memory, view json, size_t *count)
     scan_value element;
     for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
         n++;
-    const char **list = arena_array(memory, n, sizeof(*list));
+    const char **list = arena_zeros(memory, n, sizeof(*list));
     *count = list == NULL ? 0 : n;
     if (list != NULL)
         place_ids(memory, list, 0, (int64_t)n, 0, json);
@@ -167,7 +167,7 @@ static void read_head(cardbox_box *box, const char ***ids, arena *memory, const 
     box->length = head->length;
     box->first = head->first;
     box->card_count = (size_t)(head->before - head->first);
-    *ids = arena_array(memory, box->card_count, sizeof(**ids));
+    *ids = arena_zeros(memory, box->card_count, sizeof(**ids));
     box->card_ids = *ids;
     box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
     box->created_at = time_text(memory, head->created_micros);
@@ -185,7 +185,7 @@ static void fill_boxes(cardbox_boxes *result, const request *r, const char *cons
                        size_t count)
 {
     const store_rows *rows = result->rows;
-    read_rows *at = arena_array(&result->memory, r->read_count, sizeof(*at));
+    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
     if (at == NULL)
         return;
     for (int row = 0; row < rows_count(rows); row++)
@@ -251,7 +251,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
         fill_boxes(result, &r, box_ids, count);
         status = finish_boxes(out, result, err);
     }
-    arena_free(&r.memory);
+    arena_reset(&r.memory);
     return status;
 }
 
@@ -273,7 +273,7 @@ cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *te
 static int *rows_by_position(arena *memory, const store_rows *rows, const box_head *head)
 {
     size_t size = (size_t)(head->before - head->first);
-    int *row_at = arena_array(memory, size, sizeof(*row_at)); /* row + 1 */
+    int *row_at = arena_zeros(memory, size, sizeof(*row_at)); /* row + 1 */
     for (int row = 0; row_at != NULL && row < rows_count(rows); row++) {
         int64_t at = rows_int8(rows, row, BOX_COL_POS);
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD && at >= head->first &&
@@ -296,7 +296,7 @@ static void fill_cards(cardbox_cards *cards, const store_rows *rows, const box_h
 {
     size_t size = (size_t)(head->before - head->first), missing_count = 0;
     int *row_at = rows_by_position(&cards->memory, rows, head);
-    const char **missing = arena_array(&cards->memory, size, sizeof(*missing));
+    const char **missing = arena_zeros(&cards->memory, size, sizeof(*missing));
     for (size_t i = 0; row_at != NULL && missing != NULL && i < size; i++) {
         card_row card;
         if (row_at[i] == 0)
@@ -423,6 +423,6 @@ void cardbox_boxes_free(cardbox_boxes *boxes)
     if (boxes == NULL)
         return;
     rows_free(boxes->rows);
-    arena_free(&boxes->memory);
+    arena_reset(&boxes->memory);
     free(boxes);
 }

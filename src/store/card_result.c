@@ -16,8 +16,8 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     cardbox_cards *made = calloc(1, sizeof(*made));
     if (made != NULL) {
         made->rows = rows;
-        made->entries = arena_array(&made->memory, cards, sizeof(*made->entries));
-        made->missing = arena_array(&made->memory, missing, sizeof(*made->missing));
+        made->entries = arena_zeros(&made->memory, cards, sizeof(*made->entries));
+        made->missing = arena_zeros(&made->memory, missing, sizeof(*made->missing));
     } else {
         rows_free(rows);
     }
@@ -149,7 +149,7 @@ void cardbox_cards_free(cardbox_cards *cards)
     if (cards == NULL)
         return;
     rows_free(cards->rows);
-    arena_free(&cards->memory);
+    arena_reset(&cards->memory);
     free(cards);
 }
 

@@ -167,7 +167,7 @@ static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
     if (status != CARDBOX_OK)
         return status;
     size_t *first = ids_first(&cards->memory, card_ids, count);
-    int *row_of = arena_array(&cards->memory, count, sizeof(*row_of)); /* row + 1 */
+    int *row_of = arena_zeros(&cards->memory, count, sizeof(*row_of)); /* row + 1 */
     if (first != NULL && row_of != NULL) {
         for (int row = 0; row < rows_count(rows); row++)
             row_of[rows_int8(rows, row, CARD_ORD) - 1] = row + 1;
@@ -237,7 +237,7 @@ cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *te
 static const char *make_cursor(arena *memory, const card_row *last)
 {
     size_t size = 24 + 2 * last->card_id.len;
-    char *cursor = arena_alloc(memory, size);
+    char *cursor = arena_take(memory, size);
     if (cursor == NULL)
         return NULL;
     int at = snprintf(cursor, size, "%" PRId64 ".", last->created_micros);

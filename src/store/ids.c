@@ -21,8 +21,8 @@ static int compare(const void *left, const void *right)
 
 size_t *ids_first(arena *memory, const char *const *ids, size_t count)
 {
-    size_t *first = arena_array(memory, count, sizeof(*first));
-    id_place *sorted = arena_array(memory, count, sizeof(*sorted));
+    size_t *first = arena_zeros(memory, count, sizeof(*first));
+    id_place *sorted = arena_zeros(memory, count, sizeof(*sorted));
     if (first == NULL || sorted == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++)
