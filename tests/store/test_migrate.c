@@ -1,0 +1,121 @@
+/*
+ * test_migrate.c: migrations of lists that no build has: files outside of a transaction, broken in
+ * the middle and resumed; and two processes at one of them.
+ */
+#include "store/store_test.h"
+
+#include <pthread.h>
+#include "store/migrate.h"
+
+#define LIST_MAX 32
+
+/* The build's own migrations, and one more. */
+static size_t with_one_more(migration list[LIST_MAX], const char *text)
+{
+    size_t count;
+    const migration *all = migrations_all(&count);
+    assert_true(count < LIST_MAX);
+    memcpy(list, all, count * sizeof(*list));
+    list[count] = (migration){all[count - 1].version + 1, "one_more", text};
+    return count + 1;
+}
+
+static void count_applied(void *arg, const migration *m, bool applied_now)
+{
+    (void)m;
+    *(unsigned *)arg += applied_now;
+}
+
+static cardbox_status run(const char *text, bool dry_run, unsigned *applied, cardbox_error *err)
+{
+    migration list[LIST_MAX];
+    size_t count = with_one_more(list, text);
+    *applied = 0;
+    return migrate_run_list(test_dsn(), list, count, dry_run, count_applied, applied, err);
+}
+
+static const char concurrent[] =
+    "-- no-transaction\n"
+    "-- What broke in the middle before is removed first.\n"
+    "DROP INDEX CONCURRENTLY IF EXISTS cardbox.one_more;\n"
+    "CREATE INDEX CONCURRENTLY one_more ON cardbox.cards (tenant_id, sealed)\n"
+    "    WHERE sealed;\n";
+
+static void keeps_nothing_of_a_failure(void **state)
+{
+    unsigned applied;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    assert_int_equal(
+        run("CREATE TABLE cardbox.half ();\nSELECT nonsense;\n", false, &applied, &err),
+        CARDBOX_INTERNAL);
+    assert_non_null(strstr(err.message, "(one_more) failed: column \"nonsense\" does not exist"));
+    assert_int_equal(applied, 0);
+    /* The table is not there: making it again, the failure is the same one. */
+    assert_int_equal(
+        run("CREATE TABLE cardbox.half ();\nSELECT nonsense;\n", false, &applied, &err),
+        CARDBOX_INTERNAL);
+    assert_non_null(strstr(err.message, "nonsense"));
+}
+
+static void resumes_outside_of_a_transaction(void **state)
+{
+    char broken[sizeof(concurrent) + 32];
+    unsigned applied;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    snprintf(broken, sizeof(broken), "%sSELECT nonsense;\n", concurrent);
+    assert_int_equal(run(broken, false, &applied, &err), CARDBOX_INTERNAL);
+    assert_int_equal(applied, 0);
+    assert_ok(run(concurrent, true, &applied, &err), &err);
+    assert_int_equal(applied, 1);
+}
+
+static void *run_in_thread(void *arg)
+{
+    unsigned *applied = arg;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (run(concurrent, false, applied, &err) != CARDBOX_OK)
+        *applied = 1000;
+    return NULL;
+}
+
+/* Finds what the test before has left. Who waits must not hold up CREATE INDEX CONCURRENTLY, which
+ * waits for everybody's statements. */
+static void several_at_once(void **state)
+{
+    enum { COUNT = 4 };
+    pthread_t threads[COUNT];
+    unsigned applied[COUNT], sum = 0;
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_in_thread, &applied[i]), 0);
+    for (int i = 0; i < COUNT; i++) {
+        pthread_join(threads[i], NULL);
+        sum += applied[i];
+    }
+    assert_int_equal(sum, 1);
+}
+
+static void refuses_what_changed(void **state)
+{
+    unsigned applied;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    assert_int_equal(run("SELECT 1;\n", false, &applied, &err), CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "(one_more) was changed after it was applied"));
+    assert_int_equal(migrate_run(test_dsn(), true, NULL, NULL, &err), CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "use a newer cardbox"));
+    assert_int_equal(migrate_run("nix=1", true, NULL, NULL, NULL), CARDBOX_INVALID);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_nothing_of_a_failure),
+        cmocka_unit_test(resumes_outside_of_a_transaction),
+        cmocka_unit_test(several_at_once),
+        cmocka_unit_test(refuses_what_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

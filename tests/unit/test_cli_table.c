@@ -1,0 +1,167 @@
+/*
+ * test_cli_table.c: the tables of the CLI: widths of characters, what is cut, what is made
+ * harmless.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "cli/commands.h"
+#include "cli/table.h"
+
+static const table_column columns[] = {
+    {"id", TABLE_LEFT}, {"n", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
+
+/* Rows of id, number, text and note; prints them and compares. */
+static void check(const char *const rows[][4], size_t count, int width, const char *expected)
+{
+    char *printed = NULL;
+    size_t length;
+    FILE *out = open_memstream(&printed, &length);
+    table t;
+
+    table_init(&t, columns, 4);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < 4; c++)
+            table_text(&t, rows[i][c]);
+    }
+    assert_true(table_print(out, &t, 1, width));
+    fclose(out);
+    assert_string_equal(printed, expected);
+    free(printed);
+    table_free(&t);
+}
+
+static void aligns(void **state)
+{
+    static const char *const rows[][4] = {{"a", "1", "one", "x"}, {"long", "1000", "", NULL}};
+
+    (void)state;
+    check(rows, 2, 0,
+          " id       n  text\n"
+          " a        1  one   x\n"
+          " long  1000\n");
+}
+
+static void leaves_out_what_is_empty(void **state)
+{
+    static const char *const rows[][4] = {{"a", "", "one", ""}, {"b", "", "two", ""}};
+
+    (void)state;
+    check(rows, 2, 0, " id  text\n a   one\n b   two\n");
+}
+
+/* Chinese characters take two columns, combining marks none, and an emoji is one character. */
+static void counts_columns(void **state)
+{
+    static const char *const rows[][4] = {{"\xe6\x97\xa5\xe6\x9c\xac", "1", "wide", "x"},
+                                          {"e\xcc\x81", "1", "none", "x"},
+                                          {"abcd", "1", "\xf0\x9f\x98\x80", "x"}};
+
+    (void)state;
+    assert_int_equal(term_columns(VIEW("\xe6\x97\xa5\xe6\x9c\xac")), 4);
+    assert_int_equal(term_fit(VIEW("\xe6\x97\xa5\xe6\x9c\xac"), 3), 3);
+    check(rows, 3, 0,
+          " id    n  text\n"
+          " \xe6\x97\xa5\xe6\x9c\xac  1  wide  x\n"
+          " e\xcc\x81     1  none  x\n"
+          " abcd  1  \xf0\x9f\x98\x80    x\n");
+}
+
+static void cuts_to_the_width(void **state)
+{
+    static const char *const rows[][4] = {
+        {"a", "1", "0123456789012345678901234567890123456789", "note"}};
+
+    (void)state;
+    check(rows, 1, 40, " id  n  text\n a   1  0123456789012345678901234\xe2\x80\xa6  note\n");
+    check(rows, 1, 0, " id  n  text\n a   1  0123456789012345678901234567890123456789  note\n");
+}
+
+static void cuts_other_columns_last(void **state)
+{
+    static const char *const rows[][4] = {
+        {"an-id-of-many-characters", "1", "0123456789012345678901234567890123456789", ""}};
+
+    (void)state;
+    check(rows, 1, 36,
+          " id          n  text\n an-id-of-\xe2\x80\xa6  1  0123456789012345678\xe2\x80\xa6\n");
+    check(rows, 1, 5,
+          " id        n  text\n an-id-o\xe2\x80\xa6  1  0123456789012345678\xe2\x80\xa6\n");
+}
+
+static void makes_text_harmless(void **state)
+{
+    static const char *const rows[][4] = {
+        {"\033[31m", "1", " two\n\n lines\tand \x7f \xc2\x9b \xe2\x80\xae \xff", ""}};
+
+    (void)state;
+    check(rows, 1, 0,
+          " id     n  text\n"
+          " \xef\xbf\xbd[31m  1  two lines and \xef\xbf\xbd \xef\xbf\xbd \xef\xbf\xbd "
+          "\xef\xbf\xbd\n");
+}
+
+static void ends_long_cells(void **state)
+{
+    char *text = malloc(5000000);
+    table t;
+
+    (void)state;
+    memset(text, 'x', 5000000);
+    table_init(&t, columns, 4);
+    table_add(&t, (view){text, 5000000}, STYLE_PLAIN);
+    table_add(&t, (view){text, TABLE_CELL_MAX}, STYLE_PLAIN);
+    assert_int_equal(t.cells[0].columns, TABLE_CELL_MAX + 1);
+    assert_int_equal(t.cells[1].columns, TABLE_CELL_MAX);
+    table_free(&t);
+    free(text);
+}
+
+static void holds_many_rows(void **state)
+{
+    FILE *out = fopen("/dev/null", "w");
+    table t;
+
+    (void)state;
+    table_init(&t, columns, 4);
+    for (int i = 0; i < 40000; i++)
+        table_int(&t, i);
+    assert_int_equal(t.count, 40000);
+    assert_true(table_print(out, &t, 2, 80));
+    table_free(&t);
+    fclose(out);
+}
+
+/* The dispatcher keeps options in a buffer of a fixed size. */
+static void options_fit(void **state)
+{
+    (void)state;
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        assert_true((*command)->size <= CLI_OPTIONS_MAX);
+        assert_true((*command)->size >= sizeof(cli_common));
+        assert_non_null((*command)->summary);
+        assert_non_null((*command)->examples);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aligns),
+        cmocka_unit_test(leaves_out_what_is_empty),
+        cmocka_unit_test(counts_columns),
+        cmocka_unit_test(cuts_to_the_width),
+        cmocka_unit_test(cuts_other_columns_last),
+        cmocka_unit_test(makes_text_harmless),
+        cmocka_unit_test(ends_long_cells),
+        cmocka_unit_test(holds_many_rows),
+        cmocka_unit_test(options_fit),
+    };
+
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
