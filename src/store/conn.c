@@ -129,24 +129,41 @@ static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
     return true;
 }
 
-/* Reads all results of what was sent; the first is the answer. */
+static bool is_fine(const PGresult *result)
+{
+    ExecStatusType kind = PQresultStatus(result);
+    return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
+}
+
+/*
+ * Reads all results of what was sent. Rows are no answer yet: the server commits after it has sent
+ * them, and only its ReadyForQuery, libpq's NULL on a living connection, says so. Until then an
+ * error may follow, or nothing; then the rows must not be believed. NULL: the connection is lost or
+ * `late`.
+ */
 static PGresult *read_result(store_conn *conn, bool *late)
 {
-    PGresult *first = NULL;
+    PGresult *answer = NULL, *next = NULL;
     int64_t deadline_ms = conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
-    for (;;) {
-        if (!await_result(conn, deadline_ms, late))
-            return first;
-        PGresult *next = PQgetResult(conn->pg);
+    bool whole = false;
+    while (await_result(conn, deadline_ms, late)) {
+        next = PQgetResult(conn->pg);
+        whole = next == NULL && conn_alive(conn);
         if (next == NULL)
-            return first;
-        if (first == NULL)
-            first = next;
-        else
+            break;
+        if (answer == NULL || is_fine(answer)) {
+            PQclear(answer);
+            answer = next;
+        } else {
             PQclear(next);
+        }
         if (!conn_alive(conn))
-            return first; /* libpq would give NULL for ever, or an error for ever */
+            break; /* libpq would give an error for ever */
     }
+    if (answer == NULL || whole || !is_fine(answer))
+        return answer;
+    PQclear(answer);
+    return NULL;
 }
 
 /* The server is silent: nothing on this connection can be trusted any more. */
@@ -163,11 +180,10 @@ static cardbox_status finish(store_conn *conn, bool sent, PGresult **out, cardbo
 {
     bool late = false;
     PGresult *result = sent ? read_result(conn, &late) : NULL;
-    ExecStatusType kind = PQresultStatus(result);
     cardbox_status status = CARDBOX_OK;
     if (late)
         status = give_up(conn, err);
-    else if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK)
+    else if (!is_fine(result))
         status = connect_error(err, conn->pg, result);
     if (status != CARDBOX_OK || out == NULL) {
         PQclear(result);
