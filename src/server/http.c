@@ -28,8 +28,7 @@ static void resume(request *r)
 
 static bool left(const request *r)
 {
-    const exchange *x = (const exchange *)r;
-    return x->client != NULL && client_left(x->client);
+    return client_left(((const exchange *)r)->client);
 }
 
 static exchange *exchange_new(http *h)
@@ -72,16 +71,16 @@ static void exchange_free(exchange *x)
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    exchange *x = exchange_new(h);
+    client *c =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    exchange *x = c == NULL ? NULL : exchange_new(h);
     if (x == NULL)
         return NULL;
     x->connection = connection;
-    x->client = info == NULL ? NULL : info->socket_context;
+    x->client = c;
+    c->exchange = x;
     x->request.started_ms = clock_ms();
-    if (x->client != NULL)
-        client_move(x->client, CLIENT_SENDING, x->request.started_ms);
+    client_move(c, CLIENT_SENDING, x->request.started_ms);
     x->raw_target = view_of(target);
     x->request.target.len = x->raw_target.len;
     x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
@@ -102,18 +101,21 @@ static void log_access(const exchange *x, enum MHD_RequestTerminationCode how)
               how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
+static void complete(exchange *x, enum MHD_RequestTerminationCode how)
+{
+    log_access(x, how);
+    x->client->exchange = NULL;
+    client_move(x->client, CLIENT_IDLE, clock_ms());
+    exchange_free(x);
+}
+
 static void on_completed(void *arg, struct MHD_Connection *connection, void **context,
                          enum MHD_RequestTerminationCode how)
 {
-    exchange *x = *context;
     (void)arg;
     (void)connection;
-    if (x == NULL)
-        return;
-    log_access(x, how);
-    if (x->client != NULL)
-        client_move(x->client, CLIENT_IDLE, clock_ms());
-    exchange_free(x);
+    if (*context != NULL)
+        complete(*context, how);
     *context = NULL;
 }
 
@@ -137,8 +139,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         *piece_len = 0;
         return http_receive(x, bytes);
     }
-    if (x->client != NULL)
-        client_move(x->client, CLIENT_WAITING, clock_ms());
+    client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
     if (x->request.state == REQUEST_ANSWERED)
@@ -158,8 +159,12 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
-    } else {
-        client_close(&h->clients, *context);
+    } else if (*context != NULL) {
+        client *c = *context;
+        /* The library forgets to complete requests whose query it has no memory for. */
+        if (c->exchange != NULL)
+            complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
+        client_close(&h->clients, c);
         *context = NULL;
     }
 }

@@ -7,6 +7,7 @@
 #include <linux/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -75,6 +76,21 @@ static bool has_begun(const client *c, int64_t now_ms)
     return now_ms - (int64_t)info.tcpi_last_data_recv > c->since_ms + SLACK_MS;
 }
 
+/* Whether nothing more can come. The library does not notice an end that came together with the
+ * last bytes. */
+static bool has_ended(const client *c)
+{
+    int unread = 0;
+    return client_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+static void shut(client *c, const char *reason, int64_t now_ms)
+{
+    log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
+    shutdown(c->fd, SHUT_RDWR);
+    client_move(c, CLIENT_WAITING, now_ms);
+}
+
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
     if (now_ms < all->due_ms)
@@ -83,10 +99,11 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
     for (client *c = all->first; c != NULL; c = c->next) {
         if (c->state == CLIENT_IDLE && has_begun(c, now_ms))
             client_move(c, CLIENT_SENDING, now_ms);
-        if (c->state != CLIENT_SENDING || now_ms - c->since_ms < patience_ms)
+        if (c->state != CLIENT_SENDING)
             continue;
-        log_info("client_closed", "reason=\"its request did not arrive in time\" fd=%d", c->fd);
-        shutdown(c->fd, SHUT_RDWR);
-        client_move(c, CLIENT_WAITING, now_ms);
+        if (now_ms - c->since_ms >= patience_ms)
+            shut(c, "its request did not arrive in time", now_ms);
+        else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
+            shut(c, "it left in the middle of its request", now_ms);
     }
 }

@@ -18,8 +18,9 @@ typedef struct client {
     struct client *next, *prev;
     int fd;
     client_state state;
-    int64_t since_ms; /* in this state */
-    bool fresh;       /* has sent no request so far */
+    int64_t since_ms;          /* in this state */
+    bool fresh;                /* has sent no request so far */
+    struct exchange *exchange; /* the request that is under way, or NULL */
 } client;
 
 typedef struct clients {
@@ -37,7 +38,8 @@ void client_move(client *c, client_state to, int64_t now_ms);
 /* Whether the client has closed its side. */
 bool client_left(const client *c);
 
-/* Shuts down those that are sending a request for more than `patience_ms`. */
+/* Shuts down those that are sending a request for more than `patience_ms`, or have left in the
+ * middle of one. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 #endif

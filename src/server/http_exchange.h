@@ -16,7 +16,7 @@ typedef struct exchange {
     request request;
     http *http;
     struct MHD_Connection *connection;
-    client *client;        /* NULL if there was no memory for it */
+    client *client;
     struct exchange *next; /* in the list of spares */
     view raw_target;       /* where the library has it */
     bool begun;            /* its head was looked at */
