@@ -148,9 +148,10 @@ static bool place_socket(cluster *c)
 
 static bool launch(cluster *c)
 {
+    static const char port[] = "port=" PORT;
     char program[PATH_MAX], sockets[PATH_MAX + 32];
-    const char *const argv[] = {program, "-D", c->data,      "-c", "listen_addresses=",     "-c",
-                                sockets, "-c", "port=" PORT, "-c", "logging_collector=off", NULL};
+    const char *const argv[] = {program, "-D", c->data, "-c", "listen_addresses=",     "-c",
+                                sockets, "-c", port,    "-c", "logging_collector=off", NULL};
     int log = cluster_open_log(c);
     process_plan plan = {.argv = argv,
                          .user = &c->user,

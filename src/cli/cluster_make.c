@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"
+#include "store/statement.h"
 
 /* Where clusters are kept whose user may not go where the folder is. */
 #define SHARED_FOLDER "/var/lib/cardbox"
@@ -42,7 +43,7 @@ int cluster_run(const cluster *c, const char *program, const char *const *argume
     if (!path_join(path, c->bin, program))
         return -1;
     argv[0] = path;
-    for (size_t i = 0; arguments[i] != NULL && i < ARGUMENTS_MAX; i++)
+    for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i] != NULL; i++)
         argv[i + 1] = arguments[i];
     log = cluster_open_log(c);
     if (log < 0)
@@ -127,7 +128,7 @@ static bool make_database(const cluster *c, const char *fresh)
 {
     const char *arguments[] = {"--single", "-D", fresh, "postgres", NULL};
 
-    return cluster_run(c, "postgres", arguments, "CREATE DATABASE cardbox;\n") == 0;
+    return cluster_run(c, "postgres", arguments, statement_get(STATEMENT_dev_database)->text) == 0;
 }
 
 bool cluster_make(cluster *c)

@@ -222,13 +222,27 @@ static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int ro
     return NULL;
 }
 
-/* Sorts the rows of a batch by what became of them: refused ones are reported and go to the end,
- * the others are counted into `counts`. Gives how many the others are. */
+/* Moves refused rows behind the others, each group in its order. Gives how many the others are. */
+static size_t set_apart(import_item **items, size_t count)
+{
+    import_item *refused[BATCH_ROWS_MAX] = {NULL};
+    size_t good = 0, bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (items[i]->refused)
+            refused[bad++] = items[i];
+        else
+            items[good++] = items[i];
+    }
+    for (size_t i = 0; i < bad; i++)
+        items[good + i] = refused[i];
+    return good;
+}
+
+/* Looks at what became of each row of a batch: refused ones are reported and set apart, the others
+ * counted into `counts`. Gives how many the others are. */
 static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
                     const store_rows *rows, import_counts *counts)
 {
-    import_item *bad[BATCH_ROWS_MAX], *good[BATCH_ROWS_MAX];
-    size_t bad_count = 0, good_count = 0;
     for (int row = 0; row < rows_count(rows); row++) {
         size_t index = (size_t)rows_int4(rows, row, 0) - 1;
         cardbox_error why = CARDBOX_ERROR_INIT;
@@ -236,18 +250,14 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
                                                   : judge_box(counts, rows, row, &why);
         if (index >= count)
             continue;
-        if (counter != NULL) {
-            items[index]->box.is_new = counter == &counts->inserted;
-            good[good_count++] = items[index];
+        items[index]->refused = counter == NULL;
+        items[index]->box.is_new = counter == &counts->inserted;
+        if (counter != NULL)
             ++*counter;
-        } else {
+        else
             refuse(in, kind, items[index]->line, why.message);
-            bad[bad_count++] = items[index];
-        }
     }
-    memcpy(items, good, good_count * sizeof(*items));
-    memcpy(items + good_count, bad, bad_count * sizeof(*items));
-    return good_count;
+    return set_apart(items, count);
 }
 
 static void add_counts(import_counts *sum, const import_counts *more)

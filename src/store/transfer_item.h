@@ -13,7 +13,7 @@ typedef struct box_input {
     uuid16 box_id;
     view card_ids; /* JSON arrays */
     view parent_ids;
-    bool is_new; /* known when it is written */
+    bool is_new;
     bool has_created, has_updated;
     int64_t created_micros, updated_micros;
 } box_input;
@@ -21,6 +21,7 @@ typedef struct box_input {
 typedef struct import_item {
     uint64_t line;
     transfer_kind kind;
+    bool refused; /* known when it is written, and is_new of a box too */
     card_input card;
     box_input box;
     size_t ignored;        /* members that nobody knows */
