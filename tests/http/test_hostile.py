@@ -22,6 +22,7 @@ SEED = int(os.environ.get("CARDBOX_TEST_SEED", "20250102"))
 SHARE = 0.2 if cardbox_test.LIGHT else 1.0
 PATIENCE_S = 10
 QUIET_S = 0.25
+SLOW_MS = 3000  # when the server gives up on a request that doesn't come to its end
 THREADS = 24
 FAULTS_MAX = 10
 GROWTH_KB_MAX = 600 << 10 if cardbox_test.LIGHT else 64 << 10  # sanitizers keep freed memory
@@ -57,7 +58,7 @@ def prepare():
     with open(path, "w", encoding="utf-8") as rows:
         rows.writelines(json.dumps(row) + "\n" for row in ROWS)
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
-    server = Server(dsn)
+    server = Server(dsn, "--slow-request-timeout-ms", str(SLOW_MS))
     Seen.files = open_files(server)
     return server
 
