@@ -87,6 +87,9 @@ void fault_answer_store(request *r, const cardbox_error *err)
     case CARDBOX_NOMEM:
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return;
+    case CARDBOX_INVALID: /* our checks should have found it, but it is still the client's */
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
+        return;
     case CARDBOX_TOO_LARGE:
         fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
                      "the request is over a limit of the database");

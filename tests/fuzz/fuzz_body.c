@@ -1,0 +1,65 @@
+/*
+ * fuzz_body.c: any body of a batch read, as both of its shapes. What is taken is within its bounds
+ * and without duplicates; what is refused has a reason that is JSON.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "server/body.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static void check_ids(const body_batch *batch, view text)
+{
+    require(batch->count <= BODY_IDS_MAX);
+    require(batch->limit >= LIMIT_LEAST && batch->limit <= LIMIT_MOST);
+    for (size_t i = 0; i < batch->count; i++) {
+        const body_id *id = &batch->ids[i];
+        require(id->token.ptr >= text.ptr && id->token.ptr + id->token.len <= text.ptr + text.len);
+        require(id->token.len >= 2 && id->token.ptr[0] == '"');
+        require(id->text.ptr != NULL || !id->is_uuid);
+        for (size_t k = 0; k < i && id->text.ptr != NULL; k++)
+            require(batch->ids[k].text.ptr == NULL || !view_equal(batch->ids[k].text, id->text));
+    }
+}
+
+static void check_items(const buf *items)
+{
+    buf list = BUF_INIT(items->len + 2);
+    buf_char(&list, '[');
+    buf_view(&list, (view){buf_str(items), items->len});
+    buf_char(&list, ']');
+    require(items->len > 0 && scan_check((view){buf_str(&list), list.len}, 200, NULL, NULL, NULL));
+    buf_free(&list);
+}
+
+static void run(view text, const body_shape *shape)
+{
+    body_batch batch;
+    body_error error;
+    arena memory = ARENA_INIT;
+
+    body_result result = body_read(&batch, text, shape, &memory, &error);
+    if (result == BODY_OK)
+        check_ids(&batch, text);
+    else if (result == BODY_FAULTS)
+        check_items(&error.items);
+    else if (result == BODY_MALFORMED)
+        require(error.message != NULL && error.position <= text.len);
+    buf_free(&error.items);
+    arena_reset(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const body_shape CARDS = {"card_ids", false}, BOXES = {"box_ids", true};
+    view text = {(const char *)data, size};
+    run(text, &CARDS);
+    run(text, &BOXES);
+    return 0;
+}

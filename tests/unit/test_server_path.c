@@ -1,0 +1,185 @@
+/*
+ * test_server_path.c: request targets and query parameters, from the wire to decoded text.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "server/path.h"
+#include "server/query.h"
+
+static arena memory;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memory = ARENA_INIT;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_reset(&memory);
+    return 0;
+}
+
+static void assert_view(view found, const char *expected)
+{
+    assert_int_equal(found.len, strlen(expected));
+    assert_memory_equal(found.ptr, expected, found.len);
+}
+
+/* --- targets --- */
+
+static void splits_targets(void **state)
+{
+    static const struct {
+        const char *target, *path, *query;
+    } CASES[] = {
+        {"/a/b", "/a/b", ""},
+        {"/a?x=1", "/a", "x=1"},
+        {"/a?", "/a", ""},
+        {"/a?x=/b?c", "/a", "x=/b?c"},
+        {"http://host/a?x", "/a", "x"},
+        {"http://host:80", "/", ""},
+        {"http://host?x", "/", "x"},
+        {"HTTPS://h/", "/", ""},
+        {"/http://host/a", "/http://host/a", ""},
+        {"/a?u=http://h/b", "/a", "u=http://h/b"},
+        {"*", "*", ""},
+        {"", "", ""},
+        {"?x", "", "x"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        view raw, query;
+        target_split(view_of(CASES[i].target), &raw, &query);
+        assert_view(raw, CASES[i].path);
+        assert_view(query, CASES[i].query);
+    }
+}
+
+static path_result decode(url_path *out, view raw)
+{
+    const char *reason = NULL;
+    path_result result = path_decode(out, raw, &memory, &reason);
+    assert_true(result != PATH_MALFORMED || reason != NULL);
+    return result;
+}
+
+static void decodes_segments(void **state)
+{
+    url_path found;
+    (void)state;
+    assert_int_equal(decode(&found, VIEW("/projects/p%2Fq/cards/%C3%BC%20a")), PATH_OK);
+    assert_int_equal(found.count, 4);
+    assert_view(found.segments[0], "projects");
+    assert_view(found.segments[1], "p/q");
+    assert_view(found.segments[3], "\xC3\xBC a");
+    assert_int_equal(decode(&found, VIEW("/a/../%2e%2E/+/%25zz")), PATH_OK);
+    assert_int_equal(found.count, 5);
+    assert_view(found.segments[1], "..");
+    assert_view(found.segments[2], "..");
+    assert_view(found.segments[3], "+");
+    assert_view(found.segments[4], "%zz");
+    assert_int_equal(decode(&found, VIEW("/a%0Ab")), PATH_OK);
+    assert_view(found.segments[0], "a\nb");
+}
+
+static void knows_what_is_no_path(void **state)
+{
+    static const char *const UNKNOWN[] = {
+        "", "/", "a", "*", "//", "/a/", "/a//b", "//a", "/1/2/3/4/5/6/7/8/9"};
+    static const char *const MALFORMED[] = {"/%",     "/%a",   "/%g0",      "/%0g", "/a%00b",
+                                            "/%ff",   "/%C3",  "/\xC3",     "/a b", "/a\tb",
+                                            "/a\x7F", "/\x01", "/%ED%A0%80"};
+    url_path found;
+    (void)state;
+    for (size_t i = 0; i < sizeof(UNKNOWN) / sizeof(UNKNOWN[0]); i++)
+        assert_int_equal(decode(&found, view_of(UNKNOWN[i])), PATH_UNKNOWN);
+    for (size_t i = 0; i < sizeof(MALFORMED) / sizeof(MALFORMED[0]); i++)
+        assert_int_equal(decode(&found, view_of(MALFORMED[i])), PATH_MALFORMED);
+    assert_int_equal(decode(&found, VIEW("/a\0b")), PATH_MALFORMED);
+    assert_int_equal(decode(&found, VIEW("/1/2/3/4/5/6/7/8")), PATH_OK);
+}
+
+/* --- queries --- */
+
+static void finds_parameters(void **state)
+{
+    static const struct {
+        const char *query;
+        query_result result;
+        const char *value;
+    } CASES[] = {
+        {"", QUERY_ABSENT, ""},
+        {"LIMIT=1", QUERY_ABSENT, ""},
+        {"limits=1&li=2", QUERY_ABSENT, ""},
+        {"limit=1", QUERY_FOUND, "1"},
+        {"limit", QUERY_FOUND, ""},
+        {"limit=", QUERY_FOUND, ""},
+        {"limit=1&limit=2", QUERY_FOUND, "2"},
+        {"a=b&&limit=3&c", QUERY_FOUND, "3"},
+        {"l%69mit=4", QUERY_FOUND, "4"},
+        {"limit=%2B5+", QUERY_FOUND, "+5 "},
+        {"limit=a=b", QUERY_FOUND, "a=b"},
+        {"%zz=1&limit=6", QUERY_FOUND, "6"},
+        {"limit=%zz&limit=7", QUERY_FOUND, "7"},
+        {"limit=%zz", QUERY_MALFORMED, NULL},
+        {"limit=%00", QUERY_MALFORMED, NULL},
+        {"limit=%ff", QUERY_MALFORMED, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        view value = {"", 0};
+        query_result result = query_find(&value, view_of(CASES[i].query), "limit", &memory);
+        assert_int_equal(result, CASES[i].result);
+        if (result == QUERY_FOUND)
+            assert_view(value, CASES[i].value);
+    }
+}
+
+static void reads_integers(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } GOOD[] = {
+        {"0", 0},
+        {"12", 12},
+        {"+3", 3},
+        {"-4", -4},
+        {" 5\t", 5},
+        {"2.0", 2},
+        {"-7.000", -7},
+        {"007", 7},
+        {"9223372036854775807", INT64_MAX},
+        {"9223372036854775808", INT64_MAX},
+        {"-99999999999999999999999", -INT64_MAX},
+    };
+    static const char *const BAD[] = {"",    " ",   "abc", "2.5", "null", "2.",  ".0",
+                                      "1e2", "+-1", "- 1", "1 2", "0x1",  "1_0", "2.0x"};
+    int64_t found;
+    (void)state;
+    for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
+        assert_true(query_integer(view_of(GOOD[i].text), &found));
+        assert_true(found == GOOD[i].value);
+    }
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(query_integer(view_of(BAD[i]), &found));
+    assert_false(query_integer(VIEW("1\0"), &found));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_targets),
+        cmocka_unit_test_setup_teardown(decodes_segments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(knows_what_is_no_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(finds_parameters, set_up, tear_down),
+        cmocka_unit_test(reads_integers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

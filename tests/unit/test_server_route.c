@@ -1,0 +1,96 @@
+/*
+ * test_server_route.c: the router against a table of its own, and the server's own table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "server/request.h"
+
+static const route TABLE[] = {
+    {"GET", "/p/{a}/cards/{b}", "card", false, NULL},
+    {"POST", "/p/{a}/cards/batch", "batch", true, NULL},
+    {"GET", "/health", "health", false, NULL},
+    {NULL, NULL, NULL, false, NULL},
+};
+
+static url_path cut(const char *text)
+{
+    url_path out = {.count = 0};
+    char *at = NULL;
+    static char copy[200];
+    snprintf(copy, sizeof(copy), "%s", text + 1);
+    for (char *rest = copy; (at = strsep(&rest, "/")) != NULL;)
+        out.segments[out.count++] = view_of(at);
+    return out;
+}
+
+static const char *found(const char *method, const char *text, route_match *match)
+{
+    url_path where = cut(text);
+    route_find(match, TABLE, method, &where);
+    return match->route == NULL ? (match->path_known ? "405" : "404") : match->route->name;
+}
+
+static void finds_routes(void **state)
+{
+    route_match match;
+    (void)state;
+    assert_string_equal(found("GET", "/p/x/cards/y", &match), "card");
+    assert_true(view_equal(match.params[0], VIEW("x")));
+    assert_true(view_equal(match.params[1], VIEW("y")));
+    assert_string_equal(found("HEAD", "/p/x/cards/y", &match), "card");
+    assert_string_equal(found("GET", "/p/x/cards/batch", &match), "card");
+    assert_true(view_equal(match.params[1], VIEW("batch")));
+    assert_string_equal(found("POST", "/p/x/cards/batch", &match), "batch");
+    assert_null(match.params[1].ptr);
+    assert_string_equal(found("POST", "/p/x/cards/y", &match), "405");
+    assert_string_equal(found("get", "/health", &match), "405");
+    assert_string_equal(found("BREW", "/health", &match), "405");
+    assert_string_equal(found("GET", "/p/x/cards", &match), "404");
+    assert_string_equal(found("GET", "/p/x/cards/y/z", &match), "404");
+    assert_string_equal(found("GET", "/Health", &match), "404");
+    assert_string_equal(found("GET", "/p", &match), "404");
+}
+
+static void lists_methods(void **state)
+{
+    char allow[ROUTE_ALLOW_SIZE];
+    url_path where = cut("/p/x/cards/batch");
+    (void)state;
+    route_allow(allow, TABLE, &where);
+    assert_string_equal(allow, "GET, HEAD, POST");
+    where = cut("/p/x/cards/y");
+    route_allow(allow, TABLE, &where);
+    assert_string_equal(allow, "GET, HEAD");
+}
+
+/* What the matcher relies on: parameters fit, patterns are absolute, nothing is listed twice. */
+static void table_is_sound(void **state)
+{
+    (void)state;
+    for (const route *r = ROUTES; r->method != NULL; r++) {
+        size_t braces = 0;
+        for (const char *at = r->pattern; *at != '\0'; at++)
+            braces += *at == '{';
+        assert_true(braces <= ROUTE_PARAMS_MAX);
+        assert_int_equal(r->pattern[0], '/');
+        assert_true(strcmp(r->method, "GET") == 0 || strcmp(r->method, "POST") == 0);
+        assert_int_equal(r->json_body, strcmp(r->method, "POST") == 0);
+        assert_non_null(r->handle);
+        for (const route *other = ROUTES; other != r; other++)
+            assert_false(strcmp(other->method, r->method) == 0 &&
+                         strcmp(other->pattern, r->pattern) == 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_routes),
+        cmocka_unit_test(lists_methods),
+        cmocka_unit_test(table_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
