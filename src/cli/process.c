@@ -36,13 +36,15 @@ static bool change_user(const process_user *user)
            setuid(user->uid) == 0;
 }
 
+/* Our handlers would swallow what is sent to the child before it is its own program. */
 static void reset_signals(void)
 {
     sigset_t none;
 
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
 }
 
 static void become(const process_plan *plan, int input, pid_t parent)
@@ -83,13 +85,17 @@ pid_t process_start(const process_plan *plan)
 {
     pid_t parent = getpid(), pid;
     int input = open_input(plan->input);
+    sigset_t all, before;
 
     if (input < 0)
         return -1;
     fflush(NULL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
         become(plan, input, parent);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(input);
     return pid;
 }

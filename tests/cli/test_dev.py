@@ -32,14 +32,15 @@ def open_folder():
 class Dev:
     """A running `cardbox dev`."""
 
-    def __init__(self, folder, *options, wait=60, ready=True, cwd=None):
+    def __init__(self, folder, *options, wait=60, ready=True, cwd=None, program=PROGRAM, user=None):
         self.folder = folder
         self.port = free_port()
-        command = [PROGRAM, "dev", "--listen", f"127.0.0.1:{self.port}", *options]
+        command = [program, "dev", "--listen", f"127.0.0.1:{self.port}", *options]
         if folder is not None:
             command += ["--data", folder]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=CLEAN, cwd=cwd, start_new_session=True)
+                                        env=CLEAN, cwd=cwd, start_new_session=True, user=user,
+                                        group=user)
         at_end(self.kill)
         self.text = ""
         if ready:
@@ -256,14 +257,19 @@ def test_any_free_port():
 
 
 def test_stop_while_it_starts():
-    for delay in (0.2, 0.8):
-        folder = open_folder()
+    """At any moment: in the middle of initdb, of the migrations, of the server's start."""
+    folder = open_folder()
+    for delay in (0, 0.1, 0.3, 0.4, 0.5, 0.6, 0.8):
         dev = Dev(folder, ready=False)
+        dev.read_until("cardbox ")
         time.sleep(delay)
-        dev.stop()
-        again = Dev(folder)
-        assert "3 boxes, 19 cards" in again.text
-        again.stop()
+        started = time.monotonic()
+        dev.process.send_signal(signal.SIGINT)
+        err = dev.ended(status=0)
+        assert err == "" and time.monotonic() - started < 20, (delay, err)
+    again = Dev(folder)
+    assert "3 boxes, 19 cards" in again.text
+    again.stop()
 
 
 def test_folder_with_a_long_name():
@@ -316,11 +322,9 @@ def test_unprivileged_user():
     os.chown(folder, 65534, 65534)
     programs = os.path.join(open_folder(), "bin")
     shutil.copytree(os.path.join(cardbox_test.BUILD, "bin"), programs)
-    port = free_port()
-    done = subprocess.run(["timeout", "-s", "INT", "10", os.path.join(programs, "cardbox"), "dev",
-                           "--data", folder, "--listen", f"127.0.0.1:{port}"], text=True, env=CLEAN,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, user=65534, group=65534)
-    assert f"ready: http://127.0.0.1:{port}" in done.stdout and "stopped" in done.stdout, done
+    dev = Dev(folder, program=os.path.join(programs, "cardbox"), user=65534)
+    assert len(dev.get(f"/projects/demo/boxes/{BOX}/cards")) == 15
+    dev.stop()
     assert os.stat(os.path.join(folder, "pg")).st_uid == 65534
 
 
