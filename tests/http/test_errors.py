@@ -1,0 +1,411 @@
+#!/usr/bin/env python3
+"""What clients get when something is too large, too slow, too many, locked, lost or about to stop."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, as_role, parse_responses
+
+CARD = "/projects/p/cards/a"
+BATCH = "/projects/p/cards/batch"
+BOX = "01970000-0000-7000-8000-000000000001"
+BIG = 20000  # bytes of the large card
+
+
+def database():
+    """A database with two cards and a box; made once."""
+    if not hasattr(database, "dsn"):
+        rows = [{"kind": "card", "card_id": "a", "content": {"text": "alpha"}},
+                {"kind": "card", "card_id": "big", "content": {"text": "b" * BIG}},
+                {"kind": "box", "box_id": BOX, "card_ids": ["big", "a", "big"]}]
+        path = os.path.join(cardbox_test.temp_dir(), "rows")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("\n".join(map(json.dumps, rows)))
+        dsn = Postgres.shared().database()
+        cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
+        database.dsn = dsn
+    return database.dsn
+
+
+@contextlib.contextmanager
+def serving(*options, dsn=None):
+    server = Server(dsn or database(), *options)
+    try:
+        deadline = time.monotonic() + 5
+        while dsn is None and server.get("/readyz").status != 200:
+            assert time.monotonic() < deadline, server.log()
+            time.sleep(0.02)
+        yield server
+        if server.alive():
+            server.stop()
+        server.check_log()
+    finally:
+        server.kill()
+
+
+@contextlib.contextmanager
+def locked(dsn):
+    """The cards can't be read while this holds."""
+    session = subprocess.Popen(["psql", as_role(dsn, "postgres"), "-XqAt"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        session.stdin.write("BEGIN; LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE;"
+                            " SELECT 'locked';\n")
+        session.stdin.flush()
+        assert session.stdout.readline() == "locked\n"
+        yield
+    finally:
+        session.stdin.close()
+        session.wait()
+
+
+def check_error(response, status, code):
+    assert response.status == status, response
+    detail = response.json()["detail"]
+    assert detail["error_code"] == code and detail["error_message"], response
+    if status in (503, 504):
+        assert int(response.header("Retry-After")) >= 1, response.headers
+    return detail
+
+
+# --- too large ---
+
+
+def test_response_budget():
+    with serving("--response-max", str(BIG + 2000)) as server:
+        assert server.get("/projects/p/cards/big").status == 200
+        for response in (server.get(f"/projects/p/boxes/{BOX}/cards"),
+                         server.post("/projects/p/boxes/batch", {"box_ids": [BOX], "hydrate": True})):
+            assert check_error(response, 413, "too_large")["hint"]
+        assert server.get(f"/projects/p/boxes/{BOX}/cards?limit=2").status == 200
+    with serving("--response-max", "2K") as server:
+        check_error(server.get("/projects/p/cards/big"), 413, "too_large")
+        assert server.get(CARD).status == 200
+
+
+def test_body_limit():
+    with serving("--body-max", "10K") as server:
+        fits = json.dumps({"card_ids": ["a"], "x": "y" * 9000})
+        assert server.request("POST", BATCH, fits).status == 200
+        for size in (11000, 39000, 200000):
+            with server.client() as client:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    check_error(client.request("POST", BATCH, b" " * size), 413, "too_large")
+        expecting = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n"
+                     b"Expect: 100-continue\r\n\r\n")
+        check_error(parse_responses(server.raw(expecting))[0], 413, "too_large")
+        chunks = b"400\r\n" + b" " * 1024 + b"\r\n"
+        for count, statuses in ((20, [413]), (200, [413, None])):
+            raw = server.raw(b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\n"
+                             b"Transfer-Encoding: chunked\r\n\r\n" + chunks * count + b"0\r\n\r\n",
+                             idle=2)
+            found = parse_responses(raw)
+            assert (found[0].status if found else None) in statuses, found
+
+
+def test_ignored_body():
+    """A GET's body is read and ignored, whatever it is, and the connection goes on."""
+    with serving() as server, server.client() as client:
+        for _ in range(3):
+            assert client.request("GET", CARD, b"{junk").status == 200
+            assert client.request("GET", "/nope", b"x" * 5000).status == 404
+        assert client.connection.sock is not None
+
+
+# --- too slow, too many ---
+
+
+def test_deadline():
+    with serving("--request-timeout-ms", "500") as server, locked(database()):
+        with server.client() as client:
+            started = time.monotonic()
+            check_error(client.request("GET", CARD), 504, "timeout")
+            assert 0.4 < time.monotonic() - started < 2
+            assert client.request("GET", "/healthz").status == 200
+        assert server.alive()
+
+
+def test_deadline_over():
+    """Once the lock is gone everything is as before, on the connection that waited too."""
+    with serving("--request-timeout-ms", "500") as server:
+        with server.client() as client:
+            with locked(database()):
+                check_error(client.request("GET", CARD), 504, "timeout")
+            time.sleep(0.5)
+            for _ in range(20):
+                assert client.request("GET", CARD).status == 200
+
+
+def test_queue_full():
+    count = 40
+    with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1") as server:
+        with locked(database()), concurrent.futures.ThreadPoolExecutor(count) as pool:
+            waiting = pool.submit(server.get, CARD)
+            time.sleep(0.3)
+            started = time.monotonic()
+            refused = [pool.submit(server.get, CARD) for _ in range(count)]
+            done, _ = concurrent.futures.wait(refused, timeout=2)
+            assert time.monotonic() - started < 3
+            assert len(done) == count - 3, len(done)
+            for response in done:
+                check_error(response.result(), 503, "unavailable")
+            assert not waiting.done()
+            subprocess.run(["psql", as_role(database(), "postgres"), "-XqAt", "-c",
+                            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode ="
+                            " 'AccessExclusiveLock' AND relation = 'cardbox.cards'::regclass"],
+                           check=True, stdout=subprocess.DEVNULL)
+            assert waiting.result().status == 200
+            assert all(response.result().status == 200 for response in set(refused) - done)
+
+
+def test_slow_requests():
+    """A request that dribbles in is cut off, however alive it looks; an idle connection is not."""
+    with serving("--slow-request-timeout-ms", "700") as server:
+        idle = server.client()
+        assert idle.request("GET", CARD).status == 200
+        head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100
+        body = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n"
+                + b" " * 100)
+        for data in (head, body, b"GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"):
+            started = time.monotonic()
+            server.raw(data, chunk=1, pause=0.05, timeout=10)
+            assert time.monotonic() - started < len(data) * 0.05 + 2, data
+        assert idle.request("GET", CARD).status == 200
+
+
+def test_second_request_dribbles():
+    with serving("--slow-request-timeout-ms", "500") as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            time.sleep(1)
+            for byte in b"GE":
+                connection.sendall(bytes([byte]))
+                time.sleep(0.1)
+            started = time.monotonic()
+            assert connection.recv(100) == b""
+            assert time.monotonic() - started < 3
+
+
+# --- the database ---
+
+
+def test_killed_backends():
+    """A connection that is lost while it is idle, or at work, costs no request."""
+    postgres, dsn = Postgres.shared(), database()
+    with serving() as server:
+        stopping = threading.Event()
+        statuses = []
+
+        def load():
+            with server.client() as client:
+                while not stopping.is_set():
+                    statuses.append(client.request("GET", CARD).status)
+
+        threads = [threading.Thread(target=load) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(5):
+            for pid in postgres.psql(dsn, "SELECT pid FROM pg_stat_activity WHERE application_name"
+                                          " = 'cardboxd' AND datname = current_database()"
+                                          " ORDER BY random() LIMIT 1").split():
+                postgres.psql(dsn, f"SELECT pg_terminate_backend({pid})")
+            time.sleep(0.3)
+        stopping.set()
+        for thread in threads:
+            thread.join()
+        assert set(statuses) == {200}, {status: statuses.count(status) for status in set(statuses)}
+
+
+def test_prepared_statements_heal():
+    """Statements that a session has lost, or that a migration has made unusable."""
+    postgres, dsn = Postgres.shared(), database()
+    with serving("--loops", "1") as server:
+        assert server.get(CARD).status == 200
+        postgres.psql(dsn, "ALTER TABLE cardbox.cards ALTER COLUMN ttl_seconds TYPE bigint")
+        assert server.get(CARD).status == 200
+        postgres.psql(dsn, "ALTER TABLE cardbox.cards ALTER COLUMN ttl_seconds TYPE integer")
+        assert server.get(CARD).status == 200
+        assert server.get(f"/projects/p/boxes/{BOX}/cards").status == 200
+
+
+def test_without_named_statements():
+    with serving("--no-named-statements") as server:
+        for _ in range(10):
+            assert server.get(CARD).status == 200
+            assert server.get(f"/projects/p/boxes/{BOX}/cards").header("Cardbox-Missing") == "0"
+
+
+def test_not_migrated():
+    """It starts, says what is missing, and serves as soon as that is done."""
+    postgres = Postgres.shared()
+    dsn = postgres.database(migrate=False)
+    with serving(dsn=dsn) as server:
+        time.sleep(0.5)
+        detail = check_error(server.get(CARD), 503, "unavailable")
+        assert "migrate" in detail["hint"], detail
+        assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
+        assert "database_not_migrated" in server.log()
+        cardbox_test.cardbox("migrate", "--dsn", dsn)
+        postgres.psql(dsn, "GRANT cardbox_service TO cardbox_app")
+        deadline = time.monotonic() + 5
+        while server.get("/readyz").status != 200:
+            assert time.monotonic() < deadline, server.log()
+            time.sleep(0.05)
+        check_error(server.get(CARD), 404, "not_found")
+
+
+def test_starts_without_database():
+    with serving(dsn="host=/nowhere user=cardbox dbname=none") as server:
+        for path in (CARD, "/readyz"):
+            response = server.get(path)
+            assert response.status == 503 and response.header("Retry-After"), response
+        assert server.get("/healthz").status == 200
+        assert "database_away" in server.log()
+
+
+# --- starting ---
+
+
+def refused(*options):
+    done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), *options],
+                          capture_output=True, text=True, timeout=20)
+    assert done.returncode != 0 and done.stdout == "" and done.stderr.count("\n") == 1, done
+    return done.stderr
+
+
+def test_refusals():
+    assert "no authentication" in refused("--listen", "0.0.0.0:0")
+    assert "connection string" in refused("--dsn", "host=x nonsense", "--listen", "127.0.0.1:0")
+    assert "--listen" in refused("--listen", "8099")
+    assert "log-level" in refused("--log-level", "loud")
+    assert "unexpected" in refused("serve")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert "in use" in refused("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+
+
+def test_unix_socket():
+    path = os.path.join(cardbox_test.temp_dir(), "http")
+    for _ in range(2):  # the second finds what a server that was killed has left
+        process = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn",
+                                    as_role(database(), "cardbox_app"), "--listen", "unix:" + path],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cardbox_test.at_end(process.kill)
+        assert process.stdout.readline() == f"ready: unix:{path}\n"
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        process.kill()
+        process.wait()
+    assert os.path.exists(path)
+
+
+def test_inherited_socket():
+    """As systemd hands one over: descriptor 3."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        program = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
+        script = (f'exec 3<&{listening.fileno()}; export LISTEN_PID=$$ LISTEN_FDS=1; '
+                  f'exec "{program}" --dsn "{as_role(database(), "cardbox_app")}"')
+        process = subprocess.Popen(["bash", "-c", script], pass_fds=[listening.fileno()],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cardbox_test.at_end(process.kill)
+        assert process.stdout.readline() == f"ready: http://127.0.0.1:{port}\n"
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+# --- stopping ---
+
+
+def test_stop_answers_what_waits():
+    """Requests that wait for a lock are answered with what they asked for, then it exits."""
+    with serving() as server, concurrent.futures.ThreadPoolExecutor(20) as pool:
+        with locked(database()):
+            waiting = [pool.submit(server.get, CARD) for _ in range(20)]
+            time.sleep(0.4)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.4)
+            assert server.alive()
+        for response in waiting:
+            assert response.result().status == 200
+            assert response.result().header("Connection") == "close"
+        assert server.process.wait(5) == 0
+
+
+def test_stop_in_time():
+    """What has no answer when the time is over gets 503, and nothing is cut or aborted."""
+    with serving("--drain-timeout-ms", "500") as server:
+        with locked(database()), concurrent.futures.ThreadPoolExecutor(20) as pool:
+            waiting = [pool.submit(server.get, CARD) for _ in range(20)]
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            for response in waiting:
+                check_error(response.result(), 503, "unavailable")
+            assert server.process.wait(5) == 0
+
+
+def test_second_signal_hurries():
+    with serving() as server:
+        with locked(database()), concurrent.futures.ThreadPoolExecutor(5) as pool:
+            waiting = [pool.submit(server.get, CARD) for _ in range(5)]
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            assert server.alive() and not any(response.done() for response in waiting)
+            server.process.send_signal(signal.SIGINT)
+            for response in waiting:
+                check_error(response.result(), 503, "unavailable")
+            assert server.process.wait(5) == 0
+
+
+def test_stop_under_load():
+    """Whoever was answered at all was answered well; others were refused before they began."""
+    with serving() as server:
+        bad = []
+
+        def load():
+            while True:
+                try:
+                    with server.client() as client:
+                        response = client.request("GET", CARD)
+                        while response.header("Connection") != "close":
+                            response = client.request("GET", CARD)
+                except ConnectionRefusedError:
+                    return
+                except (ConnectionResetError, http.client.RemoteDisconnected):
+                    continue  # it was in the listening socket's queue: nobody had read it
+                if response.status != 200:
+                    bad.append(response)
+
+        threads = [threading.Thread(target=load) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        server.stop()
+        for thread in threads:
+            thread.join(10)
+        assert not bad, bad[:3]
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
