@@ -9,9 +9,10 @@
 #include "server/links.h"
 
 enum {
-    KEYS_MAX = 512,        /* of one statement: more gain nothing and make neighbours wait */
-    WEIGHT_MAX = 4096,     /* rows expected of one statement, unless one request alone wants more */
-    TRIES_MAX = 2,         /* a read whose connection was lost is sent once more */
+    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
+    WEIGHT_MAX = 4096, /* rows expected of one statement, unless one request alone wants more */
+    TRIES_MAX = 4, /* a read whose connection was lost is sent again: when all are lost, as by an
+                    * operator, each may take it down once before that is noticed */
     LOOK_IF_LEFT_MS = 250, /* waiting longer than this: is the client still there? */
     PARAMS_BYTES_MAX = 4 * 1024 * 1024,
     SCRATCH_KEEP = 64 * 1024 /* bytes kept between statements */
@@ -172,14 +173,9 @@ static void answer_away(joiner *j, request *r)
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
 }
 
-static bool is_away(const joiner *j)
-{
-    return atomic_load(&j->house->connections_up) == 0;
-}
-
 void joiner_add(joiner *j, request *r)
 {
-    if (is_away(j)) {
+    if (database_is_away(j->house)) {
         answer_away(j, r);
         return;
     }
@@ -341,7 +337,7 @@ static bool may_be_one_members(const cardbox_error *err)
 static bool again(const join_batch *batch, request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_UNAVAILABLE)
-        return r->ticket.tries < TRIES_MAX && !is_away(batch->joiner);
+        return r->ticket.tries < TRIES_MAX && !database_is_away(batch->joiner->house);
     if (batch->count == 1 || r->ticket.alone || !may_be_one_members(err))
         return false;
     r->ticket.alone = true;
@@ -362,7 +358,7 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
             continue;
         }
         let_go(j, r);
-        if (is_away(j))
+        if (database_is_away(j->house))
             answer_away(j, r);
         else
             fault_answer_store(r, err);
@@ -390,7 +386,7 @@ void joiner_tick(joiner *j, int64_t now_ms)
         let_go(j, r);
         fault_answer(r, FAULT_TIMEOUT, NULL, "the database did not answer in time");
     }
-    if (j->waiting == 0 || !is_away(j))
+    if (j->waiting == 0 || !database_is_away(j->house))
         return;
     for (int i = 0; i < JOIN_LANES; i++) {
         while (j->lanes[i].first != NULL) {

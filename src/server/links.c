@@ -16,6 +16,8 @@ enum {
     SLOW_MS = 2,          /* a statement that takes as long makes the next connection be used: one
                            * that is quick is worth waiting for, as few large statements cost less
                            * than many small ones */
+    FAILURES_MOST = 2,    /* attempts to connect, then the database counts as away */
+    GIVE_UP_MS = 1000,    /* and when an attempt takes longer */
     UNFIT_RETRY_MS = 1000 /* until a database that was not migrated is looked at again */
 };
 
@@ -31,6 +33,7 @@ struct db_link {
     store_pipe *pipe;
     link_state state;
     int64_t retry_ms;
+    int64_t down_ms; /* since when it is down */
     uint64_t tag;
     int watched_fd; /* as it is in the epoll set; -1: it is not */
     unsigned watched_events;
@@ -45,9 +48,6 @@ struct links {
     size_t count;
     db_link link[];
 };
-
-/* What the log was told last, so that an outage is two lines and not thousands. */
-enum { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT };
 
 static bool is_news(shared *house, int what)
 {
@@ -64,14 +64,19 @@ static void link_move(db_link *k, link_state to)
     if (k->state == LINK_UNFIT)
         atomic_fetch_sub(&house->unfit, 1);
     k->state = to;
+    if (to == LINK_DOWN)
+        k->down_ms = clock_ms();
     if (to == LINK_USABLE) {
+        atomic_store(&house->given_up, false);
         atomic_fetch_add(&house->connections_up, 1);
         atomic_fetch_add(&house->ups, 1);
         if (is_news(house, TOLD_UP))
             log_info("database_up", "schema=%d", migrations_newest());
     }
-    if (to == LINK_UNFIT)
+    if (to == LINK_UNFIT) {
         atomic_fetch_add(&house->unfit, 1);
+        atomic_store(&house->given_up, true);
+    }
 }
 
 /* --- the epoll set --- */
@@ -129,17 +134,30 @@ static void check(db_link *k)
         link_move(k, LINK_DOWN);
 }
 
-/* Draws the conclusions from whatever has happened to the connection. */
-static void look(db_link *k)
+static bool is_hopeless(const db_link *k, int64_t now_ms)
+{
+    return pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
+}
+
+static void give_up(db_link *k)
 {
     shared *house = k->all->house;
+    char why[LOG_QUOTE_SIZE];
+    const char *reason = pipe_reason(k->pipe);
+    if (reason[0] == '\0')
+        reason = "it does not accept connections";
+    atomic_store(&house->given_up, true);
+    if (atomic_load(&house->connections_up) == 0 && is_news(house, TOLD_DOWN))
+        log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
+}
+
+/* Draws the conclusions from whatever has happened to the connection. */
+static void look(db_link *k, int64_t now_ms)
+{
     if (!pipe_up(k->pipe)) {
-        char why[LOG_QUOTE_SIZE];
-        const char *reason = pipe_reason(k->pipe);
         link_move(k, LINK_DOWN);
-        if (reason[0] != '\0' && atomic_load(&house->connections_up) == 0 &&
-            is_news(house, TOLD_DOWN))
-            log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
+        if (is_hopeless(k, now_ms))
+            give_up(k);
     } else if (k->state == LINK_DOWN) {
         check(k);
     }
@@ -178,6 +196,7 @@ cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t firs
         k->all = l;
         k->tag = first_tag + l->count;
         k->watched_fd = -1;
+        k->down_ms = clock_ms();
         status = pipe_new(&k->pipe, &how, err);
         if (status == CARDBOX_OK)
             l->count++;
@@ -205,7 +224,7 @@ void links_ready(links *l, size_t number)
 {
     db_link *k = &l->link[number];
     pipe_ready(k->pipe);
-    look(k);
+    look(k, clock_ms());
 }
 
 static bool any_up(const links *l)
@@ -222,6 +241,21 @@ static bool may_try(const links *l, size_t number)
     return number == 0 || pipe_fd(l->link[number].pipe) >= 0 || any_up(l);
 }
 
+/* When a link wants to be looked at again. */
+static int64_t due_ms(const links *l, size_t number)
+{
+    const db_link *k = &l->link[number];
+    if (!may_try(l, number))
+        return INT64_MAX;
+    int64_t due = pipe_next_ms(k->pipe);
+    int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
+    if (k->state == LINK_UNFIT && k->retry_ms < due)
+        due = k->retry_ms;
+    if (k->state == LINK_DOWN && !atomic_load(&l->house->given_up) && give_up_ms < due)
+        due = give_up_ms;
+    return due;
+}
+
 void links_tick(links *l, int64_t now_ms)
 {
     unsigned ups = atomic_load(&l->house->ups);
@@ -229,14 +263,12 @@ void links_tick(links *l, int64_t now_ms)
         db_link *k = &l->link[i];
         if (ups != l->ups_seen)
             pipe_hurry(k->pipe);
-        if (may_try(l, i) && pipe_next_ms(k->pipe) <= now_ms) {
-            pipe_tick(k->pipe, now_ms);
-            look(k);
-        }
-        if (k->state == LINK_UNFIT && k->retry_ms <= now_ms) {
+        if (due_ms(l, i) > now_ms)
+            continue;
+        pipe_tick(k->pipe, now_ms);
+        if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
             check(k);
-            look(k);
-        }
+        look(k, now_ms);
     }
     l->ups_seen = ups;
 }
@@ -245,12 +277,9 @@ int64_t links_next_ms(const links *l)
 {
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < l->count; i++) {
-        const db_link *k = &l->link[i];
-        int64_t due_ms = may_try(l, i) ? pipe_next_ms(k->pipe) : INT64_MAX;
-        if (k->state == LINK_UNFIT && k->retry_ms < due_ms)
-            due_ms = k->retry_ms;
-        if (due_ms < next_ms)
-            next_ms = due_ms;
+        int64_t due = due_ms(l, i);
+        if (due < next_ms)
+            next_ms = due;
     }
     return next_ms;
 }

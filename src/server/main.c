@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "server/http.h"
 #include "server/idset.h"
@@ -15,6 +16,7 @@
 
 enum {
     EXIT_USAGE = 2,
+    READY_WAIT_MS = 2000,
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
     MEMORY_STEP = 1024 * 1024
 };
@@ -106,10 +108,20 @@ static void *hurry_on_signal(void *arg)
     return NULL;
 }
 
+/* Who is told "ready" sends requests at once: so first the database is there, or is known not to
+ * be. */
+static void await_database(const server *s)
+{
+    int64_t end_ms = clock_ms() + READY_WAIT_MS;
+    while (atomic_load(&s->house.told) == TOLD_NOTHING && clock_ms() < end_ms)
+        clock_sleep_ms(2);
+}
+
 static void serve_until_signal(server *s, const sigset_t *waited_for)
 {
     int number = 0;
     pthread_t hurry;
+    await_database(s);
     printf("ready: %s\n", s->listener.name);
     fflush(stdout);
     log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);

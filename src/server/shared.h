@@ -15,13 +15,24 @@ typedef enum stop_phase {
     STOP_HURRY  /* what is under way gets 503 */
 } stop_phase;
 
+/* What the log was told of the database last, so that an outage is two lines and not thousands. */
+typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT } told;
+
 typedef struct shared {
     const settings *set;
     atomic_int stop;           /* stop_phase */
     atomic_int connections_up; /* database connections that are usable, of all loops */
+    atomic_bool given_up;      /* none is up, and it is not just being made anew */
     atomic_int unfit;          /* connections to a database that was not migrated */
     atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
-    atomic_int told;           /* what the log was told of the database last */
+    atomic_int told;           /* a told */
 } shared;
+
+/* Whether requests are refused at once. A connection that was lost is tried again first: after a
+ * backend was killed the database is there all the same. */
+static inline bool database_is_away(shared *house)
+{
+    return atomic_load(&house->given_up) && atomic_load(&house->connections_up) == 0;
+}
 
 #endif

@@ -299,6 +299,11 @@ int64_t pipe_busy_since_ms(const store_pipe *pipe)
     return pipe->first == NULL ? INT64_MAX : pipe->front_ms;
 }
 
+unsigned pipe_failed_attempts(const store_pipe *pipe)
+{
+    return pipe->attempts;
+}
+
 const char *pipe_reason(const store_pipe *pipe)
 {
     return pipe->reason;

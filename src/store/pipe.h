@@ -51,6 +51,9 @@ bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
 size_t pipe_in_flight(const store_pipe *pipe);
 int64_t pipe_busy_since_ms(const store_pipe *pipe); /* INT64_MAX: nothing is in flight */
 
+/* Attempts to connect that have failed since it was connected last. */
+unsigned pipe_failed_attempts(const store_pipe *pipe);
+
 /* Why the last connection was lost or could not be made; "" if none was. */
 const char *pipe_reason(const store_pipe *pipe);
 
