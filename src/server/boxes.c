@@ -212,7 +212,6 @@ static void fill_reads(const request *r, const body_batch *batch, box_read *read
 
 void handle_boxes_batch(request *r)
 {
-    static const int NO_ROWS[] = {0, 0};
     body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
     box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
     size_t count = 0;
@@ -220,10 +219,5 @@ void handle_boxes_batch(request *r)
         return;
     fill_reads(r, batch, reads, &count);
     r->plan = batch;
-    r->ticket.keys = reads;
-    r->ticket.count = count;
-    if (count == 0)
-        render_batch(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
-    else
-        join(r, reads, count, batch->hydrate ? count * (size_t)batch->limit : count, render_batch);
+    join(r, reads, count, batch->hydrate ? count * (size_t)batch->limit : count, render_batch);
 }

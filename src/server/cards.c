@@ -96,7 +96,6 @@ static void render_batch(request *r, const join_rows *found)
 
 void handle_cards_batch(request *r)
 {
-    static const int NO_ROWS[] = {0, 0};
     body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
     card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
     size_t count = 0;
@@ -108,8 +107,5 @@ void handle_cards_batch(request *r)
     r->plan = batch;
     r->ticket = (join_ticket){
         .lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count, .render = render_batch};
-    if (count == 0)
-        render_batch(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
-    else
-        joiner_add(r->joiner, r);
+    joiner_add(r->joiner, r);
 }

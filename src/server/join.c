@@ -175,6 +175,11 @@ static void answer_away(joiner *j, request *r)
 
 void joiner_add(joiner *j, request *r)
 {
+    static const int NO_ROWS[] = {0, 0};
+    if (r->ticket.count == 0) {
+        r->ticket.render(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
+        return;
+    }
     if (database_is_away(j->house)) {
         answer_away(j, r);
         return;

@@ -29,7 +29,7 @@ typedef struct join_batch join_batch;
 typedef struct join_ticket {
     join_lane lane;
     const void *keys; /* card_key or box_read, by the lane */
-    size_t count;     /* at least 1 */
+    size_t count;     /* 0: it is answered at once, without rows */
     size_t weight;    /* rows to expect, roughly */
     join_render render;
     /* the joiner's own: */
