@@ -101,6 +101,9 @@ typedef struct cardbox_add_options {
 /**
  * Writes one card: an idempotent upsert that says what it did.
  *
+ * The content may be any JSON and is not checked by its class: cardbox_content_check and the
+ * constructors of <cardbox/content.h> do that.
+ *
  * "The same" means: equal content, metadata, tool_calls and tool_call_id. A replay does not extend
  * a TTL. A conflict or a gone card does not abort the caller's transaction. Retried after a lost
  * connection, being idempotent.

@@ -151,12 +151,14 @@ typedef struct cardbox_file {
     const char *etag;
     int64_t size; /**< bytes; negative: unset */
     const char *content_type;
-    const char *expires_at;  /**< RFC 3339 with offset */
-    const char *preview;     /**< JSON text of a preview image, see content-classes in the README */
-    int64_t width;           /**< pixels; image, video */
-    int64_t height;          /**< pixels; image, video */
-    const char *format;      /**< image */
-    int64_t page_count;      /**< pdf; negative: unset */
+    const char *expires_at; /**< RFC 3339 with offset */
+    const char *preview; /**< JSON text of a preview image: an object with `uri` and, where known,
+                              content_type, width, height (> 0), size (>= 0), checksum, etag and
+                              source_frame_ts (>= 0) */
+    int64_t width;       /**< pixels; image, video */
+    int64_t height;      /**< pixels; image, video */
+    const char *format;  /**< image */
+    int64_t page_count;  /**< pdf; negative: unset */
     double duration_seconds; /**< video, audio */
     const char *codec;       /**< video, audio */
     int64_t bitrate;         /**< video, audio */

@@ -225,6 +225,27 @@ static cardbox_status finish_boxes(cardbox_boxes **out, cardbox_boxes *boxes, ca
     return CARDBOX_OK;
 }
 
+/* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
+ * and only where there is nothing to answer. */
+static cardbox_status no_box(const char *tenant, const char *box_id,
+                             const cardbox_read_options *how, cardbox *db, cardbox_error *err)
+{
+    bool earlier =
+        how != NULL && (how->at_version > 0 || how->at_length > 0 || how->at_time != NULL);
+    cardbox_boxes *now = NULL;
+    cardbox_read_options last = {.tail = 1};
+    cardbox_status status = CARDBOX_OK;
+    if (earlier)
+        status = cardbox_load_boxes(&now, db, tenant, &box_id, 1, &last, err);
+    bool there = cardbox_boxes_count(now) == 1;
+    cardbox_boxes_free(now);
+    if (status != CARDBOX_OK)
+        return status;
+    return error_set(err, CARDBOX_NOT_FOUND,
+                     there ? "the box never had this version or length, or its log begins later"
+                           : "box not found");
+}
+
 cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
                                   const char *const *box_ids, size_t count,
                                   const cardbox_read_options *options, cardbox_error *err)
@@ -264,7 +285,7 @@ cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *te
         return status;
     cardbox_boxes_free(*out);
     *out = NULL;
-    return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    return no_box(tenant, box_id, options, db, err);
 }
 
 /* --- cards --- */
@@ -319,15 +340,11 @@ static int find_head(const store_rows *rows)
     return -1;
 }
 
-static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, cardbox_error *err)
+static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head_row,
+                                 cardbox_error *err)
 {
-    int head_row = find_head(rows);
     cardbox_cards *cards = NULL;
     box_head head;
-    if (head_row < 0) {
-        rows_free(rows);
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
-    }
     box_head_read(&head, rows, head_row);
     size_t size = (size_t)(head.before - head.first);
     cardbox_status status = cards_new(&cards, rows, size, size, err);
@@ -354,7 +371,13 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
     if (box_id == NULL || !uuid16_parse(&read.box_id, view_of(box_id)))
         return error_set(err, CARDBOX_NOT_FOUND, "box not found");
     status = run_reads(&rows, db, &read, 1, err);
-    return status == CARDBOX_OK ? take_cards(out, rows, err) : status;
+    if (status != CARDBOX_OK)
+        return status;
+    int head_row = find_head(rows);
+    if (head_row >= 0)
+        return take_cards(out, rows, head_row, err);
+    rows_free(rows);
+    return no_box(tenant, box_id, options, db, err);
 }
 
 /* --- boxes by card --- */

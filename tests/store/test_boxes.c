@@ -209,6 +209,7 @@ static void save_keeps_the_past(void **state)
 {
     (void)state;
     cardbox_box_change change;
+    cardbox_cards *cards = NULL;
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char box[CARDBOX_UUID_SIZE];
@@ -228,6 +229,11 @@ static void save_keeps_the_past(void **state)
     assert_int_equal(
         cardbox_load_box(&boxes, db, "t", box, &(cardbox_read_options){.at_version = 9}, &err),
         CARDBOX_NOT_FOUND);
+    assert_non_null(strstr(err.message, "never had this version"));
+    assert_int_equal(cardbox_get_box_cards(&cards, db, "t", box,
+                                           &(cardbox_read_options){.at_length = 9999}, &err),
+                     CARDBOX_NOT_FOUND);
+    assert_non_null(strstr(err.message, "never had this version"));
     assert_ok(cardbox_save_box(&change, db, "t", box, NULL, 0, 0, &err), &err);
     check_part(box, (cardbox_read_options){0}, 0, 0);
 }
