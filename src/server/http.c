@@ -14,7 +14,9 @@ enum {
     CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a piece of the body. The
                                     * library clears all of it for each request, and it is what an
                                     * idle connection costs: 64 KiB made it a third slower */
-    SPARES_MAX = 256               /* exchanges kept for reuse */
+    SPARES_MAX = 256,              /* exchanges kept for reuse */
+    HTTP_UNAVAILABLE = 503,
+    REFUSED_LOG_MS = 1000
 };
 
 /* --- an exchange begins and ends --- */
@@ -87,15 +89,26 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-static void log_access(const exchange *x, enum MHD_RequestTerminationCode how)
+/* Refusals come by the thousand when they come: they are counted and told once a second. */
+static log_level level_of(http *h, const request *r)
+{
+    if (r->answer.status == HTTP_UNAVAILABLE)
+        h->refused++;
+    else if (r->answer.status >= 500)
+        return LOG_LEVEL_WARN;
+    return r->shared->set->access_log ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
 {
     const request *r = &x->request;
-    char path[LOG_QUOTE_SIZE], trace[LOG_QUOTE_SIZE];
-    if (!r->shared->set->access_log && log_threshold < (int)LOG_LEVEL_DEBUG)
+    char target[LOG_QUOTE_SIZE], trace[LOG_QUOTE_SIZE];
+    log_level level = level_of(x->http, r);
+    if ((int)level > log_threshold)
         return;
-    log_write(r->shared->set->access_log ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "request",
+    log_write(level, "request",
               "method=%.16s path=%s status=%u ms=%lld request=%.*s traceparent=%s complete=%s",
-              r->method == NULL ? "?" : r->method, log_quote(path, r->target.ptr, r->target.len),
+              r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
               r->answer.status, (long long)(clock_ms() - r->started_ms), (int)r->id.len, r->id.ptr,
               log_quote(trace, r->traceparent.ptr, r->traceparent.len),
               how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
@@ -284,6 +297,11 @@ bool http_pending(const http *h)
 void http_tick(http *h, int64_t now_ms)
 {
     clients_tick(&h->clients, now_ms, h->house->set->slow_request_timeout_ms);
+    if (h->refused > 0 && now_ms >= h->refused_ms) {
+        log_warn("requests_refused", "status=%d count=%zu", HTTP_UNAVAILABLE, h->refused);
+        h->refused = 0;
+        h->refused_ms = now_ms + REFUSED_LOG_MS;
+    }
 }
 
 void http_quiesce(http *h)

@@ -34,7 +34,9 @@ struct http {
     size_t spare_count;
     size_t active;
     bool pending;
-    time_t date_s; /* the second that `date` shows */
+    size_t refused;     /* answers of 503 that the log has not been told of */
+    int64_t refused_ms; /* when it may be told again */
+    time_t date_s;      /* the second that `date` shows */
     char date[40];
     int64_t id_ms; /* when `id` was made new; between, it is counted on */
     uuid16 id;

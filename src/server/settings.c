@@ -29,7 +29,7 @@ static const opt_spec SPECS[] = {
              "where to serve, or unix:/path; port 0 is any free one", 0, 0),
     VARIABLE("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
              "allow an address that other machines can reach", 0, 0),
-    VARIABLE("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N", "threads that serve; 0: half the cores",
+    VARIABLE("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N", "threads that serve; 0: half the cores, at least 2 of 2",
              0, 256),
     VARIABLE("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
              "database connections of each loop", 1, 64),
