@@ -82,6 +82,30 @@ static int bound_socket(const struct sockaddr *address, socklen_t len, bool shar
     return fd;
 }
 
+/* Sockets that share a port share it with any other process of this user that shares it too: a
+ * second server would take half of this one's connections. So the port must be free without sharing
+ * first. */
+static bool is_free(const struct sockaddr *address, socklen_t len)
+{
+    int fd = bound_socket(address, len, false);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool is_reachable(const struct sockaddr *address)
+{
+    return address->sa_family != AF_UNIX && !is_loopback(address);
+}
+
+static bool refuse_reachable(const char *where, char *error, size_t size)
+{
+    return fail(error, size,
+                "there is no authentication yet, so whoever reaches %s could read everything; "
+                "listen on 127.0.0.1, or say --insecure-no-auth",
+                where);
+}
+
 /* The address with the port that the kernel chose for port 0. */
 static bool name_tcp(listener *l, struct sockaddr_storage *address)
 {
@@ -111,11 +135,10 @@ static bool open_tcp(listener *l, const char *where, bool open_to_all, char *err
     socklen_t len = found->ai_addrlen;
     memcpy(&address, found->ai_addr, len);
     freeaddrinfo(found);
-    if (!open_to_all && !is_loopback((const struct sockaddr *)&address))
-        return fail(error, size,
-                    "there is no authentication yet, so whoever reaches %s could read everything; "
-                    "listen on 127.0.0.1, or say --insecure-no-auth",
-                    where);
+    if (!open_to_all && is_reachable((const struct sockaddr *)&address))
+        return refuse_reachable(where, error, size);
+    if (l->count > 1 && !is_free((const struct sockaddr *)&address, len))
+        return fail(error, size, "cannot listen on %s: %s", where, strerror(errno));
     for (size_t i = 0; i < l->count; i++) {
         l->fds[i] = bound_socket((const struct sockaddr *)&address, len, l->count > 1);
         if (l->fds[i] < 0 || !name_tcp(l, &address))
@@ -176,7 +199,7 @@ static bool is_activated(void)
            strtol(count, NULL, 10) >= 1;
 }
 
-static bool take_inherited(listener *l, char *error, size_t size)
+static bool take_inherited(listener *l, bool open_to_all, char *error, size_t size)
 {
     struct sockaddr_storage address = {0};
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
@@ -184,6 +207,8 @@ static bool take_inherited(listener *l, char *error, size_t size)
         return false;
     if (!name_tcp(l, &address))
         snprintf(l->name, sizeof(l->name), "unix:inherited");
+    else if (!open_to_all && is_reachable((const struct sockaddr *)&address))
+        return refuse_reachable(l->name, error, size);
     return true;
 }
 
@@ -196,7 +221,7 @@ bool listener_open(listener *out, const char *where, size_t loops, bool open_to_
     for (size_t i = 0; i < loops; i++)
         out->fds[i] = -1;
     if (is_activated())
-        return take_inherited(out, error, size);
+        return take_inherited(out, open_to_all, error, size);
     if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
         return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
     return open_tcp(out, where, open_to_all, error, size);

@@ -407,5 +407,16 @@ def test_stop_under_load():
         assert not bad, bad[:3]
 
 
+def test_port_in_use():
+    """A second server on the port is refused, also where each shares its port among its loops."""
+    dsn = Postgres.shared().database()
+    for loops in ("1", "2"):
+        first = Server(dsn, "--loops", loops)
+        second = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn", dsn, "--loops", loops,
+                                 "--listen", f"127.0.0.1:{first.port}"], capture_output=True, text=True, timeout=60)
+        assert second.returncode == 1 and "in use" in second.stderr, second
+        first.stop()
+
+
 if __name__ == "__main__":
     cardbox_test.main()
