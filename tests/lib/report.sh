@@ -44,7 +44,8 @@ report_test() { # LABEL LOG STATUS STARTED
     [ "$failed" -eq 0 ] || verdict=FAILED
     printf '%-7s %s (%d cases, %s s)\n' "$verdict" "$1" "$((passed + failed))" \
         "$(seconds_since "$4")"
-    grep -E '^SKIPPED: |^\[  SKIPPED \] [0-9]+ test' "$2" | sed "s|^|        $1 |"
+    grep -E '^SKIPPED: |^\[  SKIPPED \] [0-9]+ test' "$2" | sed "s|^|        $1 |" |
+        tee -a "$RESULTS/skipped"
     echo "$passed $failed $1 $2" >"$RESULTS/${1//\//,}"
 }
 
@@ -57,7 +58,8 @@ summary() {
         echo
         echo "=== $label failed; ${log#"$PWD"/}:"
         tail -n 60 "$log"
-    done < <(find "$RESULTS" -type f -exec cat {} + | sort -k3)
+    done < <(find "$RESULTS" -type f ! -name skipped -exec cat {} + | sort -k3)
+    [ ! -s "$RESULTS/skipped" ] || { echo && cat "$RESULTS/skipped"; }
     echo
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]
