@@ -271,14 +271,27 @@ static void send_batch(joiner *j, join_lane which, db_link *to)
         fail_batch(batch, &err);
 }
 
+/* Lanes take turns. Boxes can be slow: the last free connection is kept for cards. */
+static bool choose_lane(joiner *j, const db_link *to, join_lane *out)
+{
+    bool last = links_is_last(j->links, to);
+    for (int i = 0; i < JOIN_LANES; i++) {
+        *out = j->turn;
+        j->turn = (join_lane)((j->turn + 1) % JOIN_LANES);
+        if (j->lanes[*out].first != NULL && !(last && *out == JOIN_BOXES))
+            return true;
+    }
+    return false;
+}
+
 void joiner_flush(joiner *j)
 {
     int64_t now_ms = clock_ms();
     db_link *to = NULL;
+    join_lane which;
     j->look_again_ms = INT64_MAX;
-    while (j->waiting > 0 && (to = links_free_one(j->links, now_ms, &j->look_again_ms)) != NULL) {
-        join_lane which = j->turn;
-        j->turn = (join_lane)((which + 1) % JOIN_LANES);
+    while (j->waiting > 0 && (to = links_free_one(j->links, now_ms, &j->look_again_ms)) != NULL &&
+           choose_lane(j, to, &which)) {
         drop_left(j, which, now_ms);
         if (j->lanes[which].first != NULL)
             send_batch(j, which, to);

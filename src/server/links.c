@@ -284,13 +284,29 @@ int64_t links_next_ms(const links *l)
     return next_ms;
 }
 
+static bool is_usable(const db_link *k)
+{
+    return k->state == LINK_USABLE && pipe_up(k->pipe);
+}
+
+bool links_is_last(const links *l, const db_link *free_one)
+{
+    size_t usable = 0, idle = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const db_link *k = &l->link[i];
+        usable += is_usable(k);
+        idle += is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
+    }
+    return usable > 1 && idle == 0;
+}
+
 db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms)
 {
     size_t busy = 0;
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = 0; i < l->count; i++) {
         db_link *k = &l->link[i];
-        if (k->state != LINK_USABLE || !pipe_up(k->pipe))
+        if (!is_usable(k))
             continue;
         if (pipe_in_flight(k->pipe) == 0) {
             bool may = busy < l->quick || slow_ms <= now_ms;

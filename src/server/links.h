@@ -27,6 +27,9 @@ int64_t links_next_ms(const links *l);
 typedef struct db_link db_link;
 db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms);
 
+/* Whether it is the only free one of several: kept for statements that are sure to be quick. */
+bool links_is_last(const links *l, const db_link *free_one);
+
 /* As pipe_send. */
 cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
                           cardbox_error *err);

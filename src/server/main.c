@@ -17,6 +17,8 @@
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
+    DESCRIPTORS_KEPT = 32,          /* files, lookups, what libraries open */
+    DESCRIPTORS_OF_LOOP = 6,        /* two epoll sets, eventfds, the listening socket */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
     MEMORY_STEP = 1024 * 1024
 };
@@ -29,15 +31,22 @@ typedef struct server {
     size_t count;
 } server;
 
-/* A descriptor for each connection and some for the rest. */
-static void raise_descriptor_limit(void)
+/* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
+ * on the connection that it cannot accept. */
+static void raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+    long rest = DESCRIPTORS_KEPT + set->loops * (set->read_connections + DESCRIPTORS_OF_LOOP);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        log_warn("descriptor_limit", "soft=%llu", (unsigned long long)limit.rlim_cur);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest))
+        return;
+    set->connections_max = (long)limit.rlim_cur > rest ? (long)limit.rlim_cur - rest : 1;
+    log_warn("descriptor_limit", "descriptors=%llu connections_max=%ld",
+             (unsigned long long)limit.rlim_cur, set->connections_max);
 }
 
 /* Answers come in pieces of some hundred KB that are freed at once: without this the allocator
@@ -149,7 +158,7 @@ int main(int argc, char **argv)
     }
     s.house.set = &s.set;
     block_signals(&waited_for);
-    raise_descriptor_limit();
+    raise_descriptor_limit(&s.set);
     keep_memory();
     idset_seed();
     http_global_init();

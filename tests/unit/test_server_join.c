@@ -20,6 +20,8 @@ enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 /* --- the database --- */
 
 static struct {
+    bool is_last;
+    statement_id statement;
     size_t free; /* connections that take a statement */
     size_t sent; /* statements since the start */
     pipe_done done;
@@ -35,6 +37,13 @@ db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms)
     return database.free > 0 ? (db_link *)l : NULL;
 }
 
+bool links_is_last(const links *l, const db_link *free_one)
+{
+    (void)l;
+    (void)free_one;
+    return database.is_last;
+}
+
 /* The number of elements of the first array stands behind its dimensions, flags and type. */
 static size_t count_keys(const params *p)
 {
@@ -47,7 +56,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done don
                           cardbox_error *err)
 {
     (void)to;
-    assert_int_equal(id, STATEMENT_cards_get);
+    database.statement = id;
     assert_true(buf_ok(&p->bytes));
     database.keys = count_keys(p);
     params_free(p);
@@ -113,21 +122,33 @@ static void render(request *r, const join_rows *rows)
     request_answer_fixed(r, 200, VIEW("{}"));
 }
 
-static void add(size_t number, size_t keys)
+static void add_to(join_lane lane, size_t number, const void *keys, size_t count)
 {
     static const request_host HOST = {resume, left};
-    static card_key key[100];
     request *r = &requests[number];
-    for (size_t i = 0; i < 100; i++)
-        key[i] = (card_key){VIEW("t"), VIEW("c")};
     request_init(r, &house, j);
     r->host = &HOST;
     r->id = VIEW("test");
     request_move(r, REQUEST_WORKING);
     r->ticket = (join_ticket){
-        .lane = JOIN_CARDS, .keys = key, .count = keys, .weight = keys, .render = render};
+        .lane = lane, .keys = keys, .count = count, .weight = count, .render = render};
     found[number] = -1;
     joiner_add(j, r);
+}
+
+static void add(size_t number, size_t count)
+{
+    static card_key keys[100];
+    for (size_t i = 0; i < 100; i++)
+        keys[i] = (card_key){VIEW("t"), VIEW("c")};
+    add_to(JOIN_CARDS, number, keys, count);
+}
+
+static void add_box(size_t number)
+{
+    static box_read read = BOX_READ_INIT;
+    read.tenant = VIEW("t");
+    add_to(JOIN_BOXES, number, &read, 1);
 }
 
 static void add_many(size_t from, size_t before)
@@ -336,6 +357,32 @@ static void drops_who_has_left(void **state)
     assert_int_equal(database.keys, 1);
 }
 
+static void keeps_a_connection_for_cards(void **state)
+{
+    (void)state;
+    database.is_last = true;
+    add_box(0);
+    add(1, 1);
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_get);
+    give_rows((int64_t[]){1}, 1);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 1);
+    database.is_last = false;
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_boxes_read);
+}
+
+static void answers_who_wants_nothing(void **state)
+{
+    (void)state;
+    database.free = 0;
+    add(0, 0);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(resumed, 0);
+    database.free = 1;
+}
+
 static void aborts(void **state)
 {
     (void)state;
@@ -353,10 +400,13 @@ static void aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(joins_what_waits),       TEST(answers_without_rows),  TEST(bounds_statements),
-        TEST(bounds_the_queue),       TEST(gives_up_in_time),      TEST(refuses_while_away),
-        TEST(isolates_the_guilty),    TEST(repeats_what_was_lost), TEST(survives_a_failed_send),
-        TEST(refuses_rows_of_nobody), TEST(drops_who_has_left),    TEST(aborts),
+        TEST(joins_what_waits),          TEST(answers_without_rows),
+        TEST(bounds_statements),         TEST(bounds_the_queue),
+        TEST(gives_up_in_time),          TEST(refuses_while_away),
+        TEST(isolates_the_guilty),       TEST(repeats_what_was_lost),
+        TEST(survives_a_failed_send),    TEST(refuses_rows_of_nobody),
+        TEST(drops_who_has_left),        TEST(keeps_a_connection_for_cards),
+        TEST(answers_who_wants_nothing), TEST(aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
