@@ -100,8 +100,9 @@ static void watch(db_link *k)
 
 /* --- is the database fit? --- */
 
-static void judge(db_link *k, int version)
+static void judge(db_link *k, int version, const char *reason)
 {
+    char why[LOG_QUOTE_SIZE];
     if (version >= migrations_newest()) {
         link_move(k, LINK_USABLE);
         return;
@@ -109,20 +110,22 @@ static void judge(db_link *k, int version)
     link_move(k, LINK_UNFIT);
     k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
     if (is_news(k->all->house, TOLD_UNFIT))
-        log_error("database_not_migrated",
-                  "version=%d needed=%d hint=\"run cardbox migrate, it needs no restart\"", version,
-                  migrations_newest());
+        log_error(
+            "database_not_migrated",
+            "version=%d needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
+            version, migrations_newest(), log_quote(why, reason, strlen(reason)));
 }
 
 static void checked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_link *k = arg;
     if (rows != NULL) {
-        judge(k, rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0);
-    } else if (err->sqlstate[0] != '\0' && err->status != CARDBOX_UNAVAILABLE) {
-        judge(k, 0); /* no such table, or no right to see it */
+        judge(k, rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0, "");
+    } else if (err->status == CARDBOX_INTERNAL || err->status == CARDBOX_FORBIDDEN) {
+        judge(k, 0, err->message); /* no such table, or no right to see it */
     } else {
         link_move(k, LINK_DOWN);
+        pipe_drop(k->pipe, err->message);
     }
     rows_free(rows);
 }

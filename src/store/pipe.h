@@ -16,7 +16,7 @@ typedef struct store_pipe store_pipe;
 enum { PIPE_READ = 1, PIPE_WRITE = 2 };
 
 /* What became of a statement: rows (now the callee's, rows_free) with err NULL; or NULL and why.
- * May send more on the same pipe; may not free it. */
+ * May send more on the same pipe, or drop its connection; may not free it. */
 typedef void (*pipe_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
 /* A pipe that makes its first attempt to connect in its first pipe_tick. Of the options it takes
