@@ -51,12 +51,23 @@ CREATE TABLE cardbox.card_revisions (
     PRIMARY KEY (tenant_id, card_id, revision)
 );
 
--- A sealed card never changes again. Only its own end of life removes it.
+-- A sealed card never changes again. What is dead, by expiry or by an import's deletion, may be removed
+-- or be brought back, with the same content and sealed as before.
 CREATE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    IF OLD.expires_at <= clock_timestamp() THEN
-        RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+    IF OLD.deleted_at IS NOT NULL OR OLD.expires_at <= clock_timestamp() THEN
+        IF TG_OP = 'DELETE' THEN
+            RETURN OLD;
+        END IF;
+        IF NEW.sealed AND NEW.tenant_id = OLD.tenant_id AND NEW.card_id = OLD.card_id
+           AND NEW.content IS NOT DISTINCT FROM OLD.content
+           AND NEW.raw IS NOT DISTINCT FROM OLD.raw
+           AND NEW.metadata IS NOT DISTINCT FROM OLD.metadata
+           AND NEW.tool_calls IS NOT DISTINCT FROM OLD.tool_calls
+           AND NEW.tool_call_id IS NOT DISTINCT FROM OLD.tool_call_id THEN
+            RETURN NEW;
+        END IF;
     END IF;
     RAISE EXCEPTION 'card % is sealed', OLD.card_id USING ERRCODE = 'restrict_violation';
 END

@@ -36,8 +36,13 @@ BEGIN
                 other_id := other.card_id;
                 RETURN;
             END IF;
+            -- It makes room, if it is still dead when this has got hold of it.
             UPDATE cardbox.cards c SET deleted_at = c.expires_at
-             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = other.card_id;
+             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = other.card_id
+               AND c.deleted_at IS NULL AND c.expires_at <= clock_timestamp();
+            IF NOT FOUND THEN
+                CONTINUE;
+            END IF;
         END IF;
 
         IF old_card.card_id IS NULL THEN

@@ -1,3 +1,9 @@
+-- Whether a value is an array of strings, as every list of ids must be.
+CREATE FUNCTION cardbox.is_id_list(ids jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT jsonb_typeof(ids) = 'array' AND NOT ids @? 'strict $[*] ? (@.type() != "string")'
+$$;
+
 -- Boxes: ordered lists of card ids, in pieces. Ids at positions below length / 64 * 64 lie in
 -- sealed segments of 64 that never change; the rest is the short tail in the head row. So an append
 -- touches one small row whatever the length of the box.
@@ -13,7 +19,10 @@ CREATE TABLE cardbox.card_boxes (
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     deleted_at timestamptz,
-    PRIMARY KEY (tenant_id, box_id)
+    PRIMARY KEY (tenant_id, box_id),
+    CHECK (version >= 1 AND length >= 0 AND own_from BETWEEN 0 AND length AND own_from % 64 = 0),
+    CHECK (jsonb_typeof(tail) = 'array' AND jsonb_array_length(tail) = length % 64),
+    CHECK (cardbox.is_id_list(parent_ids))
 ) WITH (fillfactor = 50, toast_tuple_target = 8160);
 CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
 CREATE INDEX card_boxes_by_time ON cardbox.card_boxes (tenant_id, created_at, box_id);
@@ -24,17 +33,22 @@ CREATE TABLE cardbox.card_box_segments (
     chain_id  uuid NOT NULL,
     start     bigint NOT NULL, -- position of the first id, a multiple of 64
     card_ids  jsonb NOT NULL,
-    PRIMARY KEY (tenant_id, chain_id, start)
+    PRIMARY KEY (tenant_id, chain_id, start),
+    CHECK (start >= 0 AND start % 64 = 0 AND cardbox.is_id_list(card_ids)
+           AND jsonb_array_length(card_ids) BETWEEN 1 AND 64)
 );
 
 -- A fork continues its parent's chain: positions below parent_length (a multiple of 64) are the
--- parent's. Chains without a parent have no row.
+-- parent's. Chains without a parent have no row. A fork that would be deeper than 256 copies the
+-- segments instead: so a read never climbs further, whatever a row says.
 CREATE TABLE cardbox.card_box_chains (
     tenant_id       text COLLATE "C" NOT NULL,
     chain_id        uuid NOT NULL,
     parent_chain_id uuid NOT NULL,
     parent_length   bigint NOT NULL,
-    PRIMARY KEY (tenant_id, chain_id)
+    depth           integer NOT NULL CHECK (depth BETWEEN 1 AND 256),
+    PRIMARY KEY (tenant_id, chain_id),
+    CHECK (parent_length > 0 AND parent_length % 64 = 0)
 );
 CREATE INDEX card_box_chains_by_parent
     ON cardbox.card_box_chains (tenant_id, parent_chain_id, parent_length);
@@ -51,7 +65,8 @@ CREATE TABLE cardbox.card_box_log (
     append_key     text COLLATE "C" CHECK (octet_length(append_key) BETWEEN 1 AND 512),
     request_digest bytea,
     at             timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, box_id, version)
+    PRIMARY KEY (tenant_id, box_id, version),
+    CHECK (version >= 1 AND length >= 0 AND added >= 0)
 );
 CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
     WHERE append_key IS NOT NULL;
@@ -70,11 +85,12 @@ $$;
 CREATE INDEX card_box_segments_by_card
     ON cardbox.card_box_segments USING gin (cardbox.id_keys(tenant_id, card_ids));
 
--- The first n ids of an array of ids.
-CREATE FUNCTION cardbox.first_ids(ids jsonb, n bigint) RETURNS jsonb
+-- The ids of an array from one position, from 0, up to before another.
+CREATE FUNCTION cardbox.slice_ids(ids jsonb, from_pos bigint, before_pos bigint) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(jsonb_agg(e.id ORDER BY e.place), '[]')
-      FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place) WHERE e.place <= n
+      FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place)
+     WHERE e.place > from_pos AND e.place <= before_pos
 $$;
 
 -- The sealed segments that cover positions from_pos to before_pos of a chain, its own and those of
@@ -90,15 +106,15 @@ LANGUAGE sql STABLE AS $$
     UNION ALL
     SELECT s.start, s.card_ids
       FROM (WITH RECURSIVE lineage AS (
-                SELECT c.parent_chain_id AS chain_id, c.parent_length AS ceiling
+                SELECT c.parent_chain_id AS chain_id, c.parent_length AS ceiling, 1 AS climbed
                   FROM cardbox.card_box_chains c
                  WHERE c.tenant_id = tenant AND c.chain_id = chain AND from_pos < own_from
                 UNION ALL
-                SELECT c.parent_chain_id, least(l.ceiling, c.parent_length)
+                SELECT c.parent_chain_id, least(l.ceiling, c.parent_length), l.climbed + 1
                   FROM lineage l
                   JOIN cardbox.card_box_chains c
                     ON c.tenant_id = tenant AND c.chain_id = l.chain_id
-                 WHERE from_pos < least(l.ceiling, c.parent_length))
+                 WHERE from_pos < least(l.ceiling, c.parent_length) AND l.climbed < 256)
             SELECT * FROM lineage) AS l
      CROSS JOIN LATERAL (
             SELECT x.start, x.card_ids

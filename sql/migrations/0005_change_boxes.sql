@@ -3,6 +3,7 @@
 --   1 done  2 done before, nothing written  3 no such box  4 wrong expected version
 --   5 the append key was used for other ids  6 the box exists  7 the box was deleted
 --   8 no such version or length
+-- Ids that are no array of strings are an error, 22023.
 -- The numbers are those of enum change_outcome in the C code. `at` is NULL (now) or the time of the
 -- change that an import repeats.
 
@@ -33,6 +34,15 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION cardbox.check_ids(ids jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF ids IS NULL OR NOT cardbox.is_id_list(ids) THEN
+        RAISE EXCEPTION 'ids must be an array of strings' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+
 CREATE FUNCTION cardbox.create_box(
     tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -41,22 +51,20 @@ DECLARE
     head record;
     made timestamptz := coalesce(at, clock_timestamp());
 BEGIN
+    PERFORM cardbox.check_ids(ids);
+    length := jsonb_array_length(ids);
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids,
                                     created_at, updated_at)
-    VALUES (tenant, box, box, jsonb_array_length(ids), 1,
-            CASE WHEN jsonb_array_length(ids) < 64 THEN ids ELSE '[]' END, parents, made, made)
+    VALUES (tenant, box, box, create_box.length, 1,
+            cardbox.slice_ids(ids, create_box.length / 64 * 64, create_box.length), parents, made,
+            made)
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
-        IF jsonb_array_length(ids) >= 64 THEN
-            UPDATE cardbox.card_boxes b SET tail = cardbox.seal_segments(tenant, box, 0, ids)
-             WHERE b.tenant_id = tenant AND b.box_id = box;
-        END IF;
+        PERFORM cardbox.seal_segments(tenant, box, 0, ids);
         INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
-        VALUES (tenant, box, 1, 'create', box, jsonb_array_length(ids), jsonb_array_length(ids),
-                made);
+        VALUES (tenant, box, 1, 'create', box, create_box.length, create_box.length, made);
         outcome := 1;
         version := 1;
-        length := jsonb_array_length(ids);
         RETURN;
     END IF;
     SELECT b.version, b.length, b.deleted_at INTO head
@@ -74,10 +82,12 @@ LANGUAGE plpgsql AS $$
 DECLARE
     head   record;
     before record;
-    count  bigint := jsonb_array_length(ids);
-    made   timestamptz := clock_timestamp();
+    count  bigint;
+    made   timestamptz;
 BEGIN
-    SELECT b.version, b.length, b.chain_id INTO head
+    PERFORM cardbox.check_ids(ids);
+    count := jsonb_array_length(ids);
+    SELECT b.version, b.length, b.chain_id, b.updated_at INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
        FOR NO KEY UPDATE;
@@ -108,6 +118,7 @@ BEGIN
     outcome := 1;
     version := head.version + 1;
     length := head.length + count;
+    made := greatest(clock_timestamp(), head.updated_at); -- times never run against versions
     IF head.length % 64 + count < 64 THEN
         UPDATE cardbox.card_boxes b
            SET tail = b.tail || ids, length = append_to_box.length,
@@ -137,8 +148,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     head  record;
     chain uuid;
-    made  timestamptz := coalesce(at, clock_timestamp());
+    made  timestamptz;
 BEGIN
+    PERFORM cardbox.check_ids(ids);
     IF expected IS NULL THEN
         SELECT c.outcome, c.version, c.length INTO outcome, version, length
           FROM cardbox.create_box(tenant, box, ids, parents, at, true) AS c;
@@ -146,7 +158,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    SELECT b.version, b.length, b.chain_id, b.own_from, b.tail INTO head
+    SELECT b.version, b.length, b.chain_id, b.own_from, b.tail, b.updated_at INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
        FOR NO KEY UPDATE;
@@ -175,6 +187,7 @@ BEGIN
         VALUES (tenant, head.chain_id, head.length / 64 * 64, head.tail);
     END IF;
     chain := gen_random_uuid();
+    made := coalesce(at, greatest(clock_timestamp(), head.updated_at));
     outcome := 1;
     version := head.version + 1;
     length := jsonb_array_length(ids);
@@ -187,58 +200,63 @@ BEGIN
 END
 $$;
 
--- A new box that begins as `box` is now, was at a version, or with its first at_length ids. The
--- head is not locked: what lies below a length on a chain never changes.
+-- A new box that begins as `box` is now, was at a version, or with its first at_length ids. The head is
+-- not locked, but read together with the log: what lies below a length on a chain never changes.
 CREATE FUNCTION cardbox.fork_box(
     tenant text, box uuid, new_box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
     head    record;
-    was     record;
     floor   bigint;
+    depth   integer;
     partial jsonb := '[]';
     made    timestamptz := clock_timestamp();
 BEGIN
-    SELECT b.chain_id, b.own_from, b.length, b.tail INTO head
+    SELECT b.chain_id AS last_chain, b.length AS last_length, b.tail, w.chain_id, w.length
+      INTO head
       FROM cardbox.card_boxes b
+      LEFT JOIN LATERAL (
+            SELECT b.chain_id, coalesce(at_length, b.length) AS length
+             WHERE at_version IS NULL AND (at_length IS NULL OR at_length BETWEEN 0 AND b.length)
+            UNION ALL
+            SELECT l.chain_id, l.length FROM cardbox.card_box_log l
+             WHERE l.tenant_id = tenant AND l.box_id = box AND l.version = at_version) AS w ON true
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL;
-    IF NOT FOUND THEN
-        outcome := 3;
+    IF NOT FOUND OR head.chain_id IS NULL THEN
+        outcome := CASE WHEN FOUND THEN 8 ELSE 3 END;
         RETURN;
     END IF;
-    IF at_version IS NULL THEN
-        SELECT head.chain_id AS chain_id, coalesce(at_length, head.length) AS length INTO was;
-    ELSE
-        SELECT l.chain_id, l.length INTO was FROM cardbox.card_box_log l
-         WHERE l.tenant_id = tenant AND l.box_id = box AND l.version = at_version;
-    END IF;
-    IF was.chain_id IS NULL OR at_length > head.length THEN
-        outcome := 8;
-        RETURN;
-    END IF;
-    length := was.length;
+    length := head.length;
     floor := length / 64 * 64;
     IF length > floor THEN
-        SELECT cardbox.first_ids(p.card_ids, fork_box.length - floor) INTO partial
-          FROM (SELECT * FROM cardbox.chain_segments(tenant, was.chain_id, 9223372036854775807,
+        SELECT cardbox.slice_ids(p.card_ids, 0, fork_box.length - floor) INTO partial
+          FROM (SELECT * FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807,
                                                      floor, fork_box.length)
                 UNION ALL
-                SELECT head.length / 64 * 64, head.tail WHERE head.chain_id = was.chain_id) AS p
+                SELECT head.last_length / 64 * 64, head.tail
+                 WHERE head.last_chain = head.chain_id) AS p
          WHERE p.start = floor;
     END IF;
+    SELECT coalesce(max(c.depth), 0) + 1 INTO depth FROM cardbox.card_box_chains c
+     WHERE c.tenant_id = tenant AND c.chain_id = head.chain_id;
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail,
                                     parent_ids, created_at, updated_at)
-    VALUES (tenant, new_box, new_box, floor, fork_box.length, 1, partial, jsonb_build_array(box),
-            made, made)
+    VALUES (tenant, new_box, new_box, CASE WHEN depth > 256 THEN 0 ELSE floor END,
+            fork_box.length, 1, partial, jsonb_build_array(box), made, made)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         outcome := 6;
         RETURN;
     END IF;
-    IF floor > 0 THEN
-        INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length)
-        VALUES (tenant, new_box, was.chain_id, floor);
+    IF floor > 0 AND depth > 256 THEN
+        INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
+        SELECT tenant, new_box, s.start, s.card_ids
+          FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807, 0, floor) AS s;
+    ELSIF floor > 0 THEN
+        INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length,
+                                             depth)
+        VALUES (tenant, new_box, head.chain_id, floor, depth);
     END IF;
     INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
     VALUES (tenant, new_box, 1, 'fork', new_box, fork_box.length, fork_box.length, made);

@@ -14,10 +14,19 @@ BEGIN
                         USING (tenant_id IN (SELECT g.tenant_id FROM cardbox.tenant_grants g
                                               WHERE g.role_name = current_user))', t);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON cardbox.%I TO cardbox_service', t);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE ON cardbox.%I TO cardbox_worker', t);
+        EXECUTE format('GRANT SELECT, INSERT ON cardbox.%I TO cardbox_worker', t);
     END LOOP;
 END
 $$;
+
+-- What was written stays: only cards and the heads of boxes ever change.
+GRANT UPDATE ON cardbox.cards, cardbox.card_boxes TO cardbox_worker;
+
+-- A worker sees which tenants are granted to itself, and nothing of the others.
+ALTER TABLE cardbox.tenant_grants ENABLE ROW LEVEL SECURITY;
+ALTER TABLE cardbox.tenant_grants FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON cardbox.tenant_grants TO cardbox_service USING (true) WITH CHECK (true);
+CREATE POLICY worker ON cardbox.tenant_grants TO cardbox_worker USING (role_name = current_user);
 
 GRANT SELECT ON cardbox.boxes, cardbox.migrations TO cardbox_service;
 GRANT SELECT ON cardbox.migrations TO cardbox_worker;

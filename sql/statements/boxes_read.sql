@@ -41,7 +41,7 @@ WITH wanted AS (
         SELECT CASE WHEN k.tail IS NULL THEN least(k.skip, h.length)
                     ELSE greatest(h.length - k.tail, 0) END AS first) AS f
      CROSS JOIN LATERAL (
-        SELECT f.first, CASE WHEN k.tail IS NULL THEN least(f.first + k.most, h.length)
+        SELECT f.first, CASE WHEN k.tail IS NULL THEN least(f.first + least(k.most, h.length), h.length)
                              ELSE h.length END AS before) AS r
 ), runs AS (
     SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids

@@ -2,5 +2,5 @@
 SELECT c.relname::text
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = 'cardbox' AND c.relkind = 'r'
-   AND c.relname NOT IN ('migrations', 'tenant_grants')
+   AND c.relname <> 'migrations'
    AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
