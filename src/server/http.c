@@ -180,6 +180,10 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         client_close(&h->clients, c);
         *context = NULL;
     }
+    /* At its limit the library stops listening, and looks only at the start of a run whether it may
+     * again: without one more run the server would stay deaf. */
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+        h->pending = true;
 }
 
 /* Paths and queries are decoded by path.c and query.c, which know NUL and "%2F". */

@@ -19,6 +19,7 @@ enum {
     READY_WAIT_MS = 2000,
     DESCRIPTORS_KEPT = 32,          /* files, lookups, what libraries open */
     DESCRIPTORS_OF_LOOP = 6,        /* two epoll sets, eventfds, the listening socket */
+    CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
     MEMORY_STEP = 1024 * 1024
 };
@@ -32,21 +33,32 @@ typedef struct server {
 } server;
 
 /* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
- * on the connection that it cannot accept. */
-static void raise_descriptor_limit(settings *set)
+ * on the connection that it cannot accept. False: so few are left that serving makes no sense. */
+static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
     long rest = DESCRIPTORS_KEPT + set->loops * (set->read_connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
+        return true;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         getrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= (rlim_t)(set->connections_max + rest))
-        return;
-    set->connections_max = (long)limit.rlim_cur > rest ? (long)limit.rlim_cur - rest : 1;
-    log_warn("descriptor_limit", "descriptors=%llu connections_max=%ld",
-             (unsigned long long)limit.rlim_cur, set->connections_max);
+        return true;
+    long left = (long)limit.rlim_cur - rest;
+    if (left < CONNECTIONS_LEAST) {
+        fprintf(stderr,
+                "cardboxd: the limit of %ld file descriptors is too low for %ld loops with %ld "
+                "database connections each; allow %ld (ulimit -n, LimitNOFILE=), or use fewer "
+                "--loops\n",
+                (long)limit.rlim_cur, set->loops, set->read_connections,
+                rest + set->connections_max);
+        return false;
+    }
+    log_warn("connections_max_lowered", "descriptors=%ld wanted=%ld connections_max=%ld",
+             (long)limit.rlim_cur, set->connections_max, left);
+    set->connections_max = left;
+    return true;
 }
 
 /* Answers come in pieces of some hundred KB that are freed at once: without this the allocator
@@ -158,7 +170,8 @@ int main(int argc, char **argv)
     }
     s.house.set = &s.set;
     block_signals(&waited_for);
-    raise_descriptor_limit(&s.set);
+    if (!raise_descriptor_limit(&s.set))
+        return EXIT_FAILURE;
     keep_memory();
     idset_seed();
     http_global_init();

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -39,8 +40,8 @@ def database():
 
 
 @contextlib.contextmanager
-def serving(*options, dsn=None):
-    server = Server(dsn or database(), *options)
+def serving(*options, dsn=None, prefix=()):
+    server = Server(dsn or database(), *options, prefix=prefix)
     try:
         deadline = time.monotonic() + 5
         while dsn is None and server.get("/readyz").status != 200:
@@ -167,6 +168,52 @@ def test_queue_full():
                            check=True, stdout=subprocess.DEVNULL)
             assert waiting.result().status == 200
             assert all(response.result().status == 200 for response in set(refused) - done)
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def connect_all(server, count):
+    return [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(count)]
+
+
+def check_crowd(server, count):
+    """More clients than may be connected: they wait their turn, and nothing is left of it."""
+    for _ in range(5):
+        for connection in connect_all(server, count):
+            connection.close()
+        idle = connect_all(server, count)
+        time.sleep(0.05)
+        for connection in idle:
+            connection.close()
+        assert all(server.get("/healthz", timeout=10).status == 200 for _ in range(8))
+        waiting = connect_all(server, count)
+        for connection in waiting:
+            connection.sendall(HEALTH)
+        while waiting:
+            readable = select.select(waiting, [], [], 10)[0]
+            assert readable, f"{len(waiting)} were not served"
+            for connection in readable:
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+                connection.close()
+                waiting.remove(connection)
+
+
+def test_connections_max():
+    for loops in ("1", "2"):
+        with serving("--loops", loops, "--connections-max", "20") as server:
+            check_crowd(server, 70)
+
+
+def test_few_descriptors():
+    """The connections are fewer then, and all of them closed again it is as before."""
+    with serving("--loops", "1", prefix=("prlimit", "--nofile=64")) as server:
+        assert "connections_max_lowered" in server.log()
+        check_crowd(server, 100)
+    command = ["prlimit", "--nofile=40", os.path.join(cardbox_test.BUILD, "bin", "cardboxd"),
+               "--dsn", database(), "--loops", "1", "--listen", "127.0.0.1:0"]
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert refused.returncode == 1 and "file descriptors" in refused.stderr, refused
 
 
 def test_slow_requests():

@@ -179,12 +179,15 @@ def free_port():
 
 
 class Server:
-    """A running cardboxd, as role cardbox_app; requests to it are methods."""
+    """A running cardboxd, as role cardbox_app; requests to it are methods.
 
-    def __init__(self, dsn, *options, wait=20):
+    `prefix`: a program, with arguments, that runs it in its own place, such as prlimit.
+    """
+
+    def __init__(self, dsn, *options, wait=20, prefix=()):
         self.port = free_port()
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
-        command = [os.path.join(BUILD, "bin", "cardboxd"),
+        command = [*prefix, os.path.join(BUILD, "bin", "cardboxd"),
                    "--dsn", as_role(dsn, "cardbox_app"),
                    "--listen", f"127.0.0.1:{self.port}", *options]
         with open(self.log_path, "wb") as log:
