@@ -70,13 +70,15 @@ static void keep_memory(void)
     mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
 }
 
-/* Signals are for this thread alone: it waits for them. */
+/* Signals are for this thread alone: it waits for them. SIGHUP, which elsewhere means to read the
+ * settings again or that the terminal is gone, means nothing here. */
 static void block_signals(sigset_t *waited_for)
 {
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(waited_for);
     sigaddset(waited_for, SIGTERM);
     sigaddset(waited_for, SIGINT);
+    sigaddset(waited_for, SIGHUP);
     pthread_sigmask(SIG_BLOCK, waited_for, NULL);
 }
 
@@ -146,7 +148,8 @@ static void serve_until_signal(server *s, const sigset_t *waited_for)
     printf("ready: %s\n", s->listener.name);
     fflush(stdout);
     log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);
-    sigwait(waited_for, &number);
+    while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
+        log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
     tell_loops(s, STOP_DRAIN);
     if (pthread_create(&hurry, NULL, hurry_on_signal, s) == 0)

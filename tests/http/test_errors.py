@@ -399,6 +399,15 @@ def test_stop_answers_what_waits():
         assert server.process.wait(5) == 0
 
 
+def test_hangup_is_ignored():
+    with serving() as server:
+        for _ in range(2):
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            assert server.get(CARD).status == 200
+        assert "signal_ignored" in server.log()
+
+
 def test_stop_in_time():
     """What has no answer when the time is over gets 503, and nothing is cut or aborted."""
     with serving("--drain-timeout-ms", "500") as server:
