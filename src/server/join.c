@@ -9,10 +9,10 @@
 #include "server/links.h"
 
 enum {
-    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
-    WEIGHT_MAX = 4096, /* rows expected of one statement, unless one request alone wants more */
-    TRIES_MAX = 4, /* a read whose connection was lost is sent again: when all are lost, as by an
-                    * operator, each may take it down once before that is noticed */
+    KEYS_MAX = 512,        /* of one statement: more gain nothing and make neighbours wait */
+    WEIGHT_MAX = 4096,     /* rows expected of one statement, unless one request alone wants more */
+    TRIES_MAX = 8,         /* a read whose connection was lost is sent again: when an operator kills
+                            * all of them, each may take it down once before that is noticed */
     LOOK_IF_LEFT_MS = 250, /* waiting longer than this: is the client still there? */
     PARAMS_BYTES_MAX = 4 * 1024 * 1024,
     SCRATCH_KEEP = 64 * 1024 /* bytes kept between statements */

@@ -147,10 +147,12 @@ static void give_up(db_link *k)
     shared *house = k->all->house;
     char why[LOG_QUOTE_SIZE];
     const char *reason = pipe_reason(k->pipe);
+    if (atomic_load(&house->connections_up) > 0)
+        return;
     if (reason[0] == '\0')
         reason = "it does not accept connections";
     atomic_store(&house->given_up, true);
-    if (atomic_load(&house->connections_up) == 0 && is_news(house, TOLD_DOWN))
+    if (is_news(house, TOLD_DOWN))
         log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
 }
 
@@ -254,7 +256,9 @@ static int64_t due_ms(const links *l, size_t number)
     int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
     if (k->state == LINK_UNFIT && k->retry_ms < due)
         due = k->retry_ms;
-    if (k->state == LINK_DOWN && !atomic_load(&l->house->given_up) && give_up_ms < due)
+    bool undecided =
+        atomic_load(&l->house->connections_up) == 0 && !atomic_load(&l->house->given_up);
+    if (k->state == LINK_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
 }
