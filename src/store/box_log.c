@@ -52,7 +52,9 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     store_rows *rows = NULL;
     uuid16 box;
     params p;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status == CARDBOX_OK && before_version < 0)
+        status = error_set(err, CARDBOX_INVALID, "before_version must be 0 or more");
     if (status == CARDBOX_OK)
         status = check_page(&limit, err);
     if (status != CARDBOX_OK)

@@ -109,6 +109,14 @@ static void put_ids(params *p, const char *const *ids, size_t count)
     buf_free(&json);
 }
 
+static cardbox_status check_version(const char *what, int64_t version, cardbox_error *err)
+{
+    if (version >= 0)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s must be 0 (not set) or more, not %" PRId64, what,
+                     version);
+}
+
 static void put_version(params *p, int64_t version)
 {
     if (version > 0)
@@ -133,6 +141,8 @@ static cardbox_status check_parents(const cardbox_box_options *options, cardbox_
 {
     cardbox_status status = CARDBOX_OK;
     uuid16 parent;
+    if (options->parent_ids == NULL && options->parent_count > 0)
+        return error_set(err, CARDBOX_INVALID, "parent_ids must not be NULL");
     if (options->parent_count > CARDBOX_IDS_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu parents, the limit is %d",
                          options->parent_count, CARDBOX_IDS_PER_APPEND_MAX);
@@ -202,6 +212,8 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
         status = error_set(err, CARDBOX_INVALID, "card_ids must name at least one card");
     if (status == CARDBOX_OK && key != NULL)
         status = check_id("key", key, CARDBOX_KEY_MAX, err);
+    if (status == CARDBOX_OK && options != NULL)
+        status = check_version("expected_version", options->expected_version, err);
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
@@ -223,6 +235,8 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
     uuid16 box;
     params p;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
+    if (status == CARDBOX_OK)
+        status = check_version("expected_version", expected_version, err);
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
@@ -249,6 +263,8 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
     cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
     if (status == CARDBOX_OK)
         status = uuid_or_new(&new_box, "new_box_id", options->new_box_id, err);
+    if (status == CARDBOX_OK)
+        status = check_version("at_version", options->at_version, err);
     if (status == CARDBOX_OK && options->at_version > 0 && options->at_length >= 0)
         status = error_set(err, CARDBOX_INVALID, "give at_version or at_length, not both");
     if (status != CARDBOX_OK)

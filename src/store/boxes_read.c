@@ -32,6 +32,8 @@ static cardbox_status read_options(box_read *out, const cardbox_read_options *op
 {
     const cardbox_read_options all = {0};
     options = options == NULL ? &all : options;
+    if (options->at_version < 0 || options->at_length < 0)
+        return error_set(err, CARDBOX_INVALID, "at_version and at_length must be 0 or more");
     int moments = (options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL);
     if (options->tail > 0 && (options->offset > 0 || options->limit > 0))
         return error_set(err, CARDBOX_INVALID, "give tail, or offset and limit, not both");
@@ -119,17 +121,16 @@ static cardbox_status new_boxes(cardbox_boxes **out, store_rows *rows, size_t co
     return CARDBOX_OK;
 }
 
-/* A string token as text. Ids hold no NUL and no half pairs: they were checked on their way in. */
-static const char *id_text(arena *memory, view token)
+/* An id as text. What is no string, or says NUL, can only come from another writer: it is shown as
+ * its JSON, which names no card. */
+static const char *id_text(arena *memory, scan_value id)
 {
-    buf text = BUF_INIT(8 * (size_t)CARDBOX_CARD_ID_MAX);
-    const char *copy = NULL;
-    if (memchr(token.ptr, '\\', token.len) == NULL)
-        return arena_copy(memory, (view){token.ptr + 1, token.len - 2});
-    if (scan_decode(&text, token))
-        copy = arena_copy(memory, (view){buf_str(&text), text.len});
-    else
-        copy = arena_copy(memory, VIEW(""));
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    bool plain = id.kind == SCAN_STRING && memchr(id.text.ptr, '\\', id.text.len) == NULL;
+    if (plain)
+        return arena_copy(memory, (view){id.text.ptr + 1, id.text.len - 2});
+    bool decoded = id.kind == SCAN_STRING && scan_decode(&text, id.text);
+    const char *copy = arena_copy(memory, decoded ? (view){buf_str(&text), text.len} : id.text);
     buf_free(&text);
     return copy;
 }
@@ -141,8 +142,8 @@ static void place_ids(arena *memory, const char **ids, int64_t first, int64_t be
     scan_value element;
     int64_t at = start;
     for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
-        if (at >= first && at < before && element.kind == SCAN_STRING)
-            ids[at - first] = id_text(memory, element.text);
+        if (at >= first && at < before)
+            ids[at - first] = id_text(memory, element);
 }
 
 static const char *const *read_list(arena *memory, view json, size_t *count)
@@ -174,23 +175,78 @@ static void read_head(cardbox_box *box, const char ***ids, arena *memory, const 
     box->updated_at = time_text(memory, head->updated_micros);
 }
 
+/* How many ids of a run lie in a range. */
+static int64_t ids_within(int64_t first, int64_t before, int64_t start, view run)
+{
+    int64_t at = start, count = 0;
+    scan_value element;
+    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
+        count += at >= first && at < before ? 1 : 0;
+    return count;
+}
+
 /* Where the rows of one read are. */
 typedef struct read_rows {
     int head;         /* row + 1; 0: there is no such box */
+    int64_t found;    /* ids in its runs that were asked for */
     const char **ids; /* its list, being filled */
     const cardbox_box *box;
 } read_rows;
 
-static void fill_boxes(cardbox_boxes *result, const request *r, const char *const *box_ids,
-                       size_t count)
+/* Finds the rows of each read, and counts its ids: a head whose length does not fit them must not
+ * decide how much memory is taken. False: a box is damaged. */
+static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
 {
-    const store_rows *rows = result->rows;
-    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
-    if (at == NULL)
-        return;
+    box_head head;
     for (int row = 0; row < rows_count(rows); row++)
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
             at[rows_int8(rows, row, BOX_COL_ORD) - 1].head = row + 1;
+    for (int row = 0; row < rows_count(rows); row++) {
+        read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
+        if (rows_int4(rows, row, BOX_COL_KIND) != BOX_IDS || its->head == 0)
+            continue;
+        box_head_read(&head, rows, its->head - 1);
+        its->found += ids_within(head.first, head.before, rows_int8(rows, row, BOX_COL_POS),
+                                 rows_jsonb(rows, row, BOX_COL_IDS));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (at[i].head == 0)
+            continue;
+        box_head_read(&head, rows, at[i].head - 1);
+        if (at[i].found != head.before - head.first)
+            return false;
+    }
+    return true;
+}
+
+static void place_runs(cardbox_boxes *result, const read_rows *at)
+{
+    const store_rows *rows = result->rows;
+    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
+        const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
+            place_ids(&result->memory, its->ids, its->box->first,
+                      its->box->first + (int64_t)its->box->card_count,
+                      rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
+    }
+}
+
+static cardbox_status damaged(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INTERNAL,
+                     "a box is damaged: its length is not that of its list; who wrote to the "
+                     "tables past the functions?");
+}
+
+/* Takes boxes and missing ids in the order of the request. */
+static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
+                                 const char *const *box_ids, size_t count, cardbox_error *err)
+{
+    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
+    if (at == NULL)
+        return CARDBOX_OK; /* finish_boxes tells */
+    if (!index_reads(at, r->read_count, result->rows))
+        return damaged(err);
     for (size_t i = 0; i < count && !result->memory.failed; i++) {
         size_t read = r->read_of[i];
         if (r->first[i] != i)
@@ -202,17 +258,12 @@ static void fill_boxes(cardbox_boxes *result, const request *r, const char *cons
         }
         box_head head;
         cardbox_box *box = &result->boxes[result->count++];
-        box_head_read(&head, rows, at[read - 1].head - 1);
+        box_head_read(&head, result->rows, at[read - 1].head - 1);
         read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
         at[read - 1].box = box;
     }
-    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
-        const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
-        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
-            place_ids(&result->memory, its->ids, its->box->first,
-                      its->box->first + (int64_t)its->box->card_count,
-                      rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
-    }
+    place_runs(result, at);
+    return CARDBOX_OK;
 }
 
 static cardbox_status finish_boxes(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
@@ -254,7 +305,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     request r = {.memory = ARENA_INIT};
     store_rows *rows = NULL;
     cardbox_boxes *result = NULL;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -268,10 +319,12 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
         status = run_reads(&rows, db, r.reads, r.read_count, err);
     if (status == CARDBOX_OK)
         status = new_boxes(&result, rows, count, err);
-    if (status == CARDBOX_OK) {
-        fill_boxes(result, &r, box_ids, count);
+    if (status == CARDBOX_OK)
+        status = fill_boxes(result, &r, box_ids, count, err);
+    if (status == CARDBOX_OK)
         status = finish_boxes(out, result, err);
-    }
+    else
+        cardbox_boxes_free(result);
     arena_reset(&r.memory);
     return status;
 }
@@ -325,11 +378,19 @@ static void fill_cards(cardbox_cards *cards, const store_rows *rows, const box_h
         card_row_read(&card, rows, row_at[i] - 1, BOX_COL_CARD);
         if (card.card_id.ptr != NULL)
             cards_add(cards, &card);
-        else
+        else if (!rows_null(rows, row_at[i] - 1, BOX_COL_WANTED_ID))
             missing[missing_count++] = rows_text(rows, row_at[i] - 1, BOX_COL_WANTED_ID).ptr;
     }
     if (missing != NULL)
         add_missing_once(cards, missing, missing_count);
+}
+
+static int64_t count_cards(const store_rows *rows)
+{
+    int64_t count = 0;
+    for (int row = 0; row < rows_count(rows); row++)
+        count += rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD ? 1 : 0;
+    return count;
 }
 
 static int find_head(const store_rows *rows)
@@ -346,6 +407,10 @@ static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head
     cardbox_cards *cards = NULL;
     box_head head;
     box_head_read(&head, rows, head_row);
+    if (count_cards(rows) != head.before - head.first) {
+        rows_free(rows);
+        return damaged(err);
+    }
     size_t size = (size_t)(head.before - head.first);
     cardbox_status status = cards_new(&cards, rows, size, size, err);
     if (status != CARDBOX_OK)
@@ -360,7 +425,7 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
 {
     box_read read = BOX_READ_INIT;
     store_rows *rows = NULL;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = read_options(&read, options, err);
     if (status != CARDBOX_OK)
@@ -388,7 +453,7 @@ cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const c
     store_rows *rows = NULL;
     cardbox_boxes *result = NULL;
     params p;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)

@@ -10,6 +10,13 @@ cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
     return check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
 }
 
+cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err)
+{
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    return check_call(db, tenant, err);
+}
+
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
                               cardbox_error *err)
 {

@@ -13,6 +13,9 @@
 
 cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err);
 
+/* The same for a read, whose result must have somewhere to go. */
+cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err);
+
 /* Up to max card ids. */
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
                               cardbox_error *err);

@@ -25,7 +25,11 @@ cardbox_status check_time(const char *what, const char *text, int64_t *micros, c
     if (!isotime_parse(view_of(text), &time) || !time.has_offset)
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a time like 2025-01-02T03:04:05Z, not \"%.60s\"", what, text);
+    isotime utc;
     *micros = isotime_to_micros(&time);
+    isotime_from_micros(&utc, *micros);
+    if (isotime_to_micros(&utc) != *micros)
+        return error_set(err, CARDBOX_INVALID, "%s must be in the years 1 to 9999 of UTC", what);
     return CARDBOX_OK;
 }
 

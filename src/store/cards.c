@@ -192,7 +192,7 @@ cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *t
     store_rows *rows = NULL;
     card_key *keys = NULL;
     params p;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
     if (status != CARDBOX_OK)
@@ -319,6 +319,8 @@ static cardbox_status put_call_ids(params *p, const cardbox_card_filter *filter,
         params_null(p);
         return status;
     }
+    if (filter->tool_call_ids == NULL)
+        return error_set(err, CARDBOX_INVALID, "tool_call_ids must not be NULL");
     if (filter->tool_call_count > CARDBOX_IDS_PER_READ_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d",
                          filter->tool_call_count, CARDBOX_IDS_PER_READ_MAX);
@@ -340,6 +342,8 @@ static cardbox_status put_matches(params *p, const cardbox_card_filter *filter, 
         params_null(p);
         return status;
     }
+    if (filter->matches == NULL)
+        return error_set(err, CARDBOX_INVALID, "matches must not be NULL");
     if (filter->match_count > CARDBOX_FILTERS_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu metadata filters, the limit is %d",
                          filter->match_count, CARDBOX_FILTERS_MAX);
@@ -409,7 +413,7 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
     const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_call(db, tenant, err);
+    cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -430,8 +434,8 @@ cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char 
                                    const char *step_id, const char *type, cardbox_error *err)
 {
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
-    if (step_id == NULL)
-        return error_set(err, CARDBOX_INVALID, "step_id must not be NULL");
+    if (out == NULL || step_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "out and step_id must not be NULL");
     filter.step_id = step_id;
     filter.type = type;
     filter.limit = 1;

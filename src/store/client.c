@@ -200,11 +200,22 @@ cardbox_status cardbox_begin(cardbox **tx, cardbox *db, cardbox_error *err)
     return client_begin(tx, db, STATEMENT_begin, err);
 }
 
+static bool speaks_utf8(const PGconn *conn)
+{
+    const char *encoding = PQparameterStatus(conn, "client_encoding");
+    return encoding != NULL && strcmp(encoding, "UTF8") == 0;
+}
+
 cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error *err)
 {
     cardbox *made = NULL;
     if (tx == NULL || conn == NULL || PQstatus(conn) != CONNECTION_OK)
         return error_set(err, CARDBOX_INVALID, "conn must be an open PGconn");
+    if (!conn_is_at_rest(conn))
+        return error_set(err, CARDBOX_INVALID,
+                         "conn must be idle, blocking and not in pipeline mode");
+    if (!speaks_utf8(conn))
+        return error_set(err, CARDBOX_INVALID, "conn must have client_encoding UTF8");
     *tx = NULL;
     made = calloc(1, sizeof(*made));
     if (made != NULL)

@@ -96,6 +96,12 @@ void conn_abandon(store_conn *conn)
     free(conn);
 }
 
+bool conn_is_at_rest(const PGconn *pg)
+{
+    return PQpipelineStatus(pg) == PQ_PIPELINE_OFF && !PQisnonblocking(pg) &&
+           PQtransactionStatus(pg) != PQTRANS_ACTIVE;
+}
+
 bool conn_alive(const store_conn *conn)
 {
     return PQstatus(conn->pg) == CONNECTION_OK;
@@ -212,6 +218,9 @@ cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, stor
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX], formats[PARAMS_MAX], sent;
     int count = p == NULL ? 0 : p->count;
+    if (conn->borrowed && !conn_is_at_rest(conn->pg) && conn_alive(conn))
+        return error_set(err, CARDBOX_INVALID,
+                         "the lent connection is busy: it must be idle during each call");
     if (p != NULL && !params_finish(p, values, lengths, formats))
         return error_buf(err, &p->bytes, "the request");
     if (conn->named && !s->plan_each_time) {

@@ -35,6 +35,9 @@ void conn_abandon(store_conn *conn);
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
+/* Whether a lent connection can take a statement now: nothing is under way on it. */
+bool conn_is_at_rest(const PGconn *pg);
+
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 

@@ -39,6 +39,7 @@ enum {
     COL_BYPASSES_RLS,
     COL_OWNER,
     COL_IN_SERVICE_ROLE,
+    COL_IN_WORKER_ROLE,
     COL_VERSION,
     COL_IN_RECOVERY,
     COL_JIT_OFF,
@@ -59,6 +60,7 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     out->bypasses_rls = rows_bool(rows, 0, COL_BYPASSES_RLS);
     out->owner = rows_bool(rows, 0, COL_OWNER);
     out->in_service_role = rows_bool(rows, 0, COL_IN_SERVICE_ROLE);
+    out->in_worker_role = rows_bool(rows, 0, COL_IN_WORKER_ROLE);
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
     out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
@@ -90,12 +92,33 @@ static cardbox_status inspect_tables(cardbox *db, operate_facts *out, cardbox_er
     return status;
 }
 
+/* Only a member of our groups may read the grants. */
+static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    if (!out->in_worker_role)
+        return CARDBOX_OK;
+    params_init(&p, 64);
+    params_int8(&p, OPERATE_GRANTS_NAMED);
+    cardbox_status status = client_run(db, STATEMENT_doctor_grants, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK) {
+        out->granted = rows_int8(rows, 0, 0);
+        copy_text(out->grants, sizeof(out->grants), rows_text(rows, 0, 1));
+    }
+    rows_free(rows);
+    return status;
+}
+
 cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err)
 {
     memset(out, 0, sizeof(*out));
     cardbox_status status = inspect_role(db, out, err);
     if (status == CARDBOX_OK)
         status = inspect_migration(db, out, err);
+    if (status == CARDBOX_OK)
+        status = inspect_grants(db, out, err);
     return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
 }
 

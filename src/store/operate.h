@@ -20,12 +20,18 @@ typedef struct operate_facts {
     bool bypasses_rls;
     bool owner;           /* of at least one of our tables */
     bool in_service_role; /* a member of cardbox_service */
+    bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool jit_off;
     int64_t bytes;         /* of the database */
     int migration;         /* the newest that was applied */
     char open_tables[256]; /* of ours that row-level security does not guard for everybody */
+    int64_t granted;       /* projects that a worker's role sees, */
+    char grants[1024];     /* and the first of them */
 } operate_facts;
+
+/* How many projects operate_facts.grants names. */
+#define OPERATE_GRANTS_NAMED 5
 
 cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
 

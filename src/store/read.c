@@ -3,6 +3,9 @@
  */
 #include "store/read.h"
 
+#include "base/scan.h"
+#include "cardbox/limits.h"
+
 void cards_get_params(params *p, const card_key *keys, size_t count)
 {
     params_array(p, PARAMS_TEXT);
@@ -29,13 +32,20 @@ enum {
     COL_SEALED
 };
 
+/* Exact text was checked by whoever wrote it through us; other writers may have put anything there.
+ */
+static bool is_json(view text)
+{
+    return scan_check(text, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL);
+}
+
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
 {
     *out = (card_row){.card_id = rows_text(rows, row, first + COL_CARD_ID)};
     if (out->card_id.ptr == NULL)
         return;
     out->content = rows_text(rows, row, first + COL_RAW);
-    out->exact = out->content.ptr != NULL;
+    out->exact = out->content.ptr != NULL && is_json(out->content);
     if (!out->exact)
         out->content = rows_jsonb(rows, row, first + COL_CONTENT);
     out->tool_calls = rows_jsonb(rows, row, first + COL_TOOL_CALLS);
