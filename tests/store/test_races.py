@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Two sessions at once on one row, each race held open by a lock: what was acknowledged stays, and
+what is answered is what was done. And rows that only somebody past our functions could write."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, as_role
+
+BOX = "00000000-0000-7000-8000-000000000001"
+FORK = "00000000-0000-7000-8000-000000000002"
+STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
+
+
+def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NULL", sealed=False):
+    return (f"SELECT outcome FROM cardbox.add_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::jsonb], "
+            f"ARRAY[NULL::bytea], ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
+            f"ARRAY['{metadata}'::jsonb], ARRAY[{created}::timestamptz], ARRAY[NULL::timestamptz], "
+            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], false, {restore})")
+
+
+def result(card, call, **more):
+    return add(card, metadata='{"type":"tool.result"}', call=f"'{call}'", **more)
+
+
+class Session:
+    """A psql that keeps its transaction open between commands."""
+
+    def __init__(self, dsn):
+        self.psql = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def run(self, sql):
+        self.psql.stdin.write(f"{sql};\n\\echo done\n")
+        lines = []
+        for line in self.psql.stdout:
+            if line == "done\n":
+                return "".join(lines).strip()
+            lines.append(line)
+        raise AssertionError("psql ended")
+
+    def close(self):
+        self.psql.stdin.close()
+        self.psql.wait()
+
+
+@contextlib.contextmanager
+def sessions(dsn):
+    both = Session(dsn), Session(dsn)
+    try:
+        yield both
+    finally:
+        for one in both:
+            one.close()
+
+
+@contextlib.contextmanager
+def background(dsn, sql):
+    """A statement that waits for the lock which the body of the with statement gives up."""
+    psql = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt", "-c", sql], stdout=subprocess.PIPE, text=True)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    for _ in range(100):
+        if Postgres.shared().psql(dsn, waiting).strip() != "0":
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("nothing waits")
+    yield psql
+    psql.wait()
+
+
+def statement(name, *parameters):
+    """A statement of the program, with its parameters as literals."""
+    with open(os.path.join(STATEMENTS, f"{name}.sql"), encoding="utf-8") as file:
+        sql = "".join(line for line in file if not line.startswith("--"))
+    for number in range(len(parameters), 0, -1):
+        sql = sql.replace(f"${number}", parameters[number - 1])
+    return sql
+
+
+def test_gc_spares_what_was_restored():
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(add("r", ttl=1, created="'2020-01-01T00:00:00Z'"))
+        x.run("BEGIN")
+        assert x.run(add("r", restore=True, ttl=3600)) == "4"
+        with background(dsn, statement("gc_cards", "0", "100")) as gc:
+            x.run("COMMIT")
+            assert gc.stdout.read().split("|")[0] == "0"
+        assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 'r'") == "1"
+
+
+def test_restored_result_keeps_its_call():
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(result("q1", "call", ttl=1, created="'2020-01-01T00:00:00Z'"))
+        x.run("BEGIN")
+        x.run("SELECT 1 FROM cardbox.cards WHERE card_id = 'q1' FOR UPDATE")
+        with background(dsn, result("q2", "call")) as other:
+            assert x.run(result("q1", "call", restore=True, ttl=3600)) == "4"
+            x.run("COMMIT")
+            assert other.stdout.read().strip() == "5"
+        assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 'q1' AND deleted_at IS NULL") == "1"
+
+
+def test_delete_of_what_was_sealed():
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(add("s"))
+        x.run("BEGIN")
+        x.run(add("s", sealed=True))
+        with background(dsn, statement("card_delete", "'t'", "'s'")) as delete:
+            x.run("COMMIT")
+            assert delete.stdout.read().strip() == "t"
+        assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 's' AND deleted_at IS NULL") == "1"
+
+
+def ids(first, count):
+    return f"(SELECT jsonb_agg('id-' || n.i) FROM generate_series({first}, {first + count - 1}) AS n(i))"
+
+
+def fork_while(dsn, change):
+    """Forks at version 2 while the change that makes version 2 is under way."""
+    with sessions(dsn) as (x, y):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 2)}, '[]', NULL, false)")
+        x.run("BEGIN")
+        x.run(change)
+        assert y.run(f"SELECT outcome FROM cardbox.fork_box('t', '{BOX}', '{FORK}', 2, NULL)") == "8"
+        x.run("COMMIT")
+        assert y.run(f"SELECT outcome FROM cardbox.fork_box('t', '{BOX}', '{FORK}', 2, NULL)") == "1"
+        return y.run(f"SELECT length, jsonb_array_length(card_ids) FROM cardbox.boxes WHERE box_id = '{FORK}'")
+
+
+def test_fork_at_a_version_under_way():
+    dsn = Postgres.shared().database()
+    assert fork_while(dsn, f"SELECT cardbox.append_to_box('t', '{BOX}', {ids(3, 3)}, NULL, NULL)") == "5|5"
+    dsn = Postgres.shared().database()
+    assert fork_while(dsn, f"SELECT cardbox.save_box('t', '{BOX}', {ids(3, 130)}, '[]', NULL, NULL)") == "130|130"
+
+
+def test_times_follow_versions():
+    """A writer that waited for another is later than it in the log."""
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")
+        x.run("BEGIN")
+        x.run(f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)")
+        with background(dsn, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"b\"]', NULL, NULL)"):
+            x.run(f"SELECT pg_sleep(0.2), cardbox.append_to_box('t', '{BOX}', '[\"c\"]', NULL, NULL)")
+            x.run("COMMIT")
+        assert y.run("SELECT bool_and(later) FROM (SELECT at >= lag(at, 1, at) OVER (ORDER BY version) AS later "
+                     "FROM cardbox.card_box_log) x") == "t"
+
+
+def test_deep_forks_stay_shallow():
+    """A chain of 600 forks: never deeper than 256, each whole, and none slower for it."""
+    dsn = Postgres.shared().database()
+    depth = 60 if cardbox_test.LIGHT else 600
+    with sessions(dsn) as (x, _):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 200)}, '[]', NULL, false)")
+        x.run(f"""DO $$ DECLARE box uuid := '{BOX}'; next uuid; BEGIN
+                  FOR i IN 1 .. {depth} LOOP
+                      next := gen_random_uuid();
+                      PERFORM cardbox.fork_box('t', box, next, NULL, NULL);
+                      PERFORM cardbox.append_to_box('t', next, {ids(1, 40)}, NULL, NULL);
+                      box := next;
+                  END LOOP; END $$""")
+        assert int(x.run("SELECT max(depth) FROM cardbox.card_box_chains")) <= 256
+        assert x.run("SELECT count(*) FROM cardbox.boxes WHERE length <> jsonb_array_length(card_ids)") == "0"
+        assert x.run("SELECT max(length) FROM cardbox.boxes") == str(200 + 40 * depth)
+
+
+def test_tables_refuse_nonsense():
+    dsn = Postgres.shared().database()
+    pg = Postgres.shared()
+    pg.psql(dsn, f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 70)}, '[]', NULL, false)")
+    for sql in (f"SELECT cardbox.create_box('t', '{FORK}', '[null,1,\"x\"]', '[]', NULL, false)",
+                f"SELECT cardbox.create_box('t', '{FORK}', '[]', '{{\"x\":1}}', NULL, false)",
+                f"SELECT cardbox.create_box('t', '{FORK}', NULL, '[]', NULL, false)",
+                f"SELECT cardbox.append_to_box('t', '{BOX}', '{{}}', NULL, NULL)",
+                f"SELECT cardbox.append_to_box('t', '{BOX}', '[[]]', NULL, NULL)",
+                f"SELECT cardbox.save_box('t', '{BOX}', '\"x\"', '[]', NULL, NULL)",
+                "UPDATE cardbox.card_boxes SET length = 4000000000",
+                "UPDATE cardbox.card_boxes SET length = -1",
+                "UPDATE cardbox.card_boxes SET tail = '{\"a\":1}'",
+                "INSERT INTO cardbox.card_box_segments VALUES ('t', gen_random_uuid(), 1, '[\"a\"]')"):
+        refused = subprocess.run(["psql", as_role(dsn, "cardbox_app"), "-Xqc", sql], capture_output=True, text=True)
+        assert "ERROR" in refused.stderr, sql
+    for at_length in (-200, 71):
+        assert pg.psql(dsn, f"SELECT outcome FROM cardbox.fork_box('t', '{BOX}', '{FORK}', NULL, {at_length})").strip() == "8"
+
+
+def test_circle_of_chains_ends():
+    """What a worker with SQL of its own can still write harms nobody else."""
+    dsn = Postgres.shared().database()
+    pg = Postgres.shared()
+    pg.psql(dsn, f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 100)}, '[]', NULL, false)")
+    pg.psql(dsn, f"INSERT INTO cardbox.card_box_chains VALUES ('t', '{BOX}', '{FORK}', 64, 1), ('t', '{FORK}', '{FORK}', 64, 2);"
+                 f"INSERT INTO cardbox.card_box_segments VALUES ('t', '{FORK}', 0, {ids(1, 64)});"
+                 "UPDATE cardbox.card_boxes SET own_from = 64")
+    read = cardbox_test.cardbox("box", "get", "--dsn", dsn, "--project", "t", BOX, check=False, timeout=20)
+    assert read.returncode == 1 and "damaged" in read.stderr, read
+    server = cardbox_test.Server(dsn)
+    answer = server.get(f"/projects/t/boxes/{BOX}/cards", timeout=20)
+    assert answer.status < 600 and server.get("/readyz").status == 200, answer
+    server.stop()
+
+
+def test_odd_rows_do_not_spoil_their_neighbours():
+    """Exact text that is none, and times at the edge, as only foreign writers leave them."""
+    dsn = Postgres.shared().database()
+    pg = Postgres.shared()
+    pg.psql(dsn, add("good"))
+    rows = ("'{\"a\":'", "''", "'\\xff00'", "'1,\"project_id\":\"other\"'")
+    for number, raw in enumerate(rows):
+        pg.psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at) "
+                     f"VALUES ('t', 'odd-{number}', '\"projection\"', {raw}::bytea, '{{}}', 'infinity')")
+    pg.psql(dsn, "UPDATE cardbox.cards SET expires_at = 'infinity' WHERE card_id = 'odd-0'")
+    server = cardbox_test.Server(dsn)
+    names = ["good"] + [f"odd-{number}" for number in range(len(rows))]
+    cards = server.post("/projects/t/cards/batch", {"card_ids": names}).json()["cards"]
+    server.stop()
+    assert [card["card_id"] for card in cards] == names
+    assert [card["content"] for card in cards[1:]] == ["projection"] * len(rows)
+    assert all(card["project_id"] == "t" for card in cards)
+
+
+def test_sealed_and_deleted_comes_back_or_goes():
+    dsn = Postgres.shared().database()
+    line = ('{"kind":"card","card_id":"%s","content":1,"metadata":{},"created_at":"2020-01-01T00:00:00Z",'
+            '"deleted_at":"2020-01-02T00:00:00Z","sealed":true}\n')
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "t", "-", stdin=line % "back" + line % "gone")
+    pg = Postgres.shared()
+    assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
+    other = add("gone", restore=True, sealed=True).replace("'1'::jsonb", "'2'::jsonb")
+    assert pg.psql(dsn, other).strip() == "5"
+    assert pg.psql(dsn, statement("gc_cards", "0", "100")).split("|")[0] == "1"
+    assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards").strip() == "back"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
