@@ -155,10 +155,11 @@ static void print_database(const dev_run *r)
         printf("at migration %d\n", migrations_newest());
 }
 
-static void print_sample(const dev_run *r)
+/* What is in it by now, not only what we brought. */
+static void print_project(const dev_run *r)
 {
-    printf("  sample     project \"%s\": %lld boxes, %lld cards\n", DEV_PROJECT,
-           (long long)r->sample.boxes, (long long)r->sample.cards);
+    printf("  project    \"%s\": %lld boxes, %lld cards\n", DEV_PROJECT, (long long)r->sample.boxes,
+           (long long)r->sample.cards);
 }
 
 /* Our own program as one would call it from here. */
@@ -222,7 +223,7 @@ static bool fill(dev_run *r)
     filled = cli_open(&db, &common) && dev_sample_load(&r->sample, db, r->dir);
     cardbox_close(db);
     if (filled)
-        print_sample(r);
+        print_project(r);
     return filled;
 }
 
@@ -288,6 +289,10 @@ static cli_exit run(const void *given, char **arguments, int count)
 
     (void)arguments;
     (void)count;
+    if (!dev_is_address(options->listen)) {
+        cli_error("--listen takes ADDR:PORT, not \"%s\"", options->listen);
+        return CLI_USAGE;
+    }
     if (!dev_is_loopback(options->listen)) {
         cli_error("--listen %s can be reached from other machines and there is no authentication "
                   "yet: use a loopback address such as 127.0.0.1:8099",

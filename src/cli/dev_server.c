@@ -38,12 +38,20 @@ static bool split_address(const char *address, char host[64], const char **port)
         address++;
         length -= 2;
     }
-    if (length == 0 || length >= 64)
+    if (length == 0 || length >= 64 || colon[1] == '\0' || colon[1] == '/')
         return false;
     memcpy(host, address, length);
     host[length] = '\0';
     *port = colon + 1;
     return true;
+}
+
+bool dev_is_address(const char *listen)
+{
+    char host[64];
+    const char *port;
+
+    return split_address(listen, host, &port);
 }
 
 bool dev_is_loopback(const char *listen)

@@ -115,7 +115,7 @@ def test_first_and_second_start():
     assert re.fullmatch(r"cardbox \d+\.\d+\.\d+", lines[0])
     assert re.fullmatch(rf"  database   private PostgreSQL \d+\.\d+ in {folder}/pg \(unix socket\), "
                         r"\d+ migrations applied", lines[1]), lines[1]
-    assert lines[2] == '  sample     project "demo": 3 boxes, 19 cards'
+    assert lines[2] == '  project    "demo": 3 boxes, 19 cards'
     assert lines[3] == f"dsn: host={folder}/pg port=5432 user=cardbox dbname=cardbox"
     assert lines[4] == f"ready: http://127.0.0.1:{dev.port}"
     hints = [line.strip() for line in lines[5:]]
@@ -176,7 +176,10 @@ def test_second_in_the_same_folder():
 
 
 def test_address_that_others_can_reach():
-    for address in ("0.0.0.0:8099", ":8099", "8099", "10.0.0.1:80", "[::]:8099", "example.org:80"):
+    for address in (":8099", "8099", "foo", "127.0.0.1:", "unix:/tmp/x"):
+        done = cardbox("dev", "--listen", address, "--data", "/nonexistent", check=False)
+        assert done.returncode == 2 and f'takes ADDR:PORT, not "{address}"' in done.stderr, done
+    for address in ("0.0.0.0:8099", "10.0.0.1:80", "[::]:8099", "example.org:80"):
         done = cardbox("dev", "--listen", address, "--data", "/nonexistent", check=False)
         assert done.returncode == 2 and "no authentication yet" in done.stderr, done
     for address in ("127.0.0.1:0", "localhost:0", "[::1]:0", "127.9.9.9:0"):
