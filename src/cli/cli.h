@@ -77,6 +77,7 @@ const cli_command *cli_find(char **words, int count, int *taken);
 /* Runs what argv, without the program's name, asks for. */
 cli_exit cli_run(int argc, char **argv);
 
+bool cli_is_help(const char *word);         /* help, --help, -h */
 cli_exit cli_help(char **words, int count); /* the overview, a group's, or one command's */
 void cli_help_command(FILE *out, const cli_command *command);
 
@@ -90,13 +91,29 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints what went wrong in the store, with a hint where the user can do something; CLI_FAILED. */
 cli_exit cli_failed(const cardbox_error *err);
 
+/* What the store calls a value, and the option that gave it. */
+typedef struct cli_origin {
+    const char *field, *option;
+} cli_origin;
+
+/* The same for a value that the store refused: CLI_USAGE, with the option's name, if one of
+ * `origins` (up to a field that is NULL) gave it. */
+cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
+
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
 
+/* What the user can do about it, to be put behind the message; "" if that says it all. */
+const char *cli_hint(const cardbox_error *err);
+
+/* Whether libpq can read what was given as a connection string; prints why not. */
+bool cli_is_dsn(const cli_common *common);
+
 /* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
- * dev` that runs in ./var. `storage` keeps it. */
+ * dev` that runs in ./var. `storage` keeps it. False: one was there, and does not run. */
 #define CLI_DSN_SIZE 8300 /* two bytes for each of the longest path, and the rest */
-const char *cli_dsn(const cli_common *common, char *storage, size_t size);
+bool cli_dsn(const char **out, const cli_common *common, char storage[CLI_DSN_SIZE],
+             cardbox_error *err);
 
 /* Opens the database; prints why not. */
 bool cli_open(cardbox **db, const cli_common *common);

@@ -31,7 +31,7 @@ static void say(doctor *d, finding what, const char *check, const char *format, 
         const char *name;
         term_style style;
     } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
-    char text[CARDBOX_MESSAGE_SIZE + 128];
+    char text[CARDBOX_MESSAGE_SIZE + 1024];
     va_list args;
 
     va_start(args, format);
@@ -81,6 +81,24 @@ static void check_schema(doctor *d, const operate_facts *facts)
             facts->open_tables);
 }
 
+/* A worker sees what it was granted, and must not become a service for the sake of more. */
+static void check_worker(doctor *d, const operate_facts *facts)
+{
+    if (!facts->in_worker_role)
+        say(d, FINDING_WARNING, "role",
+            "%s is a member of neither cardbox_service nor cardbox_worker: for a service, GRANT "
+            "cardbox_service TO %s",
+            facts->role, facts->role);
+    else if (facts->granted == 0)
+        say(d, FINDING_WARNING, "role",
+            "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
+            "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
+            facts->role, facts->role);
+    else if (!facts->bypasses_rls && !facts->owner)
+        say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
+            facts->grants, facts->granted > OPERATE_GRANTS_NAMED ? ", ..." : "");
+}
+
 static void check_role(doctor *d, const operate_facts *facts)
 {
     static const char remedy[] = "let services log in as a role that is only a member of "
@@ -96,10 +114,7 @@ static void check_role(doctor *d, const operate_facts *facts)
         say(d, FINDING_WARNING, "role",
             "%s owns tables of cardbox, and could change their rules: %s", facts->role, remedy);
     if (!facts->in_service_role)
-        say(d, FINDING_WARNING, "role",
-            "%s is not a member of cardbox_service and sees only projects in tenant_grants: GRANT "
-            "cardbox_service TO %s",
-            facts->role, facts->role);
+        check_worker(d, facts);
     if (!facts->superuser && !facts->bypasses_rls && !facts->owner && facts->in_service_role)
         say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
 }
@@ -116,6 +131,19 @@ static void check_settings(doctor *d, const operate_facts *facts)
 
 /* --- the command --- */
 
+static void say_why_not(doctor *d, const cardbox_error *err)
+{
+    if (err->status == CARDBOX_INTERNAL)
+        say(d, FINDING_ERROR, "migrations", "%s", err->message);
+    else if (err->status == CARDBOX_FORBIDDEN)
+        say(d, FINDING_ERROR, "role",
+            "%s; a service's role must be a member of cardbox_service, a worker's of "
+            "cardbox_worker: GRANT cardbox_service TO ...",
+            err->message);
+    else
+        say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+}
+
 static void examine(doctor *d, const doctor_options *options)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
@@ -124,11 +152,10 @@ static void examine(doctor *d, const doctor_options *options)
     operate_facts facts;
     cardbox *db = NULL;
 
-    how.conninfo = cli_dsn(&options->common, dsn, sizeof(dsn));
     how.application_name = "cardbox-doctor";
-    if (cardbox_open(&db, &how, &err) != CARDBOX_OK) {
-        say(d, FINDING_ERROR, err.status == CARDBOX_INTERNAL ? "migrations" : "connection", "%s",
-            err.message);
+    if (!cli_dsn(&how.conninfo, &options->common, dsn, &err) ||
+        cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+        say_why_not(d, &err);
     } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
         say(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {

@@ -39,9 +39,13 @@ static void print_overview(FILE *out)
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)
         fprintf(out, "  %-*s  %s\n", NAME_WIDTH, (*command)->name, (*command)->summary);
     fprintf(out, "  %-*s  %s\n", NAME_WIDTH, "help COMMAND", "options and examples of a command");
-    fputs("\nOptions are the same everywhere: --dsn (or CARDBOX_DSN), --project (or\n"
-          "CARDBOX_PROJECT), --json, --limit, --help. Exit status: 0 done, 1 failed or partly\n"
-          "failed, 2 wrong usage.\n",
+    fputs("\nOptions go after the command. These mean the same wherever they are taken:\n"
+          "  --dsn (or CARDBOX_DSN)          all but dev\n"
+          "  --project (or CARDBOX_PROJECT)  import, export, card and box commands\n"
+          "  --json                          all but dev and export\n"
+          "  --limit                         card list, box log\n"
+          "  --help                          all\n"
+          "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
           out);
     print_examples(out, "dev\n"
                         "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
@@ -75,7 +79,7 @@ cli_exit cli_help(char **words, int count)
     int taken;
     const cli_command *command = cli_find(words, count, &taken);
 
-    if (count == 0) {
+    if (count == 0 || (count == 1 && cli_is_help(words[0]))) {
         print_overview(stdout);
         return CLI_DONE;
     }

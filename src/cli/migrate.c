@@ -60,17 +60,19 @@ static cli_exit run(const void *given, char **arguments, int count)
     const migrate_options *options = given;
     migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    char dsn[CLI_DSN_SIZE];
+    char storage[CLI_DSN_SIZE];
+    const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 
     (void)arguments;
     (void)count;
     table_init(&lines.rows, columns, 3);
-    if (migrate_run(cli_dsn(&options->common, dsn, sizeof(dsn)), options->dry_run, report, &lines,
-                    &err) == CARDBOX_OK) {
+    if (cli_dsn(&dsn, &options->common, storage, &err) &&
+        migrate_run(dsn, options->dry_run, report, &lines, &err) == CARDBOX_OK) {
         print_result(&lines);
     } else {
-        if (!options->common.json) /* those that were applied before the failure stay */
+        /* Those that were applied before the failure stay. */
+        if (!options->common.json && lines.rows.count > 0)
             table_print(stdout, &lines.rows, 2, term_width());
         status = cli_failed(&err);
     }

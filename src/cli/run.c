@@ -5,12 +5,6 @@
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* A person waits, and can press Ctrl-C: longer than a service would. */
-#define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)
 
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
@@ -73,18 +67,9 @@ void cli_note(const char *format, ...)
     va_end(args);
 }
 
-static const char *hint_for(const cardbox_error *err)
-{
-    if (err->status == CARDBOX_UNAVAILABLE)
-        return "; is PostgreSQL running there? give --dsn DSN or set CARDBOX_DSN";
-    if (err->status == CARDBOX_FORBIDDEN)
-        return "; see `cardbox doctor`";
-    return "";
-}
-
 cli_exit cli_failed(const cardbox_error *err)
 {
-    cli_error("%s%s", err->message, hint_for(err));
+    cli_error("%s%s", err->message, cli_hint(err));
     return CLI_FAILED;
 }
 
@@ -94,52 +79,27 @@ cli_exit cli_nomem(void)
     return CLI_FAILED;
 }
 
-/* Whether the environment says where PostgreSQL is. */
-static bool has_pg_variables(void)
+/* What follows the field's name where a message begins with it; NULL: it doesn't. */
+static const char *after_name(const char *message, const char *field)
 {
-    static const char *const names[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",
-                                        "PGPORT"};
+    size_t length = strlen(field);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (getenv(names[i]) != NULL)
-            return true;
+    return strncmp(message, field, length) == 0 && message[length] == ' ' ? message + length : NULL;
+}
+
+cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins)
+{
+    bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
+
+    for (; by_value && origins->field != NULL; origins++) {
+        const char *rest = after_name(err->message, origins->field);
+
+        if (rest != NULL) {
+            cli_error("%s%s", origins->option, rest);
+            return CLI_USAGE;
+        }
     }
-    return false;
-}
-
-const char *cli_dsn(const cli_common *common, char *storage, size_t size)
-{
-    struct stat about;
-    FILE *file = NULL;
-
-    if ((common->dsn != NULL && *common->dsn != '\0') || has_pg_variables())
-        return common->dsn;
-    file = fopen(CLI_DEV_FOLDER "/dsn", "re");
-    if (file == NULL)
-        return common->dsn;
-    /* Not one that somebody else has laid there. */
-    if (fstat(fileno(file), &about) != 0 || about.st_uid != geteuid() ||
-        fgets(storage, (int)size, file) == NULL)
-        *storage = '\0';
-    fclose(file);
-    storage[strcspn(storage, "\n")] = '\0';
-    return storage;
-}
-
-bool cli_open(cardbox **db, const cli_common *common)
-{
-    cardbox_options options = CARDBOX_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    char dsn[CLI_DSN_SIZE];
-
-    options.conninfo = cli_dsn(common, dsn, sizeof(dsn));
-    options.application_name = "cardbox-cli";
-    options.pool_max = 1;
-    options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    if (cardbox_open(db, &options, &err) == CARDBOX_OK)
-        return true;
-    cli_failed(&err);
-    return false;
+    return cli_failed(err);
 }
 
 cli_exit cli_finish(cli_exit status)
@@ -196,7 +156,10 @@ static bool is_group(const char *word)
 
 static cli_exit unknown_command(char **words, int count)
 {
-    if (!is_group(words[0]))
+    if (words[0][0] == '-')
+        cli_error("options go after the command: `cardbox COMMAND %s ...`; see `cardbox help`",
+                  words[0]);
+    else if (!is_group(words[0]))
         cli_error("unknown command \"%s\"; see `cardbox help`", words[0]);
     else if (count > 1)
         cli_error("unknown command \"%s %s\"; see `cardbox help %s`", words[0], words[1], words[0]);
@@ -205,7 +168,7 @@ static cli_exit unknown_command(char **words, int count)
     return CLI_USAGE;
 }
 
-static bool is_help(const char *word)
+bool cli_is_help(const char *word)
 {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
@@ -246,7 +209,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
-    return command->run(options, words, count);
+    return cli_is_dsn(common) ? command->run(options, words, count) : CLI_USAGE;
 }
 
 cli_exit cli_run(int argc, char **argv)
@@ -260,12 +223,12 @@ cli_exit cli_run(int argc, char **argv)
         printf("cardbox %s\n", cardbox_version());
         return CLI_DONE;
     }
-    if (is_help(argv[0]))
+    if (cli_is_help(argv[0]))
         return cli_help(argv + 1, argc - 1);
     command = cli_find(argv, argc, &taken);
     if (command != NULL)
         return run_command(command, argv + taken, argc - taken);
-    if (argc > 1 && is_help(argv[1]))
+    if (argc > 1 && cli_is_help(argv[1]))
         return cli_help(argv, 1);
     return unknown_command(argv, argc);
 }

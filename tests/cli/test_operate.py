@@ -3,11 +3,13 @@
 
 import json
 import os
+import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox
+from cardbox_test import Postgres, as_role, cardbox, temp_dir
 
 
 def psql(dsn, sql):
@@ -51,11 +53,50 @@ def test_role_with_too_few():
     name = f"worker_{os.getpid()}"
     psql(dsn, f"CREATE ROLE {name} LOGIN; GRANT cardbox_worker TO {name}")
     result, detail = findings(as_role(dsn, name))["role"]
-    assert result == "warning" and f"GRANT cardbox_service TO {name}" in detail
+    assert result == "warning" and "cardbox_service" not in detail, detail
+    psql(dsn, re.search("INSERT INTO .*", detail).group(0).replace("PROJECT", "b"))
+    assert findings(as_role(dsn, name))["role"] == ("ok", "worker: sees project b")
+    psql(dsn, f"INSERT INTO cardbox.tenant_grants VALUES ('a', '{name}'), ('c', 'another')")
+    assert findings(as_role(dsn, name))["role"] == ("ok", "worker: sees projects a, b")
+    psql(dsn, "INSERT INTO cardbox.tenant_grants"
+              f" SELECT 'p-' || n, '{name}' FROM generate_series(1, 5) n")
+    assert findings(as_role(dsn, name))["role"][1].endswith("projects a, b, p-1, p-2, p-3, ...")
     psql(dsn, f"ALTER ROLE {name} BYPASSRLS")
+    result, detail = findings(as_role(dsn, name))["role"]
+    assert result == "warning" and f"ALTER ROLE {name} NOBYPASSRLS" in detail
     psql(dsn, f"GRANT cardbox_service TO {name}")
     result, detail = findings(as_role(dsn, name))["role"]
     assert result == "warning" and f"ALTER ROLE {name} NOBYPASSRLS" in detail
+
+
+def test_role_in_neither_group():
+    dsn = Postgres.shared().database()
+    name = f"nobody_{os.getpid()}"
+    psql(dsn, f"CREATE ROLE {name} LOGIN")
+    result, detail = findings(as_role(dsn, name), status=1)["role"]
+    assert result == "error" and "GRANT cardbox_service TO" in detail
+    psql(dsn, f"GRANT USAGE ON SCHEMA cardbox TO {name}; GRANT SELECT ON cardbox.migrations TO {name}")
+    result, detail = findings(as_role(dsn, name))["role"]
+    assert result == "warning" and f"GRANT cardbox_service TO {name}" in detail
+
+
+def test_database_of_dev_that_is_stopped():
+    folder = temp_dir()
+    os.makedirs(os.path.join(folder, "var", "pg"))
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith(("PG", "CARDBOX_DSN"))}
+    say = "the database of ./var is not running: start it with `cardbox dev` (make run)"
+
+    def check():
+        for words in (["doctor"], ["migrate"], ["card", "list", "--project", "p"]):
+            done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox"), *words],
+                                  cwd=folder, env=env, capture_output=True, text=True)
+            assert done.returncode == 1 and say in done.stdout + done.stderr, done
+
+    check()
+    with open(os.path.join(folder, "var", "dsn"), "w") as file:  # it was killed
+        file.write("host=/nonexistent\n")
+    check()
 
 
 def test_isolation_that_is_off():
@@ -116,6 +157,12 @@ def test_gc():
     done = json.loads(cardbox("gc", "--dsn", dsn, "--batch", "7", "--json").stdout)
     assert done == {"dry_run": False, "cards": 52, "bytes": dry["bytes"]}
     assert left(dsn) == ["aalive", "ajust-deleted", "alater", "balive", "blater"]
+    psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at, deleted_at)"
+              " SELECT 'a', 'big', jsonb_agg(repeat(n::text, 50)), '2025-01-01', '2025-01-01'"
+              " FROM generate_series(1, 4000) n")
+    dry = json.loads(cardbox("gc", "--dsn", dsn, "--dry-run", "--json").stdout)
+    done = json.loads(cardbox("gc", "--dsn", dsn, "--json").stdout)
+    assert done["cards"] == 1 and done["bytes"] == dry["bytes"] > 0
     assert cardbox("gc", "--dsn", dsn).stdout == "0 cards (0 bytes) removed\n"
 
 
