@@ -23,11 +23,11 @@ static void print_change(const cardbox_box_change *change, bool json)
 
 /* Ends a command: prints what changed, or why nothing did. */
 static cli_exit finish(cardbox *db, cardbox_status status, const cardbox_box_change *change,
-                       const cardbox_error *err, bool json)
+                       const cardbox_error *err, const cli_origin *origins, bool json)
 {
     cardbox_close(db);
     if (status != CARDBOX_OK)
-        return cli_failed(err);
+        return cli_refused(err, origins);
     print_change(change, json);
     return CLI_DONE;
 }
@@ -41,6 +41,7 @@ typedef struct create_options {
 
 static cli_exit run_create(const void *given, char **arguments, int count)
 {
+    static const cli_origin origins[] = {{"box_id", "--id"}, {0}};
     const create_options *options = given;
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -54,7 +55,7 @@ static cli_exit run_create(const void *given, char **arguments, int count)
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     status = cardbox_create_box(&change, db, options->common.project, &how, &err);
-    return finish(db, status, &change, &err, options->common.json);
+    return finish(db, status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec create_specs[] = {
@@ -92,6 +93,7 @@ typedef struct append_options {
 
 static cli_exit run_append(const void *given, char **arguments, int count)
 {
+    static const cli_origin origins[] = {{"key", "--key"}, {0}};
     const append_options *options = given;
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -105,7 +107,7 @@ static cli_exit run_append(const void *given, char **arguments, int count)
         return CLI_FAILED;
     status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
                                    as_ids(arguments + 1), (size_t)count - 1, &how, &err);
-    return finish(db, status, &change, &err, options->common.json);
+    return finish(db, status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec append_specs[] = {
@@ -125,9 +127,12 @@ const cli_command cli_box_append = {
     .name = "box append",
     .arguments = "BOX CARD...",
     .summary = "add cards to the end of a box",
-    .examples =
-        "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
-        "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 a-1 a-2",
+    .description =
+        "A box is a list of ids: cards need not exist yet, and until they do readers find "
+        "them\nmissing.",
+    .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
+                "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
+                "demo-018-result demo-019-deliverable",
     .options = append_specs,
     .defaults = &append_defaults,
     .size = sizeof(append_options),
@@ -148,6 +153,7 @@ typedef struct fork_options {
 
 static cli_exit run_fork(const void *given, char **arguments, int count)
 {
+    static const cli_origin origins[] = {{"new_box_id", "--new-id"}, {0}};
     const fork_options *options = given;
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -166,7 +172,7 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
-    return finish(db, status, &change, &err, options->common.json);
+    return finish(db, status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec fork_specs[] = {

@@ -108,6 +108,9 @@ const cli_command cli_card_get = {
     .name = "card get",
     .arguments = "CARD...",
     .summary = "show cards",
+    .description =
+        "With --json a card is what the HTTP API answers: its content without the "
+        "\"__type__\" of\nits class. `cardbox export` gives contents as they are stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = get_specs,
@@ -144,8 +147,21 @@ static bool read_input(buf *out)
     return !ferror(stdin) && buf_ok(out);
 }
 
-/* The content in its stored form; free it with cardbox_free. NULL: why was said. */
-static char *make_content(const add_options *options, const char *argument)
+static const cli_origin CONTENT_ORIGINS[] = {
+    {"content", "--content"}, {"field", "--content: field"}, {"text", "--text"}, {0}};
+static const cli_origin ADD_ORIGINS[] = {{"card_id", "--id"},
+                                         {"metadata", "--metadata"},
+                                         {"tool_calls", "--tool-calls"},
+                                         {"tool_call_id", "--tool-call-id"},
+                                         {"type", "--type"},
+                                         {"role", "--role"},
+                                         {"author_id", "--author"},
+                                         {"step_id", "--step"},
+                                         {0}};
+
+/* The content in its stored form; free it with cardbox_free. NULL: why was said, and *why is what
+ * the command ends with. */
+static char *make_content(cli_exit *why, const add_options *options, const char *argument)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *json = argument ? argument : options->content;
@@ -154,6 +170,7 @@ static char *make_content(const add_options *options, const char *argument)
     char *content = NULL;
     cardbox_status status = CARDBOX_OK;
 
+    *why = CLI_FAILED;
     if (strcmp(given, "-") == 0) {
         if (!read_input(&input))
             goto done;
@@ -168,7 +185,7 @@ static char *make_content(const add_options *options, const char *argument)
     else
         status = cardbox_content_check(&content, given, input.len, &err);
     if (status != CARDBOX_OK)
-        cli_failed(&err);
+        *why = given == buf_str(&input) ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
 done:
     buf_free(&input);
     return content;
@@ -218,7 +235,7 @@ static cli_exit add_card(const add_options *options, const char *content)
     if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) == CARDBOX_OK)
         print_added(options, card.card_id, outcome);
     else
-        status = cli_failed(&err);
+        status = cli_refused(&err, ADD_ORIGINS);
     cardbox_close(db);
     return status;
 }
@@ -241,8 +258,9 @@ static cli_exit run_add(const void *given, char **arguments, int count)
                   "input");
         return CLI_USAGE;
     }
-    content = make_content(options, argument);
-    status = content ? add_card(options, content) : CLI_FAILED;
+    content = make_content(&status, options, argument);
+    if (content != NULL)
+        status = add_card(options, content);
     cardbox_free(content);
     return status;
 }
@@ -284,10 +302,13 @@ const cli_command cli_card_add = {
     .name = "card add",
     .arguments = "[-]",
     .summary = "write a card",
-    .description = "Prints the card's id and what happened: inserted, unchanged, repaired or "
-                   "restored.\nContent of a known class (its \"__type__\") is checked.",
+    .description = "Its content is --content JSON, --text TEXT, or JSON from the standard input if "
+                   "the argument\nis -. Prints the card's id and what happened: inserted, "
+                   "unchanged, repaired or restored.\nContent of a known class (its "
+                   "\"__type__\") is checked.",
     .examples = "card add --project demo --type task.instruction --text 'Summarise the report'\n"
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
+                "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
     .options = add_specs,
     .defaults = &add_defaults,
@@ -316,6 +337,25 @@ static bool print_list(const cardbox_cards *cards, const cli_common *common)
     return card_table_print(&rows);
 }
 
+static const cli_origin LIST_ORIGINS[] = {{"created_after", "--after"},
+                                          {"created_before", "--before"},
+                                          {"cursor", "--cursor"},
+                                          {"tool_call_id", "--call"},
+                                          {0}};
+
+static bool is_filtered(const list_options *options)
+{
+    const char *const filters[] = {options->type,  options->role,   options->step,
+                                   options->trace, options->turn,   options->call,
+                                   options->after, options->before, options->cursor};
+
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        if (filters[i] != NULL)
+            return true;
+    }
+    return false;
+}
+
 static cli_exit run_list(const void *given, char **arguments, int count)
 {
     const list_options *options = given;
@@ -341,9 +381,12 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
-        status = cli_failed(&err);
+        status = cli_refused(&err, LIST_ORIGINS);
     else if (!print_list(cards, &options->common))
         status = cli_nomem();
+    else if (cardbox_cards_count(cards) == 0 && !options->common.json)
+        cli_note("no%s cards in project %s", is_filtered(options) ? " such" : "",
+                 options->common.project);
     /* Not on stdout, where programs read cards. */
     if (cardbox_cards_cursor(cards) != NULL)
         cli_note("older ones: --cursor %s", cardbox_cards_cursor(cards));

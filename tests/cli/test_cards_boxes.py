@@ -136,7 +136,23 @@ def test_card_list():
     cursor = re.fullmatch(r"older ones: --cursor (\S+)\n", table.stderr).group(1)
     rest = objects("card", "list", "--cursor", cursor)
     assert len(rest) == 17 and rest[0]["card_id"] == "demo-017-call"
-    assert cardbox("card", "list", "--type", "nix", env=shared()).stdout == ""
+
+
+def test_card_list_of_nothing():
+    for arguments, note in ((["--type", "nix"], "no such cards in project demo\n"),
+                            (["--project", "nix"], "no cards in project nix\n"),
+                            (["--project", "nix", "--json"], "")):
+        done = cardbox("card", "list", *arguments, env=shared())
+        assert (done.stdout, done.stderr) == ("", note), done
+
+
+def test_card_list_of_bad_values():
+    for option, value, say in (("--after", "gestern", "--after must be a time like"),
+                               ("--before", "2025", "--before must be a time like"),
+                               ("--cursor", "x", '--cursor "x" is not one')):
+        done = cardbox("card", "list", option, value, env=shared(), check=False)
+        assert done.returncode == 2 and done.stdout == "" and say in done.stderr, done
+        assert done.stderr.count("\n") == 1
 
 
 def test_not_found():
@@ -192,16 +208,24 @@ def test_card_add_from_standard_input():
 def test_card_add_checks():
     env = shared()
 
-    def check(arguments, say, stdin=""):
+    def check(arguments, say, stdin="", status=2):
         done = cardbox("card", "add", *arguments, env=env, check=False, stdin=stdin)
-        assert done.returncode == 1 and say in done.stderr and done.stderr.count("\n") == 1, done
+        assert done.returncode == status and say in done.stderr, done
+        assert done.stdout == "" and done.stderr.count("\n") == 1, done
 
-    check(["--content", "{"], "not valid JSON at byte 1")
-    check(["--content", '{"__type__":"TextContent"}'], "text")
-    check(["--text", "x", "--metadata", "[]"], "metadata must be a JSON object")
-    check(["--text", "x", "--id", ""], "card_id must be 1 to 512 bytes")
-    check(["-"], "JSON")
-    check(["--text", "-"], "NUL byte", stdin="a\0b")
+    check(["--content", "{"], "--content is not valid JSON at byte 1")
+    check(["--content", '{"__type__":"TextContent"}'], "--content: field text")
+    check(["--text", "x", "--metadata", "[]"], "--metadata must be a JSON object")
+    check(["--text", "x", "--tool-calls", "{}"], "--tool-calls must be a JSON array")
+    check(["--text", "x", "--id", ""], "--id must be 1 to 512 bytes")
+    check(["-"], "JSON", status=1)
+    check(["--text", "-"], "NUL byte", stdin="a\0b", status=1)
+
+
+def test_box_ids_that_are_none():
+    for arguments in (["create", "--id", "nix"], ["fork", "--new-id", "nix", BOX]):
+        done = cardbox("box", *arguments, env=shared(), check=False)
+        assert done.returncode == 2 and f"{arguments[1]} must be a UUID" in done.stderr, done
 
 
 def test_box_life():
