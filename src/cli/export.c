@@ -99,6 +99,8 @@ static cli_exit run(const void *given, char **arguments, int count)
         printf("%llu cards and %llu boxes in %s\n",
                (unsigned long long)target.counts.of[TRANSFER_CARD],
                (unsigned long long)target.counts.of[TRANSFER_BOX], target.name);
+    if (whole && target.counts.of[TRANSFER_CARD] + target.counts.of[TRANSFER_BOX] == 0)
+        cli_note("no cards and no boxes in project %s", options->common.project);
     buf_free(&target.partial);
     cardbox_close(db);
     return whole ? CLI_DONE : CLI_FAILED;
@@ -116,10 +118,13 @@ const cli_command cli_export = {
     .name = "export",
     .arguments = "[FILE]",
     .summary = "write all cards and boxes of a project as NDJSON",
-    .description = "One line a card or box, as of one moment. FILE gets its name when it is whole; "
-                   "-, the\ndefault, is the standard output. `cardbox import` reads it back.",
-    .examples = "export --project demo backup.ndjson\n"
-                "export --project demo | gzip > backup.ndjson.gz",
+    .description =
+        "One line a card or box, as of one moment. FILE gets its name when it is whole; "
+        "-, the\ndefault, is the standard output. `cardbox import` reads it back.\n"
+        "An export has each box's present list, and neither its versions and log nor the "
+        "append\nkeys: for a backup, use pg_dump.",
+    .examples = "export --project demo demo.ndjson\n"
+                "export --project demo | gzip > demo.ndjson.gz",
     .options = specs,
     .defaults = &defaults,
     .size = sizeof(export_options),

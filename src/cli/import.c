@@ -208,12 +208,19 @@ const cli_command cli_import = {
     .name = "import",
     .arguments = "[FILE]",
     .summary = "read cards and boxes from NDJSON",
-    .description = "FILE is what `cardbox export` writes, or - (the default) for the standard "
-                   "input. A bad\nline is reported with its number and reason, and the rest is "
-                   "imported; the exit\nstatus is then 1. Importing a file again writes nothing.",
-    .examples = "import --project demo backup.ndjson\n"
-                "import --tenant-from-rows all-tenants.ndjson\n"
-                "import --project copy --json < backup.ndjson",
+    .description =
+        "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad\n"
+        "line is reported with its number and reason, and the rest is imported; the exit\n"
+        "status is then 1. Importing a file again writes nothing. An export has no append keys,\n"
+        "versions and log: imported boxes begin a history of their own.\n\n"
+        "A line is {\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or\n"
+        "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
+        "has\n"
+        "\"tenant_id\":PROJECT too; cardbox(1) describes all members under ROWS.",
+    .examples = "import --project demo demo.ndjson\n"
+                "import --project copy --json < demo.ndjson\n"
+                "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
+                "   cardbox import --tenant-from-rows",
     .options = specs,
     .defaults = &defaults,
     .size = sizeof(import_options),

@@ -156,6 +156,8 @@ def test_output_that_cannot_be_written():
 def test_empty_project_and_bad_name():
     dsn = database()
     assert export(dsn) == b""
+    done = cardbox("export", "--dsn", dsn, "--project", "p")
+    assert done.stderr == "no cards and no boxes in project p\n"
     done = cardbox("export", "--dsn", dsn, "--project", "a\nb", check=False)
     assert done.returncode == 1 and "the project must be 1 to 255 bytes" in done.stderr
 

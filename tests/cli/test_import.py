@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -160,6 +161,27 @@ def test_project_or_the_rows_tenant():
     assert status == 1 and complaints == [
         "line 1: the row has no tenant_id",
         "line 2: tenant_id must be 1 to 255 bytes of UTF-8 without control characters"]
+
+
+def test_examples_of_the_manual():
+    """They are run as they stand there; the other system's table is made here."""
+    with open(os.path.join(cardbox_test.ROOT, "src", "cli", "cardbox.1"), encoding="utf-8") as page:
+        section = page.read().split("\n.SH EXAMPLES\n")[1].split("\n.SH ")[0]
+    examples = [text.replace("\\-", "-") for text in re.findall(r"\.nf\n(.*?)\n\.fi", section, re.S)]
+    assert len(examples) == 2
+    dsn = database()
+    load(dsn, card("c"), box(1, ["c"]), project="demo")
+    psql(dsn, "CREATE TABLE public.messages (id int, team text, body text, author text, sent_at"
+              " timestamptz); GRANT SELECT ON public.messages TO PUBLIC;"
+              " INSERT INTO public.messages VALUES (7, 'blue', E'two\nlines \"', 'ann', '2025-01-02')")
+    for text in examples:
+        text = text.replace("-d other", f"-d '{dsn}'")
+        subprocess.run(["bash", "-euo", "pipefail", "-c", text], check=True, timeout=60, env={
+            **os.environ, "CARDBOX_DSN": dsn,
+            "PATH": os.path.join(cardbox_test.BUILD, "bin") + ":" + os.environ["PATH"]})
+    assert stored(dsn, "msg-7", "tenant_id, content ->> 'text', metadata ->> 'author_id',"
+                                " created_at::date") == 'blue|two\nlines "|ann|2025-01-02'
+    assert psql(dsn, "SELECT tenant_id FROM cardbox.boxes ORDER BY 1") == "copy\ndemo\n"
 
 
 def test_variable_names_the_project():
