@@ -72,6 +72,36 @@ def variables_agree(program):
     same(expected, set(VARIABLE.findall(readme_tables(program))), "the README")
 
 
+def defaults_in_help():
+    """option -> its default as the help says it; flags are off."""
+    found = {}
+    for name, value, text in re.findall(r"^  --([a-z-]+)( [A-Z:]+)?  +(.*?)(?: \[\$\w+\])?$",
+                                        help_of("cardboxd"), re.M):
+        said = re.search(r"\bdefault:? (.*)$", text)
+        if said or not value:
+            found[name] = said.group(1) if said else "off"
+    return found
+
+
+def defaults_in_readme():
+    found = {}
+    for line in readme_tables("cardboxd").splitlines():
+        options, _, default, _ = (cell.strip() for cell in line.strip("|").split(" | ", 3)) \
+            if line.count(" | ") >= 3 else ("",) * 4
+        names = OPTION.findall(options)
+        values = default.replace("`", "").split(", ") if len(names) > 1 else [default.replace("`", "")]
+        found.update(zip(names, values))
+    return found
+
+
+def test_defaults_agree():
+    said = defaults_in_help()
+    for name, default in defaults_in_readme().items():
+        if default:
+            assert said.get(name) == default, (name, said.get(name), default)
+    assert len(said) > 10
+
+
 def test_options():
     for program in ("cardboxd", "cardbox"):
         yield program, lambda program=program: options_agree(program)
@@ -80,6 +110,21 @@ def test_options():
 def test_variables():
     for program in ("cardboxd", "cardbox"):
         yield program, lambda program=program: variables_agree(program)
+
+
+def test_common_options_are_where_the_overview_says():
+    """The overview names the commands that take --dsn, --project, --json and --limit."""
+    names = [" ".join(words) for words in subcommands()]
+    taking = {option: {name for name in names if f"--{option} " in help_of("cardbox", *name.split())}
+              for option in ("dsn", "project", "json", "limit")}
+    with_group = {name for name in names if " " in name}
+    assert taking == {"dsn": set(names) - {"dev"}, "project": {"import", "export"} | with_group,
+                      "json": set(names) - {"dev", "export"}, "limit": {"card list", "box log"}}
+    overview = re.sub(" +", " ", help_of("cardbox"))
+    for line in ("--dsn (or CARDBOX_DSN) all but dev",
+                 "--project (or CARDBOX_PROJECT) import, export, card and box commands",
+                 "--json all but dev and export", "--limit card list, box log"):
+        assert line in overview, line
 
 
 if __name__ == "__main__":
