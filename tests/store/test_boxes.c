@@ -451,6 +451,26 @@ static void bad_input(void **state)
                                       &(cardbox_read_options){.at_version = 1, .at_length = 1},
                                       &err),
                      CARDBOX_INVALID);
+    /* A number that went wrong must not pass for "not set". */
+    cardbox_fork_options fork_how = CARDBOX_FORK_OPTIONS_INIT;
+    cardbox_box_options box_how = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_log *log = NULL;
+    how = (cardbox_append_options)CARDBOX_APPEND_OPTIONS_INIT;
+    how.expected_version = -3;
+    fork_how.at_version = -1;
+    box_how.parent_count = 1;
+    assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, good, 1, &how, &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(cardbox_save_box(NULL, db, "t", box, good, 1, -1, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_fork_box(NULL, db, "t", box, &fork_how, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_log(&log, db, "t", box, -5, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(
+        cardbox_load_box(&boxes, db, "t", box, &(cardbox_read_options){.at_version = -1}, &err),
+        CARDBOX_INVALID);
+    assert_int_equal(cardbox_create_box(NULL, db, "t", &box_how, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_load_box(NULL, db, "t", box, NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_log(NULL, db, "t", box, 0, 0, &err), CARDBOX_INVALID);
+    check_part(box, (cardbox_read_options){.offset = 5, .limit = INT64_MAX}, 0, 0);
     check_part(box, (cardbox_read_options){0}, 0, 0);
 }
 

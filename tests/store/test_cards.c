@@ -279,6 +279,17 @@ static void bad_input(void **state)
     assert_int_equal(cardbox_add_cards(NULL, db, "t", &card, 1001, NULL, &err), CARDBOX_TOO_LARGE);
     cardbox_cards *cards = NULL;
     assert_int_equal(cardbox_get_card(&cards, db, "t", "bad", &err), CARDBOX_NOT_FOUND);
+    card.created_at = "9999-12-31T23:59:59-23:59"; /* a year later in UTC */
+    assert_int_equal(cardbox_add_card(NULL, db, "t", &card, NULL, &err), CARDBOX_INVALID);
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    filter.match_count = 1;
+    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    filter.match_count = 0;
+    filter.tool_call_count = 1;
+    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_get_card(NULL, db, "t", "bad", &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_list_cards(NULL, db, "t", NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_latest_card(NULL, db, "t", "s", NULL, &err), CARDBOX_INVALID);
 }
 
 static void deep_and_large(void **state)

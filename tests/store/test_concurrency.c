@@ -296,6 +296,15 @@ static void lent_connection(void **state)
     PGresult *result = PQexec(pg, "SELECT count(*) FROM mine");
     assert_string_equal(PQgetvalue(result, 0, 0), "1");
     PQclear(result);
+    /* Not while something is under way on it, and not in another encoding. */
+    assert_ok(cardbox_borrow(&tx, pg, &err), &err);
+    assert_int_equal(PQenterPipelineMode(pg), 1);
+    assert_int_equal(cardbox_ping(tx, &err), CARDBOX_INVALID);
+    PQexitPipelineMode(pg);
+    assert_ok(cardbox_ping(tx, &err), &err);
+    cardbox_rollback(tx);
+    PQclear(PQexec(pg, "SET client_encoding TO latin1"));
+    assert_int_equal(cardbox_borrow(&tx, pg, &err), CARDBOX_INVALID);
     PQfinish(pg);
     assert_int_equal(cardbox_borrow(&tx, NULL, &err), CARDBOX_INVALID);
 }

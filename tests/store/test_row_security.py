@@ -76,6 +76,16 @@ def test_worker_writes_its_tenant_only():
     assert left.split() == ["mine|2", "other|1"], left
 
 
+def test_worker_rewrites_no_history():
+    dsn = database()
+    Postgres.shared().psql(dsn, "INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('other', 'somebody')")
+    assert sql(dsn, ROLE, "SELECT tenant_id FROM cardbox.tenant_grants").stdout.split() == ["mine"]
+    for table in ("card_revisions", "card_box_segments", "card_box_chains", "card_box_log"):
+        for text in (f"UPDATE cardbox.{table} SET tenant_id = tenant_id", f"DELETE FROM cardbox.{table}"):
+            refused = sql(dsn, ROLE, text)
+            assert "permission denied" in refused.stderr, (text, refused)
+
+
 def test_grant_and_revoke_at_once():
     dsn = database()
     pg = Postgres.shared()
