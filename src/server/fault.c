@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "base/log.h"
+#include "store/errors.h"
 
 enum { FAULT_BODY_MAX = 256 * 1024 };
 
@@ -67,6 +68,16 @@ void fault_answer(request *r, fault what, const char *hint, const char *format, 
     finish(r, FAULTS[what].status);
 }
 
+void fault_answer_unfit(request *r, bool forbidden)
+{
+    if (forbidden)
+        fault_answer(r, FAULT_UNAVAILABLE, "grant cardbox_service to the server's database role",
+                     "the server's database role may not read cards and boxes");
+    else
+        fault_answer(r, FAULT_UNAVAILABLE, "run cardbox migrate on the server's database",
+                     "the database was not migrated");
+}
+
 static void answer_internal(request *r)
 {
     fault_answer(r, FAULT_INTERNAL, NULL, "internal error, request %.*s", (int)r->id.len,
@@ -94,7 +105,14 @@ void fault_answer_store(request *r, const cardbox_error *err)
         fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
                      "the request is over a limit of the database");
         return;
+    case CARDBOX_FORBIDDEN: /* as for the schema, the log was told by the connection */
+        fault_answer_unfit(r, true);
+        return;
     default:
+        if (error_is_schema(err->sqlstate)) {
+            fault_answer_unfit(r, false);
+            return;
+        }
         log_error("statement_failed", "request=%.*s sqlstate=%s message=%s", (int)r->id.len,
                   r->id.ptr, err->sqlstate, log_quote(why, err->message, strlen(err->message)));
         answer_internal(r);

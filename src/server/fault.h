@@ -26,6 +26,9 @@ void fault_answer(request *r, fault what, const char *hint, const char *format, 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);
 
+/* 503, with what to do about a database that the server can't read. */
+void fault_answer_unfit(request *r, bool forbidden);
+
 /* 422 with a list of faults, JSON objects with commas between them. */
 void fault_answer_shape(request *r, view items);
 

@@ -28,8 +28,9 @@ void handle_health(request *r)
 
 void handle_ready(request *r)
 {
-    bool ready =
-        atomic_load(&r->shared->stop) == STOP_NOT && atomic_load(&r->shared->connections_up) > 0;
+    /* What one connection has run into awaits the others. */
+    bool ready = atomic_load(&r->shared->stop) == STOP_NOT &&
+                 atomic_load(&r->shared->connections_up) > 0 && atomic_load(&r->shared->unfit) == 0;
     if (!ready) {
         request_header(r, "Retry-After", "1");
         request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));

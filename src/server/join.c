@@ -63,8 +63,10 @@ typedef struct batch_member {
 /* One statement in flight. */
 struct join_batch {
     joiner *joiner;
+    db_link *link;
     size_t keys;
     size_t count;
+    bool unfit; /* it failed for what the database is, not for what was asked */
     batch_member member[];
 };
 
@@ -167,8 +169,7 @@ static void let_go(joiner *j, request *r)
 static void answer_away(joiner *j, request *r)
 {
     if (atomic_load(&j->house->unfit) > 0)
-        fault_answer(r, FAULT_UNAVAILABLE, "run cardbox migrate on the server's database",
-                     "the database was not migrated");
+        fault_answer_unfit(r, atomic_load(&j->house->forbidden));
     else
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
 }
@@ -263,6 +264,7 @@ static void send_batch(joiner *j, join_lane which, db_link *to)
         fault_answer(first, FAULT_UNAVAILABLE, NULL, "out of memory");
         return;
     }
+    batch->link = to;
     params_init(&p, PARAMS_BYTES_MAX);
     LANES[which].build(&p, j->scratch.data, batch->keys);
     if (!buf_ok(&j->scratch))
@@ -356,7 +358,7 @@ static bool again(const join_batch *batch, request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_UNAVAILABLE)
         return r->ticket.tries < TRIES_MAX && !database_is_away(batch->joiner->house);
-    if (batch->count == 1 || r->ticket.alone || !may_be_one_members(err))
+    if (batch->count == 1 || r->ticket.alone || batch->unfit || !may_be_one_members(err))
         return false;
     r->ticket.alone = true;
     return true;
@@ -386,11 +388,13 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
 
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
 {
+    join_batch *batch = arg;
     if (rows == NULL) {
-        fail_batch(arg, err);
+        batch->unfit = links_blame(batch->link, err);
+        fail_batch(batch, err);
         return;
     }
-    answer_batch(arg, rows);
+    answer_batch(batch, rows);
     rows_free(rows);
 }
 

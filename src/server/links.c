@@ -4,12 +4,14 @@
  */
 #include "server/links.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/errors.h"
 #include "store/migrate.h"
 
 enum {
@@ -23,8 +25,8 @@ enum {
 
 typedef enum link_state {
     LINK_DOWN,     /* not connected */
-    LINK_CHECKING, /* which migration is it at? */
-    LINK_UNFIT,    /* not migrated; asked again at retry_ms */
+    LINK_CHECKING, /* which migration is it at, may it be read? */
+    LINK_UNFIT,    /* not migrated, or not ours to read; asked again at retry_ms */
     LINK_USABLE
 } link_state;
 
@@ -100,29 +102,47 @@ static void watch(db_link *k)
 
 /* --- is the database fit? --- */
 
-static void judge(db_link *k, int version, const char *reason)
+static void not_fit(db_link *k, bool forbidden, const char *reason)
 {
+    shared *house = k->all->house;
     char why[LOG_QUOTE_SIZE];
-    if (version >= migrations_newest()) {
-        link_move(k, LINK_USABLE);
-        return;
-    }
+    atomic_store(&house->forbidden, forbidden);
     link_move(k, LINK_UNFIT);
     k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
-    if (is_news(k->all->house, TOLD_UNFIT))
-        log_error(
-            "database_not_migrated",
-            "version=%d needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
-            version, migrations_newest(), log_quote(why, reason, strlen(reason)));
+    if (!is_news(house, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
+        return;
+    log_quote(why, reason, strlen(reason));
+    if (forbidden)
+        log_error("database_forbidden",
+                  "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
+    else
+        log_error("database_not_migrated",
+                  "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
+                  migrations_newest(), why);
+}
+
+static void judge(db_link *k, const store_rows *rows)
+{
+    char reason[64];
+    int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
+    snprintf(reason, sizeof(reason), "it is at migration %d", version);
+    if (version < migrations_newest())
+        not_fit(k, false, reason);
+    else if (rows_null(rows, 0, 1))
+        not_fit(k, false, "a function is missing");
+    else if (!rows_bool(rows, 0, 1))
+        not_fit(k, true, "the role may not read all tables");
+    else
+        link_move(k, LINK_USABLE);
 }
 
 static void checked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_link *k = arg;
     if (rows != NULL) {
-        judge(k, rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0, "");
+        judge(k, rows);
     } else if (err->status == CARDBOX_INTERNAL || err->status == CARDBOX_FORBIDDEN) {
-        judge(k, 0, err->message); /* no such table, or no right to see it */
+        not_fit(k, err->status == CARDBOX_FORBIDDEN, err->message);
     } else {
         link_move(k, LINK_DOWN);
         pipe_drop(k->pipe, err->message);
@@ -130,10 +150,20 @@ static void checked(void *arg, store_rows *rows, const cardbox_error *err)
     rows_free(rows);
 }
 
+bool links_blame(db_link *k, const cardbox_error *err)
+{
+    bool forbidden = err->status == CARDBOX_FORBIDDEN;
+    if (!forbidden && !error_is_schema(err->sqlstate))
+        return false;
+    if (k->state == LINK_USABLE)
+        not_fit(k, forbidden, err->message);
+    return true;
+}
+
 static void check(db_link *k)
 {
     link_move(k, LINK_CHECKING);
-    if (pipe_send(k->pipe, STATEMENT_ping, NULL, checked, k, NULL) != CARDBOX_OK)
+    if (pipe_send(k->pipe, STATEMENT_ready, NULL, checked, k, NULL) != CARDBOX_OK)
         link_move(k, LINK_DOWN);
 }
 

@@ -30,6 +30,10 @@ db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms);
 /* Whether it is the only free one of several: kept for statements that are sure to be quick. */
 bool links_is_last(const links *l, const db_link *free_one);
 
+/* After a statement on it has failed: if that was for want of rights or of a part of the schema it
+ * is not used until it was found to be in order. True: so it was. */
+bool links_blame(db_link *k, const cardbox_error *err);
+
 /* As pipe_send. */
 cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
                           cardbox_error *err);

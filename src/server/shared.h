@@ -16,14 +16,15 @@ typedef enum stop_phase {
 } stop_phase;
 
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
-typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT } told;
+typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
 typedef struct shared {
     const settings *set;
     atomic_int stop;           /* stop_phase */
     atomic_int connections_up; /* database connections that are usable, of all loops */
     atomic_bool given_up;      /* none is up, and it is not just being made anew */
-    atomic_int unfit;          /* connections to a database that was not migrated */
+    atomic_int unfit;          /* connections to a database that can't be read as it is */
+    atomic_bool forbidden;     /* for want of rights; else for want of migrations */
     atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
     atomic_int told;           /* a told */
 } shared;

@@ -104,15 +104,6 @@ void connect_silence(PGconn *pg)
     PQsetNoticeReceiver(pg, ignore_notice, NULL);
 }
 
-static bool is_missing_schema(const char *sqlstate)
-{
-    static const char *const STATES[] = {"3F000", "42P01", "42883", "42703"};
-    for (size_t i = 0; i < sizeof(STATES) / sizeof(STATES[0]); i++)
-        if (strcmp(sqlstate, STATES[i]) == 0)
-            return true;
-    return false;
-}
-
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -124,7 +115,7 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
     if (message == NULL || message[0] == '\0')
         message = "the connection to the database was lost";
     error_set(err, status, "%.*s%s", first_line(message), message,
-              sqlstate != NULL && is_missing_schema(sqlstate)
+              sqlstate != NULL && error_is_schema(sqlstate)
                   ? " (was the database migrated? run `cardbox migrate`)"
                   : "");
     if (err != NULL) {

@@ -78,6 +78,15 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
     return CARDBOX_INTERNAL;
 }
 
+bool error_is_schema(const char *sqlstate)
+{
+    static const char *const STATES[] = {"3F000", "42P01", "42883", "42703"};
+    for (size_t i = 0; i < sizeof(STATES) / sizeof(STATES[0]); i++)
+        if (strcmp(sqlstate, STATES[i]) == 0)
+            return true;
+    return false;
+}
+
 /* vsnprintf may cut inside a character: the rest of it goes too. */
 static void drop_cut_character(char *text, size_t size)
 {

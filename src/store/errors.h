@@ -25,4 +25,7 @@ cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
 
+/* Whether something that the migrations make is missing. */
+bool error_is_schema(const char *sqlstate);
+
 #endif

@@ -44,6 +44,12 @@ bool links_is_last(const links *l, const db_link *free_one)
     return database.is_last;
 }
 
+bool links_blame(db_link *k, const cardbox_error *err)
+{
+    (void)k;
+    return err->status == CARDBOX_FORBIDDEN;
+}
+
 /* The number of elements of the first array stands behind its dimensions, flags and type. */
 static size_t count_keys(const params *p)
 {

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""A database that is there but can't be read: rights taken away, tables or functions lost."""
+
+import json
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server
+
+CARD = "/projects/p/cards/a"
+
+
+@cardbox_test.once
+def setting():
+    """A cluster of its own, since memberships are the cluster's, and a database with one card."""
+    postgres = Postgres()
+    dsn = postgres.database()
+    card = {"kind": "card", "card_id": "a", "content": {"text": "alpha"}}
+    path = os.path.join(cardbox_test.temp_dir(), "rows")
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(card, out)
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
+    return postgres, dsn
+
+
+def check_unfit_and_back(server, spoil, repair, hint, event):
+    """Under load: 503 with a hint and not ready, one line in the log, and by itself back again."""
+    unexpected, stopping = [], threading.Event()
+
+    def load():
+        with server.client() as client:
+            while not stopping.is_set():
+                response = client.request("GET", CARD)
+                if response.status == 503 and hint in response.json()["detail"].get("hint", ""):
+                    time.sleep(0.01)
+                elif response.status != 200:
+                    unexpected.append(response)
+
+    def wait_ready(status):
+        deadline = time.monotonic() + 5
+        while server.get("/readyz").status != status:
+            assert time.monotonic() < deadline, server.log()
+            time.sleep(0.02)
+
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(0.3)
+        spoil()
+        wait_ready(503)
+        time.sleep(2.5)  # it is asked again each second
+        assert server.get("/readyz").status == 503
+        assert hint in server.get(CARD).json()["detail"]["hint"]
+        assert server.log().count(event) == 1 and "statement_failed" not in server.log()
+        repair()
+        wait_ready(200)
+        assert server.get(CARD).status == 200
+    finally:
+        stopping.set()
+        for thread in threads:
+            thread.join()
+    assert not unexpected, unexpected[:3]
+
+
+def check(spoil, repair, hint, event):
+    postgres, dsn = setting()
+    server = Server(dsn)
+    try:
+        check_unfit_and_back(server, lambda: postgres.psql(dsn, spoil),
+                             lambda: postgres.psql(dsn, repair), hint, event)
+        server.stop()
+    finally:
+        server.kill()
+
+
+def test_membership_revoked():
+    check("REVOKE cardbox_service FROM cardbox_app", "GRANT cardbox_service TO cardbox_app",
+          "cardbox_service", "database_forbidden")
+
+
+def test_table_revoked():
+    check("REVOKE SELECT ON cardbox.cards FROM cardbox_service",
+          "GRANT SELECT ON cardbox.cards TO cardbox_service",
+          "cardbox_service", "database_forbidden")
+
+
+def test_table_lost():
+    check("ALTER TABLE cardbox.cards RENAME TO elsewhere",
+          "ALTER TABLE cardbox.elsewhere RENAME TO cards",
+          "cardbox migrate", "database_not_migrated")
+
+
+def test_schema_lost():
+    check("ALTER SCHEMA cardbox RENAME TO elsewhere", "ALTER SCHEMA elsewhere RENAME TO cardbox",
+          "cardbox migrate", "database_not_migrated")
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
