@@ -293,34 +293,9 @@ static bool put_object(checker *c, const content_class *class, scan_value object
     return true;
 }
 
-static bool is_json_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-scan_value content_value(view text)
-{
-    while (text.len > 0 && is_json_space(text.ptr[0])) {
-        text.ptr++;
-        text.len--;
-    }
-    while (text.len > 0 && is_json_space(text.ptr[text.len - 1]))
-        text.len--;
-    char first = text.len > 0 ? text.ptr[0] : '\0';
-    scan_kind kind = first == '{'   ? SCAN_OBJECT
-                     : first == '[' ? SCAN_ARRAY
-                     : first == '"' ? SCAN_STRING
-                     : first == 't' ? SCAN_TRUE
-                     : first == 'f' ? SCAN_FALSE
-                     : first == 'n' ? SCAN_NULL
-                     : first        ? SCAN_NUMBER
-                                    : SCAN_NONE;
-    return (scan_value){kind, text};
-}
-
 bool content_normalise(buf *out, view content, content_fault *fault)
 {
-    scan_value value = content_value(content);
+    scan_value value = scan_whole(content);
     const content_class *class = content_class_find(value);
     if (!class) {
         buf_view(out, content);

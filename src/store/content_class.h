@@ -66,9 +66,6 @@ int content_field_find(const content_class *class, view key);
 /* Whether a member is neither a field nor the "__type__" that the class is known by. */
 bool content_is_unknown(const content_class *class, view key);
 
-/* The one JSON value of a text that scan_check accepted. */
-scan_value content_value(view text);
-
 /* What a string token says, without its quotes, escapes still in it. */
 view content_inside(view token);
 

@@ -67,7 +67,7 @@ static bool put_field(buf *out, content_kind kind, scan_value value)
 
 void content_text(buf *out, view content)
 {
-    scan_value value = content_value(content);
+    scan_value value = scan_whole(content);
     const content_class *class = content_class_find(value);
     if (value.kind == SCAN_STRING) {
         put_string(out, value.text);
