@@ -347,9 +347,13 @@ static void answer_batch(join_batch *batch, const store_rows *rows)
     free(batch);
 }
 
-/* A statement that failed for what one member asked must not fail the others. */
+/* A statement that failed for what one member asked must not fail the others. Nor may one that
+ * PostgreSQL has ended, which says so in an SQLSTATE: whose own time is over by then gets its
+ * answer from joiner_tick before anything is sent. */
 static bool may_be_one_members(const cardbox_error *err)
 {
+    if (err->status == CARDBOX_TIMEOUT)
+        return err->sqlstate[0] != '\0';
     return err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE ||
            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_INTERNAL;
 }

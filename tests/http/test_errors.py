@@ -275,6 +275,26 @@ def test_killed_backends():
         assert set(statuses) == {200}, {status: statuses.count(status) for status in set(statuses)}
 
 
+def test_cancelled_statement():
+    """A statement that PostgreSQL ends costs who was alone in it; those who shared one go on."""
+    cancel = ("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name ="
+              " 'cardboxd' AND datname = current_database() AND wait_event_type = 'Lock'")
+    with serving("--loops", "1", "--read-connections", "1") as server, \
+            concurrent.futures.ThreadPoolExecutor(6) as pool:
+        with locked(database()):
+            alone = pool.submit(server.get, CARD)
+            time.sleep(0.3)
+            joined = [pool.submit(server.get, CARD) for _ in range(5)]
+            time.sleep(0.3)
+            Postgres.shared().psql(database(), cancel)
+            check_error(alone.result(), 504, "timeout")
+            time.sleep(0.3)
+            Postgres.shared().psql(database(), cancel)
+            time.sleep(0.3)
+            assert not any(response.done() for response in joined)
+        assert {response.result().status for response in joined} == {200}
+
+
 def test_prepared_statements_heal():
     """Statements that a session has lost, or that a migration has made unusable."""
     postgres, dsn = Postgres.shared(), database()

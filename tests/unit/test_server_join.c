@@ -90,12 +90,18 @@ static void give_rows(const int64_t *ords, size_t count)
     database.done(database.arg, rows, NULL);
 }
 
-static void give_error(cardbox_status status)
+static void give_sqlstate(cardbox_status status, const char *sqlstate)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     err.status = status;
+    memcpy(err.sqlstate, sqlstate, strlen(sqlstate));
     database.free++;
     database.done(database.arg, NULL, &err);
+}
+
+static void give_error(cardbox_status status)
+{
+    give_sqlstate(status, "");
 }
 
 /* --- requests --- */
@@ -350,6 +356,42 @@ static void refuses_rows_of_nobody(void **state)
     assert_int_equal(status(0), 500);
 }
 
+/* What PostgreSQL has cancelled is run again member by member; who is over its time is not. */
+static void cancelled_ones_go_alone(void **state)
+{
+    (void)state;
+    add_many(0, 3);
+    joiner_flush(j);
+    requests[0].ticket.since_ms -= TIMEOUT_MS;
+    give_sqlstate(CARDBOX_TIMEOUT, "57014");
+    joiner_tick(j, clock_ms());
+    assert_int_equal(status(0), 504);
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    give_sqlstate(CARDBOX_TIMEOUT, "57014");
+    assert_int_equal(status(1), 504);
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    give_rows((int64_t[]){1}, 1);
+    assert_int_equal(status(2), 200);
+    assert_int_equal(database.sent, 3);
+}
+
+/* A server that says nothing, or that lets nobody read, is no member's fault. */
+static void others_fail_together(void **state)
+{
+    (void)state;
+    add_many(0, 2);
+    joiner_flush(j);
+    give_error(CARDBOX_TIMEOUT);
+    add_many(2, 4);
+    joiner_flush(j);
+    give_sqlstate(CARDBOX_FORBIDDEN, "42501");
+    assert_int_equal(database.sent, 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(status(i), i < 2 ? 504 : 503);
+}
+
 static void drops_who_has_left(void **state)
 {
     (void)state;
@@ -411,6 +453,7 @@ int main(void)
         TEST(gives_up_in_time),          TEST(refuses_while_away),
         TEST(isolates_the_guilty),       TEST(repeats_what_was_lost),
         TEST(survives_a_failed_send),    TEST(refuses_rows_of_nobody),
+        TEST(cancelled_ones_go_alone),   TEST(others_fail_together),
         TEST(drops_who_has_left),        TEST(keeps_a_connection_for_cards),
         TEST(answers_who_wants_nothing), TEST(aborts),
     };
