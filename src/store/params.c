@@ -74,11 +74,6 @@ void params_cstr(params *p, const char *text)
         params_text(p, view_of(text));
 }
 
-void params_bytea(params *p, view bytes)
-{
-    put_bytes(p, bytes.ptr, bytes.len);
-}
-
 void params_jsonb(params *p, view text)
 {
     if (text.len > INT_MAX / 2) {

@@ -37,10 +37,9 @@ void params_free(params *p);
 
 /* Each of these adds one parameter; between params_array and params_array_end one element. */
 void params_null(params *p);
-void params_text(params *p, view text);
+void params_text(params *p, view text);        /* bytea too: its binary form is the same */
 void params_cstr(params *p, const char *text); /* NULL: a null */
-void params_bytea(params *p, view bytes);
-void params_jsonb(params *p, view text); /* valid JSON that jsonb accepts */
+void params_jsonb(params *p, view text);       /* valid JSON that jsonb accepts */
 void params_bool(params *p, bool value);
 void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);

@@ -204,6 +204,38 @@ static void killed_connections(void **state)
     assert_int_equal(stats.open, stats.idle);
 }
 
+/* The server sends an append's row before it commits: a commit that fails after that must not pass
+ * for a success. A deferred trigger makes it fail every time, where killed_connections needs luck.
+ */
+static void commit_fails_after_the_rows(void **state)
+{
+    (void)state;
+    char box[CARDBOX_UUID_SIZE];
+    const char *ids[] = {"late"};
+    cardbox_boxes *boxes = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
+    PGconn *pg = PQconnectdb(test_dsn());
+    PGresult *made =
+        PQexec(pg, "CREATE FUNCTION refuse_late() RETURNS trigger LANGUAGE plpgsql AS "
+                   "$$ BEGIN RAISE EXCEPTION 'too late' USING ERRCODE = 'check_violation'; END $$;"
+                   "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON cardbox.card_box_log "
+                   "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.append_key = 'late') "
+                   "EXECUTE FUNCTION refuse_late()");
+    assert_int_equal(PQresultStatus(made), PGRES_COMMAND_OK);
+    PQclear(made);
+    new_box(box);
+    how.key = "late";
+    assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, ids, 1, &how, &err),
+                     CARDBOX_INVALID);
+    assert_string_equal(err.message, "too late");
+    assert_ok(cardbox_load_box(&boxes, db, "t", box, NULL, &err), &err);
+    assert_int_equal(cardbox_boxes_at(boxes, 0)->card_count, 0);
+    cardbox_boxes_free(boxes);
+    PQclear(PQexec(pg, "DROP TRIGGER late ON cardbox.card_box_log; DROP FUNCTION refuse_late()"));
+    PQfinish(pg);
+}
+
 static void full_pool(void **state)
 {
     (void)state;
@@ -361,6 +393,7 @@ int main(void)
         cmocka_unit_test(one_key_one_append),
         cmocka_unit_test(batches_of_the_same_cards),
         cmocka_unit_test(killed_connections),
+        cmocka_unit_test(commit_fails_after_the_rows),
         cmocka_unit_test(full_pool),
         cmocka_unit_test(transactions),
         cmocka_unit_test(killed_transaction),
