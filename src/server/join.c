@@ -181,7 +181,7 @@ void joiner_add(joiner *j, request *r)
         r->ticket.render(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
         return;
     }
-    if (database_is_away(j->house)) {
+    if (links_away(j->links)) {
         answer_away(j, r);
         return;
     }
@@ -361,7 +361,7 @@ static bool may_be_one_members(const cardbox_error *err)
 static bool again(const join_batch *batch, request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_UNAVAILABLE)
-        return r->ticket.tries < TRIES_MAX && !database_is_away(batch->joiner->house);
+        return r->ticket.tries < TRIES_MAX && !links_away(batch->joiner->links);
     if (batch->count == 1 || r->ticket.alone || batch->unfit || !may_be_one_members(err))
         return false;
     r->ticket.alone = true;
@@ -382,7 +382,7 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
             continue;
         }
         let_go(j, r);
-        if (database_is_away(j->house))
+        if (links_away(j->links))
             answer_away(j, r);
         else
             fault_answer_store(r, err);
@@ -412,7 +412,7 @@ void joiner_tick(joiner *j, int64_t now_ms)
         let_go(j, r);
         fault_answer(r, FAULT_TIMEOUT, NULL, "the database did not answer in time");
     }
-    if (j->waiting == 0 || !database_is_away(j->house))
+    if (j->waiting == 0 || !links_away(j->links))
         return;
     for (int i = 0; i < JOIN_LANES; i++) {
         while (j->lanes[i].first != NULL) {

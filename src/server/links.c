@@ -34,6 +34,7 @@ struct db_link {
     links *all;
     store_pipe *pipe;
     link_state state;
+    bool unfit; /* what it was found to be last; it stays so while it is asked again */
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
@@ -63,8 +64,10 @@ static void link_move(db_link *k, link_state to)
         return;
     if (k->state == LINK_USABLE)
         atomic_fetch_sub(&house->connections_up, 1);
-    if (k->state == LINK_UNFIT)
+    if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
         atomic_fetch_sub(&house->unfit, 1);
+        k->unfit = false;
+    }
     k->state = to;
     if (to == LINK_DOWN)
         k->down_ms = clock_ms();
@@ -76,7 +79,8 @@ static void link_move(db_link *k, link_state to)
             log_info("database_up", "schema=%d", migrations_newest());
     }
     if (to == LINK_UNFIT) {
-        atomic_fetch_add(&house->unfit, 1);
+        atomic_fetch_add(&house->unfit, k->unfit ? 0 : 1);
+        k->unfit = true;
         atomic_store(&house->given_up, true);
     }
 }
@@ -324,6 +328,19 @@ int64_t links_next_ms(const links *l)
 static bool is_usable(const db_link *k)
 {
     return k->state == LINK_USABLE && pipe_up(k->pipe);
+}
+
+/* Connections of another loop that nobody has used since the database became unfit may still count
+ * as usable: they are no help here. */
+bool links_away(const links *l)
+{
+    bool unfit = false, hope = false;
+    for (size_t i = 0; i < l->count; i++) {
+        const db_link *k = &l->link[i];
+        unfit = unfit || k->unfit;
+        hope = hope || is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
+    }
+    return (unfit && !hope) || database_is_away(l->house);
 }
 
 bool links_is_last(const links *l, const db_link *free_one)

@@ -21,6 +21,9 @@ void links_ready(links *l, size_t number);
 void links_tick(links *l, int64_t now_ms);
 int64_t links_next_ms(const links *l);
 
+/* Whether no connection of this loop will serve soon: requests are refused at once. */
+bool links_away(const links *l);
+
 /* A connection for the next statement, or NULL: none, or better to wait for one that is about to be
  * free, since what comes meanwhile is joined. Then *look_again_ms, if not NULL, is when to ask
  * again even if nothing has happened. */

@@ -100,5 +100,21 @@ def test_schema_lost():
           "cardbox migrate", "database_not_migrated")
 
 
+def test_loop_without_a_fit_connection():
+    """A loop that has found all of its connections unfit says so at once, although those of other
+    loops have not been used since and pass for usable."""
+    postgres, dsn = setting()
+    server = Server(dsn, "--loops", "8", "--request-timeout-ms", "3000")
+    try:
+        postgres.psql(dsn, "REVOKE cardbox_service FROM cardbox_app")
+        answers = [server.get(CARD) for _ in range(60)]  # on as many connections, to any loop
+        postgres.psql(dsn, "GRANT cardbox_service TO cardbox_app")
+        assert all(r.status == 503 and "cardbox_service" in r.json()["detail"]["hint"]
+                   for r in answers), [r for r in answers if r.status != 503]
+        server.stop()
+    finally:
+        server.kill()
+
+
 if __name__ == "__main__":
     cardbox_test.main()

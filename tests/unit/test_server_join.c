@@ -17,6 +17,9 @@
 
 enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 
+static settings set;
+static shared house;
+
 /* --- the database --- */
 
 static struct {
@@ -42,6 +45,12 @@ bool links_is_last(const links *l, const db_link *free_one)
     (void)l;
     (void)free_one;
     return database.is_last;
+}
+
+bool links_away(const links *l)
+{
+    (void)l;
+    return database_is_away(&house);
 }
 
 bool links_blame(db_link *k, const cardbox_error *err)
@@ -106,8 +115,6 @@ static void give_error(cardbox_status status)
 
 /* --- requests --- */
 
-static settings set;
-static shared house;
 static joiner *j;
 static request requests[REQUESTS_MAX];
 static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
