@@ -19,7 +19,7 @@ LIB_LIBS    = -lpq -luuid -pthread
 SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd
 
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
-LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c)
+LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c)
 SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
@@ -108,7 +108,7 @@ $(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
 	@echo "  LD   $@"
 	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(LIB_LIBS)
 
--include $(wildcard $(BUILD)/obj/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
 
 # --- installing ---
 

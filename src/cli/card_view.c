@@ -9,7 +9,7 @@
 #include "base/isotime.h"
 #include "cli/cli.h"
 #include "store/card_json.h"
-#include "store/content.h"
+#include "store/content/content.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 

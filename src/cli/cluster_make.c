@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"
-#include "store/statement.h"
+#include "store/pg/statement.h"
 
 /* Where clusters are kept whose user may not go where the folder is. */
 #define SHARED_FOLDER "/var/lib/cardbox"

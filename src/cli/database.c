@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"
-#include "store/connect.h"
+#include "store/pg/connect.h"
 #include "store/errors.h"
 
 /* A person waits, and can press Ctrl-C: longer than a service would. */

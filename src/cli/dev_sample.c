@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/process.h"
 #include "store/operate.h"
-#include "store/transfer.h"
+#include "store/transfer/transfer.h"
 
 static const char SAMPLE[] =
 #include "sample.inc"

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "cli/commands.h"
 #include "cli/term.h"
-#include "store/transfer.h"
+#include "store/transfer/transfer.h"
 
 typedef struct export_options {
     cli_common common;

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/term.h"
-#include "store/transfer.h"
+#include "store/transfer/transfer.h"
 
 typedef struct import_options {
     cli_common common;

@@ -6,7 +6,7 @@
 #define SERVER_LINKS_H
 
 #include "server/shared.h"
-#include "store/pipe.h"
+#include "store/pg/pipe.h"
 
 typedef struct links links;
 

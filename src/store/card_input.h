@@ -7,7 +7,7 @@
 
 #include "base/scan.h"
 #include "cardbox/card.h"
-#include "store/params.h"
+#include "store/pg/params.h"
 
 /* A row for STATEMENT_cards_add. A view with ptr NULL is SQL NULL. */
 typedef struct card_input {

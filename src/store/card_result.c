@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "base/scan.h"
-#include "store/content.h"
+#include "store/content/content.h"
 #include "store/errors.h"
 
 cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,

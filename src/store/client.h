@@ -5,7 +5,7 @@
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H
 
-#include "store/pool.h"
+#include "store/pg/pool.h"
 
 typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } client_kind;
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "store/connect.h"
+#include "store/pg/connect.h"
 #include "store/errors.h"
-#include "store/statement.h"
+#include "store/pg/statement.h"
 
 /* What jsonb, generated columns and the planner have that we count on. */
 #define SERVER_VERSION_MIN 140000

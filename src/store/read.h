@@ -5,8 +5,8 @@
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
-#include "store/params.h"
-#include "store/rows.h"
+#include "store/pg/params.h"
+#include "store/pg/rows.h"
 
 /* --- cards by id: STATEMENT_cards_get --- */
 

@@ -2,7 +2,7 @@
  * fuzz_content.c: any JSON as content. What is taken must come out as JSON that stays as it is when
  * it is checked again, and has a plain text in UTF-8. Must not know any class.
  */
-#include "store/content.h"
+#include "store/content/content.h"
 
 #include <cardbox/limits.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <cardbox/limits.h>
 #include <stdio.h>
 
-#include "store/content.h"
+#include "store/content/content.h"
 
 #define NO_PREVIEW                                                                                 \
     "\"etag\":null,\"size\":null,\"content_type\":null,\"expires_at\":null,\"preview\":null"

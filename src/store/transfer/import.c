@@ -1,11 +1,11 @@
 /*
- * transfer_import.c: gathers the rows of an import in batches and writes them. A batch that fails
+ * import.c: gathers the rows of an import in batches and writes them. A batch that fails
  * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
  */
 #include <stdlib.h>
 #include "store/client.h"
 #include "store/errors.h"
-#include "store/transfer_item.h"
+#include "store/transfer/item.h"
 
 /* Rows and bytes of one statement: many enough that the round trip no longer counts. */
 #define BATCH_ROWS_MAX  500

@@ -1,9 +1,9 @@
 /*
- * content_unknown.c: members that a class does not know: kept as they came, the last of each name.
+ * unknown.c: members that a class does not know: kept as they came, the last of each name.
  * An object may have millions of them, so that names are sorted rather than compared each with
  * each. Must not know any rule.
  */
-#include "store/content_class.h"
+#include "store/content/class.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * of dimensions, a NULL flag, the element type, its length and lower bound, then the elements, each
  * behind its length. Source: the type's _send functions in PostgreSQL.
  */
-#include "store/params.h"
+#include "store/pg/params.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

@@ -1,11 +1,11 @@
 /*
- * content_class.h: the content classes as one table, and the little that is needed to read members
+ * class.h: the content classes as one table, and the little that is needed to read members
  * by it. Knows which fields there are and which rules they have, and not how a rule is checked.
  */
 #ifndef STORE_CONTENT_CLASS_H
 #define STORE_CONTENT_CLASS_H
 
-#include "store/content.h"
+#include "store/content/content.h"
 
 /* Fields of the class that has most of them, with room. */
 #define CONTENT_FIELDS_MAX 16

@@ -5,9 +5,9 @@
 #ifndef STORE_PIPE_PARTS_H
 #define STORE_PIPE_PARTS_H
 
-#include "store/connect.h"
-#include "store/pipe.h"
-#include "store/resolve.h"
+#include "store/pg/connect.h"
+#include "store/pg/pipe.h"
+#include "store/pg/resolve.h"
 
 typedef enum pipe_state {
     PIPE_WAITING,    /* no connection; the next attempt is at due_ms */

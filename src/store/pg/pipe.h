@@ -7,9 +7,9 @@
 #define STORE_PIPE_H
 
 #include "cardbox/client.h"
-#include "store/params.h"
-#include "store/rows.h"
-#include "store/statement.h"
+#include "store/pg/params.h"
+#include "store/pg/rows.h"
+#include "store/pg/statement.h"
 
 typedef struct store_pipe store_pipe;
 

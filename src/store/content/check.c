@@ -1,9 +1,9 @@
 /*
- * content_check.c: the engine that checks content by the table of classes and writes its stored
+ * check.c: the engine that checks content by the table of classes and writes its stored
  * form, in one pass. Must not know a class by name; the one relation between fields, of a tool's
  * result, is asked for by a mark in the table.
  */
-#include "store/content_class.h"
+#include "store/content/class.h"
 
 #include <cardbox/limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * connect.c: libpq's parameters and errors, for every kind of connection. Knows no statements.
  */
-#include "store/connect.h"
+#include "store/pg/connect.h"
 
 #include <stdio.h>
 #include "store/errors.h"

@@ -2,7 +2,7 @@
  * rows.c: reads the cells of a PGresult in binary form. The statements are ours, so a cell has the
  * type that the caller asks for; a short one reads as zero.
  */
-#include "store/rows.h"
+#include "store/pg/rows.h"
 
 #include <endian.h>
 #include <libpq-fe.h>

@@ -5,10 +5,10 @@
 #ifndef STORE_CONN_H
 #define STORE_CONN_H
 
-#include "store/connect.h"
-#include "store/params.h"
-#include "store/rows.h"
-#include "store/statement.h"
+#include "store/pg/connect.h"
+#include "store/pg/params.h"
+#include "store/pg/rows.h"
+#include "store/pg/statement.h"
 
 typedef struct store_conn {
     PGconn *pg;

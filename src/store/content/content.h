@@ -1,6 +1,6 @@
 /*
  * content.h: content by its class: which class it is of, its checks, its stored form and its plain
- * text. What the classes are is content_class.h's. Knows nothing of cards, HTTP or PostgreSQL.
+ * text. What the classes are is class.h's. Knows nothing of cards, HTTP or PostgreSQL.
  */
 #ifndef STORE_CONTENT_H
 #define STORE_CONTENT_H

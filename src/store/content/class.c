@@ -1,8 +1,8 @@
 /*
- * content_class.c: the table of content classes. A new class or field is a line here; the README's
+ * class.c: the table of content classes. A new class or field is a line here; the README's
  * table of classes says the same. Must not know how a rule is checked or a field written.
  */
-#include "store/content_class.h"
+#include "store/content/class.h"
 
 #define REQUIRED CONTENT_REQUIRED
 

@@ -1,13 +1,13 @@
 /*
- * transfer_item.c: reads a line of NDJSON: our own exports, and rows of the service that CardBox
+ * item.c: reads a line of NDJSON: our own exports, and rows of the service that CardBox
  * replaces, whose writers left odd values. What makes sense is taken, the rest is refused with a
  * reason, and nothing is guessed.
  */
-#include "store/transfer_item.h"
+#include "store/transfer/item.h"
 
 #include <stdio.h>
 #include "base/isotime.h"
-#include "store/content.h"
+#include "store/content/content.h"
 #include "store/errors.h"
 
 /* --- members --- */

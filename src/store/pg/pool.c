@@ -3,7 +3,7 @@
  * and closed outside of it. A waiter is a node on its thread's stack; whoever gives something up
  * hands it to the first one: a connection, or the right to open one.
  */
-#include "store/pool.h"
+#include "store/pg/pool.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * resolve.c: host names to addresses, on a detached thread. Knows libpq's way of writing lists of
  * hosts and nothing of connections.
  */
-#include "store/resolve.h"
+#include "store/pg/resolve.h"
 
 #include <arpa/inet.h>
 #include <libpq-fe.h>

@@ -1,8 +1,8 @@
 /*
- * content_text.c: content as plain text, for people, search and logs. Must not refuse anything:
+ * text.c: content as plain text, for people, search and logs. Must not refuse anything:
  * what does not fit its class, because it was stored by other means, is shown as JSON.
  */
-#include "store/content_class.h"
+#include "store/content/class.h"
 
 #include <cardbox/limits.h>
 

@@ -2,7 +2,7 @@
  * pipe_flight.c: statements on their way through a pipeline, out and back. Each ends with its Sync.
  * Decides about no retry but that of a prepared statement which the server has lost.
  */
-#include "store/pipe_parts.h"
+#include "store/pg/pipe_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * statement.c: the text of sql/statements. Knows nothing of connections.
  */
-#include "store/statement.h"
+#include "store/pg/statement.h"
 
 static const statement STATEMENTS[STATEMENT_COUNT] = {
 #define STATEMENT(name, each_time, text) {"cardbox_" #name, text, each_time},

@@ -2,7 +2,7 @@
  * conn.c: the exchange of one statement with the server, with a deadline of ours: a server that is
  * stopped, or a network that is gone, answers nothing at all. Must not decide about retries.
  */
-#include "store/conn.h"
+#include "store/pg/conn.h"
 
 #include <fcntl.h>
 #include <poll.h>

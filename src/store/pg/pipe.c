@@ -2,7 +2,7 @@
  * pipe.c: the life of one pipelined connection: lookup, connecting, use, loss, and again. Every
  * state is entered through pipe_move, every loss has a reason.
  */
-#include "store/pipe_parts.h"
+#include "store/pg/pipe_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * transfer_export.c: reads a project page by page inside one snapshot and writes each row as a line
+ * export.c: reads a project page by page inside one snapshot and writes each row as a line
  * of JSON: what jsonb printed, or the exact text where the row has it. Pages adapt to the size of
  * the rows, so that memory stays what it is however large they are.
  */
@@ -8,7 +8,7 @@
 #include "store/client.h"
 #include "store/errors.h"
 #include "store/read.h"
-#include "store/transfer.h"
+#include "store/transfer/transfer.h"
 
 /* Rows of a page: at first, and at most; and the bytes that a page should have. */
 #define PAGE_ROWS_FIRST 32

@@ -1,5 +1,5 @@
 /*
- * content_make.c: the public constructors of content. They write what the caller gives as JSON and
+ * make.c: the public constructors of content. They write what the caller gives as JSON and
  * pass it through the same check as content from elsewhere; so they must not know the rules.
  */
 #include <cardbox/content.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/content_class.h"
+#include "store/content/class.h"
 #include "store/errors.h"
 
 void cardbox_free(void *text)

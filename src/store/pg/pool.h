@@ -5,7 +5,7 @@
 #ifndef STORE_POOL_H
 #define STORE_POOL_H
 
-#include "store/conn.h"
+#include "store/pg/conn.h"
 
 typedef struct store_pool store_pool;
 

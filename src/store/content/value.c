@@ -1,8 +1,8 @@
 /*
- * content_value.c: what the rules ask of single values: the characters of a string token, white
+ * value.c: what the rules ask of single values: the characters of a string token, white
  * space around them, uris, the sign of a number. Must not know fields or classes.
  */
-#include "store/content_class.h"
+#include "store/content/class.h"
 
 #include <strings.h>
 

@@ -1,11 +1,11 @@
 /*
- * transfer_item.h: one line of an import as a row to be written. Knows nothing of the database.
+ * item.h: one line of an import as a row to be written. Knows nothing of the database.
  */
 #ifndef STORE_TRANSFER_ITEM_H
 #define STORE_TRANSFER_ITEM_H
 
 #include "store/card_input.h"
-#include "store/transfer.h"
+#include "store/transfer/transfer.h"
 
 /* A box as it goes to STATEMENT_boxes_save. */
 typedef struct box_input {
