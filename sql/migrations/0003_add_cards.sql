@@ -2,6 +2,17 @@
 --   1 inserted  2 unchanged  3 repaired  4 restored  5 conflict  6 gone
 -- The numbers are those of cardbox_outcome in <cardbox/card.h>.
 
+-- Whether two texts say the same JSON. What jsonb can't hold (\u0000, half a surrogate pair) is only
+-- the same as itself.
+CREATE FUNCTION cardbox.same_json(a json, b json) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN a::text = b::text OR a::jsonb = b::jsonb;
+EXCEPTION WHEN data_exception THEN
+    RETURN false;
+END
+$$;
+
 -- What became of one card whose plain insert found something in its way.
 CREATE FUNCTION cardbox.settle_card(
     new_card cardbox.cards, strict boolean, restore boolean,
@@ -55,7 +66,7 @@ BEGIN
         END IF;
 
         same := old_card.content IS NOT DISTINCT FROM new_card.content
-            AND old_card.raw IS NOT DISTINCT FROM new_card.raw
+            AND coalesce(cardbox.same_json(old_card.raw, new_card.raw), true) -- NULL: other hands wrote it
             AND old_card.metadata IS NOT DISTINCT FROM new_card.metadata
             AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
             AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id;
@@ -107,45 +118,39 @@ BEGIN
 END
 $$;
 
--- Adds cards, all or none: if one is a conflict or gone, nothing is written, and the outcomes tell
--- what each would have been. Arrays are parallel. created_at NULL means now; expires_at NULL is
--- derived from ttl_seconds; expires_at and deleted_at are given by imports only.
-CREATE FUNCTION cardbox.add_cards(
-    tenant_ids text[], card_ids text[], contents jsonb[], raws bytea[], tool_calls jsonb[],
+-- What a call to add cards gave, as rows for the table. Arrays are parallel. A projection is given
+-- where jsonb can't hold the raw text; created_at NULL means now; expires_at NULL is derived from
+-- ttl_seconds; expires_at and deleted_at are given by imports only.
+CREATE FUNCTION cardbox.given_cards(
+    tenant_ids text[], card_ids text[], raws json[], projections jsonb[], tool_calls jsonb[],
     tool_call_ids text[], ttls integer[], metadatas jsonb[], created timestamptz[],
-    expires timestamptz[], deleted timestamptz[], seals boolean[], strict boolean, restore boolean)
+    expires timestamptz[], deleted timestamptz[], seals boolean[])
+RETURNS TABLE (ord bigint, card cardbox.cards)
+LANGUAGE sql VOLATILE AS $$
+    SELECT k.ord, ROW(k.tenant_id, k.card_id, coalesce(k.projection, k.raw::jsonb), k.raw,
+                      k.tool_calls, k.tool_call_id, k.ttl,
+                      coalesce(k.expires, k.made + make_interval(secs => k.ttl)), k.deleted,
+                      k.metadata, k.made, k.sealed)::cardbox.cards
+      FROM (SELECT u.*, coalesce(u.created, clock_timestamp()) AS made
+              FROM unnest(tenant_ids, card_ids, raws, projections, tool_calls, tool_call_ids, ttls,
+                          metadatas, created, expires, deleted, seals) WITH ORDINALITY
+                   AS u(tenant_id, card_id, raw, projection, tool_calls, tool_call_id, ttl,
+                        metadata, created, expires, deleted, sealed, ord)) AS k
+$$;
+
+-- Adds cards, all or none: if one is a conflict or gone, nothing is written, and the outcomes tell
+-- what each would have been.
+CREATE FUNCTION cardbox.add_cards(batch cardbox.cards[], strict boolean, restore boolean)
 RETURNS TABLE (ord integer, outcome integer, other_id text)
 LANGUAGE plpgsql AS $$
 DECLARE
-    n        integer := cardinality(card_ids);
-    batch    cardbox.cards[];
+    n        integer := cardinality(batch);
     outcomes integer[];
     others   text[] := array_fill(NULL::text, ARRAY[n]);
     pending  record;
     settled  record;
     failed   boolean := false;
 BEGIN
-    SELECT array_agg(ROW(k.tenant_id, k.card_id, k.content, k.raw, k.tool_calls, k.tool_call_id,
-                         k.ttl, coalesce(k.expires, k.made + make_interval(secs => k.ttl)),
-                         k.deleted, k.metadata, k.made, k.sealed)::cardbox.cards ORDER BY k.ord)
-      INTO batch
-      FROM (SELECT u.*, coalesce(u.created, clock_timestamp()) AS made
-              FROM unnest(tenant_ids, card_ids, contents, raws, tool_calls, tool_call_ids, ttls,
-                          metadatas, created, expires, deleted, seals) WITH ORDINALITY
-                   AS u(tenant_id, card_id, content, raw, tool_calls, tool_call_id, ttl,
-                        metadata, created, expires, deleted, sealed, ord)) AS k;
-
-    IF n = 1 THEN
-        INSERT INTO cardbox.cards SELECT (batch[1]).* ON CONFLICT DO NOTHING;
-        IF FOUND THEN
-            RETURN QUERY SELECT 1, 1, NULL::text;
-        ELSE
-            RETURN QUERY SELECT 1, s.outcome, s.other_id
-                           FROM cardbox.settle_card(batch[1], strict, restore) AS s;
-        END IF;
-        RETURN;
-    END IF;
-
     BEGIN
         -- All new ones at once, in the order of their keys, so that two batches can't deadlock.
         -- Of two with one id the first is inserted.
@@ -173,8 +178,8 @@ BEGIN
           LEFT JOIN inserted i ON i.tenant_id = m.tenant_id AND i.card_id = m.card_id;
 
         FOR pending IN
-            SELECT o.place FROM unnest(outcomes, card_ids) WITH ORDINALITY AS o(done, id, place)
-             WHERE o.done = 0 ORDER BY o.id COLLATE "C", o.place
+            SELECT o.place FROM unnest(outcomes) WITH ORDINALITY AS o(done, place)
+             WHERE o.done = 0 ORDER BY batch[o.place].card_id, o.place
         LOOP
             SELECT * INTO settled FROM cardbox.settle_card(batch[pending.place], strict, restore);
             outcomes[pending.place] := settled.outcome;

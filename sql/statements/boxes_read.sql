@@ -56,17 +56,17 @@ WITH wanted AS (
 )
 SELECT w.ord, 0 AS kind, NULL::int8 AS pos, w.parent_ids AS ids, w.version, w.length, w.first,
        w.before, w.created_at AS box_created_at, w.updated_at, NULL::text AS wanted_id,
-       NULL::text AS card_id, NULL::jsonb AS content, NULL::bytea AS raw, NULL::jsonb AS tool_calls,
+       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls,
        NULL::text AS tool_call_id, NULL::int4 AS ttl_seconds, NULL::timestamptz AS expires_at,
        NULL::jsonb AS metadata, NULL::timestamptz AS created_at, NULL::bool AS sealed
   FROM wanted w
 UNION ALL
 SELECT r.ord, 1, r.start, r.card_ids, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM runs r WHERE r.want & 5 <> 0
 UNION ALL
 SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.id,
-       c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
+       c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
        c.metadata, c.created_at, c.sealed
   FROM runs r
  CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)

@@ -2,7 +2,7 @@
 -- $1 text  tenant
 -- $2 text  after this card id; NULL: from the first
 -- $3 int8  how many
-SELECT c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
+SELECT c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
        c.deleted_at, c.metadata, c.created_at, c.sealed
   FROM cardbox.cards c
  WHERE c.tenant_id = $1::text AND ($2::text IS NULL OR c.card_id > $2::text)

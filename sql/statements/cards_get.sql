@@ -2,7 +2,7 @@
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
 -- The columns from card_id on are those of enum card_column in the C code.
-SELECT k.ord, c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds,
+SELECT k.ord, c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds,
        c.expires_at, c.metadata, c.created_at, c.sealed
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(tenant_id, card_id, ord)
   JOIN cardbox.cards c

@@ -8,7 +8,7 @@
 -- $9 timestamptz  created after, $10 timestamptz created before; NULL: any
 -- $11 timestamptz, $12 text  the last row of the page before; NULL: from the newest
 -- $13 int8   how many
-SELECT 1::int8, c.card_id, c.content, c.raw, c.tool_calls, c.tool_call_id, c.ttl_seconds,
+SELECT 1::int8, c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds,
        c.expires_at, c.metadata, c.created_at, c.sealed
   FROM cardbox.cards c
  WHERE c.tenant_id = $1::text

@@ -23,17 +23,14 @@ typedef enum scan_kind {
     SCAN_OBJECT
 } scan_kind;
 
-/* What a text holds that PostgreSQL's jsonb refuses or would not give back. */
+/* What a text holds that PostgreSQL's jsonb refuses, or would print out of all proportion. */
 enum {
-    SCAN_HAS_NUL = 1 << 0,         /* an escape \u0000 */
-    SCAN_HAS_SURROGATE = 1 << 1,   /* an escape of half a surrogate pair */
-    SCAN_HAS_EXPONENT = 1 << 2,    /* a number with an exponent: jsonb prints its digits out */
-    SCAN_HAS_LONG_NUMBER = 1 << 3, /* more digits than numeric holds (131072 before, 16383 after the
-                                    * point), counting what an exponent would add */
-    SCAN_HAS_NEGATIVE_ZERO = 1 << 4 /* -0, -0.0: jsonb drops the sign */
+    SCAN_HAS_NUL = 1 << 0,        /* an escape \u0000 */
+    SCAN_HAS_SURROGATE = 1 << 1,  /* an escape of half a surrogate pair */
+    SCAN_HAS_LONG_NUMBER = 1 << 2 /* more digits than numeric holds (131072 before, 16383 after the
+                                   * point), or over 400 where an exponent makes them */
 };
 
-/* jsonb fails on these; the others it only rewrites. */
 #define SCAN_NOT_JSONB (SCAN_HAS_NUL | SCAN_HAS_SURROGATE | SCAN_HAS_LONG_NUMBER)
 
 /* One value: its kind, and its bytes without white space around it. A string's include the quotes.
@@ -94,12 +91,9 @@ bool scan_integer(view number, int64_t *out);
 /* Appends valid JSON without the white space between tokens. */
 void scan_compact(buf *out, view text);
 
-/* Appends a projection that jsonb accepts: \u0000 and half pairs become U+FFFD, numbers beyond
- * numeric's range become strings of their digits. For filters only, never shown. */
+/* Appends a projection that jsonb accepts: \u0000 and half pairs become U+FFFD, numbers with
+ * SCAN_HAS_LONG_NUMBER become strings of their digits. For filters only, never shown. */
 void scan_sanitise(buf *out, view text);
-
-/* Whether any object in a valid text has a key twice (escapes decoded). Allocates; *nomem tells. */
-bool scan_has_duplicate_keys(view text, bool *nomem);
 
 /* "string", "object", ... for messages. */
 const char *scan_kind_name(scan_kind kind);

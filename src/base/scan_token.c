@@ -4,8 +4,9 @@
  */
 #include "base/scan_token.h"
 
-/* What numeric_in of PostgreSQL takes: digits before and after the point, and the exponent. */
-enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPONENT_LIMIT = INT32_MAX / 2 };
+/* What numeric_in of PostgreSQL takes: digits before and after the point, and the exponent; and how
+ * many digits jsonb may come to print for an exponent, which is a few bytes: a double has 309. */
+enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 400 };
 
 static bool is_digit(char c)
 {
@@ -89,17 +90,15 @@ static int64_t whole_digits(const scan_number *number)
 
 unsigned scan_number_flags(const scan_number *number)
 {
-    bool zero = count_zeros(number->whole) == number->whole.len &&
-                count_zeros(number->fraction) == number->fraction.len;
     int64_t fraction_digits = (int64_t)number->fraction.len - number->exponent;
     unsigned flags = 0;
 
-    if (number->has_exponent)
-        flags |= SCAN_HAS_EXPONENT;
-    if (zero && number->negative)
-        flags |= SCAN_HAS_NEGATIVE_ZERO;
-    if ((!zero && whole_digits(number) > WHOLE_DIGITS_MAX) ||
-        fraction_digits > FRACTION_DIGITS_MAX || number->exponent >= EXPONENT_LIMIT)
+    int64_t expanded = whole_digits(number);
+    if (expanded < fraction_digits)
+        expanded = fraction_digits;
+    if (expanded > EXPANDED_DIGITS_MAX && number->exponent != 0)
+        flags |= SCAN_HAS_LONG_NUMBER;
+    if (whole_digits(number) > WHOLE_DIGITS_MAX || fraction_digits > FRACTION_DIGITS_MAX)
         flags |= SCAN_HAS_LONG_NUMBER;
     return flags;
 }

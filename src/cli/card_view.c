@@ -32,7 +32,6 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
     card_row row = {
         .card_id = view_of(card->card_id),
         .content = text_of(card->content, card->content_length),
-        .exact = false, /* its line ends would break the line */
         .tool_calls = text_of(card->tool_calls, card->tool_calls_length),
         .tool_call_id = view_of(card->tool_call_id),
         .metadata = text_of(card->metadata, card->metadata_length),
@@ -44,7 +43,11 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
         .sealed = card->sealed,
     };
 
+    size_t start = out->len;
     card_json(out, &row, view_of(project));
+    for (size_t i = start; buf_ok(out) && i < out->len; i++) /* between tokens: nowhere else */
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
     buf_char(out, '\n');
 }
 

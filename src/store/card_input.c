@@ -7,9 +7,6 @@
 #include "base/isotime.h"
 #include "store/errors.h"
 
-/* Text that jsonb refuses, or would not give back as it is. */
-#define NEEDS_RAW (SCAN_NOT_JSONB | SCAN_HAS_EXPONENT | SCAN_HAS_NEGATIVE_ZERO)
-
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
 {
     if (text == NULL || !view_is_id(view_of(text), max))
@@ -35,23 +32,19 @@ cardbox_status check_time(const char *what, const char *text, int64_t *micros, c
 
 cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
 {
-    bool nomem = false;
     out->content = content;
-    if ((flags & NEEDS_RAW) == 0 && !scan_has_duplicate_keys(content, &nomem))
-        return nomem ? error_nomem(err) : CARDBOX_OK;
-    out->raw = content;
     if ((flags & SCAN_NOT_JSONB) == 0)
-        return nomem ? error_nomem(err) : CARDBOX_OK;
+        return CARDBOX_OK;
     /* At worst an escape of six bytes for every two: a fixed factor is enough. */
-    out->projection = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
-    scan_sanitise(&out->projection, content);
-    out->content = (view){buf_str(&out->projection), out->projection.len};
-    return buf_ok(&out->projection) ? CARDBOX_OK : error_buf(err, &out->projection, "content");
+    out->sanitised = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
+    scan_sanitise(&out->sanitised, content);
+    out->projection = (view){buf_str(&out->sanitised), out->sanitised.len};
+    return buf_ok(&out->sanitised) ? CARDBOX_OK : error_buf(err, &out->sanitised, "content");
 }
 
 void card_input_free(card_input *input)
 {
-    buf_free(&input->projection);
+    buf_free(&input->sanitised);
     buf_free(&input->merged);
 }
 
@@ -282,12 +275,12 @@ static void put_card_id(params *p, const card_input *input)
 
 static void put_content(params *p, const card_input *input)
 {
-    put_jsonb_or_null(p, input->content);
+    put_text_or_null(p, input->content);
 }
 
-static void put_raw(params *p, const card_input *input)
+static void put_projection(params *p, const card_input *input)
 {
-    put_text_or_null(p, input->raw);
+    put_jsonb_or_null(p, input->projection);
 }
 
 static void put_tool_calls(params *p, const card_input *input)
@@ -339,8 +332,8 @@ static const struct {
 } COLUMNS[] = {
     {PARAMS_TEXT, put_tenant},
     {PARAMS_TEXT, put_card_id},
-    {PARAMS_JSONB, put_content},
-    {PARAMS_BYTEA, put_raw},
+    {PARAMS_JSON, put_content},
+    {PARAMS_JSONB, put_projection},
     {PARAMS_JSONB, put_tool_calls},
     {PARAMS_TEXT, put_tool_call_id},
     {PARAMS_INT4, put_ttl},
@@ -351,14 +344,41 @@ static const struct {
     {PARAMS_BOOL, put_sealed},
 };
 
-void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore)
+enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
+
+void card_insert_params(params *p, const card_input *input)
 {
-    for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
+    for (size_t column = 0; column < COLUMN_COUNT; column++)
+        COLUMNS[column].put(p, input);
+}
+
+/* One array a column; the inputs stand `stride` bytes apart. */
+static void put_columns(params *p, const card_input *first, size_t stride, size_t count)
+{
+    for (size_t column = 0; column < COLUMN_COUNT; column++) {
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < count; i++)
-            COLUMNS[column].put(p, &inputs[i]);
+            COLUMNS[column].put(p, (const void *)((const char *)first + i * stride));
         params_array_end(p);
     }
+}
+
+void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore)
+{
+    put_columns(p, inputs, sizeof(*inputs), count);
     params_bool(p, strict);
     params_bool(p, restore);
+}
+
+void cards_put_params(params *p, const card_put *puts, size_t count)
+{
+    put_columns(p, &puts->input, sizeof(*puts), count);
+    params_array(p, PARAMS_BOOL);
+    for (size_t i = 0; i < count; i++)
+        params_bool(p, puts[i].strict);
+    params_array_end(p);
+    params_array(p, PARAMS_BOOL);
+    for (size_t i = 0; i < count; i++)
+        params_bool(p, puts[i].restore);
+    params_array_end(p);
 }

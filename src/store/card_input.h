@@ -1,6 +1,6 @@
 /*
  * card_input.h: a card on its way into the database: checked, its metadata put together, its
- * content as jsonb or, where jsonb can't hold it, as exact text with a projection.
+ * content as exact text and, where jsonb can't hold that, with a projection.
  */
 #ifndef STORE_CARD_INPUT_H
 #define STORE_CARD_INPUT_H
@@ -9,12 +9,12 @@
 #include "cardbox/card.h"
 #include "store/pg/params.h"
 
-/* A row for STATEMENT_cards_add. A view with ptr NULL is SQL NULL. */
+/* A row for STATEMENT_cards_add and its like. A view with ptr NULL is SQL NULL. */
 typedef struct card_input {
     view tenant;
     view card_id;
-    view content; /* for jsonb */
-    view raw;     /* the exact text, where content is only its projection */
+    view content;    /* the exact text */
+    view projection; /* for jsonb, where it can't hold the content itself */
     view tool_calls;
     view tool_call_id;
     view metadata;
@@ -22,11 +22,11 @@ typedef struct card_input {
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
     bool sealed;
-    buf projection; /* what content points to where raw is set */
-    buf merged;     /* what metadata points to */
+    buf sanitised; /* what projection points to */
+    buf merged;    /* what metadata points to */
 } card_input;
 
-/* Sets content and raw from JSON that scan_check accepted with `flags`. */
+/* Sets content and projection from JSON that scan_check accepted with `flags`. */
 cardbox_status card_input_content(card_input *out, view content, unsigned flags,
                                   cardbox_error *err);
 
@@ -36,8 +36,20 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 void card_input_free(card_input *input);
 
-/* The parameters of STATEMENT_cards_add. */
+/* The parameters of STATEMENT_card_insert. */
+void card_insert_params(params *p, const card_input *input);
+
+/* The parameters of STATEMENT_cards_add: all or none. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore);
+
+/* A card that is added by itself, whoever goes with it. */
+typedef struct card_put {
+    card_input input;
+    bool strict, restore;
+} card_put;
+
+/* The parameters of STATEMENT_cards_put. */
+void cards_put_params(params *p, const card_put *puts, size_t count);
 
 /* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);

@@ -1,6 +1,7 @@
 /*
- * card_json.c: the card object, spliced from the pieces that PostgreSQL printed. A row may hold any
- * JSON anywhere (older writers did): whatever it is, the object comes out well-formed.
+ * card_json.c: the card object, spliced from the content as it was written and the metadata as
+ * PostgreSQL prints it. A row may hold any JSON anywhere (older writers did): whatever it is, the
+ * object comes out well-formed.
  */
 #include "store/card_json.h"
 
@@ -87,16 +88,8 @@ static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros
     buf_char(out, '"');
 }
 
-static void add_json(buf *out, view json, bool exact)
-{
-    if (exact)
-        buf_view(out, json);
-    else
-        scan_compact(out, json);
-}
-
 /* The members of an object of a known class, without the "__type__" that names it. */
-static void add_members(buf *out, scan_value object, bool exact)
+static void add_members(buf *out, scan_value object)
 {
     view key;
     scan_value value;
@@ -108,7 +101,7 @@ static void add_members(buf *out, scan_value object, bool exact)
         buf_text(out, between);
         buf_view(out, key);
         buf_char(out, ':');
-        add_json(out, value.text, exact);
+        buf_view(out, value.text);
         between = ",";
     }
     buf_char(out, '}');
@@ -118,13 +111,13 @@ static void add_members(buf *out, scan_value object, bool exact)
 static void add_content(buf *out, const card_row *card, const char *class_name)
 {
     if (class_name == NULL) {
-        add_json(out, card->content, card->exact);
+        buf_view(out, card->content);
         return;
     }
     bool wrapped = strcmp(class_name, "ToolContent") == 0;
     if (wrapped)
         buf_text(out, "{\"data\":");
-    add_members(out, scan_whole(card->content), card->exact);
+    add_members(out, scan_whole(card->content));
     if (wrapped)
         buf_char(out, '}');
 }

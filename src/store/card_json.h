@@ -1,6 +1,6 @@
 /*
  * card_json.h: the card object that services see over HTTP, built from a row by splicing: no tree,
- * numbers and texts as PostgreSQL printed them. Knows nothing of HTTP.
+ * content as it was written. Knows nothing of HTTP.
  */
 #ifndef STORE_CARD_JSON_H
 #define STORE_CARD_JSON_H

@@ -3,9 +3,6 @@
  */
 #include "store/read.h"
 
-#include "base/scan.h"
-#include "cardbox/limits.h"
-
 void cards_get_params(params *p, const card_key *keys, size_t count)
 {
     params_array(p, PARAMS_TEXT);
@@ -22,7 +19,6 @@ void cards_get_params(params *p, const card_key *keys, size_t count)
 enum {
     COL_CARD_ID,
     COL_CONTENT,
-    COL_RAW,
     COL_TOOL_CALLS,
     COL_TOOL_CALL_ID,
     COL_TTL,
@@ -32,22 +28,12 @@ enum {
     COL_SEALED
 };
 
-/* Exact text was checked by whoever wrote it through us; other writers may have put anything there.
- */
-static bool is_json(view text)
-{
-    return scan_check(text, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL);
-}
-
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
 {
     *out = (card_row){.card_id = rows_text(rows, row, first + COL_CARD_ID)};
     if (out->card_id.ptr == NULL)
         return;
-    out->content = rows_text(rows, row, first + COL_RAW);
-    out->exact = out->content.ptr != NULL && is_json(out->content);
-    if (!out->exact)
-        out->content = rows_jsonb(rows, row, first + COL_CONTENT);
+    out->content = rows_text(rows, row, first + COL_CONTENT);
     out->tool_calls = rows_jsonb(rows, row, first + COL_TOOL_CALLS);
     out->tool_call_id = rows_text(rows, row, first + COL_TOOL_CALL_ID);
     out->metadata = rows_jsonb(rows, row, first + COL_METADATA);

@@ -20,8 +20,7 @@ void cards_get_params(params *p, const card_key *keys, size_t count);
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
     view card_id;
-    view content; /* jsonb's text, or the exact text where the row has one */
-    bool exact;   /* content is exact text from outside: show it to the byte */
+    view content; /* exactly as it was written */
     view tool_calls;
     view tool_call_id;
     view metadata;

@@ -117,7 +117,7 @@ def test_text_that_jsonb_cannot_hold():
     exact = '{"b":"\\u0000","b":"\\ud800", "n":1e2}'
     status, _, _ = load(dsn, '{"kind":"card","card_id":"c","content":%s}' % exact)
     assert status == 0
-    assert bytes.fromhex(stored(dsn, "c", "encode(raw, 'hex')")).decode() == exact
+    assert stored(dsn, "c", "raw") == exact
     assert json.loads(stored(dsn, "c"))["b"] == "\ufffd"
     shown = cardbox("export", "--dsn", dsn, "--project", "p").stdout
     assert '"content":' + exact + "," in shown

@@ -180,38 +180,12 @@ static void check_sanitise(view text, scan_value value, unsigned flags)
     buf_free(&out);
 }
 
-/* By comparing each key with each. */
-static bool has_twin(scan_value object)
-{
-    scan_walk walk = scan_enter(object);
-    scan_value value;
-    view key;
-
-    while (scan_member(&walk, &key, &value)) {
-        buf text = BUF_INIT(OUT_MAX);
-        scan_walk rest = walk;
-        scan_value other_value;
-        view other;
-        bool found = false;
-
-        if (scan_decode(&text, key)) {
-            while (!found && scan_member(&rest, &other, &other_value))
-                found = scan_string_is(other, written(&text));
-        }
-        buf_free(&text);
-        if (found)
-            return true;
-    }
-    return false;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     view text = {(const char *)data, size};
     scan_value value;
     scan_error error;
     unsigned flags;
-    bool nomem, twins;
 
     if (!scan_check(text, DEPTH, &value, &flags, &error)) {
         require(error.message != NULL && error.position <= size && value.kind == SCAN_NONE);
@@ -221,9 +195,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_value(value, 0);
     check_compact(text, flags);
     check_sanitise(text, value, flags);
-    twins = scan_has_duplicate_keys(text, &nomem);
-    require(!nomem);
-    if (value.kind == SCAN_OBJECT && has_twin(value))
-        require(twins);
     return 0;
 }

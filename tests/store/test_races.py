@@ -18,10 +18,10 @@ STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
 
 
 def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NULL", sealed=False):
-    return (f"SELECT outcome FROM cardbox.add_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::jsonb], "
-            f"ARRAY[NULL::bytea], ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
+    return (f"SELECT outcome FROM cardbox.add_cards((SELECT array_agg(g.card) FROM cardbox.given_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::json], "
+            f"ARRAY[NULL::jsonb], ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
             f"ARRAY['{metadata}'::jsonb], ARRAY[{created}::timestamptz], ARRAY[NULL::timestamptz], "
-            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], false, {restore})")
+            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}]) AS g), false, {restore})")
 
 
 def result(card, call, **more):
@@ -212,21 +212,22 @@ def test_circle_of_chains_ends():
 
 
 def test_odd_rows_do_not_spoil_their_neighbours():
-    """Exact text that is none, and times at the edge, as only foreign writers leave them."""
+    """Content without its exact text, odd text, and times at the edge, as only foreign writers leave
+    them. Text that is no JSON the column refuses."""
     dsn = Postgres.shared().database()
     pg = Postgres.shared()
     pg.psql(dsn, add("good"))
-    rows = ("'{\"a\":'", "''", "'\\xff00'", "'1,\"project_id\":\"other\"'")
+    rows = ("NULL", "' [1 ]'", "'\"\\u0000\"'")
     for number, raw in enumerate(rows):
         pg.psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at) "
-                     f"VALUES ('t', 'odd-{number}', '\"projection\"', {raw}::bytea, '{{}}', 'infinity')")
+                     f"VALUES ('t', 'odd-{number}', '\"projection\"', {raw}, '{{}}', 'infinity')")
     pg.psql(dsn, "UPDATE cardbox.cards SET expires_at = 'infinity' WHERE card_id = 'odd-0'")
     server = cardbox_test.Server(dsn)
     names = ["good"] + [f"odd-{number}" for number in range(len(rows))]
     cards = server.post("/projects/t/cards/batch", {"card_ids": names}).json()["cards"]
     server.stop()
     assert [card["card_id"] for card in cards] == names
-    assert [card["content"] for card in cards[1:]] == ["projection"] * len(rows)
+    assert [card["content"] for card in cards[1:]] == ["projection", [1], "\0"]
     assert all(card["project_id"] == "t" for card in cards)
 
 
@@ -237,7 +238,7 @@ def test_sealed_and_deleted_comes_back_or_goes():
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "t", "-", stdin=line % "back" + line % "gone")
     pg = Postgres.shared()
     assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
-    other = add("gone", restore=True, sealed=True).replace("'1'::jsonb", "'2'::jsonb")
+    other = add("gone", restore=True, sealed=True).replace("'1'::json", "'2'::json")
     assert pg.psql(dsn, other).strip() == "5"
     assert pg.psql(dsn, statement("gc_cards", "0", "100")).split("|")[0] == "1"
     assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards").strip() == "back"

@@ -21,10 +21,10 @@ def sql(dsn, role, text):
 
 
 def add(tenant, card):
-    return (f"SELECT outcome FROM cardbox.add_cards(ARRAY['{tenant}'], ARRAY['{card}'], "
-            "ARRAY['1'::jsonb], ARRAY[NULL::bytea], ARRAY[NULL::jsonb], ARRAY[NULL], ARRAY[NULL::int], "
+    return (f"SELECT outcome FROM cardbox.add_cards((SELECT array_agg(g.card) FROM cardbox.given_cards(ARRAY['{tenant}'], ARRAY['{card}'], "
+            "ARRAY['1'::json], ARRAY[NULL::jsonb], ARRAY[NULL::jsonb], ARRAY[NULL], ARRAY[NULL::int], "
             "ARRAY['{}'::jsonb], ARRAY[NULL::timestamptz], ARRAY[NULL::timestamptz], "
-            "ARRAY[NULL::timestamptz], ARRAY[false], false, false)")
+            "ARRAY[NULL::timestamptz], ARRAY[false]) AS g), false, false)")
 
 
 def append(tenant, count):

@@ -1,6 +1,6 @@
 /*
- * test_nomem.c: buffers and the search for duplicate keys when memory runs out. It compiles these
- * two files itself, with a realloc that fails when told to.
+ * test_nomem.c: buffers when memory runs out. It compiles their file itself, with a realloc that
+ * fails when told to.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,6 @@ static void *failing_realloc(void *memory, size_t size)
 
 #define realloc failing_realloc
 #include "base/buf.c"
-#include "base/scan_keys.c"
 #undef realloc
 
 /* Last, since it makes a macro of a name that buf.c uses. */
@@ -58,37 +57,11 @@ static void takes_nothing_without_memory(void **state)
     buf_free(&b);
 }
 
-static void tells_of_the_lack_of_memory(void **state)
-{
-    buf text = BUF_INIT(1u << 20);
-    bool nomem;
-    view all;
-
-    (void)state;
-    reallocs_left = 99;
-    buf_char(&text, '{');
-    for (int i = 0; i < 1000; i++)
-        buf_printf(&text, "\"%d\":{},", i);
-    buf_text(&text, "\"7\":0}");
-    all = (view){text.data, text.len};
-    for (reallocs_left = 0; reallocs_left < 3; reallocs_left++) {
-        int allowed = reallocs_left;
-
-        assert_false(scan_has_duplicate_keys(all, &nomem));
-        assert_true(nomem);
-        reallocs_left = allowed;
-    }
-    assert_true(scan_has_duplicate_keys(all, &nomem));
-    assert_false(nomem);
-    buf_free(&text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latches_the_lack_of_memory),
         cmocka_unit_test(takes_nothing_without_memory),
-        cmocka_unit_test(tells_of_the_lack_of_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

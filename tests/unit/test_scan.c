@@ -70,11 +70,9 @@ static void flags_what_jsonb_changes(void **state)
         {"\"\\ud83d\\udbff\"", SCAN_HAS_SURROGATE},
         {"{\"\\udfff\":\"\\u0000\"}", SCAN_HAS_SURROGATE | SCAN_HAS_NUL},
         {"\"\\ud7ff\\ue000\"", 0},
-        {"1e2", SCAN_HAS_EXPONENT},
-        {"1E-2", SCAN_HAS_EXPONENT},
-        {"-0", SCAN_HAS_NEGATIVE_ZERO},
-        {"-0.00", SCAN_HAS_NEGATIVE_ZERO},
-        {"-0e9", SCAN_HAS_NEGATIVE_ZERO | SCAN_HAS_EXPONENT},
+        {"1e2", 0},
+        {"-0e9", 0},
+        {"[1e131071]", SCAN_HAS_LONG_NUMBER},
         {"-0.01", 0},
         {"-10", 0},
     };
@@ -84,28 +82,29 @@ static void flags_what_jsonb_changes(void **state)
         assert_int_equal(flags_of(cases[i].text), cases[i].flags);
 }
 
-/* The edges were tried with PostgreSQL 15's jsonb. */
-static void flags_numbers_beyond_numeric(void **state)
+/* What an exponent makes of a few bytes, up to 400 digits; the edges of written digits, below, were
+ * tried with PostgreSQL 15's jsonb. */
+static void flags_numbers_that_blow_up(void **state)
 {
     static const struct {
         const char *text;
         bool is_long;
     } cases[] = {
-        {"1e131071", false},
-        {"1e131072", true},
-        {"-9.99e131071", false},
-        {"10e131071", true},
-        {"0.00001e131076", false},
-        {"0.00001e131077", true},
-        {"1e-16383", false},
-        {"1e-16384", true},
-        {"1.5e-16382", false},
-        {"1.5e-16383", true},
-        {"0e200000", false},
-        {"0e-16384", true},
-        {"0e1073741822", false},
-        {"0e1073741823", true},
-        {"0.0e1073741824", true},
+        {"1e308", false},
+        {"1e399", false},
+        {"1e400", true},
+        {"-9.99e399", false},
+        {"10e399", true},
+        {"0.00001e404", false},
+        {"0.00001e405", true},
+        {"1e-400", false},
+        {"1e-401", true},
+        {"1.5e-399", false},
+        {"1.5e-400", true},
+        {"0e400", false},
+        {"0e401", true},
+        {"0e-401", true},
+        {"1e131071", true},
         {"1e99999999999999999999", true},
         {"1e-99999999999999999999", true},
         {"0e-99999999999999999999", true},
@@ -296,7 +295,7 @@ int main(void)
         cmocka_unit_test(gives_kind_and_span),
         cmocka_unit_test(out_parameters_may_be_null),
         cmocka_unit_test(flags_what_jsonb_changes),
-        cmocka_unit_test(flags_numbers_beyond_numeric),
+        cmocka_unit_test(flags_numbers_that_blow_up),
         cmocka_unit_test(counts_written_digits),
         cmocka_unit_test(says_where_and_why),
         cmocka_unit_test(finds_special_bytes_in_every_place),

@@ -12,10 +12,10 @@
 
 typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
                            PARAMS_BOOL = 16,
-                           PARAMS_BYTEA = 17,
                            PARAMS_INT8 = 20,
                            PARAMS_INT4 = 23,
                            PARAMS_TEXT = 25,
+                           PARAMS_JSON = 114,
                            PARAMS_TIMESTAMPTZ = 1184,
                            PARAMS_UUID = 2950,
                            PARAMS_JSONB = 3802
@@ -37,7 +37,7 @@ void params_free(params *p);
 
 /* Each of these adds one parameter; between params_array and params_array_end one element. */
 void params_null(params *p);
-void params_text(params *p, view text);        /* bytea too: its binary form is the same */
+void params_text(params *p, view text);        /* json too: its binary form is the same */
 void params_cstr(params *p, const char *text); /* NULL: a null */
 void params_jsonb(params *p, view text);       /* valid JSON that jsonb accepts */
 void params_bool(params *p, bool value);

@@ -1,6 +1,6 @@
 /*
  * export.c: reads a project page by page inside one snapshot and writes each row as a line
- * of JSON: what jsonb printed, or the exact text where the row has it. Pages adapt to the size of
+ * of JSON, its content exactly as it was written. Pages adapt to the size of
  * the rows, so that memory stays what it is however large they are.
  */
 #include <stdlib.h>
@@ -70,16 +70,20 @@ static void add_jsonb(buf *out, const char *name, view json)
         scan_compact(out, json);
 }
 
-/* Exact text, to the byte but for line ends, which a line can't hold. In valid JSON they only stand
- * between tokens. */
-static void add_exact(buf *out, const char *name, view json)
+/* Content to the byte. Line ends, which in JSON stand only between tokens, would break the line:
+ * with any the text goes as a string. */
+static void add_content(buf *out, view json)
 {
-    buf_printf(out, ",\"%s\":", name);
-    size_t start = out->len;
+    bool broken = json.len > 0 && (memchr(json.ptr, '\n', json.len) != NULL ||
+                                   memchr(json.ptr, '\r', json.len) != NULL);
+    if (json.ptr == NULL)
+        return;
+    if (broken) {
+        add_text(out, "content_text", json);
+        return;
+    }
+    buf_text(out, ",\"content\":");
     buf_view(out, json);
-    for (size_t i = start; buf_ok(out) && i < out->len; i++)
-        if (out->data[i] == '\n' || out->data[i] == '\r')
-            out->data[i] = ' ';
 }
 
 /* Hands the line over. CARDBOX_OK also when the taker stops; see x->stopped. */
@@ -100,7 +104,6 @@ static cardbox_status finish_line(exporter *x, transfer_kind kind)
 enum {
     COL_CARD_ID,
     COL_CONTENT,
-    COL_RAW,
     COL_TOOL_CALLS,
     COL_TOOL_CALL_ID,
     COL_TTL,
@@ -121,10 +124,7 @@ static cardbox_status export_card(exporter *x, const store_rows *rows, int row)
     buf *out = &x->line;
     buf_text(out, "{\"kind\":\"card\"");
     add_text(out, "card_id", rows_text(rows, row, COL_CARD_ID));
-    if (rows_null(rows, row, COL_RAW))
-        add_jsonb(out, "content", rows_jsonb(rows, row, COL_CONTENT));
-    else
-        add_exact(out, "content", rows_text(rows, row, COL_RAW));
+    add_content(out, rows_text(rows, row, COL_CONTENT));
     add_jsonb(out, "tool_calls", rows_jsonb(rows, row, COL_TOOL_CALLS));
     add_text(out, "tool_call_id", rows_text(rows, row, COL_TOOL_CALL_ID));
     buf_text(out, ",\"ttl_seconds\":");
@@ -138,6 +138,7 @@ static cardbox_status export_card(exporter *x, const store_rows *rows, int row)
     add_column_time(out, "created_at", rows, row, COL_CREATED);
     if (rows_bool(rows, row, COL_SEALED))
         buf_text(out, ",\"sealed\":true");
+    buf_text(out, ",\"exact\":true");
     return finish_line(x, TRANSFER_CARD);
 }
 

@@ -14,7 +14,8 @@
 
 typedef struct members {
     scan_value kind, tenant_id, card_id, box_id;
-    scan_value content, tool_calls, tool_call_id, ttl_seconds, metadata, sealed;
+    scan_value content, content_text, tool_calls, tool_call_id, ttl_seconds, metadata;
+    scan_value sealed, exact;
     scan_value card_ids, parent_ids;
     scan_value created_at, updated_at, expires_at, deleted_at;
 } members;
@@ -30,6 +31,8 @@ static const struct {
     {"tenant_id", offsetof(members, tenant_id), OF_BOTH},
     {"card_id", offsetof(members, card_id), OF_CARD},
     {"content", offsetof(members, content), OF_CARD},
+    {"content_text", offsetof(members, content_text), OF_CARD},
+    {"exact", offsetof(members, exact), OF_CARD},
     {"tool_calls", offsetof(members, tool_calls), OF_CARD},
     {"tool_call_id", offsetof(members, tool_call_id), OF_CARD},
     {"ttl_seconds", offsetof(members, ttl_seconds), OF_CARD},
@@ -213,21 +216,57 @@ static cardbox_status read_jsonb(import_item *item, scan_value value, const char
 
 /* --- cards --- */
 
-/* Content that fits its class is kept in the class's stored form; any other as it came. */
-static cardbox_status read_content(import_item *item, scan_value value, cardbox_error *err)
+/* Whether the row is one of our exports: its content is what was written, null too, and stays so.
+ * In others null is SQL's, and what fits a class was meant in the class's stored form. */
+static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *err)
+{
+    if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
+        return wrong_kind(err, "exact", "true or false", value);
+    *exact = value.kind == SCAN_TRUE;
+    return CARDBOX_OK;
+}
+
+/* The JSON text that the row gives: as a value, or as a string that holds it. */
+static cardbox_status find_content(import_item *item, const members *m, scan_value *out,
+                                   cardbox_error *err)
+{
+    scan_error fault;
+    view text;
+    *out = m->content;
+    if (m->content_text.kind == SCAN_NONE)
+        return CARDBOX_OK;
+    if (m->content.kind != SCAN_NONE)
+        return error_set(err, CARDBOX_INVALID, "the row has both content and content_text");
+    if (m->content_text.kind != SCAN_STRING || !decode(item, m->content_text, &text))
+        return wrong_kind(err, "content_text", "a string of JSON", m->content_text);
+    if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
+        return error_json(err, "content_text", &fault);
+    out->text = text; /* with the white space around it */
+    return CARDBOX_OK;
+}
+
+static cardbox_status read_content(import_item *item, const members *m, cardbox_error *err)
 {
     content_fault fault;
+    scan_value value;
     unsigned flags = 0;
-    view content = value.text;
-    if (value.kind == SCAN_NONE)
+    bool exact = false;
+    cardbox_status status = read_exact(m->exact, &exact, err);
+    if (status == CARDBOX_OK)
+        status = find_content(item, m, &value, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (value.kind == SCAN_NONE && !exact)
         return wrong_kind(err, "content", "", value);
-    if (value.kind == SCAN_NULL) /* SQL NULL: a card that nobody can read */
-        return CARDBOX_OK;
+    if (value.kind == SCAN_NONE || (value.kind == SCAN_NULL && !exact))
+        return CARDBOX_OK; /* SQL NULL: a card that nobody can read */
+    view content = value.text;
     if (content.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
                          content.len, CARDBOX_CONTENT_MAX);
     scan_check(content, CARDBOX_JSON_DEPTH_MAX, NULL, &flags, NULL);
-    if (content_class_of(value) != NULL && content_normalise(&item->normal, content, &fault)) {
+    if (!exact && content_class_of(value) != NULL &&
+        content_normalise(&item->normal, content, &fault)) {
         if (!buf_ok(&item->normal))
             return error_buf(err, &item->normal, "content");
         content = (view){buf_str(&item->normal), item->normal.len};
@@ -291,7 +330,7 @@ static cardbox_status read_card(import_item *item, const members *m, const char 
     if (status == CARDBOX_OK)
         status = read_text(item, m->card_id, "card_id", CARDBOX_CARD_ID_MAX, &card->card_id, err);
     if (status == CARDBOX_OK)
-        status = read_content(item, m->content, err);
+        status = read_content(item, m, err);
     if (status == CARDBOX_OK)
         status = read_jsonb(item, m->metadata, "metadata", &card->metadata, err);
     if (status == CARDBOX_OK)
@@ -404,5 +443,5 @@ void import_item_free(import_item *item)
 
 size_t import_item_bytes(const import_item *item)
 {
-    return item->text.len + item->normal.len + item->card.projection.len;
+    return item->text.len + item->normal.len + item->card.sanitised.len;
 }
