@@ -4,17 +4,22 @@
 #include "server/handlers.h"
 
 const route ROUTES[] = {
-    {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", false, handle_card},
-    {"POST", "/projects/{project_id}/cards/batch", "getCards", true, handle_cards_batch},
-    {"GET", "/projects/{project_id}/boxes/{box_id}", "getBox", false, handle_box},
-    {"GET", "/projects/{project_id}/boxes/{box_id}/cards", "getBoxCards", false, handle_box_cards},
-    {"POST", "/projects/{project_id}/boxes/batch", "getBoxes", true, handle_boxes_batch},
-    {"GET", "/healthz", "healthz", false, handle_health},
-    {"GET", "/health", "health", false, handle_health},
-    {"GET", "/readyz", "readyz", false, handle_ready},
-    {"GET", "/version", "version", false, handle_version},
-    {"GET", "/openapi.json", "openapi", false, handle_openapi},
-    {NULL, NULL, NULL, false, NULL},
+    {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", ROUTE_NO_BODY, SCOPE_READ,
+     handle_card},
+    {"POST", "/projects/{project_id}/cards/batch", "getCards", ROUTE_JSON, SCOPE_READ,
+     handle_cards_batch},
+    {"GET", "/projects/{project_id}/boxes/{box_id}", "getBox", ROUTE_NO_BODY, SCOPE_READ,
+     handle_box},
+    {"GET", "/projects/{project_id}/boxes/{box_id}/cards", "getBoxCards", ROUTE_NO_BODY, SCOPE_READ,
+     handle_box_cards},
+    {"POST", "/projects/{project_id}/boxes/batch", "getBoxes", ROUTE_JSON, SCOPE_READ,
+     handle_boxes_batch},
+    {"GET", "/healthz", "healthz", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
+    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
+    {"GET", "/readyz", "readyz", ROUTE_NO_BODY, SCOPE_OPEN, handle_ready},
+    {"GET", "/version", "version", ROUTE_NO_BODY, SCOPE_OPEN, handle_version},
+    {"GET", "/openapi.json", "openapi", ROUTE_NO_BODY, SCOPE_OPEN, handle_openapi},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
 };
 
 static const char OPENAPI[] =

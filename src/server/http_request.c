@@ -137,7 +137,7 @@ static bool check_body(request *r, const head *h)
         r->answer.close = true;
         return false;
     }
-    if (!r->match.route->json_body)
+    if (r->match.route->body == ROUTE_NO_BODY)
         return true;
     if (!head_is_json(h) || h->encoded) {
         fault_answer(r, FAULT_MEDIA_TYPE, NULL, "the body must be application/json%s",
@@ -184,7 +184,7 @@ enum MHD_Result http_receive(exchange *x, view piece)
         fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
                      r->shared->set->body_max);
         r->answer.close = true;
-    } else if (r->match.route->json_body) {
+    } else if (r->match.route->body == ROUTE_JSON) {
         buf_view(&r->body, piece);
     }
     return MHD_YES;

@@ -13,11 +13,27 @@ struct request;
 /* Segments in braces of a pattern, in order. */
 #define ROUTE_PARAMS_MAX 2
 
+typedef enum route_body {
+    ROUTE_NO_BODY, /* one that comes all the same is read and ignored */
+    ROUTE_JSON,    /* JSON, whole in memory before the handler runs */
+    ROUTE_STREAM   /* of any length: goes piece by piece to where the handler says */
+} route_body;
+
+/* What a token must be good for. */
+typedef enum route_scope {
+    SCOPE_OPEN, /* nothing: no token is asked for */
+    SCOPE_READ,
+    SCOPE_WRITE,
+    SCOPE_TASKS,
+    SCOPE_ADMIN
+} route_scope;
+
 typedef struct route {
     const char *method;
-    const char *pattern;               /* "/projects/{project_id}/cards/{card_id}" */
-    const char *name;                  /* OpenAPI's operationId, for logs */
-    bool json_body;                    /* takes one, and nothing else */
+    const char *pattern; /* "/projects/{project_id}/cards/{card_id}" */
+    const char *name;    /* OpenAPI's operationId, for logs */
+    route_body body;
+    route_scope scope;
     void (*handle)(struct request *r); /* called once the whole request is there */
 } route;
 

@@ -9,10 +9,10 @@
 #include "server/request.h"
 
 static const route TABLE[] = {
-    {"GET", "/p/{a}/cards/{b}", "card", false, NULL},
-    {"POST", "/p/{a}/cards/batch", "batch", true, NULL},
-    {"GET", "/health", "health", false, NULL},
-    {NULL, NULL, NULL, false, NULL},
+    {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, NULL},
+    {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, NULL},
+    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, NULL},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
 };
 
 static url_path cut(const char *text)
@@ -77,7 +77,7 @@ static void table_is_sound(void **state)
         assert_true(braces <= ROUTE_PARAMS_MAX);
         assert_int_equal(r->pattern[0], '/');
         assert_true(strcmp(r->method, "GET") == 0 || strcmp(r->method, "POST") == 0);
-        assert_int_equal(r->json_body, strcmp(r->method, "POST") == 0);
+        assert_int_equal(r->body == ROUTE_JSON, strcmp(r->method, "POST") == 0);
         assert_non_null(r->handle);
         for (const route *other = ROUTES; other != r; other++)
             assert_false(strcmp(other->method, r->method) == 0 &&
