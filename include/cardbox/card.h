@@ -37,11 +37,12 @@ extern "C" {
  * "unknown".
  */
 typedef struct cardbox_card {
-    size_t struct_size;  /**< set by CARDBOX_CARD_INIT */
-    const char *card_id; /**< 1 to CARDBOX_CARD_ID_MAX bytes of UTF-8, no control characters */
-    const char *content; /**< any JSON value, up to CARDBOX_CONTENT_MAX bytes; as stored on read */
-    size_t content_length;    /**< bytes of content */
-    const char *metadata;     /**< a JSON object; NULL counts as {} */
+    size_t struct_size;    /**< set by CARDBOX_CARD_INIT */
+    const char *card_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes of UTF-8, no control characters */
+    const char *content;   /**< any JSON value, up to CARDBOX_CONTENT_MAX bytes; read to the byte as
+                              it was written */
+    size_t content_length; /**< bytes of content */
+    const char *metadata;  /**< a JSON object; NULL counts as {} */
     size_t metadata_length;   /**< bytes of metadata */
     const char *tool_calls;   /**< a JSON array, or NULL */
     size_t tool_calls_length; /**< bytes of tool_calls */
@@ -104,7 +105,13 @@ typedef struct cardbox_add_options {
  * The content may be any JSON and is not checked by its class: cardbox_content_check and the
  * constructors of <cardbox/content.h> do that.
  *
- * "The same" means: equal content, metadata, tool_calls and tool_call_id. A replay does not extend
+ * The content is kept as the text that it is, and read to the byte as it was written: order and
+ * duplicates of keys, numbers of any size, escapes, white space. Metadata and tool_calls are jsonb:
+ * \u0000, half a surrogate pair and numbers that would have over 400 digits written out are
+ * refused.
+ *
+ * "The same" means: content that says the same JSON, equal metadata, tool_calls and tool_call_id;
+ * the text that was first stays. A replay does not extend
  * a TTL. A conflict or a gone card does not abort the caller's transaction. Retried after a lost
  * connection, being idempotent.
  *
