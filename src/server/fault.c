@@ -13,17 +13,43 @@ enum { FAULT_BODY_MAX = 256 * 1024 };
 static const struct {
     unsigned status;
     const char *code;
-    const char *retry_after; /* seconds */
+    const char *header, *value; /* that it always has */
 } FAULTS[] = {
-    [FAULT_BAD_REQUEST] = {400, "bad_request", NULL},
-    [FAULT_NOT_FOUND] = {404, "not_found", NULL},
-    [FAULT_METHOD] = {405, "method_not_allowed", NULL},
-    [FAULT_TOO_LARGE] = {413, "too_large", NULL},
-    [FAULT_MEDIA_TYPE] = {415, "unsupported_media_type", NULL},
-    [FAULT_INTERNAL] = {500, "internal", NULL},
-    [FAULT_UNAVAILABLE] = {503, "unavailable", "1"},
-    [FAULT_TIMEOUT] = {504, "timeout", "1"},
+    [FAULT_BAD_REQUEST] = {400, "bad_request", NULL, NULL},
+    [FAULT_UNAUTHENTICATED] = {401, "unauthenticated", "WWW-Authenticate", "Bearer"},
+    [FAULT_FORBIDDEN] = {403, "forbidden", NULL, NULL},
+    [FAULT_NOT_FOUND] = {404, "not_found", NULL, NULL},
+    [FAULT_METHOD] = {405, "method_not_allowed", NULL, NULL},
+    [FAULT_CONFLICT] = {409, "conflict", NULL, NULL},
+    [FAULT_GONE] = {410, "gone", NULL, NULL},
+    [FAULT_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
+    [FAULT_TOO_LARGE] = {413, "too_large", NULL, NULL},
+    [FAULT_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
+    [FAULT_RATE] = {429, "rate_limited", "Retry-After", "1"},
+    [FAULT_INTERNAL] = {500, "internal", NULL, NULL},
+    [FAULT_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
 };
+
+static const struct {
+    cardbox_status status;
+    fault fault;
+} STATUSES[] = {
+    {CARDBOX_INVALID, FAULT_BAD_REQUEST},   {CARDBOX_NOT_FOUND, FAULT_NOT_FOUND},
+    {CARDBOX_CONFLICT, FAULT_CONFLICT},     {CARDBOX_GONE, FAULT_GONE},
+    {CARDBOX_FORBIDDEN, FAULT_UNAVAILABLE}, /* the server's role may not, whoever the client is */
+    {CARDBOX_TOO_LARGE, FAULT_TOO_LARGE},   {CARDBOX_BUSY, FAULT_UNAVAILABLE},
+    {CARDBOX_TIMEOUT, FAULT_TIMEOUT},       {CARDBOX_UNAVAILABLE, FAULT_UNAVAILABLE},
+    {CARDBOX_NOMEM, FAULT_UNAVAILABLE},     {CARDBOX_INTERNAL, FAULT_INTERNAL},
+};
+
+fault fault_of_status(cardbox_status status)
+{
+    for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
+        if (STATUSES[i].status == status)
+            return STATUSES[i].fault;
+    return FAULT_INTERNAL;
+}
 
 /* Whatever was built so far is no part of the answer. */
 static buf *start(request *r, fault what)
@@ -31,7 +57,7 @@ static buf *start(request *r, fault what)
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(FAULT_BODY_MAX);
     r->answer.headers = 0;
-    request_header(r, "Retry-After", FAULTS[what].retry_after);
+    request_header(r, FAULTS[what].header, FAULTS[what].value);
     return &r->answer.body;
 }
 
@@ -47,25 +73,40 @@ static void finish(request *r, unsigned status)
     request_move(r, REQUEST_ANSWERED);
 }
 
-void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
+/* `version` 0: none. */
+static void answer_detail(request *r, fault what, const char *hint, int64_t version,
+                          const char *message)
 {
-    char message[512];
-    va_list args;
     buf *out = start(r, what);
-
-    va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
-    va_end(args);
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, FAULTS[what].code);
     buf_text(out, "\",\"error_message\":");
     buf_json_string(out, view_of(message));
+    if (version > 0) {
+        buf_text(out, ",\"current_version\":");
+        buf_int(out, version);
+    }
     if (hint != NULL) {
         buf_text(out, ",\"hint\":");
         buf_json_string(out, view_of(hint));
     }
     buf_text(out, "}}");
     finish(r, FAULTS[what].status);
+}
+
+void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
+{
+    char message[CARDBOX_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    answer_detail(r, what, hint, 0, message);
+}
+
+void fault_answer_error(request *r, fault what, const cardbox_error *err)
+{
+    answer_detail(r, what, NULL, err->current_version, err->message);
 }
 
 void fault_answer_unfit(request *r, bool forbidden)

@@ -10,10 +10,16 @@
 
 typedef enum fault {
     FAULT_BAD_REQUEST,
+    FAULT_UNAUTHENTICATED, /* no token, or none that is known */
+    FAULT_FORBIDDEN,       /* a token without this tenant or scope */
     FAULT_NOT_FOUND,
     FAULT_METHOD,
+    FAULT_CONFLICT,
+    FAULT_GONE,
+    FAULT_PRECONDITION, /* If-Match */
     FAULT_TOO_LARGE,
     FAULT_MEDIA_TYPE,
+    FAULT_RATE,
     FAULT_INTERNAL,
     FAULT_UNAVAILABLE,
     FAULT_TIMEOUT
@@ -22,6 +28,13 @@ typedef enum fault {
 /* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The fault that a status of the store is for a client. */
+fault fault_of_status(cardbox_status status);
+
+/* Answers an error whose message is for the client: of a check of what it sent, or of an outcome.
+ * `what` is mostly fault_of_status(err->status). Carries current_version where there is one. */
+void fault_answer_error(request *r, fault what, const cardbox_error *err);
 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);
