@@ -6,12 +6,17 @@
 #include <sys/random.h>
 #include <time.h>
 
-int64_t clock_ms(void)
+int64_t clock_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_ms(void)
+{
+    return clock_us() / 1000;
 }
 
 void clock_sleep_ms(int64_t ms)

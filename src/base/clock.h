@@ -8,6 +8,9 @@
 
 int64_t clock_ms(void);
 
+/* The same clock, finer. */
+int64_t clock_us(void);
+
 /* Sleeps; returns early on a signal. */
 void clock_sleep_ms(int64_t ms);
 

@@ -28,19 +28,44 @@ static const struct {
     [FAULT_RATE] = {429, "rate_limited", "Retry-After", "1"},
     [FAULT_INTERNAL] = {500, "internal", NULL, NULL},
     [FAULT_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_AWAY] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_UNFIT] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_STOPPING] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
 };
+
+/* Where the code alone says too little for operators. */
+static const char *const REASONS[] = {
+    [FAULT_UNAVAILABLE] = "memory",      [FAULT_AWAY] = "database_away",
+    [FAULT_UNFIT] = "database_unfit",    [FAULT_QUEUE_FULL] = "queue_full",
+    [FAULT_CLIENT_LEFT] = "client_left", [FAULT_STOPPING] = "stopping",
+};
+
+enum { FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };
+
+_Static_assert((int)FAULT_COUNT <= STATS_FAULTS_MAX, "faults are counted by number");
+
+const char *fault_code(size_t what, const char **reason)
+{
+    if (what >= FAULT_COUNT)
+        return NULL;
+    bool known = what < sizeof(REASONS) / sizeof(REASONS[0]) && REASONS[what] != NULL;
+    *reason = known ? REASONS[what] : FAULTS[what].code;
+    return FAULTS[what].code;
+}
 
 static const struct {
     cardbox_status status;
     fault fault;
 } STATUSES[] = {
-    {CARDBOX_INVALID, FAULT_BAD_REQUEST},   {CARDBOX_NOT_FOUND, FAULT_NOT_FOUND},
-    {CARDBOX_CONFLICT, FAULT_CONFLICT},     {CARDBOX_GONE, FAULT_GONE},
-    {CARDBOX_FORBIDDEN, FAULT_UNAVAILABLE}, /* the server's role may not, whoever the client is */
-    {CARDBOX_TOO_LARGE, FAULT_TOO_LARGE},   {CARDBOX_BUSY, FAULT_UNAVAILABLE},
-    {CARDBOX_TIMEOUT, FAULT_TIMEOUT},       {CARDBOX_UNAVAILABLE, FAULT_UNAVAILABLE},
-    {CARDBOX_NOMEM, FAULT_UNAVAILABLE},     {CARDBOX_INTERNAL, FAULT_INTERNAL},
+    {CARDBOX_INVALID, FAULT_BAD_REQUEST}, {CARDBOX_NOT_FOUND, FAULT_NOT_FOUND},
+    {CARDBOX_CONFLICT, FAULT_CONFLICT},   {CARDBOX_GONE, FAULT_GONE},
+    {CARDBOX_FORBIDDEN, FAULT_UNFIT}, /* the server's role may not, whoever the client is */
+    {CARDBOX_TOO_LARGE, FAULT_TOO_LARGE}, {CARDBOX_BUSY, FAULT_AWAY},
+    {CARDBOX_TIMEOUT, FAULT_TIMEOUT},     {CARDBOX_UNAVAILABLE, FAULT_AWAY},
+    {CARDBOX_NOMEM, FAULT_UNAVAILABLE},   {CARDBOX_INTERNAL, FAULT_INTERNAL},
 };
 
 fault fault_of_status(cardbox_status status)
@@ -57,6 +82,8 @@ static buf *start(request *r, fault what)
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(FAULT_BODY_MAX);
     r->answer.headers = 0;
+    r->answer.type = NULL;
+    tally_add(&r->stats->errors[what], 1);
     request_header(r, FAULTS[what].header, FAULTS[what].value);
     return &r->answer.body;
 }
@@ -112,10 +139,10 @@ void fault_answer_error(request *r, fault what, const cardbox_error *err)
 void fault_answer_unfit(request *r, bool forbidden)
 {
     if (forbidden)
-        fault_answer(r, FAULT_UNAVAILABLE, "grant cardbox_service to the server's database role",
+        fault_answer(r, FAULT_UNFIT, "grant cardbox_service to the server's database role",
                      "the server's database role may not read cards and boxes");
     else
-        fault_answer(r, FAULT_UNAVAILABLE, "run cardbox migrate on the server's database",
+        fault_answer(r, FAULT_UNFIT, "run cardbox migrate on the server's database",
                      "the database was not migrated");
 }
 
@@ -134,7 +161,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return;
     case CARDBOX_NOMEM:
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");

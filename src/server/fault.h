@@ -21,9 +21,17 @@ typedef enum fault {
     FAULT_MEDIA_TYPE,
     FAULT_RATE,
     FAULT_INTERNAL,
-    FAULT_UNAVAILABLE,
+    FAULT_UNAVAILABLE, /* out of memory; what else is 503 has a name of its own */
+    FAULT_AWAY,
+    FAULT_UNFIT,
+    FAULT_QUEUE_FULL,
+    FAULT_CLIENT_LEFT,
+    FAULT_STOPPING,
     FAULT_TIMEOUT
 } fault;
+
+/* The error_code, and what /metrics calls the reason. NULL: there is no such fault. */
+const char *fault_code(size_t what, const char **reason);
 
 /* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)

@@ -19,8 +19,12 @@ const route ROUTES[] = {
     {"GET", "/readyz", "readyz", ROUTE_NO_BODY, SCOPE_OPEN, handle_ready},
     {"GET", "/version", "version", ROUTE_NO_BODY, SCOPE_OPEN, handle_version},
     {"GET", "/openapi.json", "openapi", ROUTE_NO_BODY, SCOPE_OPEN, handle_openapi},
+    {"GET", "/metrics", "metrics", ROUTE_NO_BODY, SCOPE_ADMIN, handle_metrics},
     {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
 };
+
+_Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
+               "requests are counted by number of their route");
 
 static const char OPENAPI[] =
 #include "openapi.inc"
@@ -33,10 +37,7 @@ void handle_health(request *r)
 
 void handle_ready(request *r)
 {
-    /* What one connection has run into awaits the others. */
-    bool ready = atomic_load(&r->shared->stop) == STOP_NOT &&
-                 atomic_load(&r->shared->connections_up) > 0 && atomic_load(&r->shared->unfit) == 0;
-    if (!ready) {
+    if (!shared_is_ready(r->shared)) {
         request_header(r, "Retry-After", "1");
         request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
         return;

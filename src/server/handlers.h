@@ -17,6 +17,7 @@ void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);
 void handle_openapi(request *r);
+void handle_metrics(request *r);
 
 /* The batch that the request's body holds, in its arena. NULL: answered. */
 body_batch *handler_read_batch(request *r, const body_shape *shape);

@@ -45,13 +45,14 @@ static exchange *exchange_new(http *h)
     }
     if (x == NULL)
         return NULL;
-    request_init(&x->request, h->house, h->joiner);
+    request_init(&x->request, h->house, h->stats, h->joiner);
     x->request.host = &HOST;
     x->http = h;
     x->next = NULL;
     x->begun = false;
     x->received = 0;
     h->active++;
+    tally_add(&h->stats->in_flight, 1);
     return x;
 }
 
@@ -60,6 +61,7 @@ static void exchange_free(exchange *x)
     http *h = x->http;
     request_clear(&x->request);
     h->active--;
+    tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
         free(x);
         return;
@@ -81,7 +83,8 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->connection = connection;
     x->client = c;
     c->exchange = x;
-    x->request.started_ms = clock_ms();
+    x->request.started_us = clock_us();
+    x->request.started_ms = x->request.started_us / 1000;
     client_move(c, CLIENT_SENDING, x->request.started_ms);
     x->raw_target = view_of(target);
     x->request.target.len = x->raw_target.len;
@@ -114,11 +117,23 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
               how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
+static void count(const exchange *x, int64_t now_us)
+{
+    const request *r = &x->request;
+    const route *served = r->match.route;
+    tally_add(&r->stats->body_bytes_in, x->received);
+    stats_request(r->stats, served == NULL ? STATS_NO_ROUTE : (size_t)(served - ROUTES),
+                  served == NULL ? CLASS_OTHER : route_class_of(served), r->answer.status,
+                  now_us - r->started_us);
+}
+
 static void complete(exchange *x, enum MHD_RequestTerminationCode how)
 {
+    int64_t now_us = clock_us();
     log_access(x, how);
+    count(x, now_us);
     x->client->exchange = NULL;
-    client_move(x->client, CLIENT_IDLE, clock_ms());
+    client_move(x->client, CLIENT_IDLE, now_us / 1000);
     exchange_free(x);
 }
 
@@ -172,12 +187,17 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
+        if (*context != NULL) {
+            tally_add(&h->stats->clients, 1);
+            tally_add(&h->stats->clients_opened, 1);
+        }
     } else if (*context != NULL) {
         client *c = *context;
         /* The library forgets to complete requests whose query it has no memory for. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
         client_close(&h->clients, c);
+        tally_sub(&h->stats->clients, 1);
         *context = NULL;
     }
     /* At its limit the library stops listening, and looks only at the start of a run whether it may
@@ -242,12 +262,13 @@ static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-http *http_new(shared *house, joiner *j, int listen_fd)
+http *http_new(shared *house, stats *s, joiner *j, int listen_fd)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
         return NULL;
     h->house = house;
+    h->stats = s;
     h->joiner = j;
     h->daemon = start_daemon(h, listen_fd);
     if (h->daemon == NULL) {

@@ -7,9 +7,12 @@
 #include "base/log.h"
 #include "server/http_exchange.h"
 
-static struct MHD_Response *make_response(answer *a)
+static struct MHD_Response *make_response(request *r)
 {
-    size_t len = a->fixed.len;
+    answer *a = &r->answer;
+    size_t len = a->fixed.ptr != NULL ? a->fixed.len : a->body.len;
+    if (strcmp(r->method, "HEAD") != 0)
+        tally_add(&r->stats->body_bytes_out, len);
     if (a->fixed.ptr != NULL) /* the library does not write to it, but takes no const */
         return MHD_create_response_from_buffer(len, (void *)(uintptr_t)a->fixed.ptr,
                                                MHD_RESPMEM_PERSISTENT);
@@ -39,10 +42,11 @@ static bool add_headers(struct MHD_Response *response, exchange *x)
 {
     request *r = &x->request;
     bool close = r->answer.close || atomic_load(&r->shared->stop) != STOP_NOT;
+    const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
     char id[256];
     snprintf(id, sizeof(id), "%.*s", (int)r->id.len, r->id.ptr);
     bool fine = MHD_add_response_header(response, "Date", date_now(x->http)) == MHD_YES &&
-                MHD_add_response_header(response, "Content-Type", "application/json") == MHD_YES &&
+                MHD_add_response_header(response, "Content-Type", type) == MHD_YES &&
                 MHD_add_response_header(response, "X-Request-Id", id) == MHD_YES;
     for (size_t i = 0; fine && i < r->answer.headers; i++)
         fine = MHD_add_response_header(response, r->answer.header[i].name,
@@ -56,7 +60,7 @@ enum MHD_Result http_send(exchange *x)
 {
     request *r = &x->request;
     enum MHD_Result queued = MHD_NO;
-    struct MHD_Response *response = make_response(&r->answer);
+    struct MHD_Response *response = make_response(r);
     if (response == NULL || !add_headers(response, x))
         goto done;
     queued = MHD_queue_response(x->connection, r->answer.status, response);

@@ -26,6 +26,7 @@ typedef struct exchange {
 
 struct http {
     shared *house;
+    stats *stats;
     joiner *joiner;
     struct MHD_Daemon *daemon;
     int fd;

@@ -46,6 +46,7 @@ typedef struct lane {
 
 struct joiner {
     shared *house;
+    stats *stats;
     links *links;
     lane lanes[JOIN_LANES];
     join_lane turn;           /* which lane is first to get a free connection */
@@ -70,12 +71,13 @@ struct join_batch {
     batch_member member[];
 };
 
-joiner *joiner_new(shared *house, links *l)
+joiner *joiner_new(shared *house, stats *s, links *l)
 {
     joiner *j = calloc(1, sizeof(*j));
     if (j == NULL)
         return NULL;
     j->house = house;
+    j->stats = s;
     j->links = l;
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
@@ -103,6 +105,7 @@ static void lane_push(joiner *j, request *r)
         l->last->ticket.next = r;
     l->last = r;
     j->waiting++;
+    tally_add(&j->stats->waiting, 1);
 }
 
 /* Goes before all others: it has waited once already. */
@@ -117,6 +120,7 @@ static void lane_push_front(joiner *j, request *r)
         l->first->ticket.prev = r;
     l->first = r;
     j->waiting++;
+    tally_add(&j->stats->waiting, 1);
 }
 
 static void lane_remove(joiner *j, request *r)
@@ -132,6 +136,7 @@ static void lane_remove(joiner *j, request *r)
     else
         next->ticket.prev = prev;
     j->waiting--;
+    tally_sub(&j->stats->waiting, 1);
 }
 
 static void ages_push(joiner *j, request *r)
@@ -171,7 +176,7 @@ static void answer_away(joiner *j, request *r)
     if (atomic_load(&j->house->unfit) > 0)
         fault_answer_unfit(r, atomic_load(&j->house->forbidden));
     else
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
 
 void joiner_add(joiner *j, request *r)
@@ -186,7 +191,7 @@ void joiner_add(joiner *j, request *r)
         return;
     }
     if (j->waiting >= (size_t)j->house->set->queue_max) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "too many requests are waiting");
+        fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
     r->ticket.since_ms = clock_ms();
@@ -205,7 +210,7 @@ static void drop_left(joiner *j, join_lane which, int64_t now_ms)
         request *next = r->ticket.next;
         if (r->host->left(r)) {
             let_go(j, r);
-            fault_answer(r, FAULT_UNAVAILABLE, NULL, "the client seems to have left");
+            fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
         }
         r = next;
     }
@@ -265,6 +270,8 @@ static void send_batch(joiner *j, join_lane which, db_link *to)
         return;
     }
     batch->link = to;
+    tally_add(&j->stats->joined[LANES[which].statement], 1);
+    tally_add(&j->stats->members[LANES[which].statement], batch->count);
     params_init(&p, PARAMS_BYTES_MAX);
     LANES[which].build(&p, j->scratch.data, batch->keys);
     if (!buf_ok(&j->scratch))
@@ -379,6 +386,7 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
         if (again(batch, r, err)) {
             r->ticket.batch = NULL;
             lane_push_front(j, r);
+            tally_add(&j->stats->retries, 1);
             continue;
         }
         let_go(j, r);
@@ -398,6 +406,7 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
         fail_batch(batch, err);
         return;
     }
+    tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
     answer_batch(batch, rows);
     rows_free(rows);
 }
@@ -436,6 +445,6 @@ void joiner_abort(joiner *j)
     while (j->oldest != NULL) {
         request *r = j->oldest;
         let_go(j, r);
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "the server is stopping");
+        fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
     }
 }

@@ -45,10 +45,11 @@ typedef struct join_ticket {
 typedef struct joiner joiner;
 
 struct shared;
+struct stats;
 struct links;
 
 /* NULL: no memory. */
-joiner *joiner_new(struct shared *house, struct links *links);
+joiner *joiner_new(struct shared *house, struct stats *stats, struct links *links);
 
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);

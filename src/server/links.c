@@ -23,13 +23,6 @@ enum {
     UNFIT_RETRY_MS = 1000 /* until a database that was not migrated is looked at again */
 };
 
-typedef enum link_state {
-    LINK_DOWN,     /* not connected */
-    LINK_CHECKING, /* which migration is it at, may it be read? */
-    LINK_UNFIT,    /* not migrated, or not ours to read; asked again at retry_ms */
-    LINK_USABLE
-} link_state;
-
 struct db_link {
     links *all;
     store_pipe *pipe;
@@ -45,6 +38,7 @@ struct db_link {
 
 struct links {
     shared *house;
+    stats *stats;
     int epoll_fd;
     unsigned ups_seen;
     size_t quick; /* connections that are used freely: one a core, over all loops */
@@ -68,6 +62,8 @@ static void link_move(db_link *k, link_state to)
         atomic_fetch_sub(&house->unfit, 1);
         k->unfit = false;
     }
+    tally_sub(&k->all->stats->links[LINK_READS][k->state], 1);
+    tally_add(&k->all->stats->links[LINK_READS][to], 1);
     k->state = to;
     if (to == LINK_DOWN)
         k->down_ms = clock_ms();
@@ -213,7 +209,7 @@ static size_t quick_connections(const settings *set)
     return each < 1 ? 1 : (size_t)each;
 }
 
-cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t first_tag,
+cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
                          cardbox_error *err)
 {
     size_t count = (size_t)house->set->read_connections;
@@ -222,6 +218,7 @@ cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t firs
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->house = house;
+    l->stats = s;
     l->epoll_fd = epoll_fd;
     l->quick = quick_connections(house->set);
     how.conninfo = house->set->dsn;
@@ -236,6 +233,7 @@ cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t firs
         k->tag = first_tag + l->count;
         k->watched_fd = -1;
         k->down_ms = clock_ms();
+        tally_add(&s->links[LINK_READS][LINK_DOWN], 1);
         status = pipe_new(&k->pipe, &how, err);
         if (status == CARDBOX_OK)
             l->count++;
@@ -379,6 +377,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done don
                           cardbox_error *err)
 {
     cardbox_status status = pipe_send(to->pipe, id, p, done, arg, err);
+    tally_add(&to->all->stats->statements[id], 1);
     watch(to);
     return status;
 }

@@ -11,7 +11,7 @@
 typedef struct links links;
 
 /* Their sockets are added to an epoll set, with data.u64 counting from first_tag. */
-cardbox_status links_new(links **out, shared *house, int epoll_fd, uint64_t first_tag,
+cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
                          cardbox_error *err);
 void links_free(links *l);
 

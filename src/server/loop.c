@@ -33,6 +33,7 @@ typedef enum loop_phase {
 
 struct loop {
     shared *house;
+    stats *stats;
     int epoll_fd;
     int wake_fd;
     http *http;
@@ -69,22 +70,23 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
-    cardbox_status status = links_new(&l->links, l->house, l->epoll_fd, TAG_LINKS, err);
+    cardbox_status status = links_new(&l->links, l->house, l->stats, l->epoll_fd, TAG_LINKS, err);
     if (status != CARDBOX_OK)
         return status;
-    l->joiner = joiner_new(l->house, l->links);
-    l->http = l->joiner == NULL ? NULL : http_new(l->house, l->joiner, listen_fd);
+    l->joiner = joiner_new(l->house, l->stats, l->links);
+    l->http = l->joiner == NULL ? NULL : http_new(l->house, l->stats, l->joiner, listen_fd);
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
 }
 
-cardbox_status loop_new(loop **out, shared *house, int listen_fd, cardbox_error *err)
+cardbox_status loop_new(loop **out, shared *house, stats *s, int listen_fd, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_NOMEM;
     loop *l = calloc(1, sizeof(*l));
     if (l != NULL) {
         l->house = house;
+        l->stats = s;
         l->epoll_fd = l->wake_fd = -1;
         status = fill(l, listen_fd, err);
     }

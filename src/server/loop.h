@@ -11,7 +11,7 @@
 typedef struct loop loop;
 
 /* Takes the listening socket over, whatever the outcome. */
-cardbox_status loop_new(loop **out, shared *house, int listen_fd, cardbox_error *err);
+cardbox_status loop_new(loop **out, shared *house, stats *s, int listen_fd, cardbox_error *err);
 
 /* Starts its thread. */
 bool loop_start(loop *l);

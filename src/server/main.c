@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http.h"
@@ -86,11 +87,13 @@ static bool make_loops(server *s)
 {
     size_t wanted = (size_t)s->set.loops;
     s->loops = calloc(wanted, sizeof(loop *));
-    while (s->loops != NULL && s->count < wanted) {
+    s->house.stats = calloc(wanted, sizeof(stats));
+    while (s->loops != NULL && s->house.stats != NULL && s->count < wanted) {
         cardbox_error err = CARDBOX_ERROR_INIT;
         int fd = s->listener.fds[s->count];
         s->listener.fds[s->count] = -1;
-        if (loop_new(&s->loops[s->count], &s->house, fd, &err) != CARDBOX_OK) {
+        if (loop_new(&s->loops[s->count], &s->house, &s->house.stats[s->count], fd, &err) !=
+            CARDBOX_OK) {
             fprintf(stderr, "cardboxd: %s\n",
                     err.message[0] == '\0' ? "cannot start serving: out of memory or descriptors"
                                            : err.message);
@@ -98,7 +101,7 @@ static bool make_loops(server *s)
         }
         s->count++;
     }
-    return s->loops != NULL;
+    return s->count == wanted;
 }
 
 static bool start_loops(server *s)
@@ -172,6 +175,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     s.house.set = &s.set;
+    s.house.started_s = time(NULL);
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&s.set))
         return EXIT_FAILURE;
@@ -193,6 +197,7 @@ done:
     for (size_t i = 0; i < s.count; i++)
         loop_join(s.loops[i]);
     free(s.loops);
+    free(s.house.stats);
     listener_close(&s.listener);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", s.count);

@@ -6,10 +6,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void request_init(request *r, shared *house, joiner *j)
+void request_init(request *r, shared *house, stats *s, joiner *j)
 {
     memset(r, 0, offsetof(request, memory));
     r->shared = house;
+    r->stats = s;
     r->joiner = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
     r->body = BUF_INIT((size_t)house->set->body_max);

@@ -22,10 +22,11 @@ typedef enum request_state {
 
 typedef struct answer {
     unsigned status;
-    buf body;       /* JSON; used unless fixed is set */
-    view fixed;     /* static text instead */
-    bool close;     /* the connection ends with it */
-    size_t headers; /* besides those that every answer has */
+    buf body;         /* JSON; used unless fixed is set */
+    view fixed;       /* static text instead */
+    const char *type; /* Content-Type; NULL: application/json */
+    bool close;       /* the connection ends with it */
+    size_t headers;   /* besides those that every answer has */
     struct {
         const char *name;
         const char *value; /* static, or in the request's arena */
@@ -47,6 +48,7 @@ typedef struct request {
     request_state state;
     const request_host *host;
     shared *shared;
+    stats *stats; /* of the loop */
     joiner *joiner;
     view target; /* as it came */
     const char *method;
@@ -56,7 +58,7 @@ typedef struct request {
     view id; /* X-Request-Id, the client's or ours */
     view traceparent;
     buf body;
-    int64_t started_ms;
+    int64_t started_ms, started_us;
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
     void *plan;         /* what its handler remembers for rendering */
@@ -65,7 +67,7 @@ typedef struct request {
 } request;
 
 /* A new one, with nothing but its memory. */
-void request_init(request *r, shared *house, joiner *j);
+void request_init(request *r, shared *house, stats *s, joiner *j);
 
 /* Gives its memory back; it may be initialised again. */
 void request_clear(request *r);

@@ -68,6 +68,16 @@ void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path 
     }
 }
 
+route_class route_class_of(const route *r)
+{
+    if (r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS)
+        return CLASS_WRITE;
+    if (r->scope != SCOPE_READ)
+        return CLASS_OTHER;
+    bool listing = strncmp(r->name, "list", 4) == 0 || strncmp(r->name, "export", 6) == 0;
+    return listing ? CLASS_LIST : CLASS_READ;
+}
+
 void route_print(FILE *out, const route *table)
 {
     for (const route *r = table; r->method != NULL; r++)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "server/path.h"
+#include "server/stats.h"
 
 struct request;
 
@@ -47,6 +48,9 @@ typedef struct route_match {
 extern const route ROUTES[];
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
+
+/* What it counts as. */
+route_class route_class_of(const route *r);
 
 /* Writes the methods that a path takes, "GET, HEAD, POST". HEAD goes with every GET. */
 #define ROUTE_ALLOW_SIZE 64

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include "server/settings.h"
+#include "server/stats.h"
 
 /* How far stopping has come. It never goes back. */
 typedef enum stop_phase {
@@ -20,6 +21,8 @@ typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN
 
 typedef struct shared {
     const settings *set;
+    stats *stats;              /* one for each loop; each writes its own */
+    int64_t started_s;         /* seconds since 1970 */
     atomic_int stop;           /* stop_phase */
     atomic_int connections_up; /* database connections that are usable, of all loops */
     atomic_bool given_up;      /* none is up, and it is not just being made anew */
@@ -34,6 +37,13 @@ typedef struct shared {
 static inline bool database_is_away(shared *house)
 {
     return atomic_load(&house->given_up) && atomic_load(&house->connections_up) == 0;
+}
+
+/* What /readyz says. What one connection has run into awaits the others. */
+static inline bool shared_is_ready(const shared *house)
+{
+    return atomic_load(&house->stop) == STOP_NOT && atomic_load(&house->connections_up) > 0 &&
+           atomic_load(&house->unfit) == 0;
 }
 
 #endif

@@ -156,7 +156,8 @@ class Checker:
         media = described["content"].get(response.header("Content-Type", "").split(";")[0])
         assert media, f"{response.header('Content-Type')} is not documented"
         if not head:
-            self.check(response.json(), media["schema"])
+            is_json = response.header("Content-Type").startswith("application/json")
+            self.check(response.json() if is_json else response.body.decode(), media["schema"])
 
 
 CARD = "/projects/{project_id}/cards/{card_id}"
@@ -201,6 +202,7 @@ REQUESTS = [
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),
     ("GET", "/version", "/version", None, 200),
+    ("GET", "/metrics", "/metrics", None, 200),
     ("GET", "/openapi.json", "/openapi.json", None, 200),
     ("POST", "/healthz", "/healthz", {}, 405),
 ]

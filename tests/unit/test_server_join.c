@@ -19,6 +19,7 @@ enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 
 static settings set;
 static shared house;
+static stats counts;
 
 /* --- the database --- */
 
@@ -145,7 +146,7 @@ static void add_to(join_lane lane, size_t number, const void *keys, size_t count
 {
     static const request_host HOST = {resume, left};
     request *r = &requests[number];
-    request_init(r, &house, j);
+    request_init(r, &house, &counts, j);
     r->host = &HOST;
     r->id = VIEW("test");
     request_move(r, REQUEST_WORKING);
@@ -195,7 +196,7 @@ static int set_up(void **state)
     database.free = 1;
     resumed = 0;
     all_left = false;
-    j = joiner_new(&house, (links *)&database);
+    j = joiner_new(&house, &counts, (links *)&database);
     return j == NULL;
 }
 

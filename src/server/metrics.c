@@ -1,0 +1,289 @@
+/*
+ * metrics.c: the table of metrics, and how their values become lines. No label holds anything that
+ * a client has sent: the number of series is bounded, and no project's name is told to operators.
+ */
+#include "server/metrics.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "cardbox/version.h"
+#include "server/fault.h"
+#include "server/handlers.h"
+
+typedef struct metric metric;
+
+/* What a metric is written from. */
+typedef struct scene {
+    const shared *house;
+    const stats *sum; /* of all loops */
+} scene;
+
+struct metric {
+    const char *name;
+    const char *type;
+    const char *help;
+    void (*write)(buf *out, const metric *m, const scene *of);
+    size_t offset;                    /* of its tally, for write_tally */
+    double (*value)(const scene *of); /* for write_value */
+};
+
+#define US_PER_S 1e6
+
+/* --- numbers that are counted --- */
+
+static void write_tally(buf *out, const metric *m, const scene *of)
+{
+    const tally *t = (const tally *)((const void *)((const char *)of->sum + m->offset));
+    buf_printf(out, "%s %llu\n", m->name, (unsigned long long)tally_get(t));
+}
+
+static void write_requests(buf *out, const metric *m, const scene *of)
+{
+    static const char *const STATUSES[STATS_STATUSES] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
+    size_t last = 0;
+    while (ROUTES[last].method != NULL)
+        last++;
+    for (size_t i = 0; i <= last; i++) {
+        const tally *counts = of->sum->requests[i == last ? STATS_NO_ROUTE : i];
+        const char *name = i == last ? "none" : ROUTES[i].name;
+        for (size_t s = 0; s < STATS_STATUSES; s++) {
+            uint64_t count = tally_get(&counts[s]);
+            if (count > 0)
+                buf_printf(out, "%s{operation=\"%s\",status=\"%s\"} %llu\n", m->name, name,
+                           STATUSES[s], (unsigned long long)count);
+        }
+    }
+}
+
+static void write_durations_of(buf *out, const metric *m, const stats *s, route_class class)
+{
+    static const int64_t BOUNDS[] = {STATS_BOUNDS};
+    static const char *const NAMES[ROUTE_CLASSES] = {"read", "write", "list", "other"};
+    unsigned long long count = 0;
+    for (size_t i = 0; i < STATS_BUCKETS; i++) {
+        char bound[32] = "+Inf";
+        count += tally_get(&s->durations[class][i]);
+        if (i < STATS_BUCKETS - 1)
+            snprintf(bound, sizeof(bound), "%g", (double)BOUNDS[i] / US_PER_S);
+        buf_printf(out, "%s_bucket{class=\"%s\",le=\"%s\"} %llu\n", m->name, NAMES[class], bound,
+                   count);
+    }
+    buf_printf(out, "%s_sum{class=\"%s\"} %.6f\n", m->name, NAMES[class],
+               (double)tally_get(&s->duration_us[class]) / US_PER_S);
+    buf_printf(out, "%s_count{class=\"%s\"} %llu\n", m->name, NAMES[class], count);
+}
+
+static void write_durations(buf *out, const metric *m, const scene *of)
+{
+    for (int class = 0; class < ROUTE_CLASSES; class ++)
+        write_durations_of(out, m, of->sum, (route_class) class);
+}
+
+static void write_errors(buf *out, const metric *m, const scene *of)
+{
+    const char *code, *reason;
+    for (size_t i = 0; (code = fault_code(i, &reason)) != NULL; i++)
+        buf_printf(out, "%s{error_code=\"%s\",reason=\"%s\"} %llu\n", m->name, code, reason,
+                   (unsigned long long)tally_get(&of->sum->errors[i]));
+}
+
+static void write_links(buf *out, const metric *m, const scene *of)
+{
+    static const char *const GROUPS[LINK_GROUPS] = {[LINK_READS] = "reads"};
+    static const char *const STATES[LINK_STATES] = {[LINK_DOWN] = "down",
+                                                    [LINK_CHECKING] = "checking",
+                                                    [LINK_UNFIT] = "unfit",
+                                                    [LINK_USABLE] = "usable"};
+    for (size_t group = 0; group < LINK_GROUPS; group++)
+        for (size_t state = 0; state < LINK_STATES; state++)
+            buf_printf(out, "%s{group=\"%s\",state=\"%s\"} %llu\n", m->name, GROUPS[group],
+                       STATES[state], (unsigned long long)tally_get(&of->sum->links[group][state]));
+}
+
+/* --- statements --- */
+
+/* Its name as the file in sql/statements has it. */
+static const char *statement_name(size_t id)
+{
+    return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
+}
+
+static void write_statements(buf *out, const metric *m, const scene *of)
+{
+    for (size_t id = 0; id < STATEMENT_COUNT; id++) {
+        uint64_t count = tally_get(&of->sum->statements[id]);
+        if (count > 0)
+            buf_printf(out, "%s{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                       (unsigned long long)count);
+    }
+}
+
+static void write_members(buf *out, const metric *m, const scene *of)
+{
+    for (size_t id = 0; id < STATEMENT_COUNT; id++) {
+        uint64_t count = tally_get(&of->sum->joined[id]);
+        if (count == 0)
+            continue;
+        buf_printf(out, "%s_sum{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                   (unsigned long long)tally_get(&of->sum->members[id]));
+        buf_printf(out, "%s_count{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                   (unsigned long long)count);
+    }
+}
+
+/* --- the process --- */
+
+static void write_value(buf *out, const metric *m, const scene *of)
+{
+    buf_printf(out, "%s %.15g\n", m->name, m->value(of));
+}
+
+static void write_build(buf *out, const metric *m, const scene *of)
+{
+    (void)of;
+    buf_printf(out, "%s{version=\"%s\"} 1\n", m->name, CARDBOX_VERSION);
+}
+
+static double ready(const scene *of)
+{
+    return shared_is_ready(of->house) ? 1 : 0;
+}
+
+static double loops(const scene *of)
+{
+    return (double)of->house->set->loops;
+}
+
+static double resident_bytes(const scene *of)
+{
+    long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    (void)of;
+    if (statm == NULL)
+        return 0;
+    if (fscanf(statm, "%*d %ld", &pages) != 1)
+        pages = 0;
+    fclose(statm);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_descriptors(const scene *of)
+{
+    double count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    (void)of;
+    if (all == NULL)
+        return 0;
+    for (const struct dirent *one = readdir(all); one != NULL; one = readdir(all))
+        count += one->d_name[0] != '.';
+    closedir(all);
+    return count - 1; /* the folder itself */
+}
+
+static double descriptors_max(const scene *of)
+{
+    struct rlimit limit;
+    (void)of;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
+}
+
+static double started(const scene *of)
+{
+    return (double)of->house->started_s;
+}
+
+static double cpu_seconds(const scene *of)
+{
+    struct timespec used;
+    (void)of;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+        return 0;
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* --- the table --- */
+
+#define TALLY(name, type, member, help)                                                            \
+    {                                                                                              \
+        name, type, help, write_tally, offsetof(stats, member), NULL                               \
+    }
+#define LABELLED(name, type, write, help)                                                          \
+    {                                                                                              \
+        name, type, help, write, 0, NULL                                                           \
+    }
+#define VALUE(name, type, value, help)                                                             \
+    {                                                                                              \
+        name, type, help, write_value, 0, value                                                    \
+    }
+
+/* The README's section on metrics has the same names, types and texts; a test compares. */
+static const metric METRICS[] = {
+    LABELLED("cardbox_requests_total", "counter", write_requests,
+             "Requests that are over, by operation and class of status."),
+    LABELLED("cardbox_request_duration_seconds", "histogram", write_durations,
+             "From the request line to the last byte of the answer, by class of operation."),
+    TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests that are under way."),
+    LABELLED("cardbox_errors_total", "counter", write_errors,
+             "Answers that are errors, by error_code and reason."),
+    TALLY("cardbox_request_body_bytes_total", "counter", body_bytes_in,
+          "Bytes of bodies that came."),
+    TALLY("cardbox_response_body_bytes_total", "counter", body_bytes_out,
+          "Bytes of bodies that were answered."),
+    TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
+    TALLY("cardbox_client_connections_total", "counter", clients_opened,
+          "Connections of clients since the start."),
+    VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
+    LABELLED("cardbox_database_connections", "gauge", write_links,
+             "Connections to the database, by group and state."),
+    LABELLED("cardbox_statements_total", "counter", write_statements,
+             "Statements sent to the database, by statement."),
+    LABELLED("cardbox_statement_members", "summary", write_members,
+             "Requests that went into one joined statement, by statement."),
+    TALLY("cardbox_queue_length", "gauge", waiting,
+          "Requests that wait for a connection to the database."),
+    TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that joined statements gave."),
+    VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
+    VALUE("cardbox_process_resident_memory_bytes", "gauge", resident_bytes,
+          "Memory of the process that is in RAM."),
+    VALUE("cardbox_process_open_fds", "gauge", open_descriptors, "Open file descriptors."),
+    VALUE("cardbox_process_max_fds", "gauge", descriptors_max, "File descriptors allowed."),
+    VALUE("cardbox_process_start_time_seconds", "gauge", started,
+          "When the process started, in seconds since 1970."),
+    VALUE("cardbox_process_cpu_seconds_total", "counter", cpu_seconds,
+          "CPU time of user and system."),
+    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
+};
+
+static void sum_loops(stats *sum, const shared *house)
+{
+    tally *total = (tally *)(void *)sum;
+    for (long loop = 0; loop < house->set->loops; loop++) {
+        const tally *of = (const tally *)(const void *)&house->stats[loop];
+        for (size_t i = 0; i < STATS_COUNT; i++)
+            tally_add(&total[i], tally_get(&of[i]));
+    }
+}
+
+void metrics_write(buf *out, const shared *house, stats *sum)
+{
+    scene of = {house, sum};
+    sum_loops(sum, house);
+    for (size_t i = 0; i < sizeof(METRICS) / sizeof(METRICS[0]); i++) {
+        const metric *m = &METRICS[i];
+        buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);
+        m->write(out, m, &of);
+    }
+}
+
+void handle_metrics(request *r)
+{
+    stats *sum = handler_take(r, 1, sizeof(*sum));
+    if (sum == NULL)
+        return;
+    r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(request_body(r), r->shared, sum);
+    fault_or_answer(r);
+}

@@ -1,0 +1,18 @@
+/*
+ * stats.c: how the duration of a request finds its place in the histogram.
+ */
+#include "server/stats.h"
+
+static const int64_t BOUNDS[] = {STATS_BOUNDS};
+
+_Static_assert(sizeof(BOUNDS) / sizeof(BOUNDS[0]) == STATS_BUCKETS - 1, "a bucket has no bound");
+
+void stats_request(stats *s, size_t route, route_class class, unsigned status, int64_t us)
+{
+    size_t bucket = 0, digit = status / 100;
+    while (bucket < STATS_BUCKETS - 1 && us > BOUNDS[bucket])
+        bucket++;
+    tally_add(&s->requests[route][digit < STATS_STATUSES ? digit : 0], 1);
+    tally_add(&s->durations[class][bucket], 1);
+    tally_add(&s->duration_us[class], us > 0 ? (uint64_t)us : 0);
+}

@@ -1,0 +1,92 @@
+/*
+ * stats.h: what a loop counts, in memory of its own. Only the loop writes there and whoever answers
+ * /metrics reads: relaxed loads and stores, which cost what plain ones do, no lock and nothing
+ * locked. All members are of one type, so that loops are summed as arrays. Knows no metric's name.
+ */
+#ifndef SERVER_STATS_H
+#define SERVER_STATS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "store/pg/statement.h"
+
+typedef _Atomic(uint64_t) tally;
+
+/* More than there are; the files with the tables check it. */
+#define STATS_ROUTES_MAX 96
+#define STATS_FAULTS_MAX 32
+
+/* The route of requests that have none. */
+#define STATS_NO_ROUTE STATS_ROUTES_MAX
+
+/* The first digit of the status; 0: the client left before there was an answer. */
+#define STATS_STATUSES 6
+
+/* What kind of work a route is, as far as one waits differently for it. */
+typedef enum route_class {
+    CLASS_READ, /* of what has a name */
+    CLASS_WRITE,
+    CLASS_LIST, /* reads of what has none: lists, exports */
+    CLASS_OTHER,
+    ROUTE_CLASSES
+} route_class;
+
+/* Upper bounds of the histogram of durations, in microseconds; above the last is one more. */
+#define STATS_BOUNDS                                                                               \
+    250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,     \
+        5000000, 10000000
+#define STATS_BUCKETS 16
+
+/* What a database connection is good for. */
+typedef enum link_state {
+    LINK_DOWN,     /* not connected */
+    LINK_CHECKING, /* which migration is it at, may it be read? */
+    LINK_UNFIT,    /* not migrated, or not ours to read; asked again after a while */
+    LINK_USABLE,
+    LINK_STATES
+} link_state;
+
+/* What a loop's database connections are kept for. */
+typedef enum link_group { LINK_READS, LINK_GROUPS } link_group;
+
+typedef struct stats {
+    tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];
+    tally durations[ROUTE_CLASSES][STATS_BUCKETS];
+    tally duration_us[ROUTE_CLASSES];
+    tally in_flight;      /* requests */
+    tally clients;        /* open connections of clients */
+    tally clients_opened; /* since the start */
+    tally body_bytes_in, body_bytes_out;
+    tally errors[STATS_FAULTS_MAX]; /* by fault */
+    tally links[LINK_GROUPS][LINK_STATES];
+    tally statements[STATEMENT_COUNT]; /* sent */
+    tally joined[STATEMENT_COUNT];     /* of them, those made of waiting requests */
+    tally members[STATEMENT_COUNT];    /* the requests in those */
+    tally waiting;                     /* requests in the queue */
+    tally retries;                     /* requests whose statement was sent again */
+    tally rows;                        /* that came */
+    char apart[64];                    /* no two loops write to one line of the cache */
+} stats;
+
+#define STATS_COUNT (offsetof(stats, apart) / sizeof(tally))
+
+static inline uint64_t tally_get(const tally *s)
+{
+    return atomic_load_explicit(s, memory_order_relaxed);
+}
+
+static inline void tally_add(tally *s, uint64_t more)
+{
+    atomic_store_explicit(s, tally_get(s) + more, memory_order_relaxed);
+}
+
+static inline void tally_sub(tally *s, uint64_t less)
+{
+    atomic_store_explicit(s, tally_get(s) - less, memory_order_relaxed);
+}
+
+/* Notes a request that is over. */
+void stats_request(stats *s, size_t route, route_class class, unsigned status, int64_t us);
+
+#endif
