@@ -59,6 +59,7 @@ static void render_box(request *r, const join_rows *found)
     if (!open_one(r, found, &box))
         return;
     box_view_object(request_body(r), &box, &read->box_id);
+    request_tag(r, box.head.version);
     fault_or_answer(r);
 }
 
@@ -84,6 +85,7 @@ static void render_box_cards(request *r, const join_rows *found)
     snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
     buf_char(out, ']');
     request_header(r, "Cardbox-Missing", missing);
+    request_tag(r, 0);
     fault_or_answer(r);
 }
 
