@@ -52,7 +52,7 @@ static cardbox_status read_options(box_read *out, const cardbox_read_options *op
     if (options->at_length > 0)
         out->at_length = options->at_length;
     out->at_time = options->at_time != NULL;
-    return out->at_time ? check_time("at_time", options->at_time, &out->at_micros, err)
+    return out->at_time ? check_time("at_time", view_of(options->at_time), &out->at_micros, err)
                         : CARDBOX_OK;
 }
 
