@@ -69,7 +69,8 @@ static void read_ids(reader *in, scan_value list)
                     "Input should be a valid list", list.text);
         return;
     }
-    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !in->faults->nomem; index++) {
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !in->faults->nomem;
+         index++) {
         if (item.kind == SCAN_STRING)
             take_id(in, item.text);
         else

@@ -144,8 +144,7 @@ static void read_ids(field_value *out, here *h)
         fault(h, "list_type", "Input should be a valid list");
         return;
     }
-    for (scan_walk walk = scan_enter(out->json);
-         scan_element(&walk, &item) && !h->shape->nomem;) {
+    for (scan_walk walk = scan_enter(out->json); scan_element(&walk, &item) && !h->shape->nomem;) {
         h->index = (int64_t)out->count++;
         read_element(h, item);
     }
@@ -287,8 +286,9 @@ static void refuse_parameter(shape *s, view name)
 {
     buf token = BUF_INIT(2 * SHAPE_INPUT_MAX);
     buf_json_string(&token, name);
-    shape_unknown(s, &QUERY, buf_ok(&token) ? (view){buf_str(&token), token.len}
-                                            : (view){NULL, SHAPE_INPUT_MAX + 1});
+    shape_unknown(s, &QUERY,
+                  buf_ok(&token) ? (view){buf_str(&token), token.len}
+                                 : (view){NULL, SHAPE_INPUT_MAX + 1});
     buf_free(&token);
 }
 

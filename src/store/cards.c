@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 #include "store/call.h"
-#include "store/card_list.h"
 #include "store/card_result.h"
 #include "store/ids.h"
+#include "store/list.h"
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {
@@ -346,6 +346,14 @@ static cardbox_status read_times(card_list *out, const cardbox_card_filter *filt
     return status;
 }
 
+static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
+                                  cardbox_error *err)
+{
+    if (list_cursor_read(&out->from, view_of(cursor), memory))
+        return CARDBOX_OK;
+    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
+}
+
 static cardbox_status read_filter(card_list *out, const cardbox_card_filter *filter, arena *memory,
                                   cardbox_error *err)
 {
@@ -357,7 +365,7 @@ static cardbox_status read_filter(card_list *out, const cardbox_card_filter *fil
     if (status == CARDBOX_OK)
         status = read_times(out, filter, err);
     if (status == CARDBOX_OK && filter->cursor != NULL)
-        status = list_cursor_read(&out->from, view_of(filter->cursor), memory, err);
+        status = read_cursor(out, filter->cursor, memory, err);
     return status;
 }
 

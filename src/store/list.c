@@ -1,12 +1,11 @@
 /*
- * card_list.c: the filter of a list becomes parameters, and a place in a list becomes text and back.
+ * list.c: what is listed becomes parameters, and a place in a list becomes text and back.
  */
-#include "store/card_list.h"
+#include "store/list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include "cardbox/limits.h"
-#include "store/errors.h"
 
 /* --- cursors --- */
 
@@ -63,30 +62,20 @@ static bool read_id(view *out, view hex, arena *memory)
     return view_is_id(*out, CARDBOX_CARD_ID_MAX);
 }
 
-cardbox_status list_cursor_read(list_cursor *out, view text, arena *memory, cardbox_error *err)
+bool list_cursor_read(list_cursor *out, view text, arena *memory)
 {
     *out = (list_cursor){.given = true};
     view hex = read_micros(text, &out->micros);
-    if (hex.ptr != NULL && read_id(&out->id, hex, memory))
-        return CARDBOX_OK;
-    if (memory->failed)
-        return error_nomem(err);
-    return error_set(err, CARDBOX_INVALID, "cursor \"%.*s\" is not one that a list gave",
-                     text.len > 60 ? 60 : (int)text.len, text.ptr);
+    return hex.ptr != NULL && read_id(&out->id, hex, memory);
 }
 
-void list_cursor_params(params *p, const list_cursor *from)
+bool list_cursor_read_box(list_cursor *out, view text, arena *memory)
 {
-    if (from->given) {
-        params_timestamptz(p, from->micros);
-        params_text(p, from->id);
-    } else {
-        params_null(p);
-        params_null(p);
-    }
+    uuid16 box;
+    return list_cursor_read(out, text, memory) && uuid16_parse(&box, out->id);
 }
 
-/* --- filters --- */
+/* --- cards --- */
 
 static void put_text(params *p, view text)
 {
@@ -149,6 +138,56 @@ void cards_list_params(params *p, const card_list *list)
     put_matches(p, list);
     put_time(p, list->has_after, list->after_micros);
     put_time(p, list->has_before, list->before_micros);
-    list_cursor_params(p, &list->from);
+    put_time(p, list->from.given, list->from.micros);
+    put_text(p, list->from.id);
     params_int8(p, list->limit + 1);
+}
+
+/* --- boxes --- */
+
+static void put_box_cursor(params *p, const list_cursor *from)
+{
+    uuid16 box;
+    put_time(p, from->given, from->micros);
+    if (from->given && uuid16_parse(&box, from->id))
+        params_uuid(p, &box);
+    else
+        params_null(p);
+}
+
+void boxes_list_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    put_box_cursor(p, &list->from);
+    params_int8(p, list->limit + 1);
+}
+
+void boxes_with_card_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    params_text(p, list->card_id);
+    params_int8(p, list->limit + 1);
+    put_box_cursor(p, &list->from);
+}
+
+/* --- histories --- */
+
+void card_revisions_params(params *p, const history *h)
+{
+    params_text(p, h->tenant);
+    params_text(p, h->card_id);
+    params_int8(p, h->before);
+    params_int8(p, h->limit + 1);
+}
+
+void box_log_params(params *p, const history *h)
+{
+    params_text(p, h->tenant);
+    params_uuid(p, &h->box);
+    params_int8(p, h->before);
+    params_int8(p, h->limit + 1);
+    if (h->ids_max < 0)
+        params_null(p);
+    else
+        params_int8(p, h->ids_max);
 }
