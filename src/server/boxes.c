@@ -12,7 +12,7 @@ enum { Q_AT_VERSION, Q_AT_LENGTH, Q_AT_TIME, Q_LIMIT, Q_COUNT };
 static const field QUERY[Q_COUNT] = {
     [Q_AT_VERSION] = {"at_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
     [Q_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
-    [Q_AT_TIME] = {"at_time", FIELD_TIME},
+    [Q_AT_TIME] = {.name = "at_time", .kind = FIELD_TIME},
     [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
 };
 

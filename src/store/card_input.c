@@ -241,7 +241,7 @@ static cardbox_status read_life(card_input *out, const card_given *card, const c
 cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
                                cardbox_error *err)
 {
-    const char *nobody_asks;
+    const char *nobody_asks = NULL;
     member = member == NULL ? &nobody_asks : member;
     *out = (card_input){.tenant = card->tenant, .card_id = card->card_id};
     *member = "card_id";

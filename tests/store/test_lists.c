@@ -63,8 +63,8 @@ static void pages_of_boxes(void **state)
 static void cursors_of_nobody(void **state)
 {
     (void)state;
-    static const char *const BAD[] = {"", "1", "1.", "1.61", "x.61", "1.6", "-.61",
-                                      "99999999999999999999.61"};
+    static const char *const BAD[] = {"",     "1",   "1.",   "1.61",
+                                      "x.61", "1.6", "-.61", "99999999999999999999.61"};
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
