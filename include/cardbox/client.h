@@ -89,8 +89,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * caller's rows and its cards commit together.
  *
  * The connection stays the caller's: CardBox sends statements on it and nothing else: no BEGIN, no
- * COMMIT, no settings. It must be idle, not in pipeline mode and blocking during each call.
- * Prepared statements named `cardbox_...` stay on it.
+ * COMMIT, no settings, no prepared statements. It must be idle, not in pipeline mode and blocking
+ * during each call.
  *
  * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
  *              which leave the caller's transaction as it is

@@ -95,6 +95,8 @@ bool cli_open(cardbox **db, const cli_common *common)
     options.application_name = "cardbox-cli";
     options.pool_max = 1;
     options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
+    options.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
+                                           needs no option */
     if (cli_dsn(&options.conninfo, common, dsn, &err) &&
         cardbox_open(db, &options, &err) == CARDBOX_OK)
         return true;

@@ -153,6 +153,7 @@ static void examine(doctor *d, const doctor_options *options)
     cardbox *db = NULL;
 
     how.application_name = "cardbox-doctor";
+    how.no_named_statements = true; /* as cli_open */
     if (!cli_dsn(&how.conninfo, &options->common, dsn, &err) ||
         cardbox_open(&db, &how, &err) != CARDBOX_OK) {
         say_why_not(d, &err);

@@ -120,6 +120,23 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
+/* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
+ * nobody can close, and keep every later run waiting. */
+static cardbox_status check_session(migrator *m)
+{
+    PGresult *result;
+    cardbox_status status =
+        query(m, &result, STATEMENT_migrate_session, 0, NULL, 0, "looking at the session");
+    if (status != CARDBOX_OK)
+        return status;
+    bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
+    PQclear(result);
+    return own ? CARDBOX_OK
+               : error_set(m->err, CARDBOX_INVALID,
+                           "this connection goes through a pooler such as PgBouncer: give the "
+                           "connection string of PostgreSQL itself");
+}
+
 static cardbox_status lock(migrator *m)
 {
     bool taken = false;
@@ -300,6 +317,8 @@ static cardbox_status run(migrator *m, bool dry_run)
     bool known = false;
     cardbox_status status = CARDBOX_OK;
     if (!dry_run)
+        status = check_session(m);
+    if (!dry_run && status == CARDBOX_OK)
         status = lock(m);
     if (status == CARDBOX_OK)
         status = is_known(m, &known);

@@ -39,6 +39,15 @@ def test_all_files_in_order_and_once():
     assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
 
 
+def test_not_through_a_pooler():
+    """Its lock would stay behind on a connection of the pooler."""
+    dsn = empty()
+    done = cardbox("migrate", "--dsn", cardbox_test.pooled(dsn), check=False)
+    assert done.returncode == 1 and "PostgreSQL itself" in done.stderr, done
+    assert psql(dsn, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0\n"
+    assert psql(dsn, "SELECT to_regnamespace('cardbox') IS NULL") == "t\n"
+
+
 def test_json():
     dsn = empty()
     done = json.loads(cardbox("migrate", "--dsn", dsn, "--json").stdout)

@@ -1,12 +1,12 @@
 # build.sh: the builds that tests run on. A variant is plain, asan, tsan or valgrind (which is the
-# plain build under valgrind); fuzz is asan by clang with coverage for libFuzzer.
+# plain build under valgrind) or pooled (the plain build behind PgBouncer); fuzz is asan by clang with coverage for libFuzzer.
 # shellcheck shell=bash
 
 BUILT=
 
 variant_build() { # VARIANT
     case "$1" in
-    plain | valgrind) echo build ;;
+    plain | valgrind | pooled) echo build ;;
     *) echo "build/$1" ;;
     esac
 }
@@ -43,6 +43,7 @@ set_variant() { # VARIANT
     case "$1" in
     # Everything is several times slower: the tests with thousands of repetitions do fewer.
     asan | tsan | valgrind) export CARDBOX_TEST_LIGHT=1 ;;
+    pooled) export CARDBOX_TEST_POOLED=1 ;;
     esac
 }
 
@@ -98,7 +99,7 @@ compile_test() { # VARIANT FILE [FLAG...]
     # The archives stand twice, as they may need one another.
     # shellcheck disable=SC2046
     "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(room_archives "$build") \
-        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lz -lpq -luuid >&2 || return
+        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lpq -luuid >&2 || return
     echo "$program"
 }
 

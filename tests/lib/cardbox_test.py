@@ -8,7 +8,8 @@ A test is an executable script of functions test_*, ended by
 Each function is one case; one that yields (name, function) pairs is as many cases. The last line
 printed is `N passed, N failed`. Names on the command line choose among the functions.
 Environment: CARDBOX_BUILD, where bin/ is (default build); CARDBOX_TEST_PG, the folder of a cluster
-that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: fewer repetitions.
+that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: fewer repetitions;
+CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transaction mode.
 """
 
 import atexit
@@ -32,6 +33,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
 SHARED = os.path.join(ROOT, "..", "shared")
 LIGHT = bool(os.environ.get("CARDBOX_TEST_LIGHT"))
+POOLED = bool(os.environ.get("CARDBOX_TEST_POOLED"))
 PG_SH = os.path.join(ROOT, "tests", "lib", "pg.sh")
 SANITIZER_REPORT = re.compile(
     rb"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:|\bpanic\b", re.I)
@@ -107,6 +109,15 @@ def as_role(dsn, role):
     return re.sub(r"user=\w+", f"user={role}", dsn)
 
 
+def pooled(dsn):
+    """The DSN through PgBouncer; as it is, if it names no cluster of the tests."""
+    place = re.search(r"host=(\S+)", dsn)
+    if not place or not os.path.isdir(os.path.join(place.group(1), "data")):
+        return dsn
+    return subprocess.run([PG_SH, "pooled", place.group(1), dsn], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 class Postgres:
     """A private cluster. Postgres() starts one, Postgres.shared() takes the test run's."""
 
@@ -162,6 +173,9 @@ class Postgres:
 
 def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120):
     """Runs the CLI; returns its subprocess.CompletedProcess with text output."""
+    if POOLED and arguments[0] != "migrate":
+        arguments = [pooled(word) if word.startswith("host=") else word for word in arguments]
+        env = {name: pooled(value) for name, value in (env or {}).items()}
     done = subprocess.run([os.path.join(BUILD, "bin", "cardbox"), *arguments], input=stdin,
                           capture_output=True, text=True, timeout=timeout,
                           env={**os.environ, **(env or {})})
@@ -187,6 +201,8 @@ class Server:
     def __init__(self, dsn, *options, wait=20, prefix=()):
         self.port = free_port()
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
+        if POOLED:
+            dsn, options = pooled(dsn), (*options, "--no-named-statements")
         command = [*prefix, os.path.join(BUILD, "bin", "cardboxd"),
                    "--dsn", as_role(dsn, "cardbox_app"),
                    "--listen", f"127.0.0.1:{self.port}", *options]

@@ -8,6 +8,7 @@
 #   pg.sh migrated DIR NAME              the same, migrated by $CARDBOX_BUILD/bin/cardbox
 # Roles, none of which needs a password: postgres (superuser), cardbox (owner of the databases),
 # cardbox_app (what servers run as: in cardbox_service, owner of nothing).
+#   pg.sh pooled DIR DSN                 the DSN through PgBouncer, which is started if need be
 #   pg.sh remove DIR                     stops it and removes DIR
 
 pg_bin() {
@@ -82,7 +83,31 @@ pg_migrated() { # DIR NAME
     pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && echo "$dsn"
 }
 
+# In transaction mode and set as the README says, with as few server connections as there can be trouble with, taken in turn: a
+# client that leaves anything in its session soon meets another's. All else is PgBouncer's default.
+pg_pooler() { # DIR
+    local pooler=$1/pooler
+    mkdir -p "$pooler"
+    [ "$(id -u)" -ne 0 ] || chown postgres: "$pooler"
+    printf '"%s" ""\n' postgres cardbox cardbox_app >"$pooler/users"
+    printf '%s\n' '[databases]' "* = host=$1" '[pgbouncer]' pool_mode=transaction auth_type=trust \
+        "auth_file=$pooler/users" listen_port=5432 "unix_socket_dir=$pooler" default_pool_size=3 \
+        server_round_robin=1 max_client_conn=500 "logfile=$pooler/log" "pidfile=$pooler/pid" \
+        server_login_retry=1 query_wait_timeout=5 \
+        stats_users=postgres >"$pooler/ini"
+    pg_as_owner pgbouncer -q -d "$pooler/ini"
+}
+
+pg_pooled() { # DIR DSN
+    (
+        flock 9 # tests that run at the same time share it
+        [ -S "$1/pooler/.s.PGSQL.5432" ] || pg_pooler "$1" 9>&-
+    ) 9>"$1.lock" && echo "${2/host=$1 /host=$1/pooler }"
+}
+
 pg_remove() { # DIR
+    [ ! -f "$1/pooler/pid" ] || kill "$(cat "$1/pooler/pid")"
+    rm -f "$1.lock"
     [ ! -f "$1/data/postmaster.pid" ] || pg_stop "$1" immediate
     rm -rf "$1"
 }
@@ -91,7 +116,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    start | stop | restart | createdb | migrated | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | createdb | migrated | pooled | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi

@@ -31,12 +31,20 @@ static inline int test_times(int normally, int lightly)
     return getenv("CARDBOX_TEST_LIGHT") != NULL ? lightly : normally;
 }
 
+/* How to connect: behind PgBouncer if the variant is that. */
+static inline cardbox_options test_options(void)
+{
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    options.conninfo = test_dsn();
+    options.no_named_statements = getenv("CARDBOX_TEST_POOLED") != NULL;
+    return options;
+}
+
 static inline cardbox *test_open(unsigned pool_max)
 {
     cardbox *db = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_options options = CARDBOX_OPTIONS_INIT;
-    options.conninfo = test_dsn();
+    cardbox_options options = test_options();
     options.pool_max = pool_max;
     if (cardbox_open(&db, &options, &err) != CARDBOX_OK) {
         fprintf(stderr, "cannot open %s: %s\n", test_dsn(), err.message);

@@ -241,8 +241,7 @@ static void full_pool(void **state)
     (void)state;
     cardbox *small = NULL, *first = NULL, *second = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_options options = CARDBOX_OPTIONS_INIT;
-    options.conninfo = test_dsn();
+    cardbox_options options = test_options();
     options.pool_max = 1;
     options.acquire_timeout_ms = 50;
     assert_ok(cardbox_open(&small, &options, &err), &err);
@@ -313,7 +312,7 @@ static void lent_connection(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_card card = test_card("lent-1", "1");
     PGconn *pg = PQconnectdb(test_dsn());
-    PQclear(PQexec(pg, "CREATE TEMP TABLE mine (id text)"));
+    PQclear(PQexec(pg, "CREATE TABLE mine (id text)"));
     for (int turn = 0; turn < 2; turn++) {
         PQclear(PQexec(pg, "BEGIN"));
         PQclear(PQexec(pg, "INSERT INTO mine VALUES ('lent-1')"));
@@ -351,8 +350,7 @@ static void after_fork(void **state)
     pid_t child = fork();
     if (child == 0) {
         cardbox *own = NULL;
-        cardbox_options options = CARDBOX_OPTIONS_INIT;
-        options.conninfo = test_dsn();
+        cardbox_options options = test_options();
         bool refused = cardbox_ping(db, &err) == CARDBOX_INVALID;
         bool opened = cardbox_open(&own, &options, &err) == CARDBOX_OK &&
                       cardbox_ping(own, &err) == CARDBOX_OK;
