@@ -16,7 +16,7 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) 
              -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 LIB_LIBS    = -lpq -luuid -pthread
-SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd
+SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz
 
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
 LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c)

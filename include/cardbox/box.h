@@ -284,6 +284,35 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, const char *card_id,
                         unsigned limit, cardbox_error *err);
 
+/**
+ * Lists the boxes of a tenant, the newest first (by creation, ties by id), a page at a time.
+ *
+ * @param out     receives the page: boxes without their ids (card_count 0); cardbox_boxes_cursor
+ *                gives what to pass for the next one
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param cursor  from cardbox_boxes_cursor; NULL: from the newest
+ * @param limit   1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
+ * @param err     may be NULL
+ * @return CARDBOX_OK even if there is none; CARDBOX_INVALID (also for a cursor that is not one of
+ *         ours); and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db,
+                                                                const char *tenant,
+                                                                const char *cursor, unsigned limit,
+                                                                cardbox_error *err);
+
+/**
+ * Where the next page begins.
+ *
+ * @param boxes  a result
+ * @return what to pass to cardbox_list_boxes, borrowed until cardbox_boxes_free; NULL: this page is
+ *         the last, or no list's
+ */
+CARDBOX_API const char *cardbox_boxes_cursor(const cardbox_boxes *boxes);
+
 /** How many boxes a result holds. @param boxes a result or NULL @return the number */
 CARDBOX_API size_t cardbox_boxes_count(const cardbox_boxes *boxes);
 

@@ -323,6 +323,51 @@ CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
  */
 CARDBOX_API const char *cardbox_card_text(const cardbox_card *card);
 
+/** What a card said before it was repaired. What it points to is borrowed from the result. */
+typedef struct cardbox_revision {
+    int64_t revision;         /**< 1 is the oldest of its card */
+    const char *replaced_at;  /**< RFC 3339 in UTC */
+    const cardbox_card *card; /**< as it was; never sealed */
+} cardbox_revision;
+
+/** A page of a card's revisions. Opaque; free with cardbox_revisions_free. */
+typedef struct cardbox_revisions cardbox_revisions;
+
+/**
+ * Reads what a card said before, newest first: the audit of repairs.
+ *
+ * @param out              receives a page
+ * @param db               any handle
+ * @param tenant           the tenant
+ * @param card_id          the card, which must be readable now
+ * @param before_revision  only revisions below this; 0: from the newest
+ * @param limit            1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
+ * @param err              may be NULL
+ * @return CARDBOX_OK even if it was never repaired; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_revisions(
+    cardbox_revisions **out, cardbox *db, const char *tenant, const char *card_id,
+    int64_t before_revision, unsigned limit, cardbox_error *err);
+
+/** How many revisions a page holds. @param revisions a page or NULL @return the number */
+CARDBOX_API size_t cardbox_revisions_count(const cardbox_revisions *revisions);
+
+/**
+ * One revision of a page.
+ *
+ * @param revisions  a page
+ * @param index      0 to cardbox_revisions_count - 1
+ * @return borrowed until cardbox_revisions_free; NULL past the end
+ */
+CARDBOX_API const cardbox_revision *cardbox_revisions_at(const cardbox_revisions *revisions,
+                                                         size_t index);
+
+/** Frees a page and all that it lent. @param revisions a page or NULL */
+CARDBOX_API void cardbox_revisions_free(cardbox_revisions *revisions);
+
 /**
  * The role that a card type has where the card names none.
  *

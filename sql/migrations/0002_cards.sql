@@ -52,12 +52,14 @@ CREATE INDEX cards_by_deletion ON cardbox.cards (deleted_at) WHERE deleted_at IS
 CREATE TABLE cardbox.card_revisions (
     tenant_id    text COLLATE "C" NOT NULL,
     card_id      text COLLATE "C" NOT NULL,
-    revision     bigint GENERATED ALWAYS AS IDENTITY,
+    revision     bigint NOT NULL, -- 1 is the oldest of its card
     replaced_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     content      jsonb,
     raw          json,
     tool_calls   jsonb,
     tool_call_id text COLLATE "C",
+    ttl_seconds  integer,
+    expires_at   timestamptz,
     metadata     jsonb,
     created_at   timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, card_id, revision)

@@ -92,10 +92,15 @@ BEGIN
         END IF;
 
         IF NOT same THEN
+            -- The lock on the card makes this count its own.
             INSERT INTO cardbox.card_revisions
-                (tenant_id, card_id, content, raw, tool_calls, tool_call_id, metadata, created_at)
-            VALUES (old_card.tenant_id, old_card.card_id, old_card.content, old_card.raw,
-                    old_card.tool_calls, old_card.tool_call_id, old_card.metadata,
+                (tenant_id, card_id, revision, content, raw, tool_calls, tool_call_id, ttl_seconds,
+                 expires_at, metadata, created_at)
+            VALUES (old_card.tenant_id, old_card.card_id,
+                    (SELECT coalesce(max(r.revision), 0) + 1 FROM cardbox.card_revisions r
+                      WHERE r.tenant_id = old_card.tenant_id AND r.card_id = old_card.card_id),
+                    old_card.content, old_card.raw, old_card.tool_calls, old_card.tool_call_id,
+                    old_card.ttl_seconds, old_card.expires_at, old_card.metadata,
                     old_card.created_at);
         END IF;
         BEGIN

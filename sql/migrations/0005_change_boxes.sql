@@ -139,7 +139,7 @@ BEGIN
 END
 $$;
 
--- Replaces the list; makes a box that is missing, unless a version is expected. The old list's
+-- Replaces the list; makes a box that is missing, unless a version is expected: 0 is any. The old list's
 -- tail is sealed too, so that the old chain is complete without the head.
 CREATE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
@@ -168,7 +168,7 @@ BEGIN
     END IF;
     version := head.version;
     length := head.length;
-    IF expected <> head.version THEN
+    IF expected > 0 AND expected <> head.version THEN
         outcome := 4;
         RETURN;
     END IF;

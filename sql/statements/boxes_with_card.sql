@@ -4,6 +4,8 @@
 -- $1 text  tenant
 -- $2 text  card id
 -- $3 int8  how many
+-- $4 timestamptz, $5 uuid  the last row of the page before; NULL: from the newest. A box that changes
+-- between two pages goes to the front.
 WITH RECURSIVE holding AS (
     SELECT s.chain_id, s.start
       FROM cardbox.card_box_segments s
@@ -23,4 +25,7 @@ WITH RECURSIVE holding AS (
      WHERE b.tenant_id = $1::text AND b.tail ? $2::text AND b.deleted_at IS NULL
 )
 SELECT h.box_id, h.version, h.length, h.parent_ids, h.created_at, h.updated_at
-  FROM held h ORDER BY h.updated_at DESC, h.box_id LIMIT $3::int8
+  FROM held h
+ WHERE (h.updated_at, h.box_id) < (coalesce($4::timestamptz, 'infinity'), coalesce($5::uuid,
+        'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+ ORDER BY h.updated_at DESC, h.box_id DESC LIMIT $3::int8

@@ -243,3 +243,12 @@ void isotime_from_micros(isotime *out, int64_t micros)
     out->second = seconds % 60;
     date_from_days(out, days);
 }
+
+bool isotime_moment(view text, int64_t *micros)
+{
+    isotime time;
+    if (!isotime_parse(text, &time) || !time.has_offset)
+        return false;
+    *micros = isotime_to_micros(&time);
+    return *micros >= MICROS_MIN && *micros <= MICROS_MAX;
+}

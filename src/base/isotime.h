@@ -33,6 +33,10 @@ void isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 
+/* Reads a moment that somebody names: as isotime_parse, with an offset, in years 1 to 9999 of UTC.
+ */
+bool isotime_moment(view text, int64_t *micros);
+
 /* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */
 void isotime_from_micros(isotime *out, int64_t micros);
 

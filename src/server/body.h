@@ -5,8 +5,8 @@
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
 
-#include "base/scan.h"
 #include "server/idset.h"
+#include "server/shape.h"
 
 /* Ids of one batch, and the bounds of a limit. */
 #define BODY_IDS_MAX  100
@@ -28,20 +28,6 @@ typedef struct body_batch {
     int64_t limit; /* clamped */
 } body_batch;
 
-typedef enum body_result {
-    BODY_OK,
-    BODY_MALFORMED, /* not JSON, or a member twice: `error` says where and what */
-    BODY_FAULTS,    /* JSON of the wrong shape: `items` has the faults */
-    BODY_TOO_MANY,  /* more than BODY_IDS_MAX different ids */
-    BODY_NOMEM
-} body_result;
-
-typedef struct body_error {
-    size_t position;
-    const char *message;
-    buf items; /* JSON objects with commas between; buf_free it */
-} body_error;
-
 /* What a batch may hold: the name of its list, and whether the ids are UUIDs, of which two
  * spellings are one, and whether hydrate and limit are read. */
 typedef struct body_shape {
@@ -49,8 +35,8 @@ typedef struct body_shape {
     bool boxes;
 } body_shape;
 
-body_result body_read(body_batch *out, view text, const body_shape *shape, arena *memory,
-                      body_error *error);
+/* Reads the body of `s`, which gets the faults. */
+void body_read(body_batch *out, const body_shape *wanted, shape *s);
 
 /* Brings a limit into its bounds. */
 int64_t limit_clamp(int64_t limit);

@@ -5,28 +5,61 @@
 #include "server/handlers.h"
 #include "base/uuid.h"
 #include "server/box_view.h"
-#include "server/query.h"
+
+/* What the reads of one box take; whatever else stands in the query is ignored. */
+enum { Q_AT_VERSION, Q_AT_LENGTH, Q_AT_TIME, Q_LIMIT, Q_COUNT };
+
+static const field QUERY[Q_COUNT] = {
+    [Q_AT_VERSION] = {"at_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
+    [Q_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
+    [Q_AT_TIME] = {.name = "at_time", .kind = FIELD_TIME},
+    [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
+};
 
 static void not_found(request *r)
 {
     fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
 }
 
-/* A read of the box in the path. NULL: answered. */
-static box_read *read_of_path(request *r)
+/* Which moment the query names. False: several; answered. */
+static bool read_moment(request *r, box_read *read, const field_value *query)
 {
-    uuid16 id;
-    if (!uuid16_parse(&id, r->match.params[1])) {
+    if (query[Q_AT_VERSION].given + query[Q_AT_LENGTH].given + query[Q_AT_TIME].given > 1) {
+        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\"],\"msg\":"
+                                   "\"Give one of at_version, at_length and at_time\"}"));
+        return false;
+    }
+    if (query[Q_AT_VERSION].given)
+        read->at_version = query[Q_AT_VERSION].number;
+    if (query[Q_AT_LENGTH].given)
+        read->at_length = query[Q_AT_LENGTH].number;
+    read->at_time = query[Q_AT_TIME].given;
+    read->at_micros = query[Q_AT_TIME].number;
+    return true;
+}
+
+/* Reads of the box in the path: first as of the moment that the query names, if it names one; last
+ * as it is now. *count is 1 or 2. NULL: answered. */
+static box_read *reads_of_path(request *r, const field_value *query, size_t *count)
+{
+    box_read *reads = handler_take(r, 2, sizeof(*reads));
+    if (reads == NULL)
+        return NULL;
+    reads[1] = (box_read)BOX_READ_INIT;
+    reads[1].tenant = request_tenant(r);
+    reads[1].most = 0;
+    reads[0] = reads[1];
+    reads[0].most = -1;
+    if (!read_moment(r, &reads[0], query))
+        return NULL;
+    if (!uuid16_parse(&reads[0].box_id, r->match.params[1])) {
         not_found(r);
         return NULL;
     }
-    box_read *read = handler_take(r, 1, sizeof(*read));
-    if (read == NULL)
-        return NULL;
-    *read = (box_read)BOX_READ_INIT;
-    read->tenant = request_tenant(r);
-    read->box_id = id;
-    return read;
+    reads[1].box_id = reads[0].box_id;
+    bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
+    *count = earlier ? 2 : 1;
+    return reads;
 }
 
 static void join(request *r, const box_read *reads, size_t count, size_t weight, join_render render)
@@ -39,15 +72,21 @@ static void join(request *r, const box_read *reads, size_t count, size_t weight,
 /* The one box that a request is about. False: answered. */
 static bool open_one(request *r, const join_rows *found, box_view *box)
 {
-    if (!handler_check_budget(r, found, 1, BOX_COLUMNS))
+    if (!handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS))
         return false;
     if (!box_view_open(box, found, 0, &r->memory)) {
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return false;
     }
-    if (!box->exists)
+    if (box->exists)
+        return true;
+    /* The second read says whether it is the box or the moment that is missing. */
+    if (r->ticket.count > 1 && found->start[1] < found->start[2])
+        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
+                     "the box was never as it is asked for");
+    else
         not_found(r);
-    return box->exists;
+    return false;
 }
 
 /* --- the ids of one --- */
@@ -59,16 +98,17 @@ static void render_box(request *r, const join_rows *found)
     if (!open_one(r, found, &box))
         return;
     box_view_object(request_body(r), &box, &read->box_id);
+    request_tag(r, box.head.version);
     fault_or_answer(r);
 }
 
 void handle_box(request *r)
 {
-    box_read *read = read_of_path(r);
-    if (read == NULL)
-        return;
-    read->skip = 0;
-    join(r, read, 1, 1, render_box);
+    size_t count;
+    field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
+    box_read *reads = query == NULL ? NULL : reads_of_path(r, query, &count);
+    if (reads != NULL)
+        join(r, reads, count, count, render_box);
 }
 
 /* --- the cards of one --- */
@@ -84,55 +124,20 @@ static void render_box_cards(request *r, const join_rows *found)
     snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
     buf_char(out, ']');
     request_header(r, "Cardbox-Missing", missing);
+    request_tag(r, 0);
     fault_or_answer(r);
-}
-
-/* The limit in the query. False: answered. */
-static bool read_limit(request *r, int64_t *limit)
-{
-    view text = {NULL, 0};
-    buf item = BUF_INIT(4096);
-    *limit = LIMIT_DEFAULT;
-    switch (query_find(&text, r->query, "limit", &r->memory)) {
-    case QUERY_ABSENT:
-        return true;
-    case QUERY_NOMEM:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
-        return false;
-    case QUERY_MALFORMED:
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the query parameter limit is malformed");
-        return false;
-    case QUERY_FOUND:
-        break;
-    }
-    if (query_integer(text, limit)) {
-        *limit = limit_clamp(*limit);
-        return true;
-    }
-    buf_text(&item, "{\"type\":\"int_parsing\",\"loc\":[\"query\",\"limit\"],"
-                    "\"msg\":\"Input should be a valid integer\",\"input\":");
-    buf_json_string(&item, text);
-    buf_char(&item, '}');
-    if (buf_ok(&item))
-        fault_answer_shape(r, (view){buf_str(&item), item.len});
-    else
-        fault_answer_shape(r, VIEW("{\"type\":\"int_parsing\",\"loc\":[\"query\",\"limit\"],"
-                                   "\"msg\":\"Input should be a valid integer\"}"));
-    buf_free(&item);
-    return false;
 }
 
 void handle_box_cards(request *r)
 {
-    int64_t limit;
-    if (!read_limit(r, &limit))
+    size_t count;
+    field_value *query = handler_read_query(r, QUERY, Q_COUNT, true);
+    box_read *reads = query == NULL ? NULL : reads_of_path(r, query, &count);
+    if (reads == NULL)
         return;
-    box_read *read = read_of_path(r);
-    if (read == NULL)
-        return;
-    read->want = BOX_WANT_CARDS;
-    read->tail = limit;
-    join(r, read, 1, (size_t)limit, render_box_cards);
+    reads->want = BOX_WANT_CARDS;
+    reads->tail = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
+    join(r, reads, count, (size_t)reads->tail, render_box_cards);
 }
 
 /* --- many --- */

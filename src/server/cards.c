@@ -31,6 +31,7 @@ static void render_card(request *r, const join_rows *found)
     card_row_read(&card, found->rows, found->row[found->start[0]], CARD_FIRST);
     reserve_card(r, &card);
     card_json(request_body(r), &card, request_tenant(r));
+    request_tag(r, 0);
     fault_or_answer(r);
 }
 

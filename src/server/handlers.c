@@ -3,6 +3,8 @@
  */
 #include "server/handlers.h"
 
+#include <inttypes.h>
+
 const route ROUTES[] = {
     {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", ROUTE_NO_BODY, SCOPE_READ,
      handle_card},
@@ -63,39 +65,69 @@ void *handler_take(request *r, size_t count, size_t size)
     return taken;
 }
 
-static void answer_body_error(request *r, body_result result, const body_shape *shape,
-                              const body_error *error)
+static void answer_malformed(request *r, const shape *s)
 {
-    switch (result) {
-    case BODY_MALFORMED:
+    if (s->member == NULL)
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
-                     error->position, error->message);
-        break;
-    case BODY_FAULTS:
-        fault_answer_shape(r, (view){buf_str(&error->items), error->items.len});
-        break;
-    case BODY_TOO_MANY:
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %d", shape->ids, BODY_IDS_MAX);
-        break;
-    default:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
-    }
+                     s->position, s->message);
+    else if (s->member[0] == '\0')
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "a name in the query is malformed");
+    else
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the query parameter %s is malformed", s->member);
 }
 
-body_batch *handler_read_batch(request *r, const body_shape *shape)
+bool handler_check_shape(request *r, const shape *s)
 {
-    body_error error;
+    switch (shape_check(s)) {
+    case SHAPE_OK:
+        return true;
+    case SHAPE_MALFORMED:
+        answer_malformed(r, s);
+        break;
+    case SHAPE_FAULTS:
+        fault_answer_shape(r, (view){buf_str(&s->items), s->items.len});
+        break;
+    case SHAPE_TOO_MANY:
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many, s->most);
+        break;
+    case SHAPE_NOMEM:
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        break;
+    }
+    return false;
+}
+
+void handler_shape(request *r, shape *s)
+{
+    shape_init(s, (view){buf_str(&r->body), r->body.len}, &r->memory);
+}
+
+body_batch *handler_read_batch(request *r, const body_shape *wanted)
+{
+    shape s;
     body_batch *batch = handler_take(r, 1, sizeof(*batch));
     if (batch == NULL)
         return NULL;
-    body_result result =
-        body_read(batch, (view){buf_str(&r->body), r->body.len}, shape, &r->memory, &error);
-    if (result != BODY_OK) {
-        answer_body_error(r, result, shape, &error);
+    handler_shape(r, &s);
+    body_read(batch, wanted, &s);
+    if (!handler_check_shape(r, &s))
         batch = NULL;
-    }
-    buf_free(&error.items);
+    shape_free(&s);
     return batch;
+}
+
+field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)
+{
+    shape s;
+    field_value *values = handler_take(r, count, sizeof(*values));
+    if (values == NULL)
+        return NULL;
+    handler_shape(r, &s);
+    fields_read_query(values, table, count, r->query, lenient, &s);
+    if (!handler_check_shape(r, &s))
+        values = NULL;
+    shape_free(&s);
+    return values;
 }
 
 static size_t row_bytes(const store_rows *rows, int row, int columns)

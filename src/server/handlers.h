@@ -7,6 +7,7 @@
 
 #include "server/body.h"
 #include "server/fault.h"
+#include "server/fields.h"
 
 void handle_card(request *r);
 void handle_cards_batch(request *r);
@@ -19,8 +20,17 @@ void handle_version(request *r);
 void handle_openapi(request *r);
 void handle_metrics(request *r);
 
+/* A shape for what the request brings; shape_free it. */
+void handler_shape(request *r, shape *s);
+
+/* Whether nothing is wrong with it; answered if something is. */
+bool handler_check_shape(request *r, const shape *s);
+
 /* The batch that the request's body holds, in its arena. NULL: answered. */
-body_batch *handler_read_batch(request *r, const body_shape *shape);
+body_batch *handler_read_batch(request *r, const body_shape *wanted);
+
+/* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
+field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
 
 /* A piece of the request's arena. NULL: answered. */
 void *handler_take(request *r, size_t count, size_t size);

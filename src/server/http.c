@@ -51,6 +51,9 @@ static exchange *exchange_new(http *h)
     x->next = NULL;
     x->begun = false;
     x->received = 0;
+    x->sent = 0;
+    x->gzip = NULL;
+    x->ended = false;
     h->active++;
     tally_add(&h->stats->in_flight, 1);
     return x;
@@ -60,6 +63,7 @@ static void exchange_free(exchange *x)
 {
     http *h = x->http;
     request_clear(&x->request);
+    squeeze_free(x->gzip);
     h->active--;
     tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
@@ -289,6 +293,7 @@ void http_free(http *h)
         free(h->spares);
         h->spares = next;
     }
+    squeeze_free(h->gzip);
     free(h);
 }
 

@@ -10,6 +10,7 @@
 #include "base/uuid.h"
 #include "server/http.h"
 #include "server/http_clients.h"
+#include "server/squeeze.h"
 
 /* The request comes first: one pointer is both. */
 typedef struct exchange {
@@ -21,6 +22,9 @@ typedef struct exchange {
     view raw_target;       /* where the library has it */
     bool begun;            /* its head was looked at */
     uint64_t received;     /* bytes of its body */
+    size_t sent;           /* of the answer, if it goes piece by piece */
+    squeeze *gzip;         /* the answer goes through it piece by piece; NULL: it does not */
+    bool ended;            /* all of it has */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
 
@@ -35,6 +39,7 @@ struct http {
     size_t spare_count;
     size_t active;
     bool pending;
+    squeeze *gzip;      /* for answers that are compressed in one go; made when first needed */
     size_t refused;     /* answers of 503 that the log has not been told of */
     int64_t refused_ms; /* when it may be told again */
     time_t date_s;      /* the second that `date` shows */
@@ -54,5 +59,8 @@ void http_work(exchange *x);
 
 /* Hands the answer to the library. */
 enum MHD_Result http_send(exchange *x);
+
+/* An answer whose body is made while it is sent, through x->gzip. NULL: no memory. */
+struct MHD_Response *http_stream(exchange *x);
 
 #endif

@@ -24,24 +24,24 @@ static bool says(view encoded, const char *name)
     return view_equal((view){decoded, len}, view_of(name));
 }
 
-query_result query_find(view *out, view query, const char *name, arena *memory)
+bool query_next(view *query, view *name, view *value)
 {
-    bool found = false;
-    view raw = {"", 0};
-    while (query.len > 0) {
-        const char *next = memchr(query.ptr, '&', query.len);
-        size_t len = next == NULL ? query.len : (size_t)(next - query.ptr);
-        const char *equals = memchr(query.ptr, '=', len);
-        size_t name_len = equals == NULL ? len : (size_t)(equals - query.ptr);
-        if (says((view){query.ptr, name_len}, name)) {
-            raw = equals == NULL ? (view){"", 0} : (view){equals + 1, len - name_len - 1};
-            found = true;
-        }
+    while (query->len > 0) {
+        const char *next = memchr(query->ptr, '&', query->len);
+        size_t len = next == NULL ? query->len : (size_t)(next - query->ptr);
+        const char *equals = memchr(query->ptr, '=', len);
+        *name = (view){query->ptr, equals == NULL ? len : (size_t)(equals - query->ptr)};
+        *value = equals == NULL ? (view){"", 0} : (view){equals + 1, len - name->len - 1};
         size_t step = next == NULL ? len : len + 1;
-        query = (view){query.ptr + step, query.len - step};
+        *query = (view){query->ptr + step, query->len - step};
+        if (len > 0)
+            return true;
     }
-    if (!found)
-        return QUERY_ABSENT;
+    return false;
+}
+
+query_result query_decode(view *out, view raw, arena *memory)
+{
     char *decoded = arena_take(memory, raw.len + 1);
     if (decoded == NULL)
         return QUERY_NOMEM;
@@ -50,6 +50,15 @@ query_result query_find(view *out, view query, const char *name, arena *memory)
         memchr(decoded, '\0', out->len) != NULL)
         return QUERY_MALFORMED;
     return QUERY_FOUND;
+}
+
+query_result query_find(view *out, view query, const char *name, arena *memory)
+{
+    view raw_name, raw_value, last = {NULL, 0};
+    while (query_next(&query, &raw_name, &raw_value))
+        if (says(raw_name, name))
+            last = raw_value;
+    return last.ptr == NULL ? QUERY_ABSENT : query_decode(out, last, memory);
 }
 
 static size_t digits(view text)

@@ -10,8 +10,14 @@
 
 typedef enum query_result { QUERY_ABSENT, QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_result;
 
-/* The decoded value of the last parameter of that name; names are case-sensitive. Malformed: the
- * value has a broken escape, a NUL or invalid UTF-8. */
+/* Takes the next parameter from the front of a query, name and value as they came; one without a
+ * '=' has an empty value. False: there is none. */
+bool query_next(view *query, view *name, view *value);
+
+/* Decodes a name or value. Malformed: a broken escape, a NUL or invalid UTF-8. */
+query_result query_decode(view *out, view raw, arena *memory);
+
+/* The decoded value of the last parameter of that name; names are case-sensitive. */
 query_result query_find(view *out, view query, const char *name, arena *memory);
 
 /* An integer of any size, clamped to int64's range: blanks around, a sign and a fraction of zeros

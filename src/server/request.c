@@ -57,6 +57,12 @@ void request_answer_fixed(request *r, unsigned status, view json)
     request_move(r, REQUEST_ANSWERED);
 }
 
+void request_tag(request *r, int64_t version)
+{
+    r->answer.tagged = true;
+    r->answer.version = version;
+}
+
 void request_header(request *r, const char *name, const char *value)
 {
     assert(r->answer.headers < ANSWER_HEADERS_MAX);

@@ -26,6 +26,8 @@ typedef struct answer {
     view fixed;       /* static text instead */
     const char *type; /* Content-Type; NULL: application/json */
     bool close;       /* the connection ends with it */
+    bool tagged;      /* has an ETag, if it is a 200 */
+    int64_t version;  /* to stand in the ETag; 0: none */
     size_t headers;   /* besides those that every answer has */
     struct {
         const char *name;
@@ -83,6 +85,10 @@ buf *request_body(request *r);
 
 /* The answer is static text. */
 void request_answer_fixed(request *r, unsigned status, view json);
+
+/* The answer, if it is a 200, has an ETag over its body, with the version of a box before it; 0: no
+ * version. */
+void request_tag(request *r, int64_t version);
 
 /* Adds a header; a value that is not static must live in the request's arena. NULL is ignored. */
 void request_header(request *r, const char *name, const char *value);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "store/call.h"
 #include "store/card_result.h"
+#include "store/list.h"
 
 struct cardbox_log {
     arena memory;
@@ -14,11 +15,15 @@ struct cardbox_log {
     size_t count;
 };
 
-static cardbox_status take_log(cardbox_log **out, store_rows *rows, cardbox_error *err)
+/* One row more than `limit` was asked for. */
+static cardbox_status take_log(cardbox_log **out, store_rows *rows, unsigned limit,
+                               cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows);
-    if (count > 0 && rows_null(rows, 0, 0))
+    if (count > 0 && rows_null(rows, 0, LOG_COL_VERSION))
         count = 0; /* a box without a change that fits */
+    if (count > limit)
+        count = limit;
     cardbox_log *log = calloc(1, sizeof(*log));
     if (log == NULL) {
         rows_free(rows);
@@ -29,12 +34,12 @@ static cardbox_status take_log(cardbox_log **out, store_rows *rows, cardbox_erro
     for (size_t i = 0; log->entries != NULL && i < count; i++) {
         int row = (int)i;
         log->entries[log->count++] = (cardbox_log_entry){
-            .version = rows_int8(rows, row, 0),
-            .op = rows_text(rows, row, 1).ptr,
-            .length = rows_int8(rows, row, 2),
-            .added = rows_int8(rows, row, 3),
-            .append_key = rows_text(rows, row, 4).ptr,
-            .at = time_text(&log->memory, rows_micros(rows, row, 5)),
+            .version = rows_int8(rows, row, LOG_COL_VERSION),
+            .op = rows_text(rows, row, LOG_COL_OP).ptr,
+            .length = rows_int8(rows, row, LOG_COL_LENGTH),
+            .added = rows_int8(rows, row, LOG_COL_ADDED),
+            .append_key = rows_text(rows, row, LOG_COL_KEY).ptr,
+            .at = time_text(&log->memory, rows_micros(rows, row, LOG_COL_AT)),
         };
     }
     if (log->memory.failed) {
@@ -50,7 +55,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
                                cardbox_error *err)
 {
     store_rows *rows = NULL;
-    uuid16 box;
+    history h = {.before = before_version > 0 ? before_version : INT64_MAX, .ids_max = -1};
     params p;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK && before_version < 0)
@@ -60,20 +65,19 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    if (box_id == NULL || !uuid16_parse(&box, view_of(box_id)))
+    if (box_id == NULL || !uuid16_parse(&h.box, view_of(box_id)))
         return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    h.tenant = view_of(tenant);
+    h.limit = limit;
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
-    params_int8(&p, before_version > 0 ? before_version : INT64_MAX);
-    params_int8(&p, limit);
+    box_log_params(&p, &h);
     status = client_run(db, STATEMENT_box_log, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
         return error_set(err, CARDBOX_NOT_FOUND, "box not found");
     }
-    return status == CARDBOX_OK ? take_log(out, rows, err) : status;
+    return status == CARDBOX_OK ? take_log(out, rows, limit, err) : status;
 }
 
 size_t cardbox_log_count(const cardbox_log *log)

@@ -5,18 +5,10 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
+#include "store/box_result.h"
 #include "store/call.h"
 #include "store/card_result.h"
 #include "store/ids.h"
-
-struct cardbox_boxes {
-    arena memory;
-    store_rows *rows;
-    cardbox_box *boxes;
-    size_t count;
-    const char **missing;
-    size_t missing_count;
-};
 
 /* What a caller asked for: places of UUIDs among all ids, and the reads of those. */
 typedef struct request {
@@ -52,7 +44,7 @@ static cardbox_status read_options(box_read *out, const cardbox_read_options *op
     if (options->at_length > 0)
         out->at_length = options->at_length;
     out->at_time = options->at_time != NULL;
-    return out->at_time ? check_time("at_time", options->at_time, &out->at_micros, err)
+    return out->at_time ? check_time("at_time", view_of(options->at_time), &out->at_micros, err)
                         : CARDBOX_OK;
 }
 
@@ -100,80 +92,6 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
 }
 
 /* --- ids --- */
-
-static cardbox_status new_boxes(cardbox_boxes **out, store_rows *rows, size_t count,
-                                cardbox_error *err)
-{
-    cardbox_boxes *made = calloc(1, sizeof(*made));
-    if (made != NULL) {
-        made->rows = rows;
-        made->boxes = arena_zeros(&made->memory, count, sizeof(*made->boxes));
-        made->missing = arena_zeros(&made->memory, count, sizeof(*made->missing));
-    } else {
-        rows_free(rows);
-    }
-    if (made == NULL || made->memory.failed) {
-        cardbox_boxes_free(made);
-        error_nomem(err);
-        return CARDBOX_NOMEM;
-    }
-    *out = made;
-    return CARDBOX_OK;
-}
-
-/* An id as text. What is no string, or says NUL, can only come from another writer: it is shown as
- * its JSON, which names no card. */
-static const char *id_text(arena *memory, scan_value id)
-{
-    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
-    bool plain = id.kind == SCAN_STRING && memchr(id.text.ptr, '\\', id.text.len) == NULL;
-    if (plain)
-        return arena_copy(memory, (view){id.text.ptr + 1, id.text.len - 2});
-    bool decoded = id.kind == SCAN_STRING && scan_decode(&text, id.text);
-    const char *copy = arena_copy(memory, decoded ? (view){buf_str(&text), text.len} : id.text);
-    buf_free(&text);
-    return copy;
-}
-
-/* Puts the ids of a run, which begins at `start`, into the part of the list that was asked for. */
-static void place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
-                      view run)
-{
-    scan_value element;
-    int64_t at = start;
-    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
-        if (at >= first && at < before)
-            ids[at - first] = id_text(memory, element);
-}
-
-static const char *const *read_list(arena *memory, view json, size_t *count)
-{
-    size_t n = 0;
-    scan_value element;
-    for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
-        n++;
-    const char **list = arena_zeros(memory, n, sizeof(*list));
-    *count = list == NULL ? 0 : n;
-    if (list != NULL)
-        place_ids(memory, list, 0, (int64_t)n, 0, json);
-    return list;
-}
-
-/* A box from its head row, with room for its ids. */
-static void read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
-                      const box_head *head)
-{
-    uuid16_format(box->box_id, box_id);
-    box->version = head->version;
-    box->length = head->length;
-    box->first = head->first;
-    box->card_count = (size_t)(head->before - head->first);
-    *ids = arena_zeros(memory, box->card_count, sizeof(**ids));
-    box->card_ids = *ids;
-    box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
-    box->created_at = time_text(memory, head->created_micros);
-    box->updated_at = time_text(memory, head->updated_micros);
-}
 
 /* How many ids of a run lie in a range. */
 static int64_t ids_within(int64_t first, int64_t before, int64_t start, view run)
@@ -225,9 +143,9 @@ static void place_runs(cardbox_boxes *result, const read_rows *at)
     for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
         const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
-            place_ids(&result->memory, its->ids, its->box->first,
-                      its->box->first + (int64_t)its->box->card_count,
-                      rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
+            box_place_ids(&result->memory, its->ids, its->box->first,
+                          its->box->first + (int64_t)its->box->card_count,
+                          rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
     }
 }
 
@@ -244,7 +162,7 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
 {
     read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
     if (at == NULL)
-        return CARDBOX_OK; /* finish_boxes tells */
+        return CARDBOX_OK; /* boxes_finish tells */
     if (!index_reads(at, r->read_count, result->rows))
         return damaged(err);
     for (size_t i = 0; i < count && !result->memory.failed; i++) {
@@ -259,20 +177,10 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
         box_head head;
         cardbox_box *box = &result->boxes[result->count++];
         box_head_read(&head, result->rows, at[read - 1].head - 1);
-        read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
+        box_read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
         at[read - 1].box = box;
     }
     place_runs(result, at);
-    return CARDBOX_OK;
-}
-
-static cardbox_status finish_boxes(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
-{
-    if (boxes->memory.failed) {
-        cardbox_boxes_free(boxes);
-        return error_nomem(err);
-    }
-    *out = boxes;
     return CARDBOX_OK;
 }
 
@@ -318,11 +226,11 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (status == CARDBOX_OK)
         status = run_reads(&rows, db, r.reads, r.read_count, err);
     if (status == CARDBOX_OK)
-        status = new_boxes(&result, rows, count, err);
+        status = boxes_new(&result, rows, count, err);
     if (status == CARDBOX_OK)
         status = fill_boxes(result, &r, box_ids, count, err);
     if (status == CARDBOX_OK)
-        status = finish_boxes(out, result, err);
+        status = boxes_finish(out, result, err);
     else
         cardbox_boxes_free(result);
     arena_reset(&r.memory);
@@ -443,74 +351,4 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
         return take_cards(out, rows, head_row, err);
     rows_free(rows);
     return no_box(tenant, box_id, options, db, err);
-}
-
-/* --- boxes by card --- */
-
-cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
-                                       const char *card_id, unsigned limit, cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    cardbox_boxes *result = NULL;
-    params p;
-    cardbox_status status = check_read(out, db, tenant, err);
-    if (status == CARDBOX_OK)
-        status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
-    if (status == CARDBOX_OK)
-        status = check_page(&limit, err);
-    if (status != CARDBOX_OK)
-        return status;
-    *out = NULL;
-    params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_cstr(&p, card_id);
-    params_int8(&p, limit);
-    status = client_run(db, STATEMENT_boxes_with_card, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
-    if (status == CARDBOX_OK)
-        status = new_boxes(&result, rows, (size_t)rows_count(rows), err);
-    if (status != CARDBOX_OK)
-        return status;
-    for (int row = 0; row < rows_count(rows); row++) {
-        const char **none;
-        uuid16 box_id = rows_uuid(rows, row, 0);
-        box_head head = {.version = rows_int8(rows, row, 1),
-                         .length = rows_int8(rows, row, 2),
-                         .parent_ids = rows_jsonb(rows, row, 3),
-                         .created_micros = rows_micros(rows, row, 4),
-                         .updated_micros = rows_micros(rows, row, 5)};
-        read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
-    }
-    return finish_boxes(out, result, err);
-}
-
-/* --- results --- */
-
-size_t cardbox_boxes_count(const cardbox_boxes *boxes)
-{
-    return boxes == NULL ? 0 : boxes->count;
-}
-
-const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index)
-{
-    return index < cardbox_boxes_count(boxes) ? &boxes->boxes[index] : NULL;
-}
-
-size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes)
-{
-    return boxes == NULL ? 0 : boxes->missing_count;
-}
-
-const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index)
-{
-    return index < cardbox_boxes_missing_count(boxes) ? boxes->missing[index] : NULL;
-}
-
-void cardbox_boxes_free(cardbox_boxes *boxes)
-{
-    if (boxes == NULL)
-        return;
-    rows_free(boxes->rows);
-    arena_reset(&boxes->memory);
-    free(boxes);
 }

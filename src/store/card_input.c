@@ -7,27 +7,34 @@
 #include "base/isotime.h"
 #include "store/errors.h"
 
-cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
+cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
 {
-    if (text == NULL || !view_is_id(view_of(text), max))
+    if (text.ptr == NULL || !view_is_id(text, max))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be 1 to %zu bytes of UTF-8 without control characters", what,
                          max);
     return CARDBOX_OK;
 }
 
-cardbox_status check_time(const char *what, const char *text, int64_t *micros, cardbox_error *err)
+cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
 {
-    isotime time;
-    if (!isotime_parse(view_of(text), &time) || !time.has_offset)
-        return error_set(err, CARDBOX_INVALID,
-                         "%s must be a time like 2025-01-02T03:04:05Z, not \"%.60s\"", what, text);
-    isotime utc;
-    *micros = isotime_to_micros(&time);
-    isotime_from_micros(&utc, *micros);
-    if (isotime_to_micros(&utc) != *micros)
-        return error_set(err, CARDBOX_INVALID, "%s must be in the years 1 to 9999 of UTC", what);
-    return CARDBOX_OK;
+    return check_id_view(what, view_of(text), max, err);
+}
+
+/* As many bytes of a text as a message shows. */
+static int shown(view text)
+{
+    return text.len > 60 ? 60 : (int)text.len;
+}
+
+cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err)
+{
+    if (isotime_moment(text, micros))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "%s must be a time like 2025-01-02T03:04:05Z, in the years 1 to 9999 of UTC, "
+                     "not \"%.*s\"",
+                     what, shown(text), text.ptr);
 }
 
 cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
@@ -49,11 +56,10 @@ void card_input_free(card_input *input)
 }
 
 /* JSON text from a caller, of a size and kind. SCAN_NONE: of any kind. */
-static cardbox_status check_json(const char *what, const char *text, size_t length, scan_kind kind,
-                                 scan_value *value, unsigned *flags, cardbox_error *err)
+static cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
+                                 unsigned *flags, cardbox_error *err)
 {
     scan_error fault;
-    view json = {text, length == 0 ? strlen(text) : length};
     if (json.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
                          json.len, CARDBOX_CONTENT_MAX);
@@ -95,39 +101,39 @@ const char *cardbox_role_of_type(const char *type)
 }
 
 /* The role that follows from the type, where neither the card nor its metadata names one. */
-static const char *derived_role(const cardbox_card *card, scan_value metadata)
+static view derived_role(const card_given *card, scan_value metadata)
 {
     scan_value type = scan_find(metadata, "type");
-    if (card->role != NULL || scan_find(metadata, "role").kind != SCAN_NONE)
+    if (card->role.ptr != NULL || scan_find(metadata, "role").kind != SCAN_NONE)
         return card->role;
-    if (card->type != NULL)
-        return cardbox_role_of_type(card->type);
+    if (card->type.ptr != NULL)
+        return view_of(role_of_type(card->type));
     if (type.kind != SCAN_STRING)
-        return NULL;
-    return role_of_type((view){type.text.ptr + 1, type.text.len - 2});
+        return (view){NULL, 0};
+    return view_of(role_of_type((view){type.text.ptr + 1, type.text.len - 2}));
 }
 
 /* Adds one member that the card names outside of its metadata. */
-static cardbox_status merge_member(buf *out, scan_value metadata, const char *name,
-                                   const char *value, cardbox_error *err)
+static cardbox_status merge_member(buf *out, scan_value metadata, const char *name, view value,
+                                   cardbox_error *err)
 {
     scan_value there = scan_find(metadata, name);
-    if (value == NULL)
+    if (value.ptr == NULL)
         return CARDBOX_OK;
-    if (!view_is_utf8(view_of(value)) || strlen(value) > CARDBOX_KEY_MAX)
+    if (!view_is_utf8(value) || value.len > CARDBOX_KEY_MAX)
         return error_set(err, CARDBOX_INVALID, "%s must be up to %d bytes of UTF-8", name,
                          CARDBOX_KEY_MAX);
     if (there.kind == SCAN_NONE) {
         buf_text(out, out->len > 1 ? "," : "");
         buf_json_string(out, view_of(name));
         buf_char(out, ':');
-        buf_json_string(out, view_of(value));
+        buf_json_string(out, value);
         return CARDBOX_OK;
     }
-    if (there.kind == SCAN_STRING && scan_string_is(there.text, view_of(value)))
+    if (there.kind == SCAN_STRING && scan_string_is(there.text, value))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s is \"%.60s\", but the metadata says %.*s", name,
-                     value, there.text.len > 60 ? 60 : (int)there.text.len, there.text.ptr);
+    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name,
+                     shown(value), value.ptr, shown(there.text), there.text.ptr);
 }
 
 /* The members of metadata itself, as they came. */
@@ -143,18 +149,22 @@ static void merge_rest(buf *out, scan_value metadata)
     }
 }
 
-static cardbox_status read_metadata(card_input *out, const cardbox_card *card, cardbox_error *err)
+static cardbox_status read_metadata(card_input *out, const card_given *card, const char **member,
+                                    cardbox_error *err)
 {
     scan_value given = {SCAN_NONE, {NULL, 0}};
     cardbox_status status;
     unsigned flags;
-    if (card->metadata != NULL) {
-        status = check_json("metadata", card->metadata, card->metadata_length, SCAN_OBJECT, &given,
-                            &flags, err);
+    *member = "metadata";
+    if (card->metadata.ptr != NULL) {
+        status = check_json("metadata", card->metadata, SCAN_OBJECT, &given, &flags, err);
         if (status != CARDBOX_OK)
             return status;
     }
-    const char *const members[][2] = {
+    const struct {
+        const char *name;
+        view value;
+    } members[] = {
         {"type", card->type},
         {"role", derived_role(card, given)},
         {"step_id", card->step_id},
@@ -165,10 +175,12 @@ static cardbox_status read_metadata(card_input *out, const cardbox_card *card, c
     out->merged = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     buf_char(&out->merged, '{');
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        status = merge_member(&out->merged, given, members[i][0], members[i][1], err);
+        *member = members[i].name;
+        status = merge_member(&out->merged, given, *member, members[i].value, err);
         if (status != CARDBOX_OK)
             return status;
     }
+    *member = "metadata";
     merge_rest(&out->merged, given);
     buf_char(&out->merged, '}');
     if (!buf_ok(&out->merged))
@@ -177,62 +189,100 @@ static cardbox_status read_metadata(card_input *out, const cardbox_card *card, c
     return CARDBOX_OK;
 }
 
-static cardbox_status read_tool_fields(card_input *out, const cardbox_card *card,
+static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
+                                   cardbox_error *err)
+{
+    scan_value content = {SCAN_NONE, {NULL, 0}};
+    unsigned flags = 0;
+    *member = "content";
+    if (card->content.ptr == NULL)
+        return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
+                         shown(card->card_id), card->card_id.ptr);
+    cardbox_status status = check_json("content", card->content, SCAN_NONE, &content, &flags, err);
+    return status == CARDBOX_OK ? card_input_content(out, content.text, flags, err) : status;
+}
+
+static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,
                                        cardbox_error *err)
 {
     scan_value value = {SCAN_NONE, {NULL, 0}};
     unsigned flags = 0;
     cardbox_status status = CARDBOX_OK;
-    if (card->tool_calls != NULL) {
-        status = check_json("tool_calls", card->tool_calls, card->tool_calls_length, SCAN_ARRAY,
-                            &value, &flags, err);
+    if (card->tool_calls.ptr != NULL) {
+        *member = "tool_calls";
+        status = check_json("tool_calls", card->tool_calls, SCAN_ARRAY, &value, &flags, err);
         out->tool_calls = value.text;
     }
-    if (status == CARDBOX_OK && card->tool_call_id != NULL) {
-        status = check_id("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
-        out->tool_call_id = view_of(card->tool_call_id);
+    if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {
+        *member = "tool_call_id";
+        status = check_id_view("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
+        out->tool_call_id = card->tool_call_id;
     }
     return status;
 }
 
-static cardbox_status read_life(card_input *out, const cardbox_card *card, cardbox_error *err)
+static cardbox_status read_life(card_input *out, const card_given *card, const char **member,
+                                cardbox_error *err)
 {
+    *member = "ttl_seconds";
     if (card->ttl_seconds < 0)
         return error_set(err, CARDBOX_INVALID, "ttl_seconds must be 0 (for ever) or more, not %d",
                          card->ttl_seconds);
     out->has_ttl = card->ttl_seconds > 0;
     out->ttl_seconds = card->ttl_seconds;
     out->sealed = card->sealed;
-    if (card->created_at == NULL)
+    if (card->created_at.ptr == NULL)
         return CARDBOX_OK;
+    *member = "created_at";
     out->has_created = true;
     return check_time("created_at", card->created_at, &out->created_micros, err);
+}
+
+cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+                               cardbox_error *err)
+{
+    const char *nobody_asks = NULL;
+    member = member == NULL ? &nobody_asks : member;
+    *out = (card_input){.tenant = card->tenant, .card_id = card->card_id};
+    *member = "card_id";
+    cardbox_status status = check_id_view("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = read_content(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_metadata(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_tool_fields(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_life(out, card, member, err);
+    return status;
+}
+
+static view sized(const char *text, size_t length)
+{
+    return length == 0 ? view_of(text) : (view){text, length};
 }
 
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                cardbox_error *err)
 {
-    scan_value content = {SCAN_NONE, {NULL, 0}};
-    unsigned flags = 0;
-    *out = (card_input){.tenant = view_of(tenant)};
-    cardbox_status status = check_id("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
-    if (status != CARDBOX_OK)
-        return status;
-    out->card_id = view_of(card->card_id);
-    if (card->content == NULL)
-        return error_set(err, CARDBOX_INVALID, "content of card %.80s must not be NULL",
-                         card->card_id);
-    status = check_json("content", card->content, card->content_length, SCAN_NONE, &content, &flags,
-                        err);
-    if (status == CARDBOX_OK)
-        status = card_input_content(out, content.text, flags, err);
-    if (status == CARDBOX_OK)
-        status = read_metadata(out, card, err);
-    if (status == CARDBOX_OK)
-        status = read_tool_fields(out, card, err);
-    if (status == CARDBOX_OK)
-        status = read_life(out, card, err);
-    return status;
+    const card_given given = {
+        .tenant = view_of(tenant),
+        .card_id = view_of(card->card_id),
+        .content = sized(card->content, card->content_length),
+        .metadata = sized(card->metadata, card->metadata_length),
+        .tool_calls = sized(card->tool_calls, card->tool_calls_length),
+        .tool_call_id = view_of(card->tool_call_id),
+        .type = view_of(card->type),
+        .role = view_of(card->role),
+        .step_id = view_of(card->step_id),
+        .trace_id = view_of(card->trace_id),
+        .agent_turn_id = view_of(card->agent_turn_id),
+        .author_id = view_of(card->author_id),
+        .created_at = view_of(card->created_at),
+        .ttl_seconds = card->ttl_seconds,
+        .sealed = card->sealed,
+    };
+    return card_input_make(out, &given, NULL, err);
 }
 
 /* --- parameters: one array a column --- */

@@ -30,7 +30,23 @@ typedef struct card_input {
 cardbox_status card_input_content(card_input *out, view content, unsigned flags,
                                   cardbox_error *err);
 
-/* Checks a public card and fills all. Views point into the card, which must live as long. */
+/* A card as its writer gives it. A view with ptr NULL: not given. */
+typedef struct card_given {
+    view tenant, card_id;
+    view content, metadata, tool_calls; /* JSON */
+    view tool_call_id;
+    view type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
+    view created_at;
+    int32_t ttl_seconds; /* 0: for ever */
+    bool sealed;
+} card_given;
+
+/* Checks a card and fills all. Views point into what was given, which must live as long. `member`,
+ * which may be NULL, gets the name of what is wrong. */
+cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+                               cardbox_error *err);
+
+/* The same for a public card. */
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                cardbox_error *err);
 
@@ -53,8 +69,9 @@ void cards_put_params(params *p, const card_put *puts, size_t count);
 
 /* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
+cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err);
 
 /* A moment that a caller names: RFC 3339 with an offset. */
-cardbox_status check_time(const char *what, const char *text, int64_t *micros, cardbox_error *err);
+cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err);
 
 #endif

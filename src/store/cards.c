@@ -4,12 +4,11 @@
  */
 #include "cardbox/card.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "store/call.h"
 #include "store/card_result.h"
 #include "store/ids.h"
+#include "store/list.h"
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {
@@ -255,159 +254,118 @@ cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *te
 
 /* --- lists --- */
 
-/* A cursor is the last row's place in the order: its time in microseconds and its id in
- * hexadecimal. */
-static const char *make_cursor(arena *memory, const card_row *last)
+static cardbox_status check_text(const char *what, view *out, const char *text, cardbox_error *err)
 {
-    size_t size = 24 + 2 * last->card_id.len;
-    char *cursor = arena_take(memory, size);
-    if (cursor == NULL)
-        return NULL;
-    int at = snprintf(cursor, size, "%" PRId64 ".", last->created_micros);
-    for (size_t i = 0; i < last->card_id.len; i++)
-        at += snprintf(cursor + at, size - (size_t)at, "%02x", (unsigned char)last->card_id.ptr[i]);
-    return cursor;
-}
-
-static int hex_digit(char c)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *found = c == '\0' ? NULL : strchr(DIGITS, c);
-    return found == NULL ? -1 : (int)(found - DIGITS);
-}
-
-static bool read_cursor(const char *cursor, int64_t *micros, char id[CARDBOX_CARD_ID_MAX + 1])
-{
-    char *end = NULL;
-    size_t used = 0;
-    *micros = strtoll(cursor, &end, 10);
-    if (end == cursor || *end != '.')
-        return false;
-    for (const char *at = end + 1; *at != '\0'; at += 2) {
-        int high = hex_digit(at[0]);
-        int low = high < 0 ? -1 : hex_digit(at[1]);
-        if (low < 0 || used == CARDBOX_CARD_ID_MAX)
-            return false;
-        id[used++] = (char)(high * 16 + low);
-    }
-    id[used] = '\0';
-    return view_is_id((view){id, used}, CARDBOX_CARD_ID_MAX);
-}
-
-static cardbox_status put_cursor(params *p, const char *cursor, cardbox_error *err)
-{
-    int64_t micros;
-    char id[CARDBOX_CARD_ID_MAX + 1];
-    if (cursor == NULL) {
-        params_null(p);
-        params_null(p);
+    *out = view_of(text);
+    if (text == NULL || view_is_utf8(*out))
         return CARDBOX_OK;
-    }
-    if (!read_cursor(cursor, &micros, id))
-        return error_set(err, CARDBOX_INVALID, "cursor \"%.60s\" is not one that a list gave",
-                         cursor);
-    params_timestamptz(p, micros);
-    params_cstr(p, id);
-    return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s is not UTF-8", what);
 }
 
-static cardbox_status put_time(params *p, const char *what, const char *text, cardbox_error *err)
+static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filter,
+                                 cardbox_error *err)
 {
-    int64_t micros;
-    if (text == NULL) {
-        params_null(p);
-        return CARDBOX_OK;
-    }
-    cardbox_status status = check_time(what, text, &micros, err);
-    params_timestamptz(p, status == CARDBOX_OK ? micros : 0);
+    struct {
+        view *to;
+        const char *from;
+    } texts[] = {{&out->step_id, filter->step_id},
+                 {&out->type, filter->type},
+                 {&out->trace_id, filter->trace_id},
+                 {&out->agent_turn_id, filter->agent_turn_id},
+                 {&out->role, filter->role}};
+    cardbox_status status = CARDBOX_OK;
+    for (size_t i = 0; status == CARDBOX_OK && i < sizeof(texts) / sizeof(texts[0]); i++)
+        status = check_text("a filter", texts[i].to, texts[i].from, err);
     return status;
 }
 
-static cardbox_status put_texts(params *p, const cardbox_card_filter *filter, cardbox_error *err)
+static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *filter,
+                                    arena *memory, cardbox_error *err)
 {
-    const char *const texts[] = {filter->step_id, filter->type, filter->trace_id,
-                                 filter->agent_turn_id, filter->role};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (texts[i] != NULL && !view_is_utf8(view_of(texts[i])))
-            return error_set(err, CARDBOX_INVALID, "a filter is not UTF-8");
-        params_cstr(p, texts[i]);
-    }
-    return CARDBOX_OK;
-}
-
-static cardbox_status put_call_ids(params *p, const cardbox_card_filter *filter, cardbox_error *err)
-{
+    size_t count = filter->tool_call_count;
     cardbox_status status = CARDBOX_OK;
-    if (filter->tool_call_count == 0) {
-        params_null(p);
+    if (count == 0)
         return status;
-    }
     if (filter->tool_call_ids == NULL)
         return error_set(err, CARDBOX_INVALID, "tool_call_ids must not be NULL");
-    if (filter->tool_call_count > CARDBOX_IDS_PER_READ_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d",
-                         filter->tool_call_count, CARDBOX_IDS_PER_READ_MAX);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; status == CARDBOX_OK && i < filter->tool_call_count; i++) {
+    if (count > CARDBOX_IDS_PER_READ_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d", count,
+                         CARDBOX_IDS_PER_READ_MAX);
+    view *ids = arena_zeros(memory, count, sizeof(*ids));
+    if (ids == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         status = check_id("tool_call_id", filter->tool_call_ids[i], CARDBOX_KEY_MAX, err);
-        if (status == CARDBOX_OK)
-            params_cstr(p, filter->tool_call_ids[i]);
+        ids[i] = view_of(filter->tool_call_ids[i]);
     }
-    params_array_end(p);
+    out->call_ids = ids;
+    out->call_count = count;
     return status;
 }
 
-static cardbox_status put_matches(params *p, const cardbox_card_filter *filter, cardbox_error *err)
+static cardbox_status read_matches(card_list *out, const cardbox_card_filter *filter, arena *memory,
+                                   cardbox_error *err)
 {
-    buf json = BUF_INIT((size_t)CARDBOX_FILTERS_MAX * 16 * CARDBOX_KEY_MAX);
+    size_t count = filter->match_count;
     cardbox_status status = CARDBOX_OK;
-    if (filter->match_count == 0) {
-        params_null(p);
+    if (count == 0)
         return status;
-    }
     if (filter->matches == NULL)
         return error_set(err, CARDBOX_INVALID, "matches must not be NULL");
-    if (filter->match_count > CARDBOX_FILTERS_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%zu metadata filters, the limit is %d",
-                         filter->match_count, CARDBOX_FILTERS_MAX);
-    for (size_t i = 0; status == CARDBOX_OK && i < filter->match_count; i++) {
+    if (count > CARDBOX_FILTERS_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu metadata filters, the limit is %d", count,
+                         CARDBOX_FILTERS_MAX);
+    card_match *matches = arena_zeros(memory, count, sizeof(*matches));
+    if (matches == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         const cardbox_match *match = &filter->matches[i];
+        matches[i] = (card_match){view_of(match->key), view_of(match->value)};
         status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
-        if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(view_of(match->value))))
+        if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(matches[i].value)))
             status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
                                match->key);
-        if (status != CARDBOX_OK)
-            break;
-        buf_char(&json, i == 0 ? '{' : ',');
-        buf_json_string(&json, view_of(match->key));
-        buf_char(&json, ':');
-        buf_json_string(&json, view_of(match->value));
     }
-    buf_char(&json, '}');
-    if (status == CARDBOX_OK && !buf_ok(&json))
-        status = error_buf(err, &json, "the metadata filter");
-    params_jsonb(p, (view){buf_str(&json), json.len});
-    buf_free(&json);
+    out->matches = matches;
+    out->match_count = count;
     return status;
 }
 
-static cardbox_status list_params(params *p, const char *tenant, const cardbox_card_filter *filter,
-                                  unsigned limit, cardbox_error *err)
+static cardbox_status read_times(card_list *out, const cardbox_card_filter *filter,
+                                 cardbox_error *err)
 {
-    cardbox_status status;
-    params_cstr(p, tenant);
-    status = put_texts(p, filter, err);
+    cardbox_status status = CARDBOX_OK;
+    out->has_after = filter->created_after != NULL;
+    out->has_before = filter->created_before != NULL;
+    if (out->has_after)
+        status =
+            check_time("created_after", view_of(filter->created_after), &out->after_micros, err);
+    if (status == CARDBOX_OK && out->has_before)
+        status =
+            check_time("created_before", view_of(filter->created_before), &out->before_micros, err);
+    return status;
+}
+
+static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
+                                  cardbox_error *err)
+{
+    if (list_cursor_read(&out->from, view_of(cursor), memory))
+        return CARDBOX_OK;
+    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
+}
+
+static cardbox_status read_filter(card_list *out, const cardbox_card_filter *filter, arena *memory,
+                                  cardbox_error *err)
+{
+    cardbox_status status = read_texts(out, filter, err);
     if (status == CARDBOX_OK)
-        status = put_call_ids(p, filter, err);
+        status = read_call_ids(out, filter, memory, err);
     if (status == CARDBOX_OK)
-        status = put_matches(p, filter, err);
+        status = read_matches(out, filter, memory, err);
     if (status == CARDBOX_OK)
-        status = put_time(p, "created_after", filter->created_after, err);
-    if (status == CARDBOX_OK)
-        status = put_time(p, "created_before", filter->created_before, err);
-    if (status == CARDBOX_OK)
-        status = put_cursor(p, filter->cursor, err);
-    params_int8(p, limit);
+        status = read_times(out, filter, err);
+    if (status == CARDBOX_OK && filter->cursor != NULL)
+        status = read_cursor(out, filter->cursor, memory, err);
     return status;
 }
 
@@ -426,7 +384,7 @@ static cardbox_status take_page(cardbox_cards **out, store_rows *rows, unsigned 
         cards_add(cards, &card);
     }
     if (count > (int)limit)
-        cards->cursor = make_cursor(&cards->memory, &card);
+        cards->cursor = list_cursor_text(&cards->memory, card.created_micros, card.card_id);
     return cards_finish(out, cards, err);
 }
 
@@ -434,6 +392,7 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
                                   const cardbox_card_filter *filter, cardbox_error *err)
 {
     const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
+    arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_read(out, db, tenant, err);
@@ -445,11 +404,15 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
     status = check_page(&limit, err);
     if (status != CARDBOX_OK)
         return status;
+    card_list list = {.tenant = view_of(tenant), .limit = limit};
     params_init(&p, REQUEST_MAX);
-    status = list_params(&p, tenant, filter, limit + 1, err);
-    if (status == CARDBOX_OK)
+    status = read_filter(&list, filter, &memory, err);
+    if (status == CARDBOX_OK) {
+        cards_list_params(&p, &list);
         status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, &rows, err);
+    }
     params_free(&p);
+    arena_reset(&memory);
     return status == CARDBOX_OK ? take_page(out, rows, limit, err) : status;
 }
 

@@ -126,6 +126,11 @@ cardbox_status error_json(cardbox_error *err, const char *what, const scan_error
     return status;
 }
 
+cardbox_status error_cursor(cardbox_error *err, const char *cursor)
+{
+    return error_set(err, CARDBOX_INVALID, "cursor \"%.60s\" is not one that a list gave", cursor);
+}
+
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what)
 {
     if (b->failure == BUF_TOO_LARGE)

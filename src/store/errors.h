@@ -19,6 +19,9 @@ cardbox_status error_nomem(cardbox_error *err);
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
 
+/* A cursor that no list gave. */
+cardbox_status error_cursor(cardbox_error *err, const char *cursor);
+
 /* What the builder of a text ran into. */
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 

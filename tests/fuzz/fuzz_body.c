@@ -38,20 +38,22 @@ static void check_items(const buf *items)
     buf_free(&list);
 }
 
-static void run(view text, const body_shape *shape)
+static void run(view text, const body_shape *wanted)
 {
     body_batch batch;
-    body_error error;
+    shape s;
     arena memory = ARENA_INIT;
 
-    body_result result = body_read(&batch, text, shape, &memory, &error);
-    if (result == BODY_OK)
+    shape_init(&s, text, &memory);
+    body_read(&batch, wanted, &s);
+    shape_result result = shape_check(&s);
+    if (result == SHAPE_OK)
         check_ids(&batch, text);
-    else if (result == BODY_FAULTS)
-        check_items(&error.items);
-    else if (result == BODY_MALFORMED)
-        require(error.message != NULL && error.position <= text.len);
-    buf_free(&error.items);
+    else if (result == SHAPE_FAULTS)
+        check_items(&s.items);
+    else if (result == SHAPE_MALFORMED)
+        require(s.message != NULL && s.position <= text.len);
+    shape_free(&s);
     arena_reset(&memory);
 }
 

@@ -44,7 +44,7 @@ def database():
         pg.psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', '[]', '[]', NULL, false)")
         pg.psql(dsn, append(tenant, 100))
         pg.psql(dsn, f"SELECT cardbox.fork_box('{tenant}', '{BOX}', gen_random_uuid(), NULL, NULL)")
-        pg.psql(dsn, f"INSERT INTO cardbox.card_revisions (tenant_id, card_id, created_at) VALUES ('{tenant}', 'same', now())")
+        pg.psql(dsn, f"INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, created_at) VALUES ('{tenant}', 'same', 1, now())")
     return dsn
 
 

@@ -15,7 +15,7 @@ static const body_shape BOXES = {"box_ids", true};
 
 static arena memory;
 static body_batch batch;
-static body_error error;
+static shape error;
 
 static int set_up(void **state)
 {
@@ -27,15 +27,17 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    buf_free(&error.items);
+    shape_free(&error);
     arena_reset(&memory);
     return 0;
 }
 
-static body_result read_text(const char *text, const body_shape *shape)
+static shape_result read_text(const char *text, const body_shape *wanted)
 {
-    buf_free(&error.items);
-    return body_read(&batch, view_of(text), shape, &memory, &error);
+    shape_free(&error);
+    shape_init(&error, view_of(text), &memory);
+    body_read(&batch, wanted, &error);
+    return shape_check(&error);
 }
 
 static void assert_id(size_t index, const char *token, const char *text)
@@ -55,7 +57,7 @@ static void takes_ids(void **state)
 {
     (void)state;
     assert_int_equal(
-        read_text("{\"card_ids\":[\"a\",\"\",\"b/\\u0063\",\"a\",\"\\u0061\"]}", &CARDS), BODY_OK);
+        read_text("{\"card_ids\":[\"a\",\"\",\"b/\\u0063\",\"a\",\"\\u0061\"]}", &CARDS), SHAPE_OK);
     assert_int_equal(batch.count, 3);
     assert_id(0, "\"a\"", "a");
     assert_id(1, "\"\"", "");
@@ -66,7 +68,7 @@ static void keeps_ids_that_cannot_be(void **state)
 {
     (void)state;
     assert_int_equal(read_text("{\"card_ids\":[\"\\u0000\",\"\\ud800\",\"\\u0000\"]}", &CARDS),
-                     BODY_OK);
+                     SHAPE_OK);
     assert_int_equal(batch.count, 2);
     assert_id(0, "\"\\u0000\"", NULL);
     assert_id(1, "\"\\ud800\"", NULL);
@@ -75,11 +77,11 @@ static void keeps_ids_that_cannot_be(void **state)
 static void takes_defaults(void **state)
 {
     (void)state;
-    assert_int_equal(read_text(" {} ", &BOXES), BODY_OK);
+    assert_int_equal(read_text(" {} ", &BOXES), SHAPE_OK);
     assert_int_equal(batch.count, 0);
     assert_false(batch.hydrate);
     assert_int_equal(batch.limit, 200);
-    assert_int_equal(read_text("{\"cardIds\":3,\"x\":{\"a\":1,\"a\":2}}", &CARDS), BODY_OK);
+    assert_int_equal(read_text("{\"cardIds\":3,\"x\":{\"a\":1,\"a\":2}}", &CARDS), SHAPE_OK);
 }
 
 static void joins_spellings_of_a_uuid(void **state)
@@ -88,7 +90,7 @@ static void joins_spellings_of_a_uuid(void **state)
     assert_int_equal(read_text("{\"box_ids\":[\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\","
                                "\"abcdefab-cdef-7abc-8def-abcdefabcdef\",\"x\"]}",
                                &BOXES),
-                     BODY_OK);
+                     SHAPE_OK);
     assert_int_equal(batch.count, 2);
     assert_true(batch.ids[0].is_uuid);
     assert_id(0, "\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\"",
@@ -108,7 +110,7 @@ static void takes_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         snprintf(text, sizeof(text), "{\"hydrate\":true,\"limit\":%s}", CASES[i].limit);
-        assert_int_equal(read_text(text, &BOXES), BODY_OK);
+        assert_int_equal(read_text(text, &BOXES), SHAPE_OK);
         assert_int_equal(batch.limit, CASES[i].expected);
         assert_true(batch.hydrate);
     }
@@ -121,7 +123,7 @@ static void refuses_what_is_no_json(void **state)
         "'a'"};
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_int_equal(read_text(CASES[i], &CARDS), BODY_MALFORMED);
+        assert_int_equal(read_text(CASES[i], &CARDS), SHAPE_MALFORMED);
         assert_non_null(error.message);
     }
 }
@@ -129,10 +131,10 @@ static void refuses_what_is_no_json(void **state)
 static void refuses_members_twice(void **state)
 {
     (void)state;
-    assert_int_equal(read_text("{\"card_ids\":[],\"card_ids\":[\"a\"]}", &CARDS), BODY_MALFORMED);
+    assert_int_equal(read_text("{\"card_ids\":[],\"card_ids\":[\"a\"]}", &CARDS), SHAPE_MALFORMED);
     assert_int_equal(error.position, 15);
-    assert_int_equal(read_text("{\"card_ids\":[],\"card\\u005fids\":[]}", &CARDS), BODY_MALFORMED);
-    assert_int_equal(read_text("{\"x\":1,\"x\":2}", &CARDS), BODY_MALFORMED);
+    assert_int_equal(read_text("{\"card_ids\":[],\"card\\u005fids\":[]}", &CARDS), SHAPE_MALFORMED);
+    assert_int_equal(read_text("{\"x\":1,\"x\":2}", &CARDS), SHAPE_MALFORMED);
 }
 
 static void lists_all_faults(void **state)
@@ -157,7 +159,7 @@ static void lists_all_faults(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_int_equal(read_text(CASES[i].text, &BOXES), BODY_FAULTS);
+        assert_int_equal(read_text(CASES[i].text, &BOXES), SHAPE_FAULTS);
         assert_string_equal(buf_str(&error.items), CASES[i].items);
     }
 }
@@ -179,10 +181,10 @@ static void bounds_ids_and_faults(void **state)
 {
     size_t faults = 0;
     (void)state;
-    assert_int_equal(read_text(list_of(100, "\""), &CARDS), BODY_OK);
+    assert_int_equal(read_text(list_of(100, "\""), &CARDS), SHAPE_OK);
     assert_int_equal(batch.count, 100);
-    assert_int_equal(read_text(list_of(101, "\""), &CARDS), BODY_TOO_MANY);
-    assert_int_equal(read_text(list_of(1000, ""), &CARDS), BODY_FAULTS);
+    assert_int_equal(read_text(list_of(101, "\""), &CARDS), SHAPE_TOO_MANY);
+    assert_int_equal(read_text(list_of(1000, ""), &CARDS), SHAPE_FAULTS);
     for (const char *at = buf_str(&error.items); (at = strstr(at, "string_type")) != NULL; at++)
         faults++;
     assert_int_equal(faults, 100);
@@ -197,7 +199,7 @@ static void reports_shape_first(void **state)
     text.len -= 2;
     text.data[text.len] = '\0';
     buf_text(&text, ",7]}");
-    assert_int_equal(read_text(buf_str(&text), &CARDS), BODY_FAULTS);
+    assert_int_equal(read_text(buf_str(&text), &CARDS), SHAPE_FAULTS);
     buf_free(&text);
 }
 

@@ -1,0 +1,36 @@
+/*
+ * represent.h: which representation of an answer a client gets: whether it has it already (ETag and
+ * If-None-Match), and in which coding. Knows no HTTP library.
+ */
+#ifndef SERVER_REPRESENT_H
+#define SERVER_REPRESENT_H
+
+#include <stdint.h>
+#include "base/view.h"
+
+/* Bytes of an entity tag with its quotes and its NUL: version, hash, coding. */
+#define ETAG_SIZE 72
+
+/* A strong entity tag of a text: "HASH", or "VERSION-HASH" unless version is 0. */
+void etag_make(char out[ETAG_SIZE], view text, int64_t version);
+
+/* The same text in gzip has a tag of its own, which ends in "-gz". */
+void etag_mark_gzip(char etag[ETAG_SIZE]);
+
+/* Whether the value of an If-None-Match names the text that `etag` is of, in either coding. */
+bool etag_list_has(view list, const char *etag);
+
+/* What the Accept-Encoding fields of a request say: weights in thousandths, -1: not named. */
+typedef struct codings {
+    int gzip, identity, any;
+} codings;
+
+#define CODINGS_INIT ((codings){-1, -1, -1})
+
+/* Takes the value of one field into account. */
+void codings_note(codings *c, view value);
+
+/* Whether gzip is welcome, at least as much as the plain text. */
+bool codings_gzip(const codings *c);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * shape.h: what is wrong with the form of a request: every fault found, in the list that clients of
+ * the original service know, or why the body is no JSON, or what it has too many of. Latches: the
+ * readers go on after a fault and the end is checked once. Knows no HTTP and no database.
+ */
+#ifndef SERVER_SHAPE_H
+#define SERVER_SHAPE_H
+
+#include "base/arena.h"
+#include "base/scan.h"
+
+/* Faults that are reported, and bytes of a faulty value that are shown. */
+#define SHAPE_FAULTS_MAX 100
+#define SHAPE_INPUT_MAX  256
+
+typedef enum shape_result {
+    SHAPE_OK,
+    SHAPE_MALFORMED, /* not JSON, a member twice, a broken escape: `message` says what */
+    SHAPE_FAULTS,    /* well-formed, but not what is wanted: `items` has the faults */
+    SHAPE_TOO_MANY,  /* more than `most` of `too_many` */
+    SHAPE_NOMEM
+} shape_result;
+
+typedef struct shape {
+    arena *memory;       /* for what has to be decoded */
+    view text;           /* the body */
+    size_t position;     /* in it, of what is malformed */
+    const char *message; /* NULL: nothing is */
+    const char *member;  /* a query parameter that is malformed; NULL: the body is */
+    const char *too_many;
+    int64_t most;
+    buf items; /* JSON objects with commas between */
+    size_t faults;
+    bool nomem;
+} shape;
+
+/* Where a value stands: ["body","cards",3,...]. */
+typedef struct shape_place {
+    const char *in;   /* "body", "query" or "header" */
+    const char *list; /* the list whose element it is in; NULL: none */
+    size_t index;
+} shape_place;
+
+void shape_init(shape *s, view text, arena *memory);
+
+/* Gives back what the faults took. */
+void shape_free(shape *s);
+
+/* By precedence: what is malformed, then faults, then counts. */
+shape_result shape_check(const shape *s);
+
+/*
+ * Adds a fault of a member (NULL: of the whole), or of its element `index` (negative: of itself).
+ * `input`, JSON, is shown if it is short; ptr NULL: none.
+ */
+void shape_fault(shape *s, const shape_place *at, const char *member, int64_t index,
+                 const char *type, const char *message, view input);
+
+/* Adds the fault of a member that nobody knows, by its name as a JSON string token. */
+void shape_unknown(shape *s, const shape_place *at, view token);
+
+/* The first of each counts. */
+void shape_malformed(shape *s, const char *member, size_t position, const char *message);
+void shape_too_many(shape *s, const char *member, int64_t most);
+
+/* The body, which must be one object. SCAN_NONE, with the reason noted: it is not. */
+scan_value shape_body(shape *s, unsigned depth_max);
+
+/* What a string token says; ptr NULL if no UTF-8 text can say it, or out of memory. */
+view shape_decode(shape *s, view token);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * list.c: what is listed becomes parameters, and a place in a list becomes text and back.
+ */
+#include "store/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include "cardbox/limits.h"
+
+/* --- cursors --- */
+
+const char *list_cursor_text(arena *memory, int64_t micros, view id)
+{
+    size_t size = 24 + 2 * id.len;
+    char *cursor = arena_take(memory, size);
+    if (cursor == NULL)
+        return NULL;
+    int at = snprintf(cursor, size, "%" PRId64 ".", micros);
+    for (size_t i = 0; i < id.len; i++)
+        at += snprintf(cursor + at, size - (size_t)at, "%02x", (unsigned char)id.ptr[i]);
+    return cursor;
+}
+
+static int hex_digit(char c)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *found = c == '\0' ? NULL : strchr(DIGITS, c);
+    return found == NULL ? -1 : (int)(found - DIGITS);
+}
+
+/* Digits, perhaps with a sign, up to a point. Gives what is behind it; ptr NULL: malformed. */
+static view read_micros(view text, int64_t *micros)
+{
+    const view bad = {NULL, 0};
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    size_t at = negative ? 1 : 0, first = at;
+    int64_t value = 0;
+    while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9' && at - first < 18)
+        value = value * 10 + (text.ptr[at++] - '0');
+    if (at == first || at == text.len || text.ptr[at] != '.')
+        return bad;
+    *micros = negative ? -value : value;
+    return (view){text.ptr + at + 1, text.len - at - 1};
+}
+
+static bool read_id(view *out, view hex, arena *memory)
+{
+    size_t len = hex.len / 2;
+    if (hex.len % 2 != 0 || len == 0 || len > CARDBOX_CARD_ID_MAX)
+        return false;
+    char *id = arena_take(memory, len + 1);
+    if (id == NULL)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        id[i] = (char)(high * 16 + low);
+    }
+    id[len] = '\0';
+    *out = (view){id, len};
+    return view_is_id(*out, CARDBOX_CARD_ID_MAX);
+}
+
+bool list_cursor_read(list_cursor *out, view text, arena *memory)
+{
+    *out = (list_cursor){.given = true};
+    view hex = read_micros(text, &out->micros);
+    return hex.ptr != NULL && read_id(&out->id, hex, memory);
+}
+
+bool list_cursor_read_box(list_cursor *out, view text, arena *memory)
+{
+    uuid16 box;
+    return list_cursor_read(out, text, memory) && uuid16_parse(&box, out->id);
+}
+
+/* --- cards --- */
+
+static void put_text(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, text);
+}
+
+static void put_call_ids(params *p, const card_list *list)
+{
+    if (list->call_count == 0) {
+        params_null(p);
+        return;
+    }
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < list->call_count; i++)
+        params_text(p, list->call_ids[i]);
+    params_array_end(p);
+}
+
+static void put_matches(params *p, const card_list *list)
+{
+    buf json = BUF_INIT((size_t)CARDBOX_FILTERS_MAX * 16 * CARDBOX_KEY_MAX);
+    if (list->match_count == 0) {
+        params_null(p);
+        return;
+    }
+    for (size_t i = 0; i < list->match_count; i++) {
+        buf_char(&json, i == 0 ? '{' : ',');
+        buf_json_string(&json, list->matches[i].key);
+        buf_char(&json, ':');
+        buf_json_string(&json, list->matches[i].value);
+    }
+    buf_char(&json, '}');
+    if (buf_ok(&json))
+        params_jsonb(p, (view){buf_str(&json), json.len});
+    else
+        p->bytes.failure = json.failure;
+    buf_free(&json);
+}
+
+static void put_time(params *p, bool has, int64_t micros)
+{
+    if (has)
+        params_timestamptz(p, micros);
+    else
+        params_null(p);
+}
+
+void cards_list_params(params *p, const card_list *list)
+{
+    params_text(p, list->tenant);
+    put_text(p, list->step_id);
+    put_text(p, list->type);
+    put_text(p, list->trace_id);
+    put_text(p, list->agent_turn_id);
+    put_text(p, list->role);
+    put_call_ids(p, list);
+    put_matches(p, list);
+    put_time(p, list->has_after, list->after_micros);
+    put_time(p, list->has_before, list->before_micros);
+    put_time(p, list->from.given, list->from.micros);
+    put_text(p, list->from.id);
+    params_int8(p, list->limit + 1);
+}
+
+/* --- boxes --- */
+
+static void put_box_cursor(params *p, const list_cursor *from)
+{
+    uuid16 box;
+    put_time(p, from->given, from->micros);
+    if (from->given && uuid16_parse(&box, from->id))
+        params_uuid(p, &box);
+    else
+        params_null(p);
+}
+
+void boxes_list_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    put_box_cursor(p, &list->from);
+    params_int8(p, list->limit + 1);
+}
+
+void boxes_with_card_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    params_text(p, list->card_id);
+    params_int8(p, list->limit + 1);
+    put_box_cursor(p, &list->from);
+}
+
+/* --- histories --- */
+
+void card_revisions_params(params *p, const history *h)
+{
+    params_text(p, h->tenant);
+    params_text(p, h->card_id);
+    params_int8(p, h->before);
+    params_int8(p, h->limit + 1);
+}
+
+void box_log_params(params *p, const history *h)
+{
+    params_text(p, h->tenant);
+    params_uuid(p, &h->box);
+    params_int8(p, h->before);
+    params_int8(p, h->limit + 1);
+    if (h->ids_max < 0)
+        params_null(p);
+    else
+        params_int8(p, h->ids_max);
+}

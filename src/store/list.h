@@ -1,0 +1,100 @@
+/*
+ * list.h: pages of cards, boxes and revisions as plain data in and out: filters as parameters, and
+ * the cursor that says where the next page begins. The SDK and the server list by it. Knows no
+ * connection.
+ */
+#ifndef STORE_LIST_H
+#define STORE_LIST_H
+
+#include "base/arena.h"
+#include "store/pg/params.h"
+
+typedef struct card_match {
+    view key;
+    view value;
+} card_match;
+
+/* A place in a list that goes by time and then by id. */
+typedef struct list_cursor {
+    bool given;
+    int64_t micros;
+    view id;
+} list_cursor;
+
+/* What STATEMENT_cards_list takes. A view with ptr NULL: any. */
+typedef struct card_list {
+    view tenant;
+    view step_id, type, trace_id, agent_turn_id, role;
+    const view *call_ids;
+    size_t call_count; /* 0: any card */
+    const card_match *matches;
+    size_t match_count;
+    bool has_after, has_before;
+    int64_t after_micros, before_micros;
+    list_cursor from;
+    int64_t limit; /* one more is asked for: it tells that there is a next page */
+} card_list;
+
+void cards_list_params(params *p, const card_list *list);
+
+/* What STATEMENT_boxes_list and, with a card id, STATEMENT_boxes_with_card take. The cursor's id is
+ * a UUID as text. */
+typedef struct box_list {
+    view tenant;
+    view card_id;
+    list_cursor from;
+    int64_t limit; /* as in card_list */
+} box_list;
+
+void boxes_list_params(params *p, const box_list *list);
+void boxes_with_card_params(params *p, const box_list *list);
+
+/* Columns of both. */
+enum {
+    LIST_COL_BOX,
+    LIST_COL_VERSION,
+    LIST_COL_LENGTH,
+    LIST_COL_PARENTS,
+    LIST_COL_CREATED,
+    LIST_COL_UPDATED
+};
+
+/* What STATEMENT_card_revisions and STATEMENT_box_log take: a history, newest first. */
+typedef struct history {
+    view tenant;
+    view card_id;   /* of the card ... */
+    uuid16 box;     /* ... or of the box */
+    int64_t before; /* only what is below this number */
+    int64_t limit;  /* as in card_list */
+    int64_t
+        ids_max; /* of a box: also the ids of changes that added at most so many; negative: none */
+} history;
+
+void card_revisions_params(params *p, const history *h);
+void box_log_params(params *p, const history *h);
+
+/* Columns of card_revisions; the number is NULL where there is nothing. */
+enum { REVISION_COL_NUMBER, REVISION_COL_AT, REVISION_COL_CARD };
+
+/* Columns of box_log; the version is NULL where there is nothing. */
+enum {
+    LOG_COL_VERSION,
+    LOG_COL_OP,
+    LOG_COL_LENGTH,
+    LOG_COL_ADDED,
+    LOG_COL_KEY,
+    LOG_COL_AT,
+    LOG_COL_IDS
+};
+
+/* A cursor as text: the time in microseconds and the id in hexadecimal. NULL: out of memory. */
+const char *list_cursor_text(arena *memory, int64_t micros, view id);
+
+/* Reads a cursor that list_cursor_text made; the id gets memory in the arena. False: it is none, or
+ * out of memory, which the arena remembers. */
+bool list_cursor_read(list_cursor *out, view text, arena *memory);
+
+/* The same for a list of boxes. */
+bool list_cursor_read_box(list_cursor *out, view text, arena *memory);
+
+#endif

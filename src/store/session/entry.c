@@ -1,0 +1,245 @@
+/*
+ * entry.c: reads an entry's line. Types, ids and parents only: what a message says is message.h's.
+ * A field that is not as expected never refuses an entry, but for its id.
+ */
+#include "store/session/entry.h"
+
+#include <stdio.h>
+
+/* The types, and what of their members is worth a span. */
+static const struct {
+    const char *name;
+    session_role role;
+    bool in_context;
+    const char *content; /* member names; NULL: none */
+    const char *target;
+    const char *label;
+} KINDS[SESSION_KINDS] = {
+    [SESSION_OTHER] = {"", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
+    [SESSION_MESSAGE] = {"message", SESSION_ROLE_NONE, false, "content", "toolCallId", NULL},
+    [SESSION_THINKING_LEVEL_CHANGE] = {"thinking_level_change", SESSION_ROLE_NONE, false,
+                                       "thinkingLevel", NULL, NULL},
+    [SESSION_MODEL_CHANGE] = {"model_change", SESSION_ROLE_NONE, false, "modelId", NULL, NULL},
+    [SESSION_COMPACTION] = {"compaction", SESSION_ROLE_USER, true, "summary", "firstKeptEntryId",
+                            NULL},
+    [SESSION_BRANCH_SUMMARY] = {"branch_summary", SESSION_ROLE_USER, true, "summary", "fromId",
+                                NULL},
+    [SESSION_CUSTOM] = {"custom", SESSION_ROLE_NONE, false, "data", NULL, NULL},
+    [SESSION_CUSTOM_MESSAGE] = {"custom_message", SESSION_ROLE_CUSTOM, true, "content", NULL, NULL},
+    [SESSION_LABEL] = {"label", SESSION_ROLE_NONE, false, NULL, "targetId", "label"},
+    [SESSION_INFO] = {"session_info", SESSION_ROLE_NONE, false, NULL, NULL, "name"},
+    [SESSION_PLAIN_USER] = {"user", SESSION_ROLE_USER, true, "content", NULL, NULL},
+    [SESSION_PLAIN_ASSISTANT] = {"assistant", SESSION_ROLE_ASSISTANT, true, "content", NULL, NULL},
+    [SESSION_PLAIN_TOOL] = {"tool", SESSION_ROLE_ASSISTANT, true, "params", "toolCallId", NULL},
+    [SESSION_PLAIN_TOOL_RESULT] = {"tool_result", SESSION_ROLE_TOOL_RESULT, true, "output",
+                                   "toolCallId", NULL},
+    [SESSION_PLAIN_SYSTEM] = {"system", SESSION_ROLE_SYSTEM, true, "content", NULL, NULL},
+    [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
+};
+
+static const struct {
+    const char *name;
+    session_role role;
+} ROLES[] = {
+    {"user", SESSION_ROLE_USER},
+    {"assistant", SESSION_ROLE_ASSISTANT},
+    {"toolResult", SESSION_ROLE_TOOL_RESULT},
+    {"bashExecution", SESSION_ROLE_BASH},
+    {"custom", SESSION_ROLE_CUSTOM},
+    {"hookMessage", SESSION_ROLE_CUSTOM},
+};
+
+session_kind session_kind_of(view type)
+{
+    for (int kind = SESSION_MESSAGE; kind < SESSION_KINDS; kind++) {
+        if (view_equal(type, view_of(KINDS[kind].name)))
+            return (session_kind)kind;
+    }
+    return SESSION_OTHER;
+}
+
+const char *session_kind_name(session_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+session_dialect session_kind_dialect(session_kind kind)
+{
+    return kind >= SESSION_MESSAGE && kind <= SESSION_INFO ? SESSION_PI : SESSION_PLAIN;
+}
+
+bool session_says(scan_value value, const char *text)
+{
+    return value.kind == SCAN_STRING && scan_string_is(value.text, view_of(text));
+}
+
+bool session_text_of(view *out, scan_value string, arena *memory)
+{
+    view inside;
+    buf text;
+    const char *copy = NULL;
+
+    *out = (view){"", 0};
+    if (string.kind != SCAN_STRING)
+        return false;
+    inside = (view){string.text.ptr + 1, string.text.len - 2};
+    if (inside.len == 0 || memchr(inside.ptr, '\\', inside.len) == NULL) {
+        *out = inside;
+        return true;
+    }
+    text = BUF_INIT(inside.len);
+    if (scan_decode(&text, string.text))
+        copy = arena_copy(memory, (view){buf_str(&text), text.len});
+    if (copy != NULL)
+        *out = (view){copy, text.len};
+    memory->failed = memory->failed || !buf_ok(&text);
+    buf_free(&text);
+    return copy != NULL;
+}
+
+const char *session_make_id(view session_id, view part, arena *memory)
+{
+    char *key = arena_copy(memory, session_id), *what = arena_copy(memory, part);
+    char *made = arena_take(memory, CARDBOX_UUID_SIZE);
+
+    if (key == NULL || what == NULL || made == NULL)
+        return NULL;
+    cardbox_uuid7_from_key(made, key, what);
+    return made;
+}
+
+/* A line without an id gets one that is the same at every import. */
+static bool make_id(session_entry *entry, view session_id, arena *memory)
+{
+    char part[32];
+    int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)entry->line);
+
+    entry->id = view_of(session_make_id(session_id, (view){part, (size_t)len}, memory));
+    entry->id_is_made = true;
+    return entry->id.ptr != NULL;
+}
+
+static bool read_id(session_entry *entry, scan_value id, view session_id, arena *memory,
+                    const char **reason)
+{
+    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
+        return make_id(entry, session_id, memory);
+    if (id.kind != SCAN_STRING)
+        *reason = "id must be a string";
+    else if (!session_text_of(&entry->id, id, memory) || !view_is_id(entry->id, SESSION_ID_MAX))
+        *reason = "id must have 1 to 512 bytes without control characters";
+    return *reason == NULL;
+}
+
+static void read_parent(session_entry *entry, scan_value parent, arena *memory)
+{
+    if (parent.kind == SCAN_NONE)
+        entry->parent_state = SESSION_PARENT_ABSENT;
+    else if (parent.kind == SCAN_NULL || (parent.kind == SCAN_STRING && parent.text.len == 2))
+        entry->parent_state = SESSION_PARENT_NULL;
+    else if (session_text_of(&entry->parent, parent, memory) &&
+             view_is_id(entry->parent, SESSION_ID_MAX))
+        entry->parent_state = SESSION_PARENT_NAMED;
+    else
+        entry->parent_state = SESSION_PARENT_UNUSABLE;
+    if (entry->parent_state != SESSION_PARENT_NAMED)
+        entry->parent = (view){"", 0};
+}
+
+static void read_message(session_entry *entry, scan_value message)
+{
+    scan_value role = scan_find(message, "role");
+
+    if (message.kind != SCAN_OBJECT)
+        return;
+    entry->body = message;
+    for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
+        if (session_says(role, ROLES[i].name))
+            entry->role = ROLES[i].role;
+    }
+    entry->in_context = entry->role != SESSION_ROLE_NONE;
+    if (entry->role == SESSION_ROLE_BASH)
+        entry->in_context = scan_find(message, "excludeFromContext").kind != SCAN_TRUE;
+}
+
+void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count)
+{
+    scan_walk walk = scan_enter(object);
+    scan_value value;
+    view key;
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = (scan_value){SCAN_NONE, {NULL, 0}};
+    while (object.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
+        for (size_t i = 0; i < count; i++) {
+            if (names[i] != NULL && scan_string_is(key, view_of(names[i])))
+                out[i] = value;
+        }
+    }
+}
+
+/* What the kind of an entry makes of its members. */
+static void read_kind(session_entry *entry, scan_value message)
+{
+    entry->kind = session_kind_of(entry->type);
+    entry->role = KINDS[entry->kind].role;
+    entry->in_context = KINDS[entry->kind].in_context;
+    entry->body = entry->value;
+    if (entry->kind == SESSION_MESSAGE)
+        read_message(entry, message);
+    const char *names[] = {KINDS[entry->kind].content, KINDS[entry->kind].target,
+                           KINDS[entry->kind].label};
+    scan_value found[3];
+    session_pick(entry->body, names, found, 3);
+    entry->content = found[0];
+    entry->target = found[1];
+    entry->label = found[2];
+    if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
+        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
+}
+
+bool session_entry_read(session_entry *out, const session_line *line, view session_id,
+                        arena *memory, const char **reason)
+{
+    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
+    scan_value found[5], type, id, timestamp;
+
+    session_pick(line->value, NAMES, found, 5);
+    type = found[0];
+    id = found[1];
+    timestamp = found[3];
+    *reason = NULL;
+    *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
+    out->value = line->value;
+    session_text_of(&out->type, type, memory);
+    if (type.kind != SCAN_STRING && id.kind != SCAN_STRING) {
+        *reason = "line has neither a type nor an id";
+        return false;
+    }
+    if (!read_id(out, id, session_id, memory, reason))
+        return false;
+    read_parent(out, found[2], memory);
+    if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
+        out->timestamp = timestamp.text;
+    read_kind(out, found[4]);
+    return !memory->failed;
+}
+
+bool session_header_read(session_header *out, const session_line *line, arena *memory)
+{
+    scan_value version = scan_find(line->value, "version");
+
+    *out = (session_header){.text = line->text, .version = 1};
+    if (version.kind == SCAN_NUMBER && !scan_integer(version.text, &out->version))
+        out->version = 1;
+    if (!session_text_of(&out->id, scan_find(line->value, "id"), memory) ||
+        !view_is_id(out->id, SESSION_ID_MAX))
+        out->id = (view){"", 0};
+    out->timestamp = scan_find(line->value, "timestamp").text;
+    out->provider = scan_find(line->value, "provider");
+    out->model = scan_find(line->value, "modelId");
+    out->thinking_level = scan_find(line->value, "thinkingLevel");
+    return !memory->failed;
+}

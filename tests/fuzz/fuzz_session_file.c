@@ -1,0 +1,90 @@
+/*
+ * fuzz_session_file.c: any bytes as a session file. The lines are the file again, each line is
+ * accounted for in the report, and what is in the tree is a tree.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "store/session/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static void check_lines(view bytes)
+{
+    session_lines lines = session_lines_of(bytes), stream = session_lines_stream();
+    session_line line, same;
+    size_t at = 0, half = bytes.len / 2;
+
+    session_lines_give(&stream, (view){bytes.ptr, half}, false);
+    while (session_lines_next(&lines, &line)) {
+        require(line.whole.ptr == bytes.ptr + at && line.length == line.whole.len);
+        require(line.offset == at && (line.kind == SESSION_LINE_BAD) == (line.reason != NULL));
+        at += line.whole.len;
+        if (!session_lines_next(&stream, &same)) {
+            size_t rest = stream.rest.len;
+            session_lines_give(&stream, (view){bytes.ptr + half - rest, bytes.len - half + rest},
+                               true);
+            require(session_lines_next(&stream, &same));
+        }
+        require(same.number == line.number && same.kind == line.kind);
+        require(view_equal(same.whole, line.whole));
+    }
+    require(at == bytes.len);
+}
+
+static void check_entry(const session_file *file, uint32_t i)
+{
+    const session_entry *entry = &file->entries[i];
+    const session_node *node = &file->tree.nodes[i];
+
+    require(view_is_id(entry->id, SESSION_ID_MAX));
+    if (node->place != SESSION_IN_TREE)
+        return;
+    require(session_tree_find(&file->tree, entry->id) == i);
+    require((node->parent == SESSION_NONE) == (node->depth == 0));
+    if (node->parent != SESSION_NONE)
+        require(file->tree.nodes[node->parent].depth + 1 == node->depth);
+    require(!node->is_dangling || node->parent == SESSION_NONE);
+}
+
+static void check_children(const session_tree *tree, uint32_t i)
+{
+    uint32_t children = 0;
+
+    for (uint32_t at = tree->nodes[i].first_child; at != SESSION_NONE;
+         at = tree->nodes[at].next_sibling) {
+        require(tree->nodes[at].parent == i);
+        children++;
+    }
+    require(children == tree->nodes[i].children);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    view bytes = {(const char *)data, size};
+    buf report = BUF_INIT(1u << 26);
+    session_file file;
+
+    check_lines(size > 0 ? bytes : (view){"", 0});
+    require(session_file_read(&file, bytes, VIEW("fuzz")));
+    for (uint32_t i = 0; i < file.tree.count; i++) {
+        check_entry(&file, i);
+        check_children(&file.tree, i);
+    }
+    require(file.lines == file.blank + file.has_header + file.issue_totals[SESSION_ISSUE_HEADER] +
+                              file.issue_totals[SESSION_ISSUE_BAD] +
+                              file.issue_totals[SESSION_ISSUE_TORN] + file.count);
+    require(file.count ==
+            file.tree.in_tree + file.tree.duplicates + file.tree.conflicts + file.tree.cycles);
+    session_file_report(&report, &file, 1000);
+    require(buf_ok(&report));
+    require(scan_check((view){buf_str(&report), report.len}, 4, NULL, NULL, NULL));
+    buf_free(&report);
+    session_file_free(&file);
+    return 0;
+}

@@ -1,0 +1,143 @@
+/*
+ * test_lists.c: pages of boxes, and what a card said before it was repaired.
+ */
+#include "store/store_test.h"
+
+static cardbox *db;
+
+static int open_db(void **state)
+{
+    (void)state;
+    db = test_open(4);
+    return 0;
+}
+
+static int close_db(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
+}
+
+/* Every box once, the newest first, whatever the size of the pages; deleted ones and those of
+ * another tenant not at all. */
+static void pages_of_boxes(void **state)
+{
+    (void)state;
+    char made[7][CARDBOX_UUID_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    for (size_t i = 0; i < 7; i++) {
+        cardbox_box_change change;
+        assert_ok(cardbox_create_box(&change, db, "pages", NULL, &err), &err);
+        memcpy(made[i], change.box_id, sizeof(made[i]));
+    }
+    assert_ok(cardbox_create_box(NULL, db, "pages-of-others", NULL, &err), &err);
+    assert_ok(cardbox_delete_box(db, "pages", made[3], &err), &err);
+    for (unsigned limit = 1; limit <= 7; limit++) {
+        static const size_t EXPECTED[] = {6, 5, 4, 2, 1, 0};
+        char cursor[200];
+        const char *from = NULL;
+        size_t seen = 0;
+        do {
+            cardbox_boxes *boxes = NULL;
+            assert_ok(cardbox_list_boxes(&boxes, db, "pages", from, limit, &err), &err);
+            assert_true(cardbox_boxes_count(boxes) <= limit);
+            for (size_t i = 0; i < cardbox_boxes_count(boxes); i++, seen++) {
+                assert_true(seen < 6);
+                const cardbox_box *box = cardbox_boxes_at(boxes, i);
+                assert_string_equal(box->box_id, made[EXPECTED[seen]]);
+                assert_int_equal(box->version, 1);
+                assert_int_equal(box->card_count, 0);
+            }
+            from = cardbox_boxes_cursor(boxes);
+            if (from != NULL) {
+                snprintf(cursor, sizeof(cursor), "%s", from);
+                from = cursor;
+            }
+            cardbox_boxes_free(boxes);
+        } while (from != NULL);
+        assert_int_equal(seen, 6);
+    }
+}
+
+static void cursors_of_nobody(void **state)
+{
+    (void)state;
+    static const char *const BAD[] = {"",     "1",   "1.",   "1.61",
+                                      "x.61", "1.6", "-.61", "99999999999999999999.61"};
+    cardbox_boxes *boxes = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_int_equal(cardbox_list_boxes(&boxes, db, "t", BAD[i], 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_list_boxes(&boxes, db, "t", NULL, CARDBOX_PAGE_MAX + 1, &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(cardbox_list_boxes(NULL, db, "t", NULL, 0, &err), CARDBOX_INVALID);
+    assert_null(cardbox_boxes_cursor(NULL));
+}
+
+static void check_revision(const cardbox_revisions *page, size_t index, int64_t number,
+                           const char *content)
+{
+    const cardbox_revision *revision = cardbox_revisions_at(page, index);
+    assert_non_null(revision);
+    assert_int_equal(revision->revision, number);
+    assert_string_equal(revision->card->content, content);
+    assert_string_equal(revision->card->card_id, "rev");
+    assert_non_null(revision->replaced_at);
+}
+
+/* Each repair adds one, numbered for its card alone, with the exact text of then. */
+static void revisions(void **state)
+{
+    (void)state;
+    cardbox_revisions *page = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    test_add(db, "revs", "other", "1");
+    test_add(db, "revs", "other", "2");
+    test_add(db, "revs", "rev", "{\"b\": 1, \"a\": \"\\u0000\"}");
+    assert_ok(cardbox_card_revisions(&page, db, "revs", "rev", 0, 0, &err), &err);
+    assert_int_equal(cardbox_revisions_count(page), 0);
+    assert_null(cardbox_revisions_at(page, 0));
+    cardbox_revisions_free(page);
+    test_add(db, "revs", "rev", "2");
+    test_add(db, "revs", "rev", "2"); /* unchanged: no revision */
+    test_add(db, "revs", "rev", "3");
+    assert_ok(cardbox_card_revisions(&page, db, "revs", "rev", 0, 0, &err), &err);
+    assert_int_equal(cardbox_revisions_count(page), 2);
+    check_revision(page, 0, 2, "2");
+    check_revision(page, 1, 1, "{\"b\": 1, \"a\": \"\\u0000\"}");
+    cardbox_revisions_free(page);
+    assert_ok(cardbox_card_revisions(&page, db, "revs", "rev", 2, 1, &err), &err);
+    assert_int_equal(cardbox_revisions_count(page), 1);
+    check_revision(page, 0, 1, "{\"b\": 1, \"a\": \"\\u0000\"}");
+    cardbox_revisions_free(page);
+    cardbox_revisions_free(NULL);
+}
+
+static void revisions_of_nothing(void **state)
+{
+    (void)state;
+    cardbox_revisions *page = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    test_add(db, "revs", "gone", "1");
+    test_add(db, "revs", "gone", "2");
+    assert_int_equal(cardbox_card_revisions(&page, db, "t", "gone", 0, 0, &err), CARDBOX_NOT_FOUND);
+    assert_ok(cardbox_delete_card(db, "revs", "gone", &err), &err);
+    assert_int_equal(cardbox_card_revisions(&page, db, "revs", "gone", 0, 0, &err),
+                     CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_revisions(&page, db, "revs", "", 0, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_card_revisions(&page, db, "revs", "gone", -1, 0, &err),
+                     CARDBOX_INVALID);
+    assert_null(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_of_boxes),
+        cmocka_unit_test(cursors_of_nobody),
+        cmocka_unit_test(revisions),
+        cmocka_unit_test(revisions_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}

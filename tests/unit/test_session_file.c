@@ -1,0 +1,298 @@
+/*
+ * test_session_file.c: whole session files: entries of both dialects, ids, parents, the tree and
+ * the report. The real session's figures are those that its maker's own program gives.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "store/session/file.h"
+#include "unit/session_test.h"
+
+static session_file read_text(const char *text)
+{
+    session_file file;
+
+    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    return file;
+}
+
+static void assert_report(const session_file *file, const char *part)
+{
+    buf report = BUF_INIT(1u << 20);
+
+    session_file_report(&report, file, 100);
+    assert_true(scan_check(whole(&report), 10, NULL, NULL, NULL));
+    if (strstr(buf_str(&report), part) == NULL)
+        fail_msg("%s is not in %s", part, buf_str(&report));
+    buf_free(&report);
+}
+
+static void assert_text(view text, const char *expected)
+{
+    if (!view_equal(text, view_of(expected)))
+        fail_msg("%.*s is not %s", (int)text.len, text.ptr, expected);
+}
+
+static void reads_entries_of_pi(void **state)
+{
+    session_file file = read_text(
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/\"}\n"
+        "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t1\",\"message\":"
+        "{\"role\":\"user\",\"content\":\"hi\"}}\n"
+        "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"message\":{\"role\":"
+        "\"hookMessage\","
+        "\"content\":[]}}\n"
+        "{\"type\":\"label\",\"id\":\"c\",\"parentId\":\"b\",\"targetId\":\"a\",\"label\":\"L\"}\n"
+        "{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"message\":{\"role\":"
+        "\"bashExecution\",\"excludeFromContext\":true}}\n"
+        "{\"type\":\"later\",\"id\":\"e\",\"parentId\":\"d\",\"more\":[1]}\n"
+        "{\"type\":\"branch_summary\",\"id\":\"f\",\"parentId\":\"e\",\"summary\":\"\"}\n"
+        "{\"type\":\"session_info\",\"id\":\"g\",\"parentId\":\"f\",\"name\":\"N\"}\n"
+        "{\"type\":\"session_info\",\"id\":\"h\",\"parentId\":\"g\",\"name\":\"\"}\n");
+    static const struct {
+        session_kind kind;
+        session_role role;
+        bool in_context;
+    } EXPECTED[] = {
+        {SESSION_MESSAGE, SESSION_ROLE_USER, true},
+        {SESSION_MESSAGE, SESSION_ROLE_CUSTOM, true},
+        {SESSION_LABEL, SESSION_ROLE_NONE, false},
+        {SESSION_MESSAGE, SESSION_ROLE_BASH, false},
+        {SESSION_OTHER, SESSION_ROLE_NONE, false},
+        {SESSION_BRANCH_SUMMARY, SESSION_ROLE_USER, false},
+        {SESSION_INFO, SESSION_ROLE_NONE, false},
+        {SESSION_INFO, SESSION_ROLE_NONE, false},
+    };
+
+    (void)state;
+    assert_int_equal(file.count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(file.entries[i].kind, EXPECTED[i].kind);
+        assert_int_equal(file.entries[i].role, EXPECTED[i].role);
+        assert_int_equal(file.entries[i].in_context, EXPECTED[i].in_context);
+        assert_int_equal(file.tree.nodes[i].depth, i);
+    }
+    assert_int_equal(file.dialect, SESSION_PI);
+    assert_int_equal(file.header.version, 3);
+    assert_text(file.entries[0].content.text, "\"hi\"");
+    assert_text(file.entries[0].timestamp, "\"t1\"");
+    assert_int_equal(file.tree.nodes[0].label, 2);
+    assert_text(file.tree.name.text, "\"N\"");
+    assert_int_equal(file.tree.leaf, 7);
+    session_file_free(&file);
+}
+
+static void reads_entries_of_plain(void **state)
+{
+    session_file file = read_text(
+        "{\"id\":\"a\",\"timestamp\":1,\"type\":\"user\",\"content\":\"x\"}\r\n"
+        "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"tool\",\"name\":\"t\",\"toolCallId\":"
+        "\"c1\",\"params\":{\"n\":1.0}}\r\n"
+        "{\"id\":\"c\",\"parentId\":\"b\",\"type\":\"tool_result\",\"toolCallId\":\"c1\","
+        "\"output\":7}\r\n"
+        "{\"id\":\"d\",\"type\":\"user\",\"content\":\"no parent\"}");
+
+    (void)state;
+    assert_int_equal(file.dialect, SESSION_PLAIN);
+    assert_false(file.has_header);
+    assert_int_equal(file.entries[1].role, SESSION_ROLE_ASSISTANT);
+    assert_text(file.entries[1].content.text, "{\"n\":1.0}");
+    assert_text(file.entries[2].target.text, "\"c1\"");
+    assert_text(file.entries[2].content.text, "7");
+    assert_int_equal(file.tree.roots, 2);
+    assert_int_equal(file.tree.dangling, 0);
+    session_file_free(&file);
+}
+
+/* A version 3 header over entries without ids: they are what counts. */
+static void makes_ids_where_there_are_none(void **state)
+{
+    static const char TEXT[] =
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n"
+        "{\"type\":\"message\",\"message\":{\"role\":\"user\"}}\n"
+        "broken\n"
+        "{\"type\":\"message\",\"message\":{\"role\":\"user\"}}\n"
+        "{\"type\":\"message\",\"id\":\"own\",\"parentId\":null,\"message\":{\"role\":\"user\"}}\n"
+        "{\"type\":\"compaction\",\"summary\":\"s\",\"firstKeptEntryIndex\":2}\n";
+    session_file file = read_text(TEXT), again = read_text(TEXT), other;
+
+    (void)state;
+    assert_int_equal(file.count, 4);
+    assert_int_equal(file.tree.nodes[1].parent, 0);
+    assert_int_equal(file.tree.nodes[2].parent, SESSION_NONE);
+    assert_int_equal(file.tree.nodes[3].parent, 2);
+    assert_int_equal(session_tree_first_kept(&file.tree, 3), 1);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(file.entries[i].id_is_made, i != 2);
+        assert_true(view_equal(file.entries[i].id, again.entries[i].id));
+    }
+    assert_true(session_file_read(&other, view_of(TEXT), VIEW("s2")));
+    assert_false(view_equal(file.entries[0].id, other.entries[0].id));
+    assert_false(view_equal(file.entries[0].id, file.entries[1].id));
+    session_file_free(&file);
+    session_file_free(&again);
+    session_file_free(&other);
+}
+
+static void refuses_ids_that_are_none(void **state)
+{
+    session_file file = read_text("{\"type\":\"user\",\"id\":5}\n"
+                                  "{\"type\":\"user\",\"id\":\"\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"a\\u0000\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"\\ud800\"}\n"
+                                  "{\"content\":\"neither\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"\\u0061\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"b\",\"parentId\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"c\",\"parentId\":7}\n");
+
+    (void)state;
+    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], 5);
+    assert_int_equal(file.count, 3);
+    assert_text(file.entries[0].id, "a");
+    assert_int_equal(file.tree.nodes[1].parent, 0);
+    assert_int_equal(file.tree.dangling, 1);
+    assert_report(&file,
+                  "{\"line\":1,\"kind\":\"bad\",\"reason\":\"id must be a string\",\"at\":0}");
+    session_file_free(&file);
+}
+
+static void reports_what_is_not_in_the_tree(void **state)
+{
+    session_file file = read_text("\n"
+                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":null}\n"
+                                  "{\"type\":\"user\",\"id\":\"x\",\"parentId\":\"z\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"y\",\"parentId\":\"x\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"z\",\"parentId\":\"y\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"w\",\"parentId\":\"z\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"self\",\"parentId\":\"self\"}\n"
+                                  "{\"type\":\"session\",\"id\":\"s\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"kid\",\"parentId\":\"late\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"late\",\"parentId\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"o");
+
+    (void)state;
+    assert_report(&file,
+                  "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":6,"
+                  "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":3,"
+                  "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,"
+                  "\"max_depth\":2,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
+    assert_report(&file, "{\"line\":7,\"kind\":\"cycle\",\"reason\":\"its parents lead back to "
+                         "itself\",\"id\":\"z\"},{\"line\":8,\"kind\":\"dangling\"");
+    assert_int_equal(file.tree.leaf, file.count - 1);
+    session_file_free(&file);
+}
+
+static void walks_the_tree(void **state)
+{
+    session_file file = read_text("{\"type\":\"user\",\"id\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"b\",\"parentId\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"c\",\"parentId\":\"b\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"d\",\"parentId\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"e\",\"parentId\":\"b\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"f\"}\n");
+    const session_tree *tree = &file.tree;
+    uint32_t *path = session_tree_path(tree, 4, &file.memory);
+
+    (void)state;
+    assert_int_equal(tree->branch_points, 2);
+    assert_int_equal(tree->leaves, 4);
+    assert_int_equal(tree->nodes[0].children, 2);
+    assert_int_equal(tree->nodes[1].next_sibling, 3);
+    assert_int_equal(session_tree_find(tree, VIEW("e")), 4);
+    assert_int_equal(session_tree_find(tree, VIEW("none")), SESSION_NONE);
+    assert_non_null(path);
+    assert_int_equal(path[0], 0);
+    assert_int_equal(path[1], 1);
+    assert_int_equal(path[2], 4);
+    assert_int_equal(session_tree_common(tree, 2, 4), 1);
+    assert_int_equal(session_tree_common(tree, 2, 3), 0);
+    assert_int_equal(session_tree_common(tree, 1, 2), 1);
+    assert_int_equal(session_tree_common(tree, 2, 5), SESSION_NONE);
+    session_file_free(&file);
+}
+
+/* 100,000 entries: one chain written leaf first, in which every walk is as long as can be. */
+static void a_long_chain_backwards(void **state)
+{
+    enum { COUNT = 100000 };
+    buf text = BUF_INIT(1u << 26);
+    session_file file;
+
+    (void)state;
+    for (int i = COUNT; i > 0; i--)
+        buf_printf(&text, "{\"type\":\"user\",\"id\":\"%d\",\"parentId\":\"%d\"}\n", i, i - 1);
+    assert_true(session_file_read(&file, whole(&text), VIEW("s")));
+    assert_int_equal(file.tree.in_tree, COUNT);
+    assert_int_equal(file.tree.depth_max, COUNT - 1);
+    assert_int_equal(file.tree.dangling, 1);
+    assert_int_equal(file.tree.leaf, COUNT - 1);
+    assert_int_equal(file.tree.nodes[0].depth, COUNT - 1);
+    session_file_free(&file);
+    buf_free(&text);
+}
+
+static void junk_is_counted_beyond_what_is_kept(void **state)
+{
+    buf text = BUF_INIT(1u << 26);
+    session_file file;
+
+    (void)state;
+    for (int i = 0; i < SESSION_ISSUES_MAX + 500; i++)
+        buf_text(&text, "?\n");
+    assert_true(session_file_read(&file, whole(&text), VIEW("s")));
+    assert_int_equal(file.issue_count, SESSION_ISSUES_MAX);
+    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
+    assert_int_equal(file.tree.leaf, SESSION_NONE);
+    session_file_free(&file);
+    buf_free(&text);
+}
+
+static void the_real_session(void **state)
+{
+    buf bytes = read_real_session();
+    session_file file;
+    int roles[7] = {0}, levels = 0;
+
+    (void)state;
+    if (bytes.len == 0)
+        skip();
+    assert_true(session_file_read(&file, whole(&bytes), VIEW("")));
+    assert_int_equal(file.lines, 1019);
+    assert_int_equal(file.tree.in_tree, 1018);
+    assert_int_equal(file.tree.roots, 1);
+    assert_int_equal(file.tree.leaves, 1);
+    assert_int_equal(file.tree.depth_max, 1017);
+    assert_int_equal(file.issue_count, 0);
+    for (size_t i = 0; i < file.count; i++) {
+        roles[file.entries[i].role]++;
+        levels += file.entries[i].kind == SESSION_THINKING_LEVEL_CHANGE;
+    }
+    assert_int_equal(roles[SESSION_ROLE_USER], 88);
+    assert_int_equal(roles[SESSION_ROLE_ASSISTANT], 453);
+    assert_int_equal(roles[SESSION_ROLE_TOOL_RESULT], 373);
+    assert_int_equal(levels, 103);
+    session_file_free(&file);
+    buf_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_entries_of_pi),
+        cmocka_unit_test(reads_entries_of_plain),
+        cmocka_unit_test(makes_ids_where_there_are_none),
+        cmocka_unit_test(refuses_ids_that_are_none),
+        cmocka_unit_test(reports_what_is_not_in_the_tree),
+        cmocka_unit_test(walks_the_tree),
+        cmocka_unit_test(a_long_chain_backwards),
+        cmocka_unit_test(junk_is_counted_beyond_what_is_kept),
+        cmocka_unit_test(the_real_session),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

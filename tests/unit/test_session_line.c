@@ -1,0 +1,216 @@
+/*
+ * test_session_line.c: a session file's bytes as lines. Whatever they are, the lines together are
+ * the file again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "store/session/line.h"
+#include "unit/session_test.h"
+
+static session_line only_line(view bytes)
+{
+    session_lines lines = session_lines_of(bytes);
+    session_line line, more;
+
+    assert_true(session_lines_next(&lines, &line));
+    assert_false(session_lines_next(&lines, &more));
+    assert_int_equal(line.length, bytes.len);
+    return line;
+}
+
+static void tells_lines_apart(void **state)
+{
+    static const struct {
+        view bytes;
+        session_line_kind kind;
+        const char *text; /* NULL: not asked */
+    } CASES[] = {
+        {VIEW("{\"type\":\"user\"}\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
+        {VIEW("{\"type\":\"user\"}\r\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
+        {VIEW(" \t{ } \n"), SESSION_LINE_ENTRY, "{ }"},
+        {VIEW("\xEF\xBB\xBF{\"a\":1}"), SESSION_LINE_ENTRY, "{\"a\":1}"},
+        {VIEW("{\"type\":\"session\",\"id\":\"x\"}\n"), SESSION_LINE_HEADER, NULL},
+        {VIEW("{\"type\":\"session\",\"id\":\"x\",\"parentId\":null}\n"), SESSION_LINE_ENTRY, NULL},
+        {VIEW("{\"type\":\"\\u0073ession\"}"), SESSION_LINE_HEADER, NULL},
+        {VIEW("\n"), SESSION_LINE_BLANK, ""},
+        {VIEW(" \r\n"), SESSION_LINE_BLANK, ""},
+        {VIEW("\xEF\xBB\xBF"), SESSION_LINE_BLANK, ""},
+        {VIEW("\0\0\0"), SESSION_LINE_BLANK, ""},
+        {VIEW("\0\0{\"a\":\"\\ud800\"}\0\n"), SESSION_LINE_ENTRY, "{\"a\":\"\\ud800\"}"},
+        {VIEW("{\"a\":\"\xED\xA0\x80\"}\n"), SESSION_LINE_BAD, NULL},
+        {VIEW("{\"a\":\"\0\"}\n"), SESSION_LINE_BAD, NULL},
+        {VIEW("{\"a\":1} {\n"), SESSION_LINE_BAD, NULL},
+        {VIEW("[1]\n"), SESSION_LINE_BAD, NULL},
+        {VIEW("5\n"), SESSION_LINE_BAD, NULL},
+        {VIEW("\x7F"
+              "ELF\x02\x01\n"),
+         SESSION_LINE_BAD, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        session_line line = only_line(CASES[i].bytes);
+        if (line.kind != CASES[i].kind)
+            fail_msg("case %zu is %d", i, (int)line.kind);
+        assert_true((line.kind == SESSION_LINE_BAD) == (line.reason != NULL));
+        if (CASES[i].text != NULL)
+            assert_true(view_equal(line.text, view_of(CASES[i].text)));
+    }
+}
+
+static void says_where_and_torn(void **state)
+{
+    session_line line = only_line(VIEW(" {\"type\":\"user\",\"conte"));
+
+    (void)state;
+    assert_int_equal(line.kind, SESSION_LINE_BAD);
+    assert_true(line.is_torn);
+    assert_int_equal(line.reason_at, 22);
+    line = only_line(VIEW("{\"type\"\n"));
+    assert_int_equal(line.kind, SESSION_LINE_BAD);
+    assert_false(line.is_torn);
+    line = only_line(VIEW("{\"type\":\"x\"}"));
+    assert_int_equal(line.kind, SESSION_LINE_ENTRY);
+    assert_false(line.is_torn);
+    line = only_line(VIEW("\0{\"a\":1}\n"));
+    assert_true(line.has_nul);
+}
+
+static void an_empty_file_has_no_lines(void **state)
+{
+    session_lines lines = session_lines_of((view){NULL, 0});
+    session_line line;
+
+    (void)state;
+    assert_false(session_lines_next(&lines, &line));
+}
+
+/* Feeds the bytes in pieces, as a body arrives, and compares with the file at once. */
+static void a_stream_gives_the_same_lines(void **state)
+{
+    static const char FILE_TEXT[] = "{\"a\":1}\n\n{\"b\":\r\n{\"c\":\"d\"}\r\nlast";
+    view bytes = {FILE_TEXT, sizeof(FILE_TEXT) - 1};
+
+    (void)state;
+    for (size_t piece = 1; piece <= bytes.len; piece++) {
+        session_lines at_once = session_lines_of(bytes), stream = session_lines_stream();
+        session_line line, same;
+        size_t given = 0;
+
+        while (given < bytes.len) {
+            size_t rest = stream.rest.len;
+            given = given + piece < bytes.len ? given + piece : bytes.len;
+            size_t from = given - rest - (given % piece == 0 ? piece : given % piece);
+            session_lines_give(&stream, (view){bytes.ptr + from, given - from}, given == bytes.len);
+            while (session_lines_next(&stream, &line)) {
+                assert_true(session_lines_next(&at_once, &same));
+                assert_int_equal(line.kind, same.kind);
+                assert_int_equal(line.number, same.number);
+                assert_int_equal(line.offset, same.offset);
+                assert_true(view_equal(line.whole, same.whole));
+            }
+        }
+        assert_false(session_lines_next(&at_once, &same));
+    }
+}
+
+/* A line of `size` bytes with its end. */
+static buf long_line(size_t size)
+{
+    buf text = BUF_INIT(SIZE_MAX / 4);
+
+    assert_true(buf_reserve(&text, size));
+    buf_text(&text, "{\"a\":\"");
+    memset(text.data + text.len, 'x', size - 9);
+    text.len += size - 9;
+    buf_text(&text, "\"}\n");
+    return text;
+}
+
+static void long_lines_are_taken_up_to_the_limit(void **state)
+{
+    buf fits = long_line(SESSION_LINE_MAX + 1), not = long_line(SESSION_LINE_MAX + 2);
+    session_lines stream = session_lines_stream();
+    session_line line;
+
+    (void)state;
+    assert_int_equal(only_line(whole(&fits)).kind, SESSION_LINE_ENTRY);
+    assert_int_equal(only_line(whole(&not )).kind, SESSION_LINE_BAD);
+    session_lines_give(&stream, (view){not .data, not .len - 1}, false);
+    assert_false(session_lines_next(&stream, &line));
+    buf_text(&not, "{}\n");
+    session_lines_give(&stream, whole(&not ), true);
+    assert_true(session_lines_next(&stream, &line));
+    assert_int_equal(line.kind, SESSION_LINE_BAD);
+    assert_true(session_lines_next(&stream, &line));
+    assert_int_equal(line.kind, SESSION_LINE_ENTRY);
+    buf_free(&fits);
+    buf_free(&not );
+}
+
+/* More than can be held: it goes by in pieces and is one bad line in the end. */
+static void an_endless_line_needs_no_memory(void **state)
+{
+    buf piece = long_line(SESSION_LINE_MAX + 100);
+    session_lines stream = session_lines_stream();
+    session_line line;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        session_lines_give(&stream, (view){piece.data, piece.len - 1}, false);
+        assert_false(session_lines_next(&stream, &line));
+        assert_int_equal(stream.rest.len, 0);
+    }
+    session_lines_give(&stream, VIEW("tail\n{}"), true);
+    assert_true(session_lines_next(&stream, &line));
+    assert_int_equal(line.kind, SESSION_LINE_BAD);
+    assert_int_equal(line.number, 1);
+    assert_int_equal(line.length, 3 * (piece.len - 1) + 5);
+    assert_int_equal(line.offset, 0);
+    assert_true(session_lines_next(&stream, &line));
+    assert_int_equal(line.kind, SESSION_LINE_ENTRY);
+    assert_int_equal(line.offset, 3 * (piece.len - 1) + 5);
+    buf_free(&piece);
+}
+
+static void the_real_session_comes_out_again(void **state)
+{
+    buf bytes = read_real_session(), again = BUF_INIT(1u << 24);
+    session_lines lines = session_lines_of(whole(&bytes));
+    session_line line;
+    int kinds[4] = {0};
+
+    (void)state;
+    if (bytes.len == 0)
+        skip();
+    while (session_lines_next(&lines, &line)) {
+        kinds[line.kind]++;
+        assert_int_equal(line.offset, again.len);
+        buf_view(&again, line.whole);
+    }
+    assert_int_equal(kinds[SESSION_LINE_HEADER], 1);
+    assert_int_equal(kinds[SESSION_LINE_ENTRY], 1018);
+    assert_int_equal(kinds[SESSION_LINE_BAD] + kinds[SESSION_LINE_BLANK], 0);
+    assert_true(view_equal(whole(&bytes), whole(&again)));
+    buf_free(&bytes);
+    buf_free(&again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_lines_apart),
+        cmocka_unit_test(says_where_and_torn),
+        cmocka_unit_test(an_empty_file_has_no_lines),
+        cmocka_unit_test(a_stream_gives_the_same_lines),
+        cmocka_unit_test(long_lines_are_taken_up_to_the_limit),
+        cmocka_unit_test(an_endless_line_needs_no_memory),
+        cmocka_unit_test(the_real_session_comes_out_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
