@@ -3,7 +3,7 @@
 -- $5 jsonb[] tool calls, $6 text[] tool call ids, $7 int4[] ttl_seconds, $8 jsonb[] metadata,
 -- $9 timestamptz[] created_at, $10 timestamptz[] expires_at, $11 timestamptz[] deleted_at,
 -- $12 bool[] sealed, $13 bool strict, $14 bool restore
-SELECT a.ord, a.outcome, a.other_id
+SELECT a.ord::int8, a.outcome, a.other_id
   FROM cardbox.add_cards(
            (SELECT array_agg(g.card ORDER BY g.ord)
               FROM cardbox.given_cards(

@@ -140,7 +140,7 @@ void fault_answer_unfit(request *r, bool forbidden)
 {
     if (forbidden)
         fault_answer(r, FAULT_UNFIT, "grant cardbox_service to the server's database role",
-                     "the server's database role may not read cards and boxes");
+                     "the server's database role may not read or write cards and boxes");
     else
         fault_answer(r, FAULT_UNFIT, "run cardbox migrate on the server's database",
                      "the database was not migrated");
@@ -172,6 +172,9 @@ void fault_answer_store(request *r, const cardbox_error *err)
     case CARDBOX_TOO_LARGE:
         fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
                      "the request is over a limit of the database");
+        return;
+    case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
+        fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
         return;
     case CARDBOX_FORBIDDEN: /* as for the schema, the log was told by the connection */
         fault_answer_unfit(r, true);

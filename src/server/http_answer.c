@@ -170,6 +170,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
                 add(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
                 add(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
                 add(response, "X-Request-Id", id) &&
+                add(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
                 add(response, "Connection", close ? "close" : NULL);
     for (size_t i = 0; fine && i < r->answer.headers; i++)
         fine = add(response, r->answer.header[i].name, r->answer.header[i].value);

@@ -1,20 +1,30 @@
 /*
- * join.h: requests that wait for the same statement go to the database as one. A request waits only
- * while all connections are busy, and then goes with all that came meanwhile. Each gets its own
- * rows, found by the position of its keys, so tenants never meet. Knows no HTTP.
+ * join.h: requests on their way to the database. Those that wait for the same statement go as one:
+ * a request waits only while all connections are busy, and then goes with all that came meanwhile.
+ * Each gets its own rows, found by the position of its keys, so tenants never meet. Knows no HTTP.
  */
 #ifndef SERVER_JOIN_H
 #define SERVER_JOIN_H
 
+#include "store/pg/statement.h"
 #include "store/read.h"
+#include "store/write.h"
 
 struct request;
 
-/* The statements that are joined; each has a list of waiting requests, a lane. */
-typedef enum join_lane { JOIN_CARDS, JOIN_BOXES, JOIN_LANES } join_lane;
+/* What a request wants; each has a list of waiting requests, a lane. */
+typedef enum join_lane {
+    JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get */
+    JOIN_BOXES,       /* joined; box_read, boxes_read */
+    JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */
+    JOIN_PUT_CARDS,   /* joined; card_put, cards_put */
+    JOIN_APPENDS,     /* joined; box_append, boxes_append */
+    JOIN_WRITE_ALONE, /* a statement of its own */
+    JOIN_LANES
+} join_lane;
 
-/* What a request's part of a joined statement gave: the rows of its i-th key are
- * row[start[i]] up to before row[start[i + 1]], in no particular order. */
+/* What a request's part of a statement gave: the rows of its i-th key are row[start[i]] up to
+ * before row[start[i + 1]], in no particular order. Alone: all rows are of key 0, in order. */
 typedef struct join_rows {
     const store_rows *rows;
     const int *row;
@@ -28,10 +38,16 @@ typedef struct join_batch join_batch;
 /* A request's place in the joiner. `keys` and what they point to must live until the answer. */
 typedef struct join_ticket {
     join_lane lane;
-    const void *keys; /* card_key or box_read, by the lane */
-    size_t count;     /* 0: it is answered at once, without rows */
-    size_t weight;    /* rows to expect, roughly */
+    const void *keys; /* by the lane; alone: what `build` takes */
+    size_t count;     /* 0: it is answered at once, without rows; alone: 1 */
+    size_t weight;    /* of a joined read: rows to expect, roughly */
     join_render render;
+    /* Alone: what is sent. */
+    statement_id statement;
+    void (*build)(params *p, const void *keys);
+    /* A write that does the same when it is sent twice, which may be when its connection was lost:
+     * one with a key. Cards are always; and no read needs to say so. */
+    bool replayable;
     /* the joiner's own: */
     struct request *next, *prev;   /* in its lane, while it waits */
     struct request *older, *newer; /* all that wait or run */
@@ -54,8 +70,9 @@ joiner *joiner_new(struct shared *house, struct stats *stats, struct links *link
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);
 
-/* Takes a request with its ticket filled in down to `render`, and suspends it; or answers it at
- * once, 503, if the database is away or too many wait. */
+/* Takes a request with its ticket filled in down to `replayable`, and suspends it; or answers it at
+ * once, 503, if the database is away or too many wait. When a write is rendered it has been
+ * committed, and the request's lsn says up to where. */
 void joiner_add(joiner *j, struct request *r);
 
 /* Sends what waits, as far as connections are free. */

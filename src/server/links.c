@@ -15,16 +15,18 @@
 #include "store/migrate.h"
 
 enum {
-    SLOW_MS = 2,          /* a statement that takes as long makes the next connection be used: one
-                           * that is quick is worth waiting for, as few large statements cost less
-                           * than many small ones */
-    FAILURES_MOST = 2,    /* attempts to connect, then the database counts as away */
-    GIVE_UP_MS = 1000,    /* and when an attempt takes longer */
-    UNFIT_RETRY_MS = 1000 /* until a database that was not migrated is looked at again */
+    SLOW_MS = 2,           /* a statement that takes as long makes the next connection be used: one
+                            * that is quick is worth waiting for, as few large statements cost less
+                            * than many small ones */
+    FAILURES_MOST = 2,     /* attempts to connect, then the database counts as away */
+    GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
+    UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    READY_BYTES_MAX = 64
 };
 
 struct db_link {
     links *all;
+    link_group group;
     store_pipe *pipe;
     link_state state;
     bool unfit; /* what it was found to be last; it stays so while it is asked again */
@@ -36,12 +38,19 @@ struct db_link {
     unsigned watched_serial;
 };
 
+/* The connections of a group: link[first] up to before link[before]. */
+typedef struct link_span {
+    size_t first, before;
+    size_t quick; /* so many are used freely */
+} link_span;
+
 struct links {
     shared *house;
     stats *stats;
     int epoll_fd;
     unsigned ups_seen;
-    size_t quick; /* connections that are used freely: one a core, over all loops */
+    int64_t hurried_ms; /* when all were told last to try again at once */
+    link_span group[LINK_GROUPS];
     size_t count;
     db_link link[];
 };
@@ -62,8 +71,8 @@ static void link_move(db_link *k, link_state to)
         atomic_fetch_sub(&house->unfit, 1);
         k->unfit = false;
     }
-    tally_sub(&k->all->stats->links[LINK_READS][k->state], 1);
-    tally_add(&k->all->stats->links[LINK_READS][to], 1);
+    tally_sub(&k->all->stats->links[k->group][k->state], 1);
+    tally_add(&k->all->stats->links[k->group][to], 1);
     k->state = to;
     if (to == LINK_DOWN)
         k->down_ms = clock_ms();
@@ -131,7 +140,9 @@ static void judge(db_link *k, const store_rows *rows)
     else if (rows_null(rows, 0, 1))
         not_fit(k, false, "a function is missing");
     else if (!rows_bool(rows, 0, 1))
-        not_fit(k, true, "the role may not read all tables");
+        not_fit(k, true,
+                k->group == LINK_WRITES ? "the role may not write to all tables"
+                                        : "the role may not read all tables");
     else
         link_move(k, LINK_USABLE);
 }
@@ -153,6 +164,8 @@ static void checked(void *arg, store_rows *rows, const cardbox_error *err)
 bool links_blame(db_link *k, const cardbox_error *err)
 {
     bool forbidden = err->status == CARDBOX_FORBIDDEN;
+    if (strcmp(err->sqlstate, "25006") == 0)
+        pipe_drop(k->pipe, "the database is read-only");
     if (!forbidden && !error_is_schema(err->sqlstate))
         return false;
     if (k->state == LINK_USABLE)
@@ -162,8 +175,11 @@ bool links_blame(db_link *k, const cardbox_error *err)
 
 static void check(db_link *k)
 {
+    params p;
     link_move(k, LINK_CHECKING);
-    if (pipe_send(k->pipe, STATEMENT_ready, NULL, checked, k, NULL) != CARDBOX_OK)
+    params_init(&p, READY_BYTES_MAX);
+    params_bool(&p, k->group == LINK_WRITES);
+    if (pipe_send(k->pipe, STATEMENT_ready, &p, NULL, checked, k, NULL) != CARDBOX_OK)
         link_move(k, LINK_DOWN);
 }
 
@@ -201,42 +217,69 @@ static void look(db_link *k, int64_t now_ms)
 
 /* --- what the loop calls --- */
 
-/* As many statements as there are cores keep PostgreSQL and the loops busy; more of them would only
- * be smaller. */
-static size_t quick_connections(const settings *set)
+/* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
+ * and the loops busy; more of them would only be smaller. Writes wait for the disk, and those that
+ * wait at the same time are committed together. */
+static size_t quick_connections(const settings *set, link_group group)
 {
     long each = sysconf(_SC_NPROCESSORS_ONLN) / set->loops;
+    if (group != LINK_READS)
+        return SIZE_MAX;
     return each < 1 ? 1 : (size_t)each;
+}
+
+/* What is asked of the connections of a group. A joined read has half of a request's time, and most
+ * reads are joined. */
+static cardbox_options options_of(const settings *set, link_group group)
+{
+    long half_ms = (set->request_timeout_ms + 1) / 2;
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    how.conninfo = set->dsn;
+    how.application_name = "cardboxd";
+    how.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
+    how.statement_timeout_ms = (unsigned)(group == LINK_READS ? half_ms : set->request_timeout_ms);
+    how.no_named_statements = set->no_named_statements;
+    return how;
+}
+
+static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, cardbox_error *err)
+{
+    cardbox_options how = options_of(l->house->set, group);
+    db_link *k = &l->link[l->count];
+    k->all = l;
+    k->group = group;
+    k->tag = first_tag + l->count;
+    k->watched_fd = -1;
+    k->down_ms = clock_ms();
+    tally_add(&l->stats->links[group][LINK_DOWN], 1);
+    cardbox_status status = pipe_new(&k->pipe, &how, err);
+    if (status == CARDBOX_OK)
+        l->group[group].before = ++l->count;
+    return status;
 }
 
 cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
                          cardbox_error *err)
 {
-    size_t count = (size_t)house->set->read_connections;
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
-    links *l = calloc(1, sizeof(*l) + count * sizeof(db_link));
+    const settings *set = house->set;
+    const size_t counts[LINK_GROUPS] = {
+        [LINK_READS] = (size_t)set->read_connections,
+        [LINK_LISTS] = (size_t)set->list_connections,
+        [LINK_WRITES] = (size_t)set->write_connections,
+    };
+    size_t all = counts[LINK_READS] + counts[LINK_LISTS] + counts[LINK_WRITES];
+    cardbox_status status = CARDBOX_OK;
+    links *l = calloc(1, sizeof(*l) + all * sizeof(db_link));
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->house = house;
     l->stats = s;
     l->epoll_fd = epoll_fd;
-    l->quick = quick_connections(house->set);
-    how.conninfo = house->set->dsn;
-    how.application_name = "cardboxd";
-    how.connect_timeout_ms = (unsigned)house->set->connect_timeout_ms;
-    how.statement_timeout_ms = (unsigned)house->set->request_timeout_ms;
-    how.no_named_statements = house->set->no_named_statements;
-    cardbox_status status = CARDBOX_OK;
-    while (status == CARDBOX_OK && l->count < count) {
-        db_link *k = &l->link[l->count];
-        k->all = l;
-        k->tag = first_tag + l->count;
-        k->watched_fd = -1;
-        k->down_ms = clock_ms();
-        tally_add(&s->links[LINK_READS][LINK_DOWN], 1);
-        status = pipe_new(&k->pipe, &how, err);
-        if (status == CARDBOX_OK)
-            l->count++;
+    for (int group = 0; group < LINK_GROUPS; group++) {
+        l->group[group] =
+            (link_span){l->count, l->count, quick_connections(set, (link_group)group)};
+        for (size_t i = 0; status == CARDBOX_OK && i < counts[group]; i++)
+            status = add_link(l, (link_group)group, first_tag, err);
     }
     if (status != CARDBOX_OK) {
         links_free(l);
@@ -298,6 +341,8 @@ static int64_t due_ms(const links *l, size_t number)
 void links_tick(links *l, int64_t now_ms)
 {
     unsigned ups = atomic_load(&l->house->ups);
+    if (ups != l->ups_seen)
+        l->hurried_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
         db_link *k = &l->link[i];
         if (ups != l->ups_seen)
@@ -328,23 +373,33 @@ static bool is_usable(const db_link *k)
     return k->state == LINK_USABLE && pipe_up(k->pipe);
 }
 
-/* Connections of another loop that nobody has used since the database became unfit may still count
- * as usable: they are no help here. */
-bool links_away(const links *l)
+/* Whether it can't connect, though others can: it has tried since one of them came up. */
+static bool is_shut_out(const db_link *k)
 {
-    bool unfit = false, hope = false;
-    for (size_t i = 0; i < l->count; i++) {
+    return k->state == LINK_DOWN && pipe_failed_attempts(k->pipe) >= FAILURES_MOST &&
+           k->all->hurried_ms + GIVE_UP_MS < clock_ms();
+}
+
+/* Connections of another loop that nobody has used since the database became unfit may still count
+ * as usable: they are no help here. Nor are those of another group, where this one's find no room
+ * in the database. */
+bool links_away(const links *l, link_group group)
+{
+    bool unfit = false, hope = false, shut_out = true;
+    for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
         const db_link *k = &l->link[i];
         unfit = unfit || k->unfit;
-        hope = hope || is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
+        hope = is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
+        shut_out = shut_out && !hope && is_shut_out(k);
     }
-    return (unfit && !hope) || database_is_away(l->house);
+    return (!hope && (unfit || shut_out)) || database_is_away(l->house);
 }
 
 bool links_is_last(const links *l, const db_link *free_one)
 {
+    const link_span *span = &l->group[free_one->group];
     size_t usable = 0, idle = 0;
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = span->first; i < span->before; i++) {
         const db_link *k = &l->link[i];
         usable += is_usable(k);
         idle += is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
@@ -352,16 +407,17 @@ bool links_is_last(const links *l, const db_link *free_one)
     return usable > 1 && idle == 0;
 }
 
-db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms)
+db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
 {
+    const link_span *span = &l->group[group];
     size_t busy = 0;
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = span->first; i < span->before; i++) {
         db_link *k = &l->link[i];
         if (!is_usable(k))
             continue;
         if (pipe_in_flight(k->pipe) == 0) {
-            bool may = busy < l->quick || slow_ms <= now_ms;
+            bool may = busy < span->quick || slow_ms <= now_ms;
             *look_again_ms = may ? INT64_MAX : slow_ms;
             return may ? k : NULL;
         }
@@ -373,10 +429,10 @@ db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms)
     return NULL;
 }
 
-cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
-                          cardbox_error *err)
+cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
+                          pipe_done done, void *arg, cardbox_error *err)
 {
-    cardbox_status status = pipe_send(to->pipe, id, p, done, arg, err);
+    cardbox_status status = pipe_send(to->pipe, id, p, limits, done, arg, err);
     tally_add(&to->all->stats->statements[id], 1);
     watch(to);
     return status;

@@ -1,6 +1,7 @@
 /*
- * links.h: the database connections of one loop: which are usable, that is connected and to a
- * migrated database, and what the loop must wait for on them. Knows no requests.
+ * links.h: the database connections of one loop, in groups that never wait for each other: which
+ * are usable, that is connected and to a migrated database, and what the loop must wait for on
+ * them. Knows no requests.
  */
 #ifndef SERVER_LINKS_H
 #define SERVER_LINKS_H
@@ -21,24 +22,26 @@ void links_ready(links *l, size_t number);
 void links_tick(links *l, int64_t now_ms);
 int64_t links_next_ms(const links *l);
 
-/* Whether no connection of this loop will serve soon: requests are refused at once. */
-bool links_away(const links *l);
+/* Whether no connection of a group will serve soon: requests are refused at once. */
+bool links_away(const links *l, link_group group);
 
-/* A connection for the next statement, or NULL: none, or better to wait for one that is about to be
- * free, since what comes meanwhile is joined. Then *look_again_ms, if not NULL, is when to ask
- * again even if nothing has happened. */
+/* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
+ * about to be free, since what comes meanwhile is joined. Then *look_again_ms, if not NULL, is when
+ * to ask again even if nothing has happened. */
 typedef struct db_link db_link;
-db_link *links_free_one(links *l, int64_t now_ms, int64_t *look_again_ms);
+db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms);
 
-/* Whether it is the only free one of several: kept for statements that are sure to be quick. */
+/* Whether it is the only free one of several in its group: kept for statements that are sure to be
+ * quick. */
 bool links_is_last(const links *l, const db_link *free_one);
 
 /* After a statement on it has failed: if that was for want of rights or of a part of the schema it
- * is not used until it was found to be in order. True: so it was. */
+ * is not used until it was found to be in order. True: so it was. If the database has become
+ * read-only the connection is made anew: the primary is elsewhere. */
 bool links_blame(db_link *k, const cardbox_error *err);
 
 /* As pipe_send. */
-cardbox_status links_send(db_link *to, statement_id id, params *p, pipe_done done, void *arg,
-                          cardbox_error *err);
+cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
+                          pipe_done done, void *arg, cardbox_error *err);
 
 #endif

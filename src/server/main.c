@@ -38,7 +38,8 @@ typedef struct server {
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
-    long rest = DESCRIPTORS_KEPT + set->loops * (set->read_connections + DESCRIPTORS_OF_LOOP);
+    long connections = set->read_connections + set->write_connections + set->list_connections;
+    long rest = DESCRIPTORS_KEPT + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     limit.rlim_cur = limit.rlim_max;
@@ -52,8 +53,7 @@ static bool raise_descriptor_limit(settings *set)
                 "cardboxd: the limit of %ld file descriptors is too low for %ld loops with %ld "
                 "database connections each; allow %ld (ulimit -n, LimitNOFILE=), or use fewer "
                 "--loops\n",
-                (long)limit.rlim_cur, set->loops, set->read_connections,
-                rest + set->connections_max);
+                (long)limit.rlim_cur, set->loops, connections, rest + set->connections_max);
         return false;
     }
     log_warn("connections_max_lowered", "descriptors=%ld wanted=%ld connections_max=%ld",

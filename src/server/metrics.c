@@ -91,7 +91,8 @@ static void write_errors(buf *out, const metric *m, const scene *of)
 
 static void write_links(buf *out, const metric *m, const scene *of)
 {
-    static const char *const GROUPS[LINK_GROUPS] = {[LINK_READS] = "reads"};
+    static const char *const GROUPS[LINK_GROUPS] = {
+        [LINK_READS] = "reads", [LINK_LISTS] = "lists", [LINK_WRITES] = "writes"};
     static const char *const STATES[LINK_STATES] = {[LINK_DOWN] = "down",
                                                     [LINK_CHECKING] = "checking",
                                                     [LINK_UNFIT] = "unfit",

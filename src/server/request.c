@@ -19,6 +19,8 @@ void request_init(request *r, shared *house, stats *s, joiner *j)
 
 void request_clear(request *r)
 {
+    if (r->drop_plan != NULL)
+        r->drop_plan(r->plan);
     arena_reset(&r->memory);
     buf_free(&r->body);
     buf_free(&r->answer.body);

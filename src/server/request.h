@@ -63,8 +63,10 @@ typedef struct request {
     int64_t started_ms, started_us;
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
+    char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
     void *plan;         /* what its handler remembers for rendering */
-    arena memory;       /* only what is before it is cleared for the next request */
+    void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
+    arena memory;                  /* only what is before it is cleared for the next request */
     _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
 } request;
 

@@ -12,9 +12,11 @@ typedef struct settings {
     const char *listen;
     bool insecure_no_auth;
     long loops;
-    long read_connections; /* of each loop */
-    long queue_max;        /* requests that wait for the database, of each loop */
-    long connections_max;  /* of clients, of all loops */
+    long read_connections; /* of each loop, as the next two */
+    long write_connections;
+    long list_connections;
+    long queue_max;       /* requests that wait for the database, of each loop */
+    long connections_max; /* of clients, of all loops */
     long request_timeout_ms;
     long slow_request_timeout_ms;
     long idle_timeout_s;

@@ -48,7 +48,12 @@ typedef enum link_state {
 } link_state;
 
 /* What a loop's database connections are kept for. */
-typedef enum link_group { LINK_READS, LINK_GROUPS } link_group;
+typedef enum link_group {
+    LINK_READS,  /* cards and boxes by id */
+    LINK_LISTS,  /* lists and logs, which may be slow */
+    LINK_WRITES, /* of cards and boxes */
+    LINK_GROUPS
+} link_group;
 
 typedef struct stats {
     tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];

@@ -1,76 +1,36 @@
 /*
- * boxes_change.c: the public functions of <cardbox/box.h> that change boxes: check, build
- * parameters, run one statement, read its outcome.
+ * boxes_change.c: the public functions of <cardbox/box.h> that change boxes: check what was given,
+ * run one statement. What goes into it and what comes back is write.h's.
  */
 #include "cardbox/box.h"
 
 #include <inttypes.h>
 #include "store/call.h"
+#include "store/write.h"
 
-/* What the functions of sql/migrations/0005_change_boxes.sql answer. */
-typedef enum change_outcome {
-    CHANGE_DONE = 1,
-    CHANGE_DONE_BEFORE = 2,
-    CHANGE_NO_BOX = 3,
-    CHANGE_WRONG_VERSION = 4,
-    CHANGE_KEY_REUSED = 5,
-    CHANGE_EXISTS = 6,
-    CHANGE_DELETED = 7,
-    CHANGE_NO_SUCH_MOMENT = 8
-} change_outcome;
+typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
 
-static const struct {
-    change_outcome outcome;
-    cardbox_status status;
-    const char *message;
-} FAILURES[] = {
-    {CHANGE_NO_BOX, CARDBOX_NOT_FOUND, "box not found"},
-    {CHANGE_WRONG_VERSION, CARDBOX_CONFLICT, "the box has changed: it is at version"},
-    {CHANGE_KEY_REUSED, CARDBOX_CONFLICT,
-     "the append key was used for other ids: the box is at version"},
-    {CHANGE_EXISTS, CARDBOX_CONFLICT, "the box exists: it is at version"},
-    {CHANGE_DELETED, CARDBOX_GONE, "the box was deleted: choose another id. It was at version"},
-    {CHANGE_NO_SUCH_MOMENT, CARDBOX_NOT_FOUND, "the box never had this version or length"},
-};
-
-/* Fills `out` from the one row (outcome, version, length), or says why nothing was done. */
-static cardbox_status read_change(cardbox_box_change *out, const uuid16 *box,
-                                  const store_rows *rows, cardbox_error *err)
-{
-    int outcome = rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0;
-    int64_t version = outcome == 0 ? 0 : rows_int8(rows, 0, 1);
-    if (outcome == CHANGE_DONE || outcome == CHANGE_DONE_BEFORE) {
-        if (out != NULL) {
-            uuid16_format(out->box_id, box);
-            out->version = version;
-            out->length = rows_int8(rows, 0, 2);
-            out->replayed = outcome == CHANGE_DONE_BEFORE;
-        }
-        return CARDBOX_OK;
-    }
-    for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++) {
-        if ((int)FAILURES[i].outcome != outcome)
-            continue;
-        if (version > 0)
-            error_set(err, FAILURES[i].status, "%s %" PRId64, FAILURES[i].message, version);
-        else
-            error_set(err, FAILURES[i].status, "%s", FAILURES[i].message);
-        if (err != NULL && FAILURES[i].status == CARDBOX_CONFLICT)
-            err->current_version = version;
-        return FAILURES[i].status;
-    }
-    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d", outcome);
-}
-
+/* Runs one statement and fills `out`, which may be NULL, from its one row. */
 static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement_id id, params *p,
-                                 client_safety safety, const uuid16 *box, cardbox_error *err)
+                                 client_safety safety, const uuid16 *box, read_status read,
+                                 cardbox_error *err)
 {
     store_rows *rows = NULL;
+    box_change change = {.version = 0};
     cardbox_status status = client_run(db, id, p, safety, &rows, err);
-    if (status == CARDBOX_OK)
-        status = read_change(out, box, rows, err);
+    params_free(p);
+    if (status == CARDBOX_OK && rows_count(rows) == 1)
+        box_change_read(&change, rows, 0, 0);
     rows_free(rows);
-    return status;
+    if (status == CARDBOX_OK)
+        status = read(&change, err);
+    if (status != CARDBOX_OK || out == NULL)
+        return status;
+    uuid16_format(out->box_id, box);
+    out->version = change.version;
+    out->length = change.length;
+    out->replayed = change.outcome == BOX_DONE_BEFORE;
+    return CARDBOX_OK;
 }
 
 static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
@@ -92,21 +52,25 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* Ids as one jsonb array. */
-static void put_ids(params *p, const char *const *ids, size_t count)
+/* Ids as one JSON array. Whether it worked is the buffer's. */
+static view list_ids(buf *json, const char *const *ids, size_t count)
 {
-    buf json = BUF_INIT(REQUEST_MAX);
-    buf_char(&json, '[');
+    *json = BUF_INIT(REQUEST_MAX);
+    buf_char(json, '[');
     for (size_t i = 0; i < count; i++) {
-        buf_text(&json, i == 0 ? "" : ",");
-        buf_json_string(&json, view_of(ids[i]));
+        buf_text(json, i == 0 ? "" : ",");
+        buf_json_string(json, view_of(ids[i]));
     }
-    buf_char(&json, ']');
-    if (buf_ok(&json))
-        params_jsonb(p, (view){buf_str(&json), json.len});
-    else
-        p->bytes.failure = json.failure;
-    buf_free(&json);
+    buf_char(json, ']');
+    return (view){buf_str(json), json->len};
+}
+
+/* Parameters are bad if what they were made of is. Frees it. */
+static void take_failure(params *p, buf *json)
+{
+    if (!buf_ok(json))
+        p->bytes.failure = json->failure;
+    buf_free(json);
 }
 
 static cardbox_status check_version(const char *what, int64_t version, cardbox_error *err)
@@ -115,14 +79,6 @@ static cardbox_status check_version(const char *what, int64_t version, cardbox_e
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "%s must be 0 (not set) or more, not %" PRId64, what,
                      version);
-}
-
-static void put_version(params *p, int64_t version)
-{
-    if (version > 0)
-        params_int8(p, version);
-    else
-        params_null(p);
 }
 
 /* Checks what changes of an existing box have in common. */
@@ -157,6 +113,7 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
 {
     uuid16 box;
     params p;
+    buf ids, parents;
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK)
         status = uuid_or_new(&box, "box_id", options->box_id, err);
@@ -167,29 +124,21 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
         status = check_parents(options, err);
     if (status != CARDBOX_OK)
         return status;
+    box_create made = {view_of(tenant), box, list_ids(&ids, options->card_ids, options->card_count),
+                       list_ids(&parents, options->parent_ids, options->parent_count), may_exist};
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
-    put_ids(&p, options->card_ids, options->card_count);
-    put_ids(&p, options->parent_ids, options->parent_count);
-    params_null(&p);
-    params_bool(&p, may_exist);
-    status =
-        run_change(out, db, STATEMENT_box_create, &p, may_exist ? RUN_AGAIN : RUN_ONCE, &box, err);
-    params_free(&p);
-    return status;
+    box_create_params(&p, &made);
+    take_failure(&p, &ids);
+    take_failure(&p, &parents);
+    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? RUN_AGAIN : RUN_ONCE, &box,
+                      may_exist ? box_change_status : box_created_status, err);
 }
 
 cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
                                   const cardbox_box_options *options, cardbox_error *err)
 {
     const cardbox_box_options empty = CARDBOX_BOX_OPTIONS_INIT;
-    cardbox_status status = create(out, db, tenant, options == NULL ? &empty : options, false, err);
-    if (status != CARDBOX_GONE)
-        return status;
-    if (err != NULL)
-        err->status = CARDBOX_CONFLICT; /* an id that is taken, whoever holds it */
-    return CARDBOX_CONFLICT;
+    return create(out, db, tenant, options == NULL ? &empty : options, false, err);
 }
 
 cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -207,6 +156,7 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
     const char *key = options == NULL ? NULL : options->key;
     uuid16 box;
     params p;
+    buf ids;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
     if (status == CARDBOX_OK && count == 0)
         status = error_set(err, CARDBOX_INVALID, "card_ids must name at least one card");
@@ -216,16 +166,14 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
         status = check_version("expected_version", options->expected_version, err);
     if (status != CARDBOX_OK)
         return status;
+    box_append append = {view_of(tenant), box, list_ids(&ids, card_ids, count),
+                         options == NULL ? 0 : options->expected_version,
+                         key == NULL ? (view){NULL, 0} : view_of(key)};
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
-    put_ids(&p, card_ids, count);
-    put_version(&p, options == NULL ? 0 : options->expected_version);
-    params_cstr(&p, key);
-    status = run_change(out, db, STATEMENT_box_append, &p, key == NULL ? RUN_ONCE : RUN_AGAIN, &box,
-                        err);
-    params_free(&p);
-    return status;
+    box_append_params(&p, &append);
+    take_failure(&p, &ids);
+    return run_change(out, db, STATEMENT_box_append, &p, key == NULL ? RUN_ONCE : RUN_AGAIN, &box,
+                      box_change_status, err);
 }
 
 cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -234,22 +182,18 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
 {
     uuid16 box;
     params p;
+    buf ids;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
     if (status == CARDBOX_OK)
         status = check_version("expected_version", expected_version, err);
     if (status != CARDBOX_OK)
         return status;
+    box_save save = {view_of(tenant), box, list_ids(&ids, card_ids, count), expected_version};
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
-    put_ids(&p, card_ids, count);
-    put_ids(&p, NULL, 0);
-    put_version(&p, expected_version);
-    params_null(&p);
-    status = run_change(out, db, STATEMENT_box_save, &p,
-                        expected_version > 0 ? RUN_ONCE : RUN_AGAIN, &box, err);
-    params_free(&p);
-    return status;
+    box_save_params(&p, &save);
+    take_failure(&p, &ids);
+    return run_change(out, db, STATEMENT_box_save, &p, expected_version > 0 ? RUN_ONCE : RUN_AGAIN,
+                      &box, box_change_status, err);
 }
 
 cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -269,18 +213,10 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
         status = error_set(err, CARDBOX_INVALID, "give at_version or at_length, not both");
     if (status != CARDBOX_OK)
         return status;
+    box_fork fork = {view_of(tenant), box, new_box, options->at_version, options->at_length};
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
-    params_uuid(&p, &new_box);
-    put_version(&p, options->at_version);
-    if (options->at_length >= 0)
-        params_int8(&p, options->at_length);
-    else
-        params_null(&p);
-    status = run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
-    params_free(&p);
-    return status;
+    box_fork_params(&p, &fork);
+    return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, box_change_status, err);
 }
 
 cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,
@@ -293,8 +229,7 @@ cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *b
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_uuid(&p, &box);
+    box_delete_params(&p, view_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0)

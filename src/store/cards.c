@@ -9,6 +9,7 @@
 #include "store/card_result.h"
 #include "store/ids.h"
 #include "store/list.h"
+#include "store/write.h"
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {
@@ -55,28 +56,14 @@ static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows 
 {
     cardbox_status status = CARDBOX_OK;
     for (int row = 0; row < rows_count(rows); row++) {
-        size_t place = (size_t)rows_int4(rows, row, 0) - 1;
-        cardbox_outcome outcome = (cardbox_outcome)rows_int4(rows, row, 1);
-        if (place >= count)
+        card_outcome one;
+        card_outcome_read(&one, rows, row);
+        if (one.ord < 1 || (size_t)one.ord > count)
             continue;
         if (outcomes != NULL)
-            outcomes[place] = outcome;
-        const card_input *input = &inputs[place];
-        if (status != CARDBOX_OK)
-            continue;
-        if (outcome == CARDBOX_OUTCOME_GONE)
-            status = error_set(err, CARDBOX_GONE,
-                               "card %.*s was deleted or has expired: ask for restore to bring it "
-                               "back",
-                               (int)input->card_id.len, input->card_id.ptr);
-        else if (outcome == CARDBOX_OUTCOME_CONFLICT && !rows_null(rows, row, 2))
-            status = error_set(err, CARDBOX_CONFLICT, "the tool.result of call %.*s is card %.*s",
-                               (int)input->tool_call_id.len, input->tool_call_id.ptr,
-                               (int)rows_text(rows, row, 2).len, rows_text(rows, row, 2).ptr);
-        else if (outcome == CARDBOX_OUTCOME_CONFLICT)
-            status = error_set(err, CARDBOX_CONFLICT,
-                               "card %.*s exists with other content and may not be changed",
-                               (int)input->card_id.len, input->card_id.ptr);
+            outcomes[one.ord - 1] = one.outcome;
+        if (status == CARDBOX_OK)
+            status = card_outcome_status(&one, &inputs[one.ord - 1], err);
     }
     return status;
 }
@@ -166,14 +153,11 @@ cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    params_cstr(&p, tenant);
-    params_cstr(&p, card_id);
+    card_delete_params(&p, view_of(tenant), view_of(card_id));
     status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
-    if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = error_set(err, CARDBOX_NOT_FOUND, "card not found");
-    else if (status == CARDBOX_OK && rows_bool(rows, 0, 0))
-        status = error_set(err, CARDBOX_CONFLICT, "card %s is sealed", card_id);
+    if (status == CARDBOX_OK)
+        status = card_delete_status(rows, view_of(card_id), err);
     rows_free(rows);
     return status;
 }

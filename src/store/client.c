@@ -24,10 +24,8 @@ static cardbox_status run_on_pool(store_pool *pool, statement_id id, const param
     if (status != CARDBOX_OK)
         return status;
     status = conn_run(conn, id, p, rows, err);
-    bool refused = err->sqlstate[0] != '\0' && strncmp(err->sqlstate, "57P", 3) != 0 &&
-                   strncmp(err->sqlstate, "08", 2) != 0;
     bool conflict = strncmp(err->sqlstate, "40", 2) == 0;
-    *unknown = status != CARDBOX_OK && !refused;
+    *unknown = status != CARDBOX_OK && !error_is_refusal(err);
     pool_release(pool, conn,
                  (status == CARDBOX_UNAVAILABLE && !conflict) || status == CARDBOX_TIMEOUT);
     return status;

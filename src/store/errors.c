@@ -78,6 +78,12 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
     return CARDBOX_INTERNAL;
 }
 
+bool error_is_refusal(const cardbox_error *err)
+{
+    return err->sqlstate[0] != '\0' && strncmp(err->sqlstate, "57P", 3) != 0 &&
+           strncmp(err->sqlstate, "08", 2) != 0;
+}
+
 bool error_is_schema(const char *sqlstate)
 {
     static const char *const STATES[] = {"3F000", "42P01", "42883", "42703"};

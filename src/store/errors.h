@@ -28,6 +28,10 @@ cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
 
+/* Whether the server itself has said that a statement failed, and so that nothing of it was done.
+ * If not, as after a lost connection, it may have been done all the same. */
+bool error_is_refusal(const cardbox_error *err);
+
 /* Whether something that the migrations make is missing. */
 bool error_is_schema(const char *sqlstate);
 

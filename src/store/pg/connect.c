@@ -108,7 +108,10 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     bool retryable;
+    if (severity != NULL && strcmp(severity, "PANIC") == 0)
+        sqlstate = NULL; /* of what it died does not matter: the connection is lost */
     cardbox_status status = error_of_sqlstate(sqlstate, &retryable);
     if (sqlstate == NULL)
         message = PQerrorMessage(pg);

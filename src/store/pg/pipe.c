@@ -215,7 +215,7 @@ static int64_t statement_due_ms(const store_pipe *pipe)
 {
     return pipe->first == NULL
                ? INT64_MAX
-               : pipe->front_ms + pipe->options.statement_timeout_ms + STATEMENT_GRACE_MS;
+               : pipe->front_ms + pipe->first->limits.statement_ms + STATEMENT_GRACE_MS;
 }
 
 /* The server does not answer at all: it, or the network, hangs. */
@@ -224,7 +224,7 @@ static void drop_silent(store_pipe *pipe)
     flight *f = pipe->first;
     if (!f->failed)
         error_set(&f->error, CARDBOX_TIMEOUT, "the database did not answer within %u ms",
-                  pipe->options.statement_timeout_ms + STATEMENT_GRACE_MS);
+                  f->limits.statement_ms + STATEMENT_GRACE_MS);
     f->failed = true;
     pipe_drop(pipe, "the database did not answer in time");
 }

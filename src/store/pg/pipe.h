@@ -15,6 +15,12 @@ typedef struct store_pipe store_pipe;
 
 enum { PIPE_READ = 1, PIPE_WRITE = 2 };
 
+/* The time that a statement may take, and wait for a lock (0: any time). */
+typedef struct pipe_limits {
+    unsigned statement_ms;
+    unsigned lock_ms;
+} pipe_limits;
+
 /* What became of a statement: rows (now the callee's, rows_free) with err NULL; or NULL and why.
  * May send more on the same pipe, or drop its connection; may not free it. */
 typedef void (*pipe_done)(void *arg, store_rows *rows, const cardbox_error *err);
@@ -61,9 +67,10 @@ const char *pipe_reason(const store_pipe *pipe);
 void pipe_drop(store_pipe *pipe, const char *reason);
 
 /* Sends a statement (prepares it first on its first use on this connection). `p` is taken over and
- * left empty, whatever the outcome; NULL: no parameters. `done` is called exactly once, later,
- * unless this fails. */
-cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done done, void *arg,
-                         cardbox_error *err);
+ * left empty, whatever the outcome; NULL: no parameters. `limits` NULL: the options' timeout;
+ * others go before it in the same transaction. `done` is called exactly once, later, unless this
+ * fails: then the database did not run it. */
+cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pipe_limits *limits,
+                         pipe_done done, void *arg, cardbox_error *err);
 
 #endif

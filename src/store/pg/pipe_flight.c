@@ -34,6 +34,21 @@ bool pipe_flush(store_pipe *pipe)
     return left >= 0;
 }
 
+/* Puts limits that are not the session's own before a statement. A pooler's session has none of
+ * ours. */
+static bool send_limits(store_pipe *pipe, const flight *f)
+{
+    char statement_ms[16], lock_ms[16];
+    const char *values[] = {statement_ms, lock_ms};
+    if (!pipe->options.no_named_statements && f->limits.lock_ms == 0 &&
+        f->limits.statement_ms == pipe->options.statement_timeout_ms)
+        return true;
+    snprintf(statement_ms, sizeof(statement_ms), "%u", f->limits.statement_ms);
+    snprintf(lock_ms, sizeof(lock_ms), "%u", f->limits.lock_ms);
+    return PQsendQueryParams(pipe->conn, statement_get(STATEMENT_statement_limits)->text, 2, NULL,
+                             values, NULL, NULL, 1);
+}
+
 /* Puts a statement, and if need be its preparation, into the pipeline. */
 static bool launch(store_pipe *pipe, flight *f)
 {
@@ -47,6 +62,8 @@ static bool launch(store_pipe *pipe, flight *f)
     params_finish(&f->params, values, lengths, formats);
     snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
              known->generation);
+    if (!send_limits(pipe, f))
+        return false;
     f->preparing = named && !known->sent;
     if (f->preparing && !PQsendPrepare(pipe->conn, name, s->text, 0, NULL))
         return false;
@@ -71,8 +88,8 @@ static void append(store_pipe *pipe, flight *f)
     pipe->in_flight++;
 }
 
-cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done done, void *arg,
-                         cardbox_error *err)
+cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pipe_limits *limits,
+                         pipe_done done, void *arg, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     flight *f = calloc(1, sizeof(*f));
@@ -87,6 +104,7 @@ cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, pipe_done
         params_init(p, 0);
     }
     f->id = id;
+    f->limits = limits != NULL ? *limits : (pipe_limits){pipe->options.statement_timeout_ms, 0};
     f->done = done;
     f->arg = arg;
     if (pipe->state != PIPE_OPEN) {

@@ -22,6 +22,7 @@ typedef struct flight {
     struct flight *next;
     statement_id id;
     params params; /* kept until the answer: it may have to be sent again */
+    pipe_limits limits;
     pipe_done done;
     void *arg;
     bool preparing; /* the answer to its preparation comes first */

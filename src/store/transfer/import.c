@@ -244,7 +244,7 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
                     const store_rows *rows, import_counts *counts)
 {
     for (int row = 0; row < rows_count(rows); row++) {
-        size_t index = (size_t)rows_int4(rows, row, 0) - 1;
+        size_t index = (size_t)rows_int8(rows, row, 0) - 1;
         cardbox_error why = CARDBOX_ERROR_INIT;
         uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
                                                   : judge_box(counts, rows, row, &why);

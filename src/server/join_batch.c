@@ -1,0 +1,339 @@
+/*
+ * join_batch.c: one statement for the requests at the front of a lane: what goes into it, how its
+ * rows get back to them, and who runs again after it has failed. Knows nothing of deadlines.
+ */
+#include <stdlib.h>
+#include "base/clock.h"
+#include "server/join_parts.h"
+#include "store/errors.h"
+
+enum {
+    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
+    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes, unless one request
+                        * alone wants more */
+    TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
+                        * before that is noticed */
+    LOCK_MS = 200,     /* a joined write waits no longer for a lock that others hold: its neighbours
+                        * must not wait for one tenant's long transaction */
+    READ_BYTES_MAX = 4 * 1024 * 1024,
+    WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
+};
+
+typedef struct batch_member {
+    request *request; /* NULL: it has its answer, or waits again */
+    size_t first_key;
+} batch_member;
+
+struct join_batch {
+    joiner *joiner;
+    db_link *link;
+    join_lane lane;
+    size_t keys;
+    size_t count;
+    size_t in_flight; /* its statement, and behind a write the question for its position */
+    bool sent;        /* the database may have run it */
+    int64_t half_ms;  /* when the time that it has is over, if its requests have more */
+    bool unfit;       /* it failed for what the database is, not for what was asked */
+    store_rows *rows;
+    batch_member member[];
+};
+
+void batch_forget(join_batch *batch, size_t slot)
+{
+    batch->member[slot].request = NULL;
+}
+
+/* One of its statements has ended. */
+static void release(join_batch *batch)
+{
+    if (--batch->in_flight > 0)
+        return;
+    rows_free(batch->rows);
+    free(batch);
+}
+
+/* --- what goes --- */
+
+/* How many requests at the front of a lane go into one statement. */
+static size_t fitting(const request *first)
+{
+    size_t count = 0, keys = 0, weight = 0;
+    bool joined = LANES[first->ticket.lane].key_size > 0 && !first->ticket.alone;
+    for (const request *r = first; r != NULL; r = r->ticket.next) {
+        keys += r->ticket.count;
+        weight += r->ticket.weight;
+        if (count > 0 && (!joined || keys > KEYS_MAX || weight > WEIGHT_MAX || r->ticket.alone))
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Moves `count` requests from a lane into a new batch, their keys into the scratch buffer. */
+static join_batch *collect(joiner *j, join_lane which, size_t count)
+{
+    join_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
+    if (batch == NULL)
+        return NULL;
+    batch->joiner = j;
+    batch->lane = which;
+    batch->count = count;
+    buf_reset(&j->scratch, SCRATCH_KEEP);
+    for (size_t i = 0; i < count; i++) {
+        request *r = j->lanes[which].first;
+        lane_remove(j, r);
+        r->ticket.batch = batch;
+        r->ticket.slot = i;
+        r->ticket.tries++;
+        batch->member[i] = (batch_member){r, batch->keys};
+        batch->keys += r->ticket.count;
+        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[which].key_size);
+    }
+    return batch;
+}
+
+static void build(params *p, const join_batch *batch, const request *first)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    const buf *keys = &batch->joiner->scratch;
+    params_init(p, kind->writes ? (size_t)WRITE_BYTES_MAX : (size_t)READ_BYTES_MAX);
+    if (kind->key_size == 0)
+        first->ticket.build(p, first->ticket.keys);
+    else
+        kind->build(p, keys->data, batch->keys);
+    if (!buf_ok(keys))
+        p->bytes.failure = keys->failure;
+}
+
+/* The time that a statement gets. A joined one gets half of a request's: when it takes longer, for
+ * what one member asked or who holds a lock that one wants, the others still have the other half. A
+ * read of boxes that goes by itself has the whole, since it may need it. */
+static pipe_limits limits_of(const join_batch *batch, const request *first)
+{
+    unsigned whole_ms = (unsigned)batch->joiner->house->set->request_timeout_ms;
+    unsigned half_ms = (whole_ms + 1) / 2;
+    if (first->ticket.alone) {
+        int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
+        return (pipe_limits){left_ms < 1 ? 1 : (unsigned)left_ms, 0};
+    }
+    if (LANES[batch->lane].key_size == 0 || (batch->lane == JOIN_BOXES && batch->count == 1))
+        return (pipe_limits){whole_ms, 0};
+    if (LANES[batch->lane].writes)
+        return (pipe_limits){half_ms, half_ms < LOCK_MS ? half_ms : LOCK_MS};
+    return (pipe_limits){half_ms, 0};
+}
+
+static void fail_batch(join_batch *batch, const cardbox_error *err);
+static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
+static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
+
+void batch_send(joiner *j, join_lane which, db_link *to)
+{
+    const lane_kind *kind = &LANES[which];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    request *first = j->lanes[which].first;
+    params p;
+    join_batch *batch = collect(j, which, fitting(first));
+    if (batch == NULL) {
+        join_let_go(j, first);
+        fault_answer(first, FAULT_UNAVAILABLE, NULL, "out of memory");
+        return;
+    }
+    pipe_limits limits = limits_of(batch, first);
+    batch->link = to;
+    batch->in_flight = 1;
+    batch->half_ms =
+        (long)limits.statement_ms < j->house->set->request_timeout_ms && !first->ticket.alone
+            ? clock_ms() + limits.statement_ms
+            : INT64_MAX;
+    if (kind->key_size > 0) {
+        tally_add(&j->stats->joined[kind->statement], 1);
+        tally_add(&j->stats->members[kind->statement], batch->count);
+    }
+    build(&p, batch, first);
+    if (links_send(to, kind->key_size == 0 ? first->ticket.statement : kind->statement, &p, &limits,
+                   on_done, batch, &err) != CARDBOX_OK) {
+        fail_batch(batch, &err);
+        release(batch);
+        return;
+    }
+    batch->sent = true;
+    if (kind->writes &&
+        links_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch, &err) == CARDBOX_OK)
+        batch->in_flight++;
+}
+
+/* --- what comes --- */
+
+/* Sorts row numbers by the key that they belong to (column 0, from 1), in linear time. */
+static bool index_rows(buf *scratch, const store_rows *rows, size_t keys, join_rows *out)
+{
+    size_t count = (size_t)rows_count(rows), bytes = (keys + 2 + count) * sizeof(int);
+    buf_reset(scratch, SCRATCH_KEEP);
+    if (!buf_reserve(scratch, bytes))
+        return false;
+    int *next = (int *)(void *)scratch->data;
+    int *row = next + keys + 2;
+    memset(next, 0, (keys + 2) * sizeof(int));
+    for (size_t i = 0; i < count; i++) {
+        int64_t ord = rows_int8(rows, (int)i, 0);
+        if (ord < 1 || (size_t)ord > keys)
+            return false;
+        next[ord + 1]++;
+    }
+    for (size_t i = 2; i < keys + 2; i++)
+        next[i] += next[i - 1];
+    for (size_t i = 0; i < count; i++)
+        row[next[rows_int8(rows, (int)i, 0)]++] = (int)i;
+    *out = (join_rows){rows, row, next};
+    return true;
+}
+
+/* Alone: all rows are of the one key, in order. */
+static bool list_rows(buf *scratch, const store_rows *rows, join_rows *out)
+{
+    int count = rows_count(rows);
+    buf_reset(scratch, SCRATCH_KEEP);
+    if (!buf_reserve(scratch, ((size_t)count + 2) * sizeof(int)))
+        return false;
+    int *start = (int *)(void *)scratch->data;
+    start[0] = 0;
+    start[1] = count;
+    for (int i = 0; i < count; i++)
+        start[2 + i] = i;
+    *out = (join_rows){rows, start + 2, start};
+    return true;
+}
+
+/* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
+static void answer_batch(join_batch *batch, view position)
+{
+    joiner *j = batch->joiner;
+    join_rows all;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool fine = LANES[batch->lane].key_size == 0
+                    ? list_rows(&j->scratch, batch->rows, &all)
+                    : index_rows(&j->scratch, batch->rows, batch->keys, &all);
+    if (!fine) {
+        err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
+        fail_batch(batch, &err);
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        request *r = batch->member[i].request;
+        join_rows mine = {batch->rows, all.row, all.start + batch->member[i].first_key};
+        if (r == NULL)
+            continue;
+        join_let_go(j, r);
+        if (position.len < sizeof(r->lsn))
+            snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
+        r->ticket.render(r, &mine);
+    }
+}
+
+bool batch_answer_early(join_batch *batch)
+{
+    if (batch->rows == NULL)
+        return false;
+    answer_batch(batch, VIEW(""));
+    return true;
+}
+
+static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    batch->rows = rows;
+    tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
+    if (rows == NULL) {
+        batch->unfit = links_blame(batch->link, err);
+        fail_batch(batch, err);
+    } else if (batch->in_flight == 1) {
+        answer_batch(batch, VIEW(""));
+    }
+    release(batch);
+}
+
+/* The write before it has come back. It is done, also if this failed. */
+static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    (void)err;
+    if (batch->rows != NULL)
+        answer_batch(batch, rows_count(rows) == 1 ? rows_text(rows, 0, 0) : VIEW(""));
+    rows_free(rows);
+    release(batch);
+}
+
+/* --- what fails --- */
+
+/* Nobody has said that a write was not done. */
+static bool is_unknown(const join_batch *batch, const cardbox_error *err)
+{
+    return LANES[batch->lane].writes && batch->sent && !error_is_refusal(err);
+}
+
+/* The connection was lost, or nothing came by it. */
+static bool is_lost(const cardbox_error *err)
+{
+    return (err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT) &&
+           !error_is_refusal(err);
+}
+
+/* It was over its own time, and not, for instance, cancelled by an operator; or it found a lock
+ * that it may not wait for. */
+static bool was_hurried(const join_batch *batch, const cardbox_error *err)
+{
+    return err->status == CARDBOX_BUSY ||
+           (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
+}
+
+/* Whether a member runs again. What one member asked must not fail the others, nor must a time that
+ * was over for the statement but not for them: they go by themselves. What was refused had no
+ * effect; what is unknown is only repeated where that does no harm. */
+static bool again(const join_batch *batch, request *r, const cardbox_error *err)
+{
+    join_ticket *t = &r->ticket;
+    if (batch->unfit || t->tries >= TRIES_MAX || err->status == CARDBOX_NOMEM)
+        return false;
+    if (is_unknown(batch, err) && !t->replayable)
+        return false;
+    if (is_lost(err) && links_away(batch->joiner->links, LANES[batch->lane].group))
+        return false;
+    if (!t->alone && !is_lost(err) && (batch->count > 1 || was_hurried(batch, err))) {
+        t->alone = true;
+        return true;
+    }
+    return is_lost(err) || err->retryable;
+}
+
+static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
+{
+    joiner *j = batch->joiner;
+    if (is_unknown(batch, err)) {
+        join_give_up(j, r, err->status == CARDBOX_TIMEOUT ? FAULT_TIMEOUT : FAULT_AWAY,
+                     "the connection to the database was lost");
+        return;
+    }
+    join_let_go(j, r);
+    if (links_away(j->links, LANES[batch->lane].group))
+        join_answer_away(j, r);
+    else
+        fault_answer_store(r, err);
+}
+
+/* From the last to the first, since those that are run again go to the front of their lane. */
+static void fail_batch(join_batch *batch, const cardbox_error *err)
+{
+    for (size_t i = batch->count; i > 0; i--) {
+        request *r = batch->member[i - 1].request;
+        if (r == NULL)
+            continue;
+        if (!again(batch, r, err)) {
+            fail_member(batch, r, err);
+            continue;
+        }
+        batch_forget(batch, i - 1);
+        lane_push_front(batch->joiner, r);
+        tally_add(&batch->joiner->stats->retries, 1);
+    }
+}

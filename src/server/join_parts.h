@@ -1,0 +1,72 @@
+/*
+ * join_parts.h: what join.c (requests come and wait) and join_batch.c (statements go and answers
+ * come) share. Nobody else includes it.
+ */
+#ifndef SERVER_JOIN_PARTS_H
+#define SERVER_JOIN_PARTS_H
+
+#include "server/fault.h"
+#include "server/links.h"
+
+/* How the requests of a lane go to the database. */
+typedef struct lane_kind {
+    link_group group; /* Lists have one of their own, and not all but one of the reads: there they
+                       * would leave a single connection to cards and none to boxes. */
+    bool writes;
+    bool replayable;        /* all of them; else their tickets say */
+    bool may_be_slow;       /* never on the last free connection of its group */
+    statement_id statement; /* joined; and the next three: */
+    size_t key_size;        /* 0: not joined */
+    void (*build)(params *p, const void *keys, size_t count);
+    size_t (*weigh)(const void *keys, size_t count); /* of a write: KiB, for no ticket says it */
+} lane_kind;
+
+extern const lane_kind LANES[JOIN_LANES];
+
+typedef struct lane {
+    request *first, *last;
+} lane;
+
+struct joiner {
+    shared *house;
+    stats *stats;
+    links *links;
+    lane lanes[JOIN_LANES];
+    join_lane turn[LINK_GROUPS]; /* which lane is first to get a free connection */
+    request *oldest, *newest;    /* all that wait or run, by arrival and so by deadline */
+    size_t waiting;
+    int64_t look_again_ms; /* for a connection to become worth using */
+    buf scratch;           /* for keys on their way out and row numbers on their way in */
+};
+
+enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
+
+/* --- join.c --- */
+
+/* Puts a request before all others of its lane: it has waited once already. */
+void lane_push_front(joiner *j, request *r);
+void lane_remove(joiner *j, request *r);
+
+/* Takes a request out of the joiner, wherever it is. It must be answered next. */
+void join_let_go(joiner *j, request *r);
+
+/* 503: the database is away, or can't be used. */
+void join_answer_away(joiner *j, request *r);
+
+/* Lets go of a request and answers that its time is over (FAULT_TIMEOUT) or that it can't be waited
+ * for; with what to do about a write that has been sent, and so may have been done. */
+void join_give_up(joiner *j, request *r, fault what, const char *why);
+
+/* --- join_batch.c --- */
+
+/* Sends one statement for the front of a lane, which must not be empty. */
+void batch_send(joiner *j, join_lane which, db_link *to);
+
+/* A member is answered already. */
+void batch_forget(join_batch *batch, size_t slot);
+
+/* Answers the members of a statement that has come back already, though what was sent behind it has
+ * not. False: it has not come back. */
+bool batch_answer_early(join_batch *batch);
+
+#endif

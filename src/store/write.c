@@ -1,0 +1,202 @@
+/*
+ * write.c: parameters, rows and outcomes of what changes boxes and cards. Knows nothing of
+ * connections, nor of who asks.
+ */
+#include "store/write.h"
+
+#include <inttypes.h>
+#include "store/errors.h"
+
+/* --- cards --- */
+
+void card_outcome_read(card_outcome *out, const store_rows *rows, int row)
+{
+    out->ord = rows_int8(rows, row, 0);
+    out->outcome = (cardbox_outcome)rows_int4(rows, row, 1);
+    out->other_id = rows_text(rows, row, 2);
+}
+
+cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
+                                   cardbox_error *err)
+{
+    view id = input->card_id, call = input->tool_call_id, other = outcome->other_id;
+    switch (outcome->outcome) {
+    case CARDBOX_OUTCOME_GONE:
+        return error_set(err, CARDBOX_GONE,
+                         "card %.*s was deleted or has expired: ask for restore to bring it back",
+                         (int)id.len, id.ptr);
+    case CARDBOX_OUTCOME_CONFLICT:
+        if (other.ptr != NULL)
+            return error_set(err, CARDBOX_CONFLICT, "the tool.result of call %.*s is card %.*s",
+                             (int)call.len, call.ptr, (int)other.len, other.ptr);
+        return error_set(err, CARDBOX_CONFLICT,
+                         "card %.*s exists with other content and may not be changed", (int)id.len,
+                         id.ptr);
+    case CARDBOX_OUTCOME_NONE:
+    case CARDBOX_OUTCOME_INSERTED:
+    case CARDBOX_OUTCOME_UNCHANGED:
+    case CARDBOX_OUTCOME_REPAIRED:
+    case CARDBOX_OUTCOME_RESTORED:
+        break;
+    }
+    return CARDBOX_OK;
+}
+
+void card_delete_params(params *p, view tenant, view card_id)
+{
+    params_text(p, tenant);
+    params_text(p, card_id);
+}
+
+cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_error *err)
+{
+    if (rows_count(rows) == 0)
+        return error_set(err, CARDBOX_NOT_FOUND, "card not found");
+    if (rows_bool(rows, 0, 0))
+        return error_set(err, CARDBOX_CONFLICT, "card %.*s is sealed", (int)card_id.len,
+                         card_id.ptr);
+    return CARDBOX_OK;
+}
+
+/* --- boxes: parameters --- */
+
+static void put_version(params *p, int64_t version)
+{
+    if (version > 0)
+        params_int8(p, version);
+    else
+        params_null(p);
+}
+
+static void put_key(params *p, view key)
+{
+    if (key.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, key);
+}
+
+void box_append_params(params *p, const box_append *append)
+{
+    params_text(p, append->tenant);
+    params_uuid(p, &append->box_id);
+    params_jsonb(p, append->ids);
+    put_version(p, append->expected_version);
+    put_key(p, append->key);
+}
+
+void boxes_append_params(params *p, const box_append *appends, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, appends[i].tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_UUID);
+    for (size_t i = 0; i < count; i++)
+        params_uuid(p, &appends[i].box_id);
+    params_array_end(p);
+    params_array(p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++)
+        params_jsonb(p, appends[i].ids);
+    params_array_end(p);
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++)
+        put_version(p, appends[i].expected_version);
+    params_array_end(p);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        put_key(p, appends[i].key);
+    params_array_end(p);
+}
+
+void box_create_params(params *p, const box_create *create)
+{
+    params_text(p, create->tenant);
+    params_uuid(p, &create->box_id);
+    params_jsonb(p, create->ids);
+    params_jsonb(p, create->parent_ids);
+    params_null(p);
+    params_bool(p, create->may_exist);
+}
+
+void box_save_params(params *p, const box_save *save)
+{
+    params_text(p, save->tenant);
+    params_uuid(p, &save->box_id);
+    params_jsonb(p, save->ids);
+    params_jsonb(p, VIEW("[]"));
+    put_version(p, save->expected_version);
+    params_null(p);
+}
+
+void box_fork_params(params *p, const box_fork *fork)
+{
+    params_text(p, fork->tenant);
+    params_uuid(p, &fork->box_id);
+    params_uuid(p, &fork->new_box_id);
+    put_version(p, fork->at_version);
+    if (fork->at_length >= 0)
+        params_int8(p, fork->at_length);
+    else
+        params_null(p);
+}
+
+void box_delete_params(params *p, view tenant, const uuid16 *box_id)
+{
+    params_text(p, tenant);
+    params_uuid(p, box_id);
+}
+
+/* --- boxes: what became of it --- */
+
+void box_change_read(box_change *out, const store_rows *rows, int row, int first)
+{
+    *out = (box_change){
+        .outcome = (box_outcome)rows_int4(rows, row, first),
+        .version = rows_int8(rows, row, first + 1),
+        .length = rows_int8(rows, row, first + 2),
+    };
+}
+
+static const struct {
+    box_outcome outcome;
+    cardbox_status status;
+    const char *message;
+} FAILURES[] = {
+    {BOX_NONE, CARDBOX_NOT_FOUND, "box not found"},
+    {BOX_WRONG_VERSION, CARDBOX_CONFLICT, "the box has changed: it is at version"},
+    {BOX_KEY_REUSED, CARDBOX_CONFLICT,
+     "the append key was used for other ids: the box is at version"},
+    {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists: it is at version"},
+    {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id. It was at version"},
+    {BOX_NO_SUCH_MOMENT, CARDBOX_NOT_FOUND, "the box never had this version or length"},
+};
+
+cardbox_status box_change_status(const box_change *change, cardbox_error *err)
+{
+    if (change->outcome == BOX_DONE || change->outcome == BOX_DONE_BEFORE)
+        return CARDBOX_OK;
+    for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++) {
+        if (FAILURES[i].outcome != change->outcome)
+            continue;
+        if (change->version > 0)
+            error_set(err, FAILURES[i].status, "%s %" PRId64, FAILURES[i].message, change->version);
+        else
+            error_set(err, FAILURES[i].status, "%s", FAILURES[i].message);
+        if (err != NULL && FAILURES[i].status == CARDBOX_CONFLICT)
+            err->current_version = change->version;
+        return FAILURES[i].status;
+    }
+    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d",
+                     (int)change->outcome);
+}
+
+cardbox_status box_created_status(const box_change *change, cardbox_error *err)
+{
+    cardbox_status status = box_change_status(change, err);
+    if (status != CARDBOX_GONE)
+        return status;
+    if (err != NULL)
+        err->status = CARDBOX_CONFLICT;
+    return CARDBOX_CONFLICT;
+}
