@@ -29,7 +29,7 @@ SONAME   = libcardbox.so.$(SOMAJOR)
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox
 LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 
-.PHONY: build run test lint asan tsan valgrind fuzz install uninstall clean deps help
+.PHONY: build run test lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
 .DELETE_ON_ERROR:
 
 build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
@@ -47,11 +47,16 @@ lint: ## format, compiler warnings (gcc, clang), clang-tidy, cppcheck, rules of 
 asan tsan valgrind fuzz: ## the suite under a sanitizer; every fuzz target for some seconds
 	@tests/run $@
 
+bench bench-cpu: ## measure against the goals (ten minutes); instructions per request
+	@tests/deps bench
+	@$(MAKE) --no-print-directory build
+	@tests/bench/$(if $(filter bench,$@),bench,cpu).py
+
 deps: ## install the Debian packages that building and running need
 	@tests/deps run
 
 help: ## this list
-	@sed -n 's/^\([a-z ]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
+	@sed -n 's/^\([a-z -]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
 # --- generated sources: SQL, the sample and the API's description become C text ---
 

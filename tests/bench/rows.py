@@ -1,0 +1,340 @@
+"""The rows of the table: for each what is measured, against what, and the goal. `ours` and
+`reference` are functions that measure once; they are called in turn, and each pair gives a ratio.
+"""
+
+import http.client
+import json
+import os
+import random
+import resource
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+import data  # noqa: E402
+import statements  # noqa: E402
+from cardbox_test import Server, free_port, temp_dir  # noqa: E402
+from load import Reference, Sdk, Wrk, serves  # noqa: E402
+
+BATCH = 50           # cards of a batch, and of a page of a box
+BOXES_BATCH = 100
+SCRIPTS = 16         # with as many different lists of ids
+WAL_APPENDS = 640    # ten sealed segments
+REPLAYED = 10_000
+POST_CARD = "POST /projects/{project_id}/cards"
+
+
+class Bench:
+    """What all rows measure on: the data, a server, and the programs that make load."""
+
+    def __init__(self, sizes, seconds):
+        self.sizes = sizes
+        self.seconds = seconds
+        self.database = data.Database(sizes)
+        self.dsn = self.database.dsn
+        self.server = Server(self.database.owner)
+        self.dice = random.Random(2)
+        self.document = data.document(random.Random(3))
+        document_file = os.path.join(temp_dir(), "document")
+        with open(document_file, "w", encoding="utf-8") as file:
+            file.write(f"{self.document}\n{data.metadata(0)}\n")
+        self.document_file = document_file
+        self.sdk = Sdk(self.dsn, document_file)
+        self._references = {}
+        self._ranges = 0
+
+    def wrk(self, connections, *what):
+        return Wrk(self.server.port, connections, self.seconds, *what)
+
+    def reference(self, name, make, clients=8):
+        """A reference's rate; it is made when it is first asked for."""
+        if name not in self._references:
+            self._references[name] = make(self)
+        return self._references[name].rate(self.dsn, self.seconds, clients)
+
+    def boxes(self, kind):
+        """What names the boxes of a kind to wrk and the SDK's program."""
+        return data.box_prefix(kind), self.sizes[kind]
+
+    def checked(self, method, path, body, count):
+        """The answer's JSON if it has `count` members: what is measured must be what is meant."""
+        answer = (self.server.get(path) if method == "GET" else self.server.post(path, body))
+        if answer.status != 200 or len(answer.json()) != count:
+            raise RuntimeError(f"{method} {path}: {answer!r}")
+        return answer.json()
+
+
+# --- references ---
+
+
+def numbers(count):
+    """pgbench's lines that choose a number and its tenant."""
+    return (f"\\set t random(0, {data.TENANTS - 1})\n"
+            f"\\set n {data.FIRST} + random(0, {count // data.TENANTS - 1}) * {data.TENANTS} + :t\n")
+
+
+def one_card(bench):
+    select = statements.cards_get("ARRAY['tenant-' || :t]", "ARRAY['0197a000-0000-7000-8000-' || :n]")
+    return Reference(numbers(bench.sizes["cards"]) + select)
+
+
+def batch_of_cards(bench):
+    """Lists of ids as parameters: pgbench can't make texts up, so each script has one."""
+    lists = {}
+    for number in range(SCRIPTS):
+        tenant = number % data.TENANTS
+        of_tenant = range(tenant, bench.sizes["cards"], data.TENANTS)
+        ids = [data.card_id(card) for card in bench.dice.sample(of_tenant, BATCH)]
+        lists[f"ids{number}"] = "{" + ",".join(ids) + "}"
+        lists[f"tenants{number}"] = "{" + ",".join([data.tenant(tenant)] * BATCH) + "}"
+    scripts = [statements.cards_get(f":tenants{number}", f":ids{number}") for number in range(SCRIPTS)]
+    return Reference(*scripts, **lists)
+
+
+def one_box(bench):
+    select = statements.box_cards("'tenant-' || :t", f"'{data.box_prefix('fifty')}' || :n", BATCH)
+    return Reference(numbers(bench.sizes["fifty"]) + select)
+
+
+def plain_insert(bench):
+    return Reference(statements.PLAIN_INSERT, content=bench.document, metadata=data.metadata(0))
+
+
+def plain_append(kind):
+    def make(bench):
+        bench.database.make_plain_boxes(kind)
+        update = statements.PLAIN_APPEND.format(kind=kind, prefix=data.box_prefix(kind))
+        return Reference(numbers(bench.sizes[kind]) + update, ids=json.dumps([data.card_id(0)]))
+    return make
+
+
+# --- reads ---
+
+
+def get_card(connections):
+    def ours(bench):
+        bench.checked("GET", f"/projects/{data.tenant(5)}/cards/{data.card_id(5)}", None, 13)
+        return bench.wrk(connections, "card", bench.sizes["cards"]).rate
+    return ours
+
+
+def cards_batch(bench):
+    ids = [data.card_id(4 * n) for n in range(BATCH)]
+    answer = bench.checked("POST", f"/projects/{data.tenant(0)}/cards/batch", {"card_ids": ids}, 2)
+    assert len(answer["cards"]) == BATCH, "cards are missing"
+    return bench.wrk(8, "cards_batch", bench.sizes["cards"], BATCH).rate
+
+
+def box_cards(kind, connections):
+    def ours(bench):
+        path = f"/projects/{data.tenant(1)}/boxes/{data.box_id(kind, 1)}/cards?limit={BATCH}"
+        bench.checked("GET", path, None, BATCH)
+        return bench.wrk(connections, "box_cards", *bench.boxes(kind), BATCH).rate
+    return ours
+
+
+def boxes_batch_ms(bench):
+    ids = [data.box_id("fifty", 4 * n) for n in range(BOXES_BATCH)]
+    answer = bench.checked("POST", f"/projects/{data.tenant(0)}/boxes/batch",
+                           {"box_ids": ids, "hydrate": True, "limit": BATCH}, 3)
+    assert all(len(box["hydrated_cards"]) == BATCH for box in answer["boxes"]), "cards are missing"
+    return 1000 / bench.wrk(1, "boxes_batch", *bench.boxes("fifty"), BOXES_BATCH, BATCH).rate
+
+
+def boxes_one_by_one_ms(bench):
+    return 1000 * BOXES_BATCH / box_cards("fifty", 1)(bench)
+
+
+def tail_of_small(bench):
+    return box_cards("fifty", 8)(bench)
+
+
+def latency_p99_and_p50(bench):
+    run = bench.wrk(64, "card", bench.sizes["cards"])
+    return run.p99, run.p50
+
+
+# --- writes ---
+
+
+def append_ms(kind):
+    return lambda bench: 1000 / bench.sdk.append(1, bench.seconds, *bench.boxes(kind))
+
+
+def fork_ms(kind):
+    return lambda bench: 1000 / bench.sdk.fork(1, bench.seconds, *bench.boxes(kind))
+
+
+def append_rate(kind):
+    return lambda bench: bench.sdk.append(8, bench.seconds, *bench.boxes(kind))
+
+
+def add_cards(threads, batch):
+    return lambda bench: bench.sdk.add(threads, bench.seconds, batch)
+
+
+def post_card(bench):
+    return bench.wrk(64, "post_card", bench.document_file).rate
+
+
+def reference(name, make):
+    return lambda bench: bench.reference(name, make)
+
+
+# --- bytes of WAL ---
+# The first change of a page after a checkpoint writes the whole page, which says something of the
+# time since the checkpoint and nothing of the change. So appends follow others to the same box, and
+# the rest follows a checkpoint on both sides.
+
+
+def append_wal(bench):
+    box = (data.box_prefix("ten_thousand"), 1)
+    seconds = 0.1
+
+    def appends():
+        rate = bench.sdk.append(1, seconds, *box)
+        appends.count = rate * seconds
+    appends()
+    length = "SELECT length FROM cardbox.card_boxes WHERE box_id = '%s'" % data.box_id("ten_thousand", 0)
+    before = int(bench.database.sql(length))
+    wal = 0
+    while int(bench.database.sql(length)) - before < WAL_APPENDS:
+        wal += bench.database.wal_bytes(appends)
+    return wal / (int(bench.database.sql(length)) - before)
+
+
+def ids_in_big_box(bench):
+    return float(bench.database.sql(
+        "SELECT sum(octet_length(e)) FROM cardbox.boxes, jsonb_array_elements_text(card_ids) AS e"
+        f" WHERE tenant_id = '{data.tenant(0)}' AND box_id = '{data.box_id('ten_thousand', 0)}'"))
+
+
+def range_wal(bench):
+    bench.database.sql("CHECKPOINT")
+    return bench.database.wal_bytes(lambda: bench.sdk.write_range(bench._ranges * REPLAYED, REPLAYED))
+
+
+def replayed_and_written_wal(bench):
+    written = range_wal(bench)
+    replayed = range_wal(bench)
+    bench._ranges += 1
+    return replayed, written
+
+
+# --- the process ---
+
+
+def rss_mb(server, field):
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+        return int(next(line for line in status if line.startswith(field)).split()[1]) / 1024
+
+
+def rss_idle(bench):
+    server = Server(bench.database.owner)
+    path = f"/projects/{data.tenant(5)}/cards/{data.card_id(5)}"
+    connections = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    for _ in range(1000):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.request("GET", path)
+        if connection.getresponse().read()[:1] != b"{" or connection.sock is None:
+            raise RuntimeError("a connection was not kept")
+        connections.append(connection)
+    resident = rss_mb(server, "VmRSS")
+    for connection in connections:
+        connection.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    server.stop()
+    return resident
+
+
+def rss_load(bench):
+    """The highest that the server of all rows before has reached."""
+    return rss_mb(bench.server, "VmHWM")
+
+
+def is_ready(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return connection.recv(64).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
+
+
+def start_ms(bench):
+    port = free_port()
+    command = [os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn", bench.dsn,
+               "--listen", f"127.0.0.1:{port}", "--log-level", "error"]
+    began = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        while not is_ready(port):
+            if process.poll() is not None or time.monotonic() - began > 30:
+                raise RuntimeError("cardboxd does not become ready")
+            time.sleep(0.0005)
+        return (time.monotonic() - began) * 1000
+    finally:
+        process.terminate()
+        process.wait()
+
+
+# --- the table ---
+
+
+@dataclass
+class Row:
+    name: str
+    goal: float
+    better: str  # "higher" or "lower"
+    unit: str
+    ours: Callable                        # with `pair` it gives ours and the reference's
+    reference: Optional[Callable] = None  # None: the ratio is the figure itself
+    pair: bool = False
+
+    def measure(self, bench, ours_first):
+        """One round: ours, the reference's or None, the ratio."""
+        if self.pair:
+            ours, reference = self.ours(bench)
+        elif self.reference is None:
+            ours, reference = self.ours(bench), None
+        elif ours_first:
+            ours, reference = self.ours(bench), self.reference(bench)
+        else:
+            reference, ours = self.reference(bench), self.ours(bench)
+        return ours, reference, ours if reference is None else ours / reference
+
+    def met(self, ratio):
+        return ratio >= self.goal if self.better == "higher" else ratio <= self.goal
+
+
+ROWS = [
+    Row("get_card", 1.5, "higher", "requests/s", get_card(64), reference("one_card", one_card)),
+    Row("get_card_low", 0.8, "higher", "requests/s", get_card(8), reference("one_card", one_card)),
+    Row("cards_batch_50", 0.8, "higher", "requests/s", cards_batch, reference("cards", batch_of_cards)),
+    Row("box_cards_50", 0.8, "higher", "requests/s", box_cards("fifty", 8), reference("box", one_box)),
+    Row("boxes_batch_100", 0.2, "lower", "ms", boxes_batch_ms, boxes_one_by_one_ms),
+    Row("box_tail_flat", 0.9, "higher", "requests/s", box_cards("ten_thousand", 8), tail_of_small),
+    Row("append_flat", 1.2, "lower", "ms", append_ms("ten_thousand"), append_ms("ten")),
+    Row("append_wal", 0.01, "lower", "bytes", append_wal, ids_in_big_box),
+    Row("append_rate", 0.7, "higher", "appends/s", append_rate("mixed"),
+        reference("plain_mixed", plain_append("mixed"))),
+    Row("append_rate_1000", 5, "higher", "appends/s", append_rate("thousand"),
+        reference("plain_thousand", plain_append("thousand"))),
+    Row("fork_flat", 1.5, "lower", "ms", fork_ms("ten_thousand"), fork_ms("ten")),
+    Row("add_card", 0.9, "higher", "cards/s", add_cards(8, 1), reference("insert", plain_insert)),
+    Row("post_card", 1.2, "higher", "cards/s", post_card, reference("insert", plain_insert)),
+    Row("add_cards_100", 8, "higher", "cards/s", add_cards(1, 100), add_cards(1, 1)),
+    Row("replay_free", 0.01, "lower", "bytes", replayed_and_written_wal, pair=True),
+    Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),
+    Row("rss_idle", 64, "lower", "MB", rss_idle),
+    Row("start", 100, "lower", "ms", start_ms),
+    Row("rss_load", 128, "lower", "MB", rss_load),
+]
+ROWS = [row for row in ROWS if row.name != "post_card" or serves(POST_CARD)]

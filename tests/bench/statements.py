@@ -1,0 +1,52 @@
+"""What pgbench runs for comparison: our own statements from sql/statements with their parameters
+filled in, so that the reference can't drift from what it is compared with."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from cardbox_test import ROOT  # noqa: E402
+
+
+def text_of(name):
+    """A statement without its comments."""
+    with open(os.path.join(ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
+        return re.sub(r"--[^\n]*", "", file.read()).strip()
+
+
+def fill(name, *values):
+    """The statement with values[0] in the place of $1 and so on; each must be used."""
+    used = set()
+
+    def value(match):
+        used.add(int(match.group(1)))
+        return f"({values[int(match.group(1)) - 1]})"
+
+    filled = re.sub(r"\$(\d+)", value, text_of(name))
+    assert used == set(range(1, len(values) + 1)), f"{name}.sql has parameters {sorted(used)}"
+    return filled + ";\n"
+
+
+def cards_get(tenants, ids):
+    return fill("cards_get", tenants, ids)
+
+
+def box_cards(tenant, box, limit):
+    """boxes_read as the server runs it for `GET box/cards?limit=`."""
+    null = "ARRAY[NULL]"
+    return fill("boxes_read", f"ARRAY[{tenant}]", f"ARRAY[{box}]", "ARRAY[2]", f"ARRAY[{limit}]",
+                "ARRAY[0]", null, null, null, null)
+
+
+# Not ours: what one would write without us.
+PLAIN_INSERT = """
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at)
+SELECT 'tenant-0', gen_random_uuid()::text, d.doc::jsonb, d.doc::json, :metadata::jsonb, clock_timestamp()
+  FROM (SELECT :content::text) AS d (doc);
+"""
+
+PLAIN_APPEND = """
+UPDATE public.plain_{kind} SET card_ids = card_ids || :ids::jsonb, updated_at = now()
+ WHERE box_id = ('{prefix}' || :n)::uuid AND tenant_id = 'tenant-' || :t;
+"""
