@@ -6,7 +6,7 @@ same run, in turn, and what counts is the median of the rounds' ratios. A goal t
 failure; the exit status is 1 when something could not be measured.
 
 Environment: BENCH_ONLY, names of rows (a,b,c); BENCH_ROUNDS (5); BENCH_SECONDS, of each measurement
-(2; wrk and pgbench take no less than 1); BENCH_DATA=small, for trying; BENCH_OUT, the file.
+(2; wrk takes no less than 1); BENCH_DATA=small, for trying; BENCH_OUT, the file.
 """
 
 import json

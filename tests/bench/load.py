@@ -71,8 +71,9 @@ class Reference:
             self.arguments += ["-D", f"{name}={text}"]
 
     def rate(self, dsn, seconds, clients=8):
-        out = run("pgbench", dsn, "-n", "-M", "prepared", "-c", str(clients), "-j", "1",
-                  "-T", str(max(1, round(seconds))), *self.arguments)
+        length = ("-T", str(round(seconds))) if seconds >= 1 else ("-t", str(round(200 * seconds)))
+        out = run("pgbench", dsn, "-n", "-M", "prepared", "-c", str(clients), "-j", "1", *length,
+                  *self.arguments)
         if not re.search(r"number of failed transactions: 0 ", out):
             raise RuntimeError(f"pgbench: {out}")
         return float(re.search(r"tps = ([\d.]+) \(without initial connection time\)", out).group(1))
