@@ -1,0 +1,237 @@
+/*
+ * join_play.h: a database that is played by the tests of the joiner, in place of links.c, and the
+ * requests that they send. Included by one test each.
+ */
+#ifndef TESTS_JOIN_PLAY_H
+#define TESTS_JOIN_PLAY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <endian.h>
+#include <libpq-fe.h>
+#include "base/clock.h"
+#include "server/fault.h"
+#include "server/links.h"
+
+enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
+
+static settings set;
+static shared house;
+static stats counts;
+
+/* --- the database --- */
+
+typedef struct play_group {
+    size_t free;  /* connections that take a statement */
+    bool is_last; /* what is free is the last one */
+    bool away;
+} play_group;
+
+typedef struct play_flight {
+    pipe_done done;
+    void *arg;
+    play_group *on;
+} play_flight;
+
+static struct {
+    play_group group[LINK_GROUPS];
+    statement_id statement; /* that was sent last, as the next three */
+    size_t keys;            /* elements of its first parameter, if that is an array */
+    pipe_limits limits;
+    size_t sent;           /* statements since the start, but questions for the position */
+    size_t asked;          /* and those */
+    play_flight flight[8]; /* in the order in which they were sent */
+    size_t flights;
+    cardbox_status refuse;
+} database;
+
+db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
+{
+    (void)l;
+    (void)now_ms;
+    *look_again_ms = INT64_MAX;
+    return database.group[group].free > 0 ? (db_link *)(void *)&database.group[group] : NULL;
+}
+
+bool links_is_last(const links *l, const db_link *free_one)
+{
+    (void)l;
+    return ((const play_group *)(const void *)free_one)->is_last;
+}
+
+bool links_away(const links *l, link_group group)
+{
+    (void)l;
+    return database.group[group].away || database_is_away(&house);
+}
+
+bool links_blame(db_link *k, const cardbox_error *err)
+{
+    (void)k;
+    return err->status == CARDBOX_FORBIDDEN;
+}
+
+/* The number of elements of the first array stands behind its dimensions, flags and type. */
+static inline size_t count_keys(const params *p)
+{
+    uint32_t wire;
+    memcpy(&wire, p->bytes.data + p->offsets[0] + 12, sizeof(wire));
+    return be32toh(wire);
+}
+
+cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
+                          pipe_done done, void *arg, cardbox_error *err)
+{
+    play_group *on = (play_group *)(void *)to;
+    if (id == STATEMENT_wal_position) {
+        database.asked++;
+    } else {
+        assert_true(buf_ok(&p->bytes));
+        database.statement = id;
+        database.limits = *limits;
+        database.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
+        params_free(p);
+        on->free--;
+        database.sent++;
+    }
+    if (database.refuse != CARDBOX_OK) {
+        err->status = database.refuse;
+        return database.refuse;
+    }
+    database.flight[database.flights++] = (play_flight){done, arg, on};
+    return CARDBOX_OK;
+}
+
+/* The oldest statement in flight ends. */
+static inline void land(store_rows *rows, const cardbox_error *err)
+{
+    play_flight first = database.flight[0];
+    assert_true(database.flights > 0);
+    database.flights--;
+    memmove(database.flight, database.flight + 1, database.flights * sizeof(first));
+    if (database.flights == 0 || database.flight[0].on != first.on)
+        first.on->free++;
+    first.done(first.arg, rows, err);
+}
+
+static inline void give_rows(const int64_t *ords, size_t count)
+{
+    PGresAttDesc column = {.name = (char *)(uintptr_t) "ord", .format = 1, .typlen = 8};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    assert_true(PQsetResultAttrs(rows, 1, &column));
+    for (size_t i = 0; i < count; i++) {
+        int64_t wire = (int64_t)htobe64((uint64_t)ords[i]);
+        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&wire, sizeof(wire)));
+    }
+    land(rows, NULL);
+}
+
+static inline void give_sqlstate(cardbox_status status, const char *sqlstate)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    err.status = status;
+    memcpy(err.sqlstate, sqlstate, strlen(sqlstate));
+    land(NULL, &err);
+}
+
+static inline void give_error(cardbox_status status)
+{
+    give_sqlstate(status, "");
+}
+
+/* The answer to the question for the position. */
+static inline void give_position(const char *text)
+{
+    PGresAttDesc column = {.name = (char *)(uintptr_t) "lsn", .format = 1, .typlen = -1};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    assert_true(PQsetResultAttrs(rows, 1, &column));
+    assert_true(PQsetvalue(rows, 0, 0, (char *)(uintptr_t)text, (int)strlen(text)));
+    land(rows, NULL);
+}
+
+/* --- requests --- */
+
+static joiner *j;
+static request requests[REQUESTS_MAX];
+static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
+static size_t resumed;
+static bool all_left;
+
+static inline void resume(request *r)
+{
+    (void)r;
+    resumed++;
+}
+
+static inline bool left(const request *r)
+{
+    (void)r;
+    return all_left;
+}
+
+static inline void render(request *r, const join_rows *rows)
+{
+    found[r - requests] = rows->start[r->ticket.count] - rows->start[0];
+    for (int i = rows->start[0]; i < rows->start[r->ticket.count]; i++)
+        assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
+    request_answer_fixed(r, 200, VIEW("{}"));
+}
+
+static inline void add_ticket(size_t number, const join_ticket *ticket)
+{
+    static const request_host HOST = {resume, left};
+    request *r = &requests[number];
+    request_init(r, &house, &counts, j);
+    r->host = &HOST;
+    r->id = VIEW("test");
+    request_move(r, REQUEST_WORKING);
+    r->ticket = *ticket;
+    r->ticket.render = render;
+    found[number] = -1;
+    joiner_add(j, r);
+}
+
+static inline unsigned status(size_t number)
+{
+    return requests[number].state == REQUEST_ANSWERED ? requests[number].answer.status : 0;
+}
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    memset(&database, 0, sizeof(database));
+    memset(requests, 0, sizeof(requests));
+    set = (settings){.queue_max = 1000,
+                     .request_timeout_ms = TIMEOUT_MS,
+                     .body_max = 1000,
+                     .response_max = 1000};
+    house = (shared){.set = &set};
+    atomic_store(&house.connections_up, 1);
+    for (int i = 0; i < LINK_GROUPS; i++)
+        database.group[i].free = 1;
+    resumed = 0;
+    all_left = false;
+    j = joiner_new(&house, &counts, (links *)&database);
+    return j == NULL;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    joiner_abort(j);
+    while (database.flights > 0)
+        give_error(CARDBOX_UNAVAILABLE); /* frees the batch */
+    for (size_t i = 0; i < REQUESTS_MAX; i++)
+        if (requests[i].shared != NULL)
+            request_clear(&requests[i]);
+    joiner_free(j);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif

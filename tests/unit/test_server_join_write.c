@@ -1,0 +1,426 @@
+/*
+ * test_server_join_write.c: the joiner's rules for writes and for requests with a statement of
+ * their own: groups of connections, what is sent again and what is not, positions, and limits of
+ * time.
+ */
+#include "join_play.h"
+
+static card_put cards[REQUESTS_MAX];
+static box_append appends[REQUESTS_MAX];
+
+static void put(size_t number)
+{
+    cards[number].input.tenant = VIEW("t");
+    cards[number].input.card_id = VIEW("c");
+    cards[number].input.metadata = cards[number].input.content = VIEW("{}");
+    add_ticket(number, &(join_ticket){.lane = JOIN_PUT_CARDS, .keys = &cards[number], .count = 1});
+}
+
+static void append(size_t number, bool has_key)
+{
+    appends[number] = (box_append){.tenant = VIEW("t"), .ids = VIEW("[\"a\"]")};
+    if (has_key)
+        appends[number].key = VIEW("key");
+    add_ticket(number, &(join_ticket){.lane = JOIN_APPENDS,
+                                      .keys = &appends[number],
+                                      .count = 1,
+                                      .replayable = has_key});
+}
+
+static int built;
+
+static void build(params *p, const void *keys)
+{
+    built = *(const int *)keys;
+    params_text(p, VIEW("t"));
+}
+
+static void alone(size_t number, join_lane lane, const int *keys)
+{
+    add_ticket(number, &(join_ticket){.lane = lane,
+                                      .keys = keys,
+                                      .count = 1,
+                                      .statement = STATEMENT_box_create,
+                                      .build = build});
+}
+
+/* A write comes back, and the position behind it. */
+static void give_write(const int64_t *ords, size_t count)
+{
+    give_rows(ords, count);
+    give_position("16/B374D848");
+}
+
+static void lose_write(void)
+{
+    give_error(CARDBOX_UNAVAILABLE);
+    give_error(CARDBOX_UNAVAILABLE);
+}
+
+static void refuse_write(cardbox_status status_of, const char *sqlstate)
+{
+    give_sqlstate(status_of, sqlstate);
+    give_position("0/1");
+}
+
+static bool says(size_t number, const char *text)
+{
+    return strstr(buf_str(&requests[number].answer.body), text) != NULL;
+}
+
+/* --- tests --- */
+
+static void joins_adds(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    append(2, false);
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_put);
+    assert_int_equal(database.keys, 2);
+    assert_int_equal(database.sent, 1);
+    give_rows((int64_t[]){2, 1}, 2);
+    assert_int_equal(status(0), 0); /* the position is still on its way */
+    give_position("16/B374D848");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(status(i), 200);
+        assert_int_equal(found[i], 1);
+        assert_string_equal(requests[i].lsn, "16/B374D848");
+    }
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_boxes_append);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(found[2], 1);
+    assert_int_equal(database.asked, 2);
+}
+
+static void answers_without_a_position(void **state)
+{
+    (void)state;
+    put(0);
+    joiner_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    give_error(CARDBOX_UNAVAILABLE);
+    assert_int_equal(status(0), 200);
+    assert_string_equal(requests[0].lsn, "");
+    assert_int_equal(database.sent, 1);
+}
+
+static void reads_have_no_position(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    alone(0, JOIN_READ_ALONE, &keys);
+    joiner_flush(j);
+    give_rows(NULL, 0);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(database.asked, 0);
+    assert_string_equal(requests[0].lsn, "");
+}
+
+static void sends_alone_what_is_its_own(void **state)
+{
+    static const int keys[] = {11, 12};
+    (void)state;
+    alone(0, JOIN_WRITE_ALONE, &keys[0]);
+    alone(1, JOIN_WRITE_ALONE, &keys[1]);
+    joiner_flush(j);
+    assert_int_equal(built, 11);
+    assert_int_equal(database.statement, STATEMENT_box_create);
+    assert_int_equal(database.limits.statement_ms, TIMEOUT_MS);
+    assert_int_equal(database.limits.lock_ms, 0);
+    give_write((int64_t[]){9, 9, 7}, 3); /* a first column that is no ord */
+    assert_int_equal(found[0], 3);
+    joiner_flush(j);
+    assert_int_equal(built, 12);
+    give_write(NULL, 0);
+    assert_int_equal(found[1], 0);
+    assert_int_equal(database.sent, 2);
+}
+
+static void groups_do_not_wait_for_each_other(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    database.group[LINK_WRITES].free = 0;
+    put(0);
+    alone(1, JOIN_READ_ALONE, &keys);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 1);
+    assert_int_equal(database.group[LINK_LISTS].free, 0);
+    assert_int_equal(database.group[LINK_READS].free, 1);
+    alone(2, JOIN_READ_ALONE, &keys);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 1);
+    database.group[LINK_WRITES].free = 1;
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_put);
+    assert_int_equal(status(2), 0);
+}
+
+static void refuses_while_its_group_is_away(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    put(0);
+    database.group[LINK_WRITES].away = true;
+    put(1);
+    assert_int_equal(status(1), 503);
+    alone(2, JOIN_READ_ALONE, &keys);
+    joiner_tick(j, clock_ms());
+    assert_int_equal(status(0), 503);
+    assert_int_equal(status(2), 0);
+}
+
+static void keeps_a_connection_for_what_is_quick(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    database.group[LINK_WRITES].is_last = true;
+    alone(0, JOIN_WRITE_ALONE, &keys);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 0);
+    put(1);
+    put(2);
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_put);
+    refuse_write(CARDBOX_BUSY, "55P03"); /* now both may wait for a lock, and so take long */
+    joiner_flush(j);
+    assert_int_equal(database.sent, 1);
+    database.group[LINK_WRITES].is_last = false;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 2);
+}
+
+static void repeats_what_may_be_repeated(void **state)
+{
+    (void)state;
+    put(0);
+    joiner_flush(j);
+    lose_write();
+    append(1, true);
+    joiner_flush(j);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 2);
+    give_write((int64_t[]){1}, 1);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 3);
+    lose_write();
+    joiner_flush(j);
+    assert_int_equal(database.sent, 4);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(status(1), 200);
+}
+
+/* Of two appends in one lost statement the one with a key is sent again, the other is not. */
+static void does_not_repeat_what_may_be_done(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    append(0, false);
+    append(1, true);
+    joiner_flush(j);
+    lose_write();
+    assert_int_equal(status(0), 503);
+    assert_true(says(0, "not known") && says(0, "Idempotency-Key"));
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    alone(2, JOIN_WRITE_ALONE, &keys);
+    joiner_flush(j);
+    give_sqlstate(CARDBOX_UNAVAILABLE, "57P01"); /* it dies, perhaps after the commit */
+    give_error(CARDBOX_UNAVAILABLE);
+    assert_int_equal(status(2), 503);
+    assert_true(says(2, "not known"));
+    assert_int_equal(database.sent, 3);
+}
+
+/* What did not get out has not been done. */
+static void repeats_what_was_never_sent(void **state)
+{
+    (void)state;
+    database.refuse = CARDBOX_UNAVAILABLE;
+    append(0, false);
+    joiner_flush(j);
+    database.refuse = CARDBOX_OK;
+    database.group[LINK_WRITES].free = 1;
+    joiner_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(database.sent, 2);
+}
+
+/* A deadlock was rolled back, whoever asked for what. */
+static void repeats_what_was_rolled_back(void **state)
+{
+    cardbox_error deadlock = CARDBOX_ERROR_INIT;
+    (void)state;
+    deadlock.status = CARDBOX_UNAVAILABLE;
+    deadlock.retryable = true;
+    memcpy(deadlock.sqlstate, "40P01", 5);
+    append(0, false);
+    for (size_t tries = 1; tries <= 8; tries++) {
+        assert_int_equal(status(0), 0);
+        joiner_flush(j);
+        assert_int_equal(database.sent, tries);
+        land(NULL, &deadlock);
+        give_position("0/1");
+    }
+    assert_int_equal(status(0), 503);
+    assert_false(says(0, "not known"));
+}
+
+static void isolates_the_guilty(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    joiner_flush(j);
+    refuse_write(CARDBOX_TOO_LARGE, "54000");
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    refuse_write(CARDBOX_TOO_LARGE, "54000");
+    assert_int_equal(status(0), 413);
+    joiner_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    assert_int_equal(database.sent, 3);
+}
+
+/* Who finds a lock goes on waiting for it alone. */
+static void neighbours_do_not_wait_for_locks(void **state)
+{
+    (void)state;
+    append(0, false);
+    append(1, false);
+    joiner_flush(j);
+    assert_int_equal(database.limits.statement_ms, TIMEOUT_MS / 2);
+    assert_int_equal(database.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    assert_int_equal(database.limits.lock_ms, 0);
+    assert_in_range(database.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
+    refuse_write(CARDBOX_TIMEOUT, "57014");
+    assert_int_equal(status(0), 504);
+    assert_false(says(0, "not known"));
+    joiner_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+}
+
+/* One that found a lock while it was the only one gets to wait for it too. */
+static void a_single_one_waits_for_a_lock(void **state)
+{
+    (void)state;
+    append(0, false);
+    joiner_flush(j);
+    assert_int_equal(database.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    joiner_flush(j);
+    assert_int_equal(database.limits.lock_ms, 0);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+}
+
+static void is_late_but_honest(void **state)
+{
+    (void)state;
+    append(0, false);
+    joiner_flush(j);
+    put(1); /* waits: not begun */
+    joiner_tick(j, joiner_next_ms(j) + TIMEOUT_MS);
+    assert_int_equal(status(0), 504);
+    assert_true(says(0, "not known"));
+    assert_int_equal(status(1), 504);
+    assert_false(says(1, "not known"));
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(found[0], -1);
+}
+
+/* The write is back when its time is over, or the server stops: it is done. */
+static void is_done_without_a_position(void **state)
+{
+    (void)state;
+    put(0);
+    joiner_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    joiner_tick(j, joiner_next_ms(j));
+    assert_int_equal(status(0), 200);
+    give_position("0/1");
+    put(1);
+    joiner_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    joiner_abort(j);
+    assert_int_equal(status(1), 200);
+    give_position("0/1");
+    assert_string_equal(requests[1].lsn, "");
+}
+
+static void weighs_writes_by_their_bytes(void **state)
+{
+    static char content[3 * 1024 * 1024];
+    (void)state;
+    memset(content, '1', sizeof(content));
+    for (size_t i = 0; i < 2; i++)
+        cards[i].input.projection = (view){content, sizeof(content)};
+    for (size_t i = 0; i < 3; i++)
+        put(i);
+    memset(cards, 0, 2 * sizeof(cards[0]));
+    for (size_t i = 0; i < 2; i++)
+        cards[i].input.tenant = cards[i].input.card_id = cards[i].input.metadata = VIEW("{}");
+    joiner_flush(j);
+    assert_int_equal(database.keys, 1);
+    give_write((int64_t[]){1}, 1);
+    joiner_flush(j);
+    assert_int_equal(database.keys, 2);
+}
+
+static int dropped;
+
+static void drop(void *plan)
+{
+    dropped += *(const int *)plan;
+}
+
+static void plans_are_dropped(void **state)
+{
+    static int plan = 3;
+    (void)state;
+    dropped = 0;
+    put(0);
+    requests[0].plan = &plan;
+    requests[0].drop_plan = drop;
+    joiner_abort(j);
+    request_clear(&requests[0]);
+    requests[0].shared = NULL;
+    assert_int_equal(dropped, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(joins_adds),
+        TEST(answers_without_a_position),
+        TEST(reads_have_no_position),
+        TEST(sends_alone_what_is_its_own),
+        TEST(groups_do_not_wait_for_each_other),
+        TEST(refuses_while_its_group_is_away),
+        TEST(keeps_a_connection_for_what_is_quick),
+        TEST(repeats_what_may_be_repeated),
+        TEST(does_not_repeat_what_may_be_done),
+        TEST(repeats_what_was_never_sent),
+        TEST(repeats_what_was_rolled_back),
+        TEST(isolates_the_guilty),
+        TEST(neighbours_do_not_wait_for_locks),
+        TEST(a_single_one_waits_for_a_lock),
+        TEST(is_late_but_honest),
+        TEST(is_done_without_a_position),
+        TEST(weighs_writes_by_their_bytes),
+        TEST(plans_are_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
