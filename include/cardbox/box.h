@@ -231,6 +231,37 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **ou
                                                               cardbox_error *err);
 
 /**
+ * Called with one page after the other of a box that cardbox_each_box_page reads.
+ *
+ * @param arg   as given
+ * @param page  the box as of the version that is read; `first`, `card_ids` and `card_count` are
+ * this page's; borrowed until the callback returns
+ * @return false to read no further
+ */
+typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
+
+/**
+ * Reads a box of any length in pages of up to CARDBOX_IDS_PER_READ_MAX ids, all as of one version,
+ * however it changes meanwhile: memory for one page is enough for a box of millions.
+ *
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_id   the box
+ * @param options  which part, as of when; NULL: all of it now
+ * @param page     called in the order of the positions, at least once: with no ids if there are
+ * none. It may use `db`, if that is a pool
+ * @param arg      handed on
+ * @param err      may be NULL
+ * @return CARDBOX_OK, also where the callback ended it; else as cardbox_load_box, and pages that
+ *         were given before an error are good as far as they go
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_each_box_page(
+    cardbox *db, const char *tenant, const char *box_id, const cardbox_read_options *options,
+    cardbox_box_page page, void *arg, cardbox_error *err);
+
+/**
  * Reads many boxes in one statement.
  *
  * @param out      receives the boxes in the order of the request, each once, and the missing ids

@@ -29,7 +29,8 @@
 /* Ids in one append, save or create of a box: the same. */
 #define CARDBOX_IDS_PER_APPEND_MAX 10000
 
-/* Ids in one cardbox_get_cards, boxes in one cardbox_load_boxes. */
+/* Ids in one cardbox_get_cards, boxes in one cardbox_load_boxes, ids on a page of
+ * cardbox_each_box_page. */
 #define CARDBOX_IDS_PER_READ_MAX 10000
 
 /* Rows on one page of a list, and the number where none is asked for. */

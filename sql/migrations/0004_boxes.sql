@@ -71,6 +71,34 @@ CREATE TABLE cardbox.card_box_log (
 CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
     WHERE append_key IS NOT NULL;
 
+-- The version that a box had at a moment; NULL: it was not there yet. Found by halving: versions are
+-- dense and times never run against them, so that the primary key does for both.
+CREATE FUNCTION cardbox.version_at(tenant text, box uuid, moment timestamptz) RETURNS bigint
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    below  bigint; -- was then, or is before the log begins
+    above  bigint; -- was not yet
+    middle bigint;
+    first  bigint;
+    early  boolean;
+BEGIN
+    SELECT min(l.version), max(l.version) + 1 INTO first, above
+      FROM cardbox.card_box_log l WHERE l.tenant_id = tenant AND l.box_id = box;
+    below := first - 1;
+    WHILE above - below > 1 LOOP
+        middle := (below + above) / 2;
+        SELECT l.at <= moment INTO early FROM cardbox.card_box_log l
+         WHERE l.tenant_id = tenant AND l.box_id = box AND l.version = middle;
+        IF early THEN
+            below := middle;
+        ELSE
+            above := middle;
+        END IF;
+    END LOOP;
+    RETURN CASE WHEN below >= first THEN below END;
+END
+$$;
+
 -- Index keys of card ids: hashes that carry the tenant, so that one tenant's ids never meet
 -- another's in the index.
 CREATE FUNCTION cardbox.id_key(tenant text, id text) RETURNS bigint
@@ -95,6 +123,8 @@ $$;
 
 -- The sealed segments that cover positions from_pos to before_pos of a chain, its own and those of
 -- the chains that it continues. The first may begin before from_pos, the last end after before_pos.
+-- OFFSET 0 keeps each step to a look into the index: joined freely, the planner reads a whole table
+-- for the few rows of a lineage, however long the table's boxes are.
 CREATE FUNCTION cardbox.chain_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint)
 RETURNS TABLE (start bigint, card_ids jsonb)
@@ -112,15 +142,18 @@ LANGUAGE sql STABLE AS $$
                 UNION ALL
                 SELECT c.parent_chain_id, least(l.ceiling, c.parent_length), l.climbed + 1
                   FROM lineage l
-                  JOIN cardbox.card_box_chains c
-                    ON c.tenant_id = tenant AND c.chain_id = l.chain_id
+                 CROSS JOIN LATERAL (
+                        SELECT p.parent_chain_id, p.parent_length
+                          FROM cardbox.card_box_chains p
+                         WHERE p.tenant_id = tenant AND p.chain_id = l.chain_id OFFSET 0) AS c
                  WHERE from_pos < least(l.ceiling, c.parent_length) AND l.climbed < 256)
             SELECT * FROM lineage) AS l
      CROSS JOIN LATERAL (
             SELECT x.start, x.card_ids
               FROM cardbox.card_box_segments x
              WHERE x.tenant_id = tenant AND x.chain_id = l.chain_id
-               AND x.start > from_pos - 64 AND x.start < least(l.ceiling, before_pos)) AS s
+               AND x.start > from_pos - 64 AND x.start < least(l.ceiling, before_pos)
+            OFFSET 0) AS s
 $$;
 
 -- Every box with its whole list, for people with psql. Not for workers before PostgreSQL 15, where

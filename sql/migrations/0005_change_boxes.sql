@@ -5,7 +5,8 @@
 --   8 no such version or length
 -- Ids that are no array of strings are an error, 22023.
 -- The numbers are those of enum change_outcome in the C code. `at` is NULL (now) or the time of the
--- change that an import repeats.
+-- change that an import repeats; but no change is ever earlier than the one before it, which is what
+-- version_at counts on, and what updated_at is then, too.
 
 -- Writes what is new on a chain: whole segments of 64 to their table. `ids` begins at `start`, a
 -- multiple of 64. Gives what is left over, the new tail.
@@ -187,7 +188,7 @@ BEGIN
         VALUES (tenant, head.chain_id, head.length / 64 * 64, head.tail);
     END IF;
     chain := gen_random_uuid();
-    made := coalesce(at, greatest(clock_timestamp(), head.updated_at));
+    made := greatest(coalesce(at, clock_timestamp()), head.updated_at);
     outcome := 1;
     version := head.version + 1;
     length := jsonb_array_length(ids);

@@ -30,13 +30,11 @@ WITH wanted AS (
          WHERE k.at_version IS NULL AND k.at_time IS NULL
            AND (k.at_length IS NULL OR k.at_length <= b.length)
         UNION ALL
-        (SELECT l.version, l.chain_id, 9223372036854775807, l.length, l.at
-           FROM cardbox.card_box_log l
-          WHERE l.tenant_id = b.tenant_id AND l.box_id = b.box_id
-            AND (k.at_version IS NOT NULL OR k.at_time IS NOT NULL)
-            AND (k.at_version IS NULL OR l.version = k.at_version)
-            AND (k.at_time IS NULL OR l.at <= k.at_time)
-          ORDER BY l.version DESC LIMIT 1)) AS h
+        SELECT l.version, l.chain_id, 9223372036854775807, l.length, l.at
+          FROM cardbox.card_box_log l
+         WHERE l.tenant_id = b.tenant_id AND l.box_id = b.box_id
+           AND l.version = coalesce(k.at_version,
+                                    cardbox.version_at(b.tenant_id, b.box_id, k.at_time))) AS h
      CROSS JOIN LATERAL (
         SELECT CASE WHEN k.tail IS NULL THEN least(k.skip, h.length)
                     ELSE greatest(h.length - k.tail, 0) END AS first) AS f

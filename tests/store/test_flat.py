@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""What must not cost more in a box of a million ids, or with a log of a hundred thousand changes,
+than in one of a hundred: counted in pages that PostgreSQL touches, since those do not depend on the
+machine's mood."""
+
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, once
+
+SMALL, LARGE, LONG = (f"01970000-0000-7000-8000-00000000000{n}" for n in (1, 2, 3))
+LARGE_IDS = 1_000_000
+VERSIONS = 100_000
+MOST = 3  # times the pages of the small box
+
+BUILD = f"""
+SELECT cardbox.create_box('t', b::uuid, '[]', '[]', NULL, false)
+  FROM unnest(ARRAY['{SMALL}', '{LARGE}', '{LONG}']) AS b;
+DO $$ BEGIN
+    FOR n IN 1 .. 100 LOOP
+        PERFORM cardbox.append_to_box('t', '{SMALL}', jsonb_build_array('c-' || n), NULL, NULL);
+    END LOOP;
+    FOR n IN 1 .. {LARGE_IDS // 10_000} LOOP
+        PERFORM cardbox.append_to_box('t', '{LARGE}', (
+            SELECT jsonb_agg('c-' || (n * 10000 + i)) FROM generate_series(1, 10000) AS i), NULL, NULL);
+    END LOOP;
+END $$;
+-- Changes that append nothing, a second apart: only the log is long.
+INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
+SELECT 't', '{LONG}', v, 'append', '{LONG}', 0, 0, timestamptz '2025-01-01Z' + v * interval '1 s'
+  FROM generate_series(2, {VERSIONS}) AS v;
+UPDATE cardbox.card_box_log SET at = '2025-01-01Z' WHERE box_id = '{LONG}' AND version = 1;
+UPDATE cardbox.card_boxes SET version = {VERSIONS}, updated_at = '2025-02-01Z' WHERE box_id = '{LONG}';
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, created_at)
+SELECT 't', 'c-' || n, '1', '1', now()
+  FROM (SELECT generate_series(1, 100) UNION SELECT generate_series({LARGE_IDS} - 90, {LARGE_IDS} + 9999)) AS s(n);
+"""
+
+
+@once
+def database():
+    dsn = Postgres.shared().database()
+    psql(dsn, BUILD)
+    psql(dsn, "VACUUM ANALYZE")
+    return dsn
+
+
+def psql(dsn, sql):
+    return Postgres.shared().psql(dsn, sql)
+
+
+def statement(name, *values):
+    """A statement of sql/statements with its parameters filled in, each of which it casts itself."""
+    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql")) as file:
+        text = re.sub(r"^\s*--.*$", "", file.read(), flags=re.M)
+    return re.sub(r"\$(\d+)", lambda found: values[int(found.group(1)) - 1], text)
+
+
+def pages(dsn, *statements):
+    """The pages touched by statements, run once before so that caches of the session are warm."""
+    explain = "".join(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {one};" for one in statements)
+    said = psql(dsn, f"BEGIN; {explain} ROLLBACK; BEGIN; {explain} ROLLBACK")
+    plans = [json.loads(part)[0]["Plan"] for part in re.findall(r"^\[$.*?^\]$", said, re.M | re.S)]
+    assert len(plans) == 2 * len(statements), said
+    return sum(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+               for plan in plans[len(statements):])
+
+
+def read(box, want=1, tail="NULL", skip="0", most="NULL", version="NULL", length="NULL",
+         time="NULL"):
+    arrays = ("'t'", f"'{box}'", want, tail, skip, most, version, length, time)
+    return statement("boxes_read", *(f"(ARRAY[{value}])" for value in arrays))
+
+
+def flat(small, *large):
+    """Checks each list of statements against the first one."""
+    dsn = database()
+    allowed = MOST * pages(dsn, *small)
+    for one in large:
+        found = pages(dsn, *one)
+        print(f"        {found} pages, {allowed // MOST} in a small box")
+        assert found <= allowed, f"{found} pages instead of {allowed // MOST}"
+
+
+def test_append():
+    """As many as it takes to fill a segment, so that one is sealed."""
+    flat(*([statement("box_append", "'t'", f"'{box}'", f"'[\"new-{n}\"]'", "NULL", f"'key-{n}'")
+            for n in range(64)] for box in (SMALL, LARGE, LONG)))
+
+
+def test_append_again_by_key():
+    def twice(box):
+        return [statement("box_append", "'t'", f"'{box}'", "'[\"new\"]'", "NULL", "'key'")] * 2
+    flat(*(twice(box) for box in (SMALL, LARGE, LONG)))
+
+
+def test_tail():
+    for want in (1, 2):
+        flat(*([read(box, want, tail="50")] for box in (SMALL, LARGE)))
+
+
+def test_page():
+    flat([read(SMALL, skip="10", most="50")],
+         *([read(LARGE, skip=str(skip), most="50")] for skip in (10, 500_000, LARGE_IDS - 60)))
+
+
+def test_as_of_version():
+    flat([read(SMALL, tail="50", version="90")],
+         [read(LARGE, tail="50", version="2")], [read(LARGE, tail="50", version="101")],
+         [read(LONG, tail="50", version="50000")])
+
+
+def test_as_of_length():
+    flat([read(SMALL, tail="50", length="90")],
+         *([read(LARGE, tail="50", length=str(n))] for n in (90, 500_000, LARGE_IDS)))
+
+
+def test_as_of_time():
+    dsn = database()
+    middle = {box: "'" + psql(dsn, f"SELECT at FROM cardbox.card_box_log WHERE box_id = '{box}' AND"
+                              f" version = {n}").strip() + "'" for box, n in ((SMALL, 50), (LARGE, 51))}
+    flat([read(SMALL, tail="50", time=middle[SMALL])], [read(LARGE, tail="50", time=middle[LARGE])],
+         *([read(LONG, tail="50", time=f"'2025-01-{day}Z'")] for day in ("01 00:00:01", "01 12:00", "02 03:00", "31")))
+
+
+def test_fork():
+    new = "'01970000-0000-7000-8000-00000000000f'"
+
+    def fork(box, version="NULL", length="NULL"):
+        return [statement("box_fork", "'t'", f"'{box}'", new, version, length)]
+    flat(fork(SMALL), fork(LARGE), fork(LARGE, length=str(LARGE_IDS)),
+         fork(LARGE, length="500000"), fork(LARGE, version="51"), fork(LONG, version="50000"))
+
+
+def test_fork_is_read():
+    """Its ids lie in the chain of the box that it was forked from, here a fork itself."""
+    dsn = database()
+    forks = {box: [f"01970000-0000-7000-8000-{box[-1]}000000000{n}0" for n in (1, 2)]
+             for box in (SMALL, LARGE)}
+    for box, (first, second) in forks.items():
+        for old, new in ((box, first), (first, second)):
+            psql(dsn, statement("box_fork", "'t'", f"'{old}'", f"'{new}'", "NULL", "NULL"))
+    small, large = forks[SMALL][1], forks[LARGE][1]
+    flat([read(small, tail="50")], [read(large, tail="50")],
+         [read(large, skip="500000", most="50")], [read(large, tail="50", version="1")])
+
+
+def test_log():
+    flat(*([statement("box_log", "'t'", f"'{box}'", before, "50", "NULL")]
+           for box, before in ((SMALL, "90"), (LARGE, "90"), (LONG, "50000"), (LONG, "60"))))
+
+
+def test_moments_are_found():
+    """Halving finds what a look at every change finds, on and between changes, before and after."""
+    wrong = psql(database(), f"""
+        SELECT b.box_id, m.at, cardbox.version_at('t', b.box_id, m.at), e.version
+          FROM cardbox.card_boxes b
+         CROSS JOIN LATERAL (
+            SELECT l.at + d AS at FROM cardbox.card_box_log l
+             CROSS JOIN unnest(ARRAY[interval '-1 us', '0', '1 us']) AS d
+             WHERE l.box_id = b.box_id AND (l.version < 20 OR l.version % 25013 < 2)
+            UNION ALL SELECT unnest(ARRAY['-infinity'::timestamptz, '1900-01-01', '2900-01-01'])) AS m
+          LEFT JOIN LATERAL (
+            SELECT max(l.version) AS version FROM cardbox.card_box_log l
+             WHERE l.box_id = b.box_id AND l.at <= m.at) AS e ON true
+         WHERE cardbox.version_at('t', b.box_id, m.at) IS DISTINCT FROM e.version""")
+    assert wrong == "", wrong
+
+
+def test_times_do_not_run_against_versions():
+    """However imports give them."""
+    dsn = Postgres.shared().database()
+    box = "'01970000-0000-7000-8000-0000000000aa'"
+    for n, at in enumerate(("2030-01-01", "2020-01-01", "2031-01-01", "2010-01-01")):
+        psql(dsn, statement("box_save", "'t'", box, f"'[\"{n}\"]'", "'[]'", "NULL", f"'{at}Z'"))
+        psql(dsn, statement("box_append", "'t'", box, f"'[\"{n}\"]'", "NULL", "NULL"))
+    assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log a JOIN cardbox.card_box_log b"
+                     " ON b.version = a.version + 1 WHERE b.at < a.at") == "0\n"
+    assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log") == "8\n"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
