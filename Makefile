@@ -16,7 +16,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) 
              -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 LIB_LIBS    = -lpq -luuid -pthread
-SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz
+SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
+CLI_LIBS    = $(LIB_LIBS) -lgnutls
 
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
 LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c)
@@ -111,7 +112,7 @@ $(BUILD)/bin/cardboxd: $(SERVER_OBJ) $(BUILD)/lib/libcardbox.a
 $(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(LIB_LIBS)
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(CLI_LIBS)
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
 

@@ -95,6 +95,16 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
                 size ? " of bytes (with K, M or G)" : "", spec->min, spec->max, text);
 }
 
+static bool add_to_list(parser *p, const opt_spec *spec, const char *source, const char *text)
+{
+    opt_list *list = field(p, spec);
+
+    if (list->count == OPT_LIST_MAX)
+        return fail(p, "%s can be given %d times", source, OPT_LIST_MAX);
+    list->at[list->count++] = text;
+    return true;
+}
+
 /* `source` is what the user wrote the value to: an option or a variable. */
 static bool set_value(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
@@ -107,6 +117,8 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
     case OPT_INT:
     case OPT_SIZE:
         return set_number(p, spec, source, text);
+    case OPT_LIST:
+        return add_to_list(p, spec, source, text);
     case OPT_END:
         break;
     }

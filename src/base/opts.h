@@ -13,8 +13,16 @@ typedef enum opt_kind {
     OPT_TEXT, /* const char **: borrowed from argv or the environment */
     OPT_INT,  /* long *: min to max */
     OPT_SIZE, /* long *: bytes, with an optional suffix K, M or G; min to max */
+    OPT_LIST, /* opt_list *: may be given several times; has no variable */
     OPT_END
 } opt_kind;
+
+/* The values of an option that may be given several times, borrowed from argv. */
+#define OPT_LIST_MAX 64
+typedef struct opt_list {
+    const char *at[OPT_LIST_MAX];
+    size_t count;
+} opt_list;
 
 typedef struct opt_spec {
     const char *name;  /* "dsn" for --dsn */

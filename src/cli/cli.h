@@ -66,7 +66,7 @@ typedef struct cli_command {
 } cli_command;
 
 /* Bytes of the largest options struct, with room. */
-#define CLI_OPTIONS_MAX 256
+#define CLI_OPTIONS_MAX 1024
 
 /* All commands, in the order of the overview, ended by NULL. */
 extern const cli_command *const cli_commands[];

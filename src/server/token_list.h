@@ -1,0 +1,61 @@
+/*
+ * token_list.h: the tokens that are good, as one list that never changes: a new one takes its place
+ * when something has. Loops look tokens up in it without waiting for anybody. Knows no HTTP.
+ */
+#ifndef SERVER_TOKEN_LIST_H
+#define SERVER_TOKEN_LIST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "base/view.h"
+#include "store/tokens.h"
+
+typedef struct token {
+    unsigned char hash[TOKEN_HASH_SIZE];
+    int64_t id;
+    unsigned scopes;    /* a sum of token_scope */
+    int64_t expires_ms; /* clock_ms(); INT64_MAX: never */
+    bool all_tenants;
+    const view *tenants;
+    size_t tenant_count;
+} token;
+
+typedef struct token_list token_list;
+
+/* Of the rows of tokens_watch, which were asked for at `asked_ms`. NULL: no memory. */
+token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
+
+/* Its version, and whether the database ever had a token. */
+int64_t token_list_version(const token_list *list);
+bool token_list_ever(const token_list *list);
+
+/* The token with this secret, expired or not; NULL: none. */
+const token *token_list_find(const token_list *list, view secret);
+
+bool token_is_for(const token *t, view tenant);
+
+/* Where the list is that counts. One thread changes it. */
+typedef struct token_board {
+    pthread_mutex_t lock; /* held for the moment in which a list is taken or changed */
+    token_list *current;
+    atomic_uint changes;
+    atomic_llong confirmed_ms; /* when the database last said that it is the newest */
+} token_board;
+
+void board_init(token_board *b);
+void board_free(token_board *b); /* no reader may be left */
+
+/* Takes the list over. */
+void board_put(token_board *b, token_list *list);
+
+/* One thread's hold on the list. Starts as zeros. */
+typedef struct token_reader {
+    token_list *held;
+    unsigned changes;
+} token_reader;
+
+/* The newest list, valid until the next call; NULL: there has been none. */
+const token_list *board_read(token_board *b, token_reader *reader);
+void board_leave(token_reader *reader);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * role.h: whether row-level security binds the database role that we are: a server must not run as
+ * one that it does not. Knows no server.
+ */
+#ifndef STORE_ROLE_H
+#define STORE_ROLE_H
+
+#include "cardbox/client.h"
+
+typedef struct role_rights {
+    char name[64];
+    bool superuser;
+    bool bypasses_rls;
+    bool owner; /* of at least one of our tables, or a member of their owner */
+} role_rights;
+
+cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);
+
+/* What the role has or is that it should not, as static text: "is a superuser". NULL: nothing. */
+const char *role_excess(const role_rights *rights);
+
+/* What to do about that. */
+#define ROLE_REMEDY "let services log in as a role that is only a member of cardbox_service"
+
+#endif
