@@ -17,6 +17,7 @@
 #include "cli/dev_sample.h"
 #include "cli/dev_server.h"
 #include "store/migrate.h"
+#include "store/operate.h"
 
 #define TAIL_LINES 8
 
@@ -205,7 +206,7 @@ static void count_migration(void *arg, const migration *m, bool applied_now)
     *(unsigned *)arg += applied_now;
 }
 
-/* The schema and the sample. */
+/* The schema, the server's role and the sample. */
 static bool fill(dev_run *r)
 {
     cli_common common = {.dsn = r->dsn};
@@ -218,13 +219,26 @@ static bool fill(dev_run *r)
         return false;
     }
     print_database(r);
-    if (r->options->no_sample)
-        return true;
-    filled = cli_open(&db, &common) && dev_sample_load(&r->sample, db, r->dir);
+    if (!cli_open(&db, &common))
+        return false;
+    filled = operate_dev_role(db, &err) == CARDBOX_OK;
+    if (!filled)
+        cli_failed(&err);
+    else if (!r->options->no_sample)
+        filled = dev_sample_load(&r->sample, db, r->dir);
     cardbox_close(db);
-    if (filled)
+    if (filled && !r->options->no_sample)
         print_project(r);
     return filled;
+}
+
+/* As a role that sees what a server sees, and not as the owner of everything. */
+static bool serve(dev_run *r)
+{
+    char dsn[sizeof(r->dsn) + 64];
+
+    snprintf(dsn, sizeof(dsn), "%s user=" OPERATE_DEV_ROLE, r->dsn);
+    return dev_server_start(&r->server, r->dir, dsn, r->options->listen, &stop_asked);
 }
 
 static bool start(dev_run *r)
@@ -236,7 +250,7 @@ static bool start(dev_run *r)
     if (!fill(r) || !write_dsn(r))
         return false;
     printf("dsn: %s\n", r->dsn);
-    if (!dev_server_start(&r->server, r->dir, r->dsn, r->options->listen, &stop_asked))
+    if (!serve(r))
         return false;
     printf("ready: %s\n", r->server.url);
     print_hints(r);

@@ -117,7 +117,7 @@ static cli_exit run_create(const void *given, char **arguments, int count)
     }
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
-    status = token_create(&made, db, &input, &err);
+    status = tokens_create(&made, db, &input, &err);
     cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
@@ -257,7 +257,7 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     (void)count;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
-    if (token_list(&rows, db, &err) == CARDBOX_OK)
+    if (tokens_list(&rows, db, &err) == CARDBOX_OK)
         status = print_tokens(rows, options->common.json);
     else
         status = cli_failed(&err);
@@ -299,7 +299,7 @@ static cli_exit run_revoke(const void *given, char **arguments, int count)
     (void)count;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
-    status = token_revoke(&id, db, arguments[0], &err);
+    status = tokens_revoke(&id, db, arguments[0], &err);
     cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_failed(&err);

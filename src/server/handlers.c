@@ -2,6 +2,7 @@
  * handlers.c: the table of routes, the small endpoints, and what the larger handlers share.
  */
 #include "server/handlers.h"
+#include "server/auth.h"
 
 #include <inttypes.h>
 
@@ -39,7 +40,7 @@ void handle_health(request *r)
 
 void handle_ready(request *r)
 {
-    if (!shared_is_ready(r->shared)) {
+    if (!shared_is_ready(r->shared) || !auth_is_decided(r->shared)) {
         request_header(r, "Retry-After", "1");
         request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
         return;

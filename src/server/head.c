@@ -88,6 +88,12 @@ static void note_traceparent(head *h, view value)
     h->traceparent = value;
 }
 
+static void note_authorization(head *h, view value)
+{
+    h->authorizations++;
+    h->authorization = value;
+}
+
 static const struct {
     const char *name;
     void (*note)(head *h, view value);
@@ -100,6 +106,7 @@ static const struct {
     {"expect", note_expect},
     {"x-request-id", note_request_id},
     {"traceparent", note_traceparent},
+    {"authorization", note_authorization},
 };
 
 void head_field(head *h, view name, view value)

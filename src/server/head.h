@@ -10,7 +10,7 @@
 #include "base/view.h"
 
 typedef struct head {
-    unsigned hosts, lengths, encodings;
+    unsigned hosts, lengths, encodings, authorizations;
     bool bad_name;   /* a field name that is no token */
     bool bad_length; /* no plain decimal number */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
@@ -20,6 +20,7 @@ typedef struct head {
     view content_type; /* ptr NULL: absent */
     view request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
     view traceparent;
+    view authorization; /* the last one */
 } head;
 
 /* Takes one field into account. */

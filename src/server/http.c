@@ -113,12 +113,13 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
     log_level level = level_of(x->http, r);
     if ((int)level > log_threshold)
         return;
-    log_write(level, "request",
-              "method=%.16s path=%s status=%u ms=%lld request=%.*s traceparent=%s complete=%s",
-              r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
-              r->answer.status, (long long)(clock_ms() - r->started_ms), (int)r->id.len, r->id.ptr,
-              log_quote(trace, r->traceparent.ptr, r->traceparent.len),
-              how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
+    log_write(
+        level, "request",
+        "method=%.16s path=%s status=%u ms=%lld token=%lld request=%.*s traceparent=%s complete=%s",
+        r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
+        r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
+        (int)r->id.len, r->id.ptr, log_quote(trace, r->traceparent.ptr, r->traceparent.len),
+        how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
 static void count(const exchange *x, int64_t now_us)
@@ -288,6 +289,7 @@ void http_free(http *h)
     if (h == NULL)
         return;
     MHD_stop_daemon(h->daemon);
+    board_leave(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
         free(h->spares);

@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <time.h>
 #include "base/uuid.h"
+#include "server/auth.h"
 #include "server/http.h"
 #include "server/http_clients.h"
 #include "server/squeeze.h"
@@ -35,6 +36,7 @@ struct http {
     struct MHD_Daemon *daemon;
     int fd;
     clients clients;
+    token_reader tokens;
     exchange *spares;
     size_t spare_count;
     size_t active;

@@ -161,7 +161,8 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     bool framed = read_head(x, &in, method, version);
     set_ids(x, h);
     bool formed = check_form(r, h, framed, version);
-    if (formed && check_path(r) && check_tenant(r) && check_body(r, h))
+    if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_tenant(r) &&
+        check_body(r, h))
         return MHD_YES;
     bool readable =
         formed && !h->expects && h->length <= (uint64_t)r->shared->set->body_max * DRAIN_FACTOR;

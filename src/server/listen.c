@@ -98,14 +98,6 @@ static bool is_reachable(const struct sockaddr *address)
     return address->sa_family != AF_UNIX && !is_loopback(address);
 }
 
-static bool refuse_reachable(const char *where, char *error, size_t size)
-{
-    return fail(error, size,
-                "there is no authentication yet, so whoever reaches %s could read everything; "
-                "listen on 127.0.0.1, or say --insecure-no-auth",
-                where);
-}
-
 /* The address with the port that the kernel chose for port 0. */
 static bool name_tcp(listener *l, struct sockaddr_storage *address)
 {
@@ -121,7 +113,7 @@ static bool name_tcp(listener *l, struct sockaddr_storage *address)
     return true;
 }
 
-static bool open_tcp(listener *l, const char *where, bool open_to_all, char *error, size_t size)
+static bool open_tcp(listener *l, const char *where, char *error, size_t size)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
@@ -135,8 +127,7 @@ static bool open_tcp(listener *l, const char *where, bool open_to_all, char *err
     socklen_t len = found->ai_addrlen;
     memcpy(&address, found->ai_addr, len);
     freeaddrinfo(found);
-    if (!open_to_all && is_reachable((const struct sockaddr *)&address))
-        return refuse_reachable(where, error, size);
+    l->reachable = is_reachable((const struct sockaddr *)&address);
     if (l->count > 1 && !is_free((const struct sockaddr *)&address, len))
         return fail(error, size, "cannot listen on %s: %s", where, strerror(errno));
     for (size_t i = 0; i < l->count; i++) {
@@ -199,7 +190,7 @@ static bool is_activated(void)
            strtol(count, NULL, 10) >= 1;
 }
 
-static bool take_inherited(listener *l, bool open_to_all, char *error, size_t size)
+static bool take_inherited(listener *l, char *error, size_t size)
 {
     struct sockaddr_storage address = {0};
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
@@ -207,13 +198,12 @@ static bool take_inherited(listener *l, bool open_to_all, char *error, size_t si
         return false;
     if (!name_tcp(l, &address))
         snprintf(l->name, sizeof(l->name), "unix:inherited");
-    else if (!open_to_all && is_reachable((const struct sockaddr *)&address))
-        return refuse_reachable(l->name, error, size);
+    else
+        l->reachable = is_reachable((const struct sockaddr *)&address);
     return true;
 }
 
-bool listener_open(listener *out, const char *where, size_t loops, bool open_to_all, char *error,
-                   size_t size)
+bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)
 {
     *out = (listener){.fds = malloc(loops * sizeof(int)), .count = loops};
     if (out->fds == NULL)
@@ -221,10 +211,10 @@ bool listener_open(listener *out, const char *where, size_t loops, bool open_to_
     for (size_t i = 0; i < loops; i++)
         out->fds[i] = -1;
     if (is_activated())
-        return take_inherited(out, open_to_all, error, size);
+        return take_inherited(out, error, size);
     if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
         return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
-    return open_tcp(out, where, open_to_all, error, size);
+    return open_tcp(out, where, error, size);
 }
 
 void listener_close(listener *l)

@@ -14,13 +14,13 @@ typedef struct listener {
     int *fds; /* one for each loop; -1: handed over */
     size_t count;
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
+    bool reachable;              /* by other machines */
     const char *unlink;          /* the path to remove at the end, or NULL */
 } listener;
 
-/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for so many loops. Addresses that
- * others can reach are refused unless `open_to_all`. False, with the reason in `error`. */
-bool listener_open(listener *out, const char *where, size_t loops, bool open_to_all, char *error,
-                   size_t size);
+/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for so many loops. False, with
+ * the reason in `error`. */
+bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size);
 
 /* Closes what was not handed over, and removes a socket's path. */
 void listener_close(listener *l);

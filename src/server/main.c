@@ -12,8 +12,10 @@
 #include "base/log.h"
 #include "server/http.h"
 #include "server/idset.h"
+#include "server/keeper.h"
 #include "server/listen.h"
 #include "server/loop.h"
+#include "server/token_list.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -28,6 +30,8 @@ enum {
 typedef struct server {
     settings set;
     shared house;
+    token_board tokens;
+    keeper *keeper;
     listener listener;
     loop **loops;
     size_t count;
@@ -139,15 +143,26 @@ static void *hurry_on_signal(void *arg)
 static void await_database(const server *s)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while (atomic_load(&s->house.told) == TOLD_NOTHING && clock_ms() < end_ms)
+    while ((atomic_load(&s->house.told) == TOLD_NOTHING || !keeper_has_looked(s->keeper)) &&
+           clock_ms() < end_ms)
         clock_sleep_ms(2);
+}
+
+/* What is found wrong later is answered with 503, since a server that runs is not ended by a change
+ * of rights. */
+static bool may_serve(const server *s)
+{
+    char reason[512];
+    if (!keeper_objects(s->keeper, reason, sizeof(reason)))
+        return true;
+    fprintf(stderr, "cardboxd: %s\n", reason);
+    return false;
 }
 
 static void serve_until_signal(server *s, const sigset_t *waited_for)
 {
     int number = 0;
     pthread_t hurry;
-    await_database(s);
     printf("ready: %s\n", s->listener.name);
     fflush(stdout);
     log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);
@@ -181,14 +196,24 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     keep_memory();
     idset_seed();
+    board_init(&s.tokens);
+    s.house.tokens = &s.tokens;
     http_global_init();
-    if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, s.set.insecure_no_auth,
-                       error, sizeof(error))) {
+    if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         goto done;
     }
+    s.house.reachable = s.listener.reachable;
     if (!make_loops(&s) || !start_loops(&s))
         goto done;
+    s.keeper = keeper_start(&s.house);
+    if (s.keeper == NULL)
+        goto done;
+    await_database(&s);
+    if (!may_serve(&s)) {
+        status = EXIT_USAGE;
+        goto done;
+    }
     serve_until_signal(&s, &waited_for);
     status = EXIT_SUCCESS;
 done:
@@ -198,6 +223,8 @@ done:
         loop_join(s.loops[i]);
     free(s.loops);
     free(s.house.stats);
+    keeper_stop(s.keeper);
+    board_free(&s.tokens);
     listener_close(&s.listener);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", s.count);

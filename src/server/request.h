@@ -61,6 +61,7 @@ typedef struct request {
     view traceparent;
     buf body;
     int64_t started_ms, started_us;
+    int64_t token_id; /* of the token that it came with; 0: none was asked for */
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
     char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */

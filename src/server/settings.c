@@ -28,7 +28,7 @@ static const opt_spec SPECS[] = {
     VARIABLE("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
              "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
     VARIABLE("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
-             "allow an address that other machines can reach", 0, 0),
+             "ask nobody for a token, whoever can reach the address", 0, 0),
     VARIABLE("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
              "threads that serve; 0, the default: half the cores, at least 2 of 2", 0, 256),
     VARIABLE("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",

@@ -9,6 +9,8 @@
 #include "server/settings.h"
 #include "server/stats.h"
 
+struct token_board;
+
 /* How far stopping has come. It never goes back. */
 typedef enum stop_phase {
     STOP_NOT,   /* serving */
@@ -21,15 +23,18 @@ typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN
 
 typedef struct shared {
     const settings *set;
-    stats *stats;              /* one for each loop; each writes its own */
-    int64_t started_s;         /* seconds since 1970 */
-    atomic_int stop;           /* stop_phase */
-    atomic_int connections_up; /* database connections that are usable, of all loops */
-    atomic_bool given_up;      /* none is up, and it is not just being made anew */
-    atomic_int unfit;          /* connections to a database that can't be read as it is */
-    atomic_bool forbidden;     /* for want of rights; else for want of migrations */
-    atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
-    atomic_int told;           /* a told */
+    stats *stats;               /* one for each loop; each writes its own */
+    int64_t started_s;          /* seconds since 1970 */
+    atomic_int stop;            /* stop_phase */
+    atomic_int connections_up;  /* database connections that are usable, of all loops */
+    atomic_bool given_up;       /* none is up, and it is not just being made anew */
+    atomic_int unfit;           /* connections to a database that can't be read as it is */
+    atomic_bool forbidden;      /* for want of rights; else for want of migrations */
+    atomic_uint ups;            /* counts connections that came up: a sign to try again at once */
+    atomic_int told;            /* a told */
+    struct token_board *tokens; /* who may do what */
+    bool reachable;             /* others than users of this machine can connect */
+    atomic_bool overpowered;    /* row-level security does not bind our database role */
 } shared;
 
 /* Whether requests are refused at once. A connection that was lost is tried again first: after a

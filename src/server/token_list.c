@@ -1,6 +1,7 @@
 /*
  * token_list.c: a hash table by the secret's SHA-256. Nobody can choose what a hash begins with, so
- * its first bytes are the slot; and as secrets are random, how long a comparison takes tells nothing.
+ * its first bytes are the slot; and as secrets are random, how long a comparison takes tells
+ * nothing.
  */
 #include "server/token_list.h"
 #include <gnutls/crypto.h>
@@ -65,7 +66,8 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
     /* A scope that this build does not know is one that it has no routes for. */
     token_scopes_parse(&t->scopes, rows_text(rows, row, WATCH_SCOPES));
     for (int i = 0; i < count && !t->all_tenants; i++)
-        tenants[t->tenant_count++] = copy_text(&list->memory, rows_text(rows, row + i, WATCH_TENANT));
+        tenants[t->tenant_count++] =
+            copy_text(&list->memory, rows_text(rows, row + i, WATCH_TENANT));
     t->tenants = tenants;
     insert(list, t);
 }

@@ -25,6 +25,11 @@ cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, i
     return status;
 }
 
+cardbox_status operate_dev_role(cardbox *db, cardbox_error *err)
+{
+    return client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
+}
+
 /* --- doctor --- */
 
 static void copy_text(char *out, size_t size, view text)

@@ -11,6 +11,10 @@
 cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                               cardbox_error *err);
 
+/* Makes the role that the server of `cardbox dev` logs in as. */
+#define OPERATE_DEV_ROLE "cardbox_server"
+cardbox_status operate_dev_role(cardbox *db, cardbox_error *err);
+
 /* Who we are in the database, and what it is. */
 typedef struct operate_facts {
     char role[64];

@@ -79,8 +79,8 @@ static void add_lists(params *p, const token_input *input)
     params_array_end(p);
 }
 
-cardbox_status token_create(token_made *out, cardbox *db, const token_input *input,
-                            cardbox_error *err)
+cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *input,
+                             cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -115,7 +115,7 @@ cardbox_status token_create(token_made *out, cardbox *db, const token_input *inp
 
 /* --- listing and revoking --- */
 
-cardbox_status token_list(store_rows **out, cardbox *db, cardbox_error *err)
+cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err)
 {
     return client_run(db, STATEMENT_token_list, NULL, RUN_AGAIN, out, err);
 }
@@ -127,7 +127,7 @@ static bool read_id(int64_t *out, const char *text)
     return *out > 0;
 }
 
-cardbox_status token_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err)
+cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err)
 {
     store_rows *rows = NULL;
     int64_t id;

@@ -42,8 +42,8 @@ typedef struct token_made {
 } token_made;
 
 /* CARDBOX_CONFLICT: the name is taken. */
-cardbox_status token_create(token_made *out, cardbox *db, const token_input *input,
-                            cardbox_error *err);
+cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *input,
+                             cardbox_error *err);
 
 /* Columns of a list: one row each token, oldest first. */
 enum {
@@ -59,10 +59,10 @@ enum {
     TOKEN_SCOPES_TEXT
 };
 
-cardbox_status token_list(store_rows **out, cardbox *db, cardbox_error *err);
+cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err);
 
 /* By id, if the text is a number, or by name. Gives the id. CARDBOX_NOT_FOUND: no such token. */
-cardbox_status token_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
+cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
 
 /* Columns of what a server watches: see tokens_changed.sql. */
 enum {

@@ -1,0 +1,18 @@
+/*
+ * auth.h: whether a request may do what it asks for: its token, the token's scopes and projects,
+ * and the state of the list of tokens. Knows no HTTP library and no SQL.
+ */
+#ifndef SERVER_AUTH_H
+#define SERVER_AUTH_H
+
+#include "server/head.h"
+#include "server/request.h"
+#include "server/token_list.h"
+
+/* Whether it can be said at all who may do what. */
+bool auth_is_decided(shared *house);
+
+/* Whether the request, whose route was found, may go on. False: answered. */
+bool auth_check(request *r, token_reader *tokens, const head *h);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * keeper.c: asks again and again, in statements that cost next to nothing where nothing has
+ * changed. Polling and not LISTEN, which does not work behind PgBouncer; several times a second, so
+ * that a token that was revoked is refused everywhere within one.
+ */
+#include "server/keeper.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/token_list.h"
+#include "store/role.h"
+
+enum {
+    LOOK_MS = 300,
+    RETRY_MS = 600,    /* until a database that was away or not migrated is asked again */
+    ROLE_MS = 2000,    /* until the role's rights are looked at again */
+    PATIENCE_MS = 2000 /* for the database to connect or to answer: stopping waits for it */
+};
+
+struct keeper {
+    shared *house;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    /* under the lock: */
+    bool stop;
+    bool looked;
+    bool no_tokens; /* there is none, and there must be */
+    role_rights rights;
+    /* the thread's own: */
+    cardbox *db;
+    int64_t version; /* of the list */
+    int64_t role_ms; /* when the role is due */
+    bool told;       /* that it can't read the tokens */
+};
+
+static bool open_database(keeper *k, cardbox_error *err)
+{
+    const settings *set = k->house->set;
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    if (k->db != NULL)
+        return true;
+    how.conninfo = set->dsn;
+    how.application_name = "cardboxd-keeper";
+    how.pool_max = 1;
+    how.connect_timeout_ms = PATIENCE_MS;
+    how.statement_timeout_ms = PATIENCE_MS;
+    how.no_retry = true;
+    how.no_named_statements = set->no_named_statements;
+    return cardbox_open(&k->db, &how, err) == CARDBOX_OK;
+}
+
+/* --- the role --- */
+
+static void judge_role(keeper *k, const role_rights *rights)
+{
+    const char *excess = role_excess(rights);
+    bool was = atomic_exchange(&k->house->overpowered, excess != NULL);
+    pthread_mutex_lock(&k->lock);
+    k->rights = *rights;
+    pthread_mutex_unlock(&k->lock);
+    if (excess != NULL && !was)
+        log_error("role_has_too_many_rights", "role=\"%s\" reason=\"it %s\" hint=\"%s\"",
+                  rights->name, excess, ROLE_REMEDY);
+    else if (excess == NULL && was)
+        log_info("role_is_fit", "role=\"%s\"", rights->name);
+}
+
+static bool look_at_role(keeper *k, cardbox_error *err)
+{
+    role_rights rights;
+    if (clock_ms() < k->role_ms)
+        return true;
+    if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
+        return false;
+    judge_role(k, &rights);
+    k->role_ms = clock_ms() + ROLE_MS;
+    return true;
+}
+
+/* --- the tokens --- */
+
+static bool take_list(keeper *k, const store_rows *rows, int64_t asked_ms)
+{
+    shared *house = k->house;
+    token_list *list = token_list_new(rows, asked_ms);
+    if (list == NULL)
+        return false;
+    bool needed = house->reachable && !house->set->insecure_no_auth;
+    bool missing = needed && !token_list_ever(list);
+    k->version = token_list_version(list);
+    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version,
+             house->set->insecure_no_auth                ? "no"
+             : house->reachable || token_list_ever(list) ? "yes"
+                                                         : "no");
+    if (missing)
+        log_error("no_tokens", "hint=\"nobody can be let in; make one with cardbox token create\"");
+    pthread_mutex_lock(&k->lock);
+    k->no_tokens = missing;
+    pthread_mutex_unlock(&k->lock);
+    board_put(house->tokens, list);
+    return true;
+}
+
+static bool look_at_tokens(keeper *k, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    int64_t asked_ms = clock_ms();
+    if (tokens_watch(&rows, k->db, k->version, err) != CARDBOX_OK)
+        return false;
+    bool taken = rows_count(rows) > 0 &&
+                 (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
+    rows_free(rows);
+    if (taken)
+        atomic_store(&k->house->tokens->confirmed_ms, asked_ms);
+    return taken;
+}
+
+/* --- the thread --- */
+
+static bool look(keeper *k)
+{
+    char why[LOG_QUOTE_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
+    if (!worked && !k->told)
+        log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+    k->told = !worked;
+    return worked;
+}
+
+/* False: it is to stop. */
+static bool wait_ms(keeper *k, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    int result = 0;
+    pthread_mutex_lock(&k->lock);
+    k->looked = true;
+    while (!k->stop && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&k->wake, &k->lock, &until);
+    bool stop = k->stop;
+    pthread_mutex_unlock(&k->lock);
+    return !stop;
+}
+
+static void *run(void *arg)
+{
+    keeper *k = arg;
+    bool worked;
+    do {
+        worked = look(k);
+    } while (wait_ms(k, worked ? LOOK_MS : RETRY_MS));
+    cardbox_close(k->db);
+    return NULL;
+}
+
+keeper *keeper_start(shared *house)
+{
+    pthread_condattr_t attributes;
+    keeper *k = calloc(1, sizeof(*k));
+    if (k == NULL)
+        return NULL;
+    k->house = house;
+    k->version = -1;
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&k->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&k->thread, NULL, run, k) != 0) {
+        free(k);
+        return NULL;
+    }
+    return k;
+}
+
+bool keeper_has_looked(keeper *k)
+{
+    pthread_mutex_lock(&k->lock);
+    bool looked = k->looked;
+    pthread_mutex_unlock(&k->lock);
+    return looked;
+}
+
+bool keeper_objects(keeper *k, char *out, size_t size)
+{
+    pthread_mutex_lock(&k->lock);
+    const char *excess = role_excess(&k->rights);
+    if (excess != NULL)
+        snprintf(out, size, "the database role \"%s\" %s: %s", k->rights.name, excess, ROLE_REMEDY);
+    else if (k->no_tokens)
+        snprintf(out, size,
+                 "other machines can reach %s and there is no token that could be asked for: make "
+                 "one with `cardbox token create`, listen on 127.0.0.1, or let everybody in with "
+                 "--insecure-no-auth",
+                 k->house->set->listen);
+    bool objects = excess != NULL || k->no_tokens;
+    pthread_mutex_unlock(&k->lock);
+    return objects;
+}
+
+void keeper_stop(keeper *k)
+{
+    if (k == NULL)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->stop = true;
+    pthread_cond_signal(&k->wake);
+    pthread_mutex_unlock(&k->lock);
+    pthread_join(k->thread, NULL);
+    pthread_cond_destroy(&k->wake);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
