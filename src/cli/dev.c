@@ -308,9 +308,10 @@ static cli_exit run(const void *given, char **arguments, int count)
         return CLI_USAGE;
     }
     if (!dev_is_loopback(options->listen)) {
-        cli_error("--listen %s can be reached from other machines and there is no authentication "
-                  "yet: use a loopback address such as 127.0.0.1:8099",
-                  options->listen);
+        cli_error(
+            "--listen %s can be reached from other machines, and dev asks nobody for a token: "
+            "use a loopback address such as 127.0.0.1:8099",
+            options->listen);
         return CLI_USAGE;
     }
     r = calloc(1, sizeof(*r));

@@ -18,7 +18,7 @@ static bool is_known(const shared *house)
     return confirmed_ms != 0 && clock_ms() - confirmed_ms < STALE_MS;
 }
 
-bool auth_is_decided(shared *house)
+bool auth_is_decided(const shared *house)
 {
     return !atomic_load(&house->overpowered) && (house->set->insecure_no_auth || is_known(house));
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cardbox/version.h"
+#include "server/auth.h"
 #include "server/fault.h"
 #include "server/handlers.h"
 
@@ -149,7 +150,7 @@ static void write_build(buf *out, const metric *m, const scene *of)
 
 static double ready(const scene *of)
 {
-    return shared_is_ready(of->house) ? 1 : 0;
+    return shared_is_ready(of->house) && auth_is_decided(of->house) ? 1 : 0;
 }
 
 static double loops(const scene *of)

@@ -80,6 +80,11 @@ route_class route_class_of(const route *r)
 
 void route_print(FILE *out, const route *table)
 {
+    static const char *const SCOPES[] = {[SCOPE_OPEN] = "open",
+                                         [SCOPE_READ] = "read",
+                                         [SCOPE_WRITE] = "write",
+                                         [SCOPE_TASKS] = "tasks",
+                                         [SCOPE_ADMIN] = "admin"};
     for (const route *r = table; r->method != NULL; r++)
-        fprintf(out, "%s %s\n", r->method, r->pattern);
+        fprintf(out, "%s %s %s\n", r->method, r->pattern, SCOPES[r->scope]);
 }

@@ -56,7 +56,7 @@ route_class route_class_of(const route *r);
 #define ROUTE_ALLOW_SIZE 64
 void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where);
 
-/* One "METHOD /pattern" a line. */
+/* One "METHOD /pattern scope" a line. */
 void route_print(FILE *out, const route *table);
 
 #endif

@@ -62,7 +62,8 @@ static const opt_spec SPECS[] = {
              "error, warn, info or debug; default info", 0, 0),
     VARIABLE("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
              "a line in the log for each request", 0, 0),
-    OPTION("routes", OPT_FLAG, routes, NULL, "print the methods and paths that are served", 0, 0),
+    OPTION("routes", OPT_FLAG, routes, NULL,
+           "print the methods and paths that are served, and the scope that each needs", 0, 0),
     OPTION("version", OPT_FLAG, version, NULL, "print the version", 0, 0),
     {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
 };

@@ -181,7 +181,7 @@ def test_address_that_others_can_reach():
         assert done.returncode == 2 and f'takes ADDR:PORT, not "{address}"' in done.stderr, done
     for address in ("0.0.0.0:8099", "10.0.0.1:80", "[::]:8099", "example.org:80"):
         done = cardbox("dev", "--listen", address, "--data", "/nonexistent", check=False)
-        assert done.returncode == 2 and "no authentication yet" in done.stderr, done
+        assert done.returncode == 2 and "asks nobody for a token" in done.stderr, done
     for address in ("127.0.0.1:0", "localhost:0", "[::1]:0", "127.9.9.9:0"):
         done = cardbox("dev", "--listen", address, "--data", "/dev/null/x", check=False)
         assert done.returncode == 1 and "cannot make the folder" in done.stderr, done

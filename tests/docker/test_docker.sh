@@ -225,7 +225,6 @@ free_port() {
 serve() {
     local turn
     CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port \
-        CARDBOX_INSECURE_NO_AUTH=$(compose '.services.cardboxd.environment.CARDBOX_INSECURE_NO_AUTH') \
         "$dir/image/usr/bin/cardboxd" >"$dir/cardboxd.log" 2>&1 &
     server=$!
     for ((turn = 0; turn < 100; turn++)); do
@@ -236,10 +235,23 @@ serve() {
     return 1
 }
 
-refuses_without_the_flag() {
+refuses_without_a_token() {
     ! CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port \
         timeout 20 "$dir/image/usr/bin/cardboxd" 2>"$dir/refusal" &&
-        grep -F -e --insecure-no-auth "$dir/refusal"
+        grep -F "cardbox token create" "$dir/refusal"
+}
+
+make_token() {
+    local words
+    mapfile -t words < <(compose '.services.cardbox.entrypoint[]')
+    token=$(CARDBOX_DSN=$(dsn_of cardbox) "$dir/image/usr/bin/${words[0]}" token create --name first \
+        --all-tenants --scope read,write,tasks,admin)
+}
+
+asks_for_the_token() {
+    local card=http://127.0.0.1:$port/projects/p/cards/none
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$card")" = 401 ] &&
+        [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$card")" = 404 ]
 }
 
 healthcheck() {
@@ -280,8 +292,10 @@ port=$(free_port)
 check "database" start_database
 check "roles.sh" make_roles
 check "cardbox migrate as the owner" migrate
-check "cardboxd refuses an open address by itself" refuses_without_the_flag
+check "cardboxd refuses an open address without a token" refuses_without_a_token
+check "cardbox token create" make_token
 check "cardboxd with compose.yaml's variables" serve
+check "cardboxd asks for the token" asks_for_the_token
 check "health check: healthy" healthcheck
 check "cardboxd stops" stop
 check "health check: stopped" sick

@@ -99,7 +99,7 @@ compile_test() { # VARIANT FILE [FLAG...]
     # The archives stand twice, as they may need one another.
     # shellcheck disable=SC2046
     "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(room_archives "$build") \
-        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lz -lpq -luuid >&2 || return
+        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lz -lgnutls -lpq -luuid >&2 || return
     echo "$program"
 }
 

@@ -75,11 +75,19 @@ def test_routes():
     need_server()
     documented = {f"{method.upper()} {path}" for path, item in document()["paths"].items()
                   for method in item if method in METHODS}
-    served = set(run(CARDBOXD, "--routes").splitlines())
+    routes = [line.rpartition(" ") for line in run(CARDBOXD, "--routes").splitlines()]
+    served = {route for route, _, _ in routes}
     # HEAD goes with every GET; the document says so in one sentence.
     served = {line for line in served if not line.startswith("HEAD ")}
     assert documented == served, f"only documented: {documented - served}, " \
                                  f"only served: {served - documented}"
+    for route, _, scope in routes:
+        method, path = route.split()
+        operation = document()["paths"][path][method.lower()]
+        security = [] if scope == "open" else [{"token": [scope]}, {}]
+        assert operation["security"] == security, f"{route}: security must be {security}"
+        if scope != "open":
+            assert {"401", "403"} <= set(operation["responses"]), f"{route} lacks 401 or 403"
 
 
 # --- what a live server answers, against the schemas ---

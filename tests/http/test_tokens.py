@@ -1,0 +1,451 @@
+#!/usr/bin/env python3
+"""Tokens: what every route answers to every kind of token, on every server, at any moment; and which
+database roles a server does not serve as."""
+
+import contextlib
+import datetime
+import hashlib
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, as_role, cardbox, parse_responses
+
+CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
+BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
+SCOPES = ("read", "write", "tasks", "admin")
+GARBAGE = "cbx_" + "0" * 64
+
+
+def make(dsn, name, *options):
+    """A new token's secret."""
+    return json.loads(cardbox("token", "create", "--dsn", dsn, "--name", name, *options,
+                              "--json").stdout)["token"]
+
+
+def bearer(secret):
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def eventually(check, seconds=10):
+    """Waits until check() gives something true."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = check()
+        if found:
+            return found
+        assert time.monotonic() < deadline, "it did not come to pass in time"
+        time.sleep(0.02)
+
+
+def filled():
+    """A database with a card and a box in each of two projects."""
+    dsn = Postgres.shared().database()
+    for project, box in BOXES.items():
+        rows = [{"kind": "card", "card_id": f"card-{project}", "content": f"secret of {project}"},
+                {"kind": "box", "box_id": box, "card_ids": [f"card-{project}"]}]
+        cardbox("import", "--dsn", dsn, "--project", project, stdin="\n".join(map(json.dumps, rows)))
+    return dsn
+
+
+@contextlib.contextmanager
+def serving(dsn, *options):
+    server = Server(dsn, *options)
+    try:
+        eventually(lambda: server.get("/readyz").status == 200)
+        yield server
+        server.stop()
+    finally:
+        server.kill()
+
+
+@cardbox_test.once
+def scene():
+    """A server of a database with tokens of every kind: secrets by name."""
+    dsn = filled()
+    secrets = {f"{scope} of a": make(dsn, f"{scope}-a", "--tenant", "a", "--scope", scope)
+               for scope in SCOPES}
+    secrets |= {f"{scope} of all": make(dsn, f"{scope}-all", "--all-tenants", "--scope", scope)
+                for scope in SCOPES}
+    every = ("--scope", ",".join(SCOPES))
+    secrets["all of b"] = make(dsn, "b", "--tenant", "b", "--tenant", "c", *every)
+    secrets["expired"] = make(dsn, "expired", "--all-tenants", *every, "--expires", "1h")
+    Postgres.shared().psql(dsn, "UPDATE cardbox.tokens SET expires_at = clock_timestamp()"
+                                " WHERE name = 'expired'")
+    secrets["revoked"] = make(dsn, "revoked", "--all-tenants", *every)
+    cardbox("token", "revoke", "--dsn", dsn, "revoked")
+    server = Server(dsn, "--access-log")
+    eventually(lambda: server.get("/readyz").status == 200)
+    return dsn, server, secrets
+
+
+def routes():
+    """method, path of project a, scope: of every route."""
+    printed = subprocess.run([CARDBOXD, "--routes"], capture_output=True, text=True, check=True)
+    for line in printed.stdout.splitlines():
+        method, pattern, scope = line.split()
+        path = pattern.replace("{project_id}", "a").replace("{box_id}", BOXES["a"])
+        yield method, re.sub(r"\{\w+\}", "x", path), scope
+
+
+def ask(server, method, path, headers):
+    """The status and headers; the body of what streams for ever is not waited for."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    try:
+        connection.request(method, path, b"" if method in ("POST", "PUT") else None,
+                           {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        return response.status, response.headers
+    finally:
+        connection.close()
+
+
+def check_route(method, path, scope):
+    _, server, secrets = scene()
+    in_project = path.startswith("/projects/")
+
+    def expect(status, headers):
+        found, answered = ask(server, method, path, headers)
+        if status is None:
+            assert found not in (401, 403) and found < 500, (method, path, headers, found)
+            return
+        assert found == status, (method, path, headers, found)
+        assert (answered.get("WWW-Authenticate") == "Bearer") == (status == 401), answered.items()
+
+    is_open = scope == "open"
+    for secret in (None, "garbage", GARBAGE, secrets["expired"], secrets["revoked"]):
+        expect(None if is_open else 401, bearer(secret) if secret else {})
+    expect(None if is_open else 403, bearer(secrets["all of b"]))
+    for owned in SCOPES:
+        expect(None if is_open or (in_project and owned == scope) else 403,
+               bearer(secrets[f"{owned} of a"]))
+        expect(None if is_open or owned == scope else 403, bearer(secrets[f"{owned} of all"]))
+
+
+def test_every_route():
+    for method, path, scope in routes():
+        yield f"{method} {path}", lambda m=method, p=path, s=scope: check_route(m, p, s)
+
+
+def test_routes_and_methods_come_first():
+    _, server, secrets = scene()
+    assert server.get("/nowhere").status == 404
+    assert server.request("PATCH", "/projects/a/cards/card-a").status == 405
+    assert server.get("/projects/a/cards/%zz").status == 400
+    # and what the request looks like last
+    assert server.get("/projects/%01/cards/x").status == 401
+    assert server.get("/projects/%01/cards/x", bearer(secrets["read of a"])).status == 403
+    assert server.get("/projects/%01/cards/x", bearer(secrets["read of all"])).status == 400
+    batch = "/projects/a/cards/batch"
+    assert server.request("POST", batch, "{", {"Content-Type": "text/plain"}).status == 401
+    assert server.post(batch, {"card_ids": [1]}, bearer(secrets["read of a"])).status == 422
+    assert server.request("HEAD", "/projects/a/cards/card-a").status == 401
+
+
+def test_forms_of_the_header():
+    _, server, secrets = scene()
+    good = secrets["read of a"]
+    path = "/projects/a/cards/card-a"
+    for value in (f"Bearer {good}", f"bearer {good}", f"BEARER   {good}", f"Bearer {good}\t"):
+        assert server.get(path, {"Authorization": value}).status == 200, value
+    wrong = [f"Basic {good}", good, f"Bearer{good}", f"Bearer {good}x", f"Bearer {good[:-1]}",
+             f"Bearer {good.upper()}", f"Bearer {good}, Bearer {good}", "Bearer", "Bearer ", "",
+             f"Bearer {good} x", f"Bearer CBX_{good[4:]}", "Bearer " + "x" * 4000, f"Token {good}",
+             f"Bearer \xff{good[1:]}"]
+    messages = {server.get(path).body}
+    for value in wrong:
+        response = server.get(path, {"Authorization": value})
+        assert response.status == 401, (value, response)
+        messages.add(response.body)
+    for secret in (GARBAGE, secrets["expired"], secrets["revoked"]):
+        messages.add(server.get(path, bearer(secret)).body)
+    assert len(messages) == 1, messages
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    line = f"Authorization: Bearer {good}\r\n"
+    for lines, status in ((line, 200), (line * 2, 401), (line + "Authorization: Bearer x\r\n", 401)):
+        answer = parse_responses(server.raw((head + lines + "\r\n").encode()))[0]
+        assert answer.status == status, (lines, answer)
+
+
+def test_other_projects_can_not_be_told_from_none():
+    """403 with the same text, whether there is such a project, card or box or not."""
+    _, server, secrets = scene()
+    headers = bearer(secrets["read of a"])
+    paths = ["/projects/b/cards/card-b", "/projects/none/cards/card-b", "/projects/b/cards/none",
+             f"/projects/b/boxes/{BOXES['b']}", f"/projects/none/boxes/{BOXES['b']}/cards",
+             "/projects/A/cards/card-a", "/projects/a%20/cards/card-a", "/projects/a%2Fb/cards/x"]
+    answers = {(r.status, r.body) for r in (server.get(path, headers) for path in paths)}
+    assert len(answers) == 1 and answers.pop()[0] == 403
+
+
+def test_ids_of_another_project():
+    """In every field of every read: as if they did not exist."""
+    _, server, secrets = scene()
+    headers = bearer(secrets["read of a"])
+    assert server.get("/projects/a/cards/card-a", headers).status == 200
+    for path in ("cards/card-b", f"boxes/{BOXES['b']}", f"boxes/{BOXES['b']}/cards"):
+        assert server.get("/projects/a/" + path, headers).status == 404, path
+    cards = server.post("/projects/a/cards/batch", {"card_ids": ["card-b", "card-a"]}, headers).json()
+    assert cards["missing_ids"] == ["card-b"] and len(cards["cards"]) == 1
+    boxes = server.post("/projects/a/boxes/batch",
+                        {"box_ids": list(BOXES.values()), "hydrate": True}, headers).json()
+    assert boxes["missing_box_ids"] == [BOXES["b"]] and len(boxes["boxes"]) == 1
+
+
+def test_secrets_are_nowhere():
+    dsn, server, secrets = scene()
+    stored = Postgres.shared().psql(dsn, "SELECT t::text FROM cardbox.tokens t")
+    listed = cardbox("token", "list", "--dsn", dsn).stdout
+    listed += cardbox("token", "list", "--dsn", dsn, "--json").stdout
+    for secret in secrets.values():
+        digest = hashlib.sha256(secret.encode()).hexdigest()
+        assert digest in stored and digest not in listed
+        for text in (stored, listed, server.log()):
+            assert secret not in text and secret[4:] not in text
+    states = [json.loads(line) for line in
+              cardbox("token", "list", "--dsn", dsn, "--json").stdout.splitlines()]
+    assert {t["name"]: t["state"] for t in states if t["state"] != "good"} == \
+        {"expired": "expired", "revoked": "revoked"}
+    by_name = {t["name"]: t for t in states}
+    assert by_name["b"]["tenants"] == ["b", "c"] and by_name["read-all"]["tenants"] is None
+    server.get("/projects/a/cards/card-a?seen", bearer(secrets["read of a"]))
+    used = by_name["read-a"]["token_id"]
+    eventually(lambda: re.search(rf"path=\"/projects/a/cards/card-a\?seen\".* token={used} ",
+                                 server.log()))
+
+
+def test_workers_see_no_tokens():
+    dsn, _, _ = scene()
+    name = f"token_worker_{os.getpid()}"
+    Postgres.shared().psql(dsn, f"CREATE ROLE {name} LOGIN IN ROLE cardbox_worker")
+    for role, say in ((name, "permission denied"), ("cardbox_app", None)):
+        done = subprocess.run(["psql", as_role(dsn, role), "-XAt", "-c",
+                               "SELECT count(*) > 5 FROM cardbox.tokens"],
+                              capture_output=True, text=True)
+        assert (say in done.stderr) if say else done.stdout == "t\n", done
+    for words in (["create", "--name", "x", "--all-tenants"], ["revoke", "read-a"]):
+        done = cardbox("token", *words, "--dsn", as_role(dsn, "cardbox_app"), check=False)
+        assert done.returncode == 1 and "the one that migrates" in done.stderr, done
+
+
+# --- changes ---
+
+
+def test_first_token_and_last():
+    dsn = filled()
+    path = "/projects/a/cards/card-a"
+    with serving(dsn) as server:
+        assert server.get(path).status == 200  # on the loopback address, and none was ever made
+        secret = make(dsn, "first", "--tenant", "a")
+        eventually(lambda: server.get(path).status == 401)
+        assert server.get(path, bearer(secret)).status == 200
+        cardbox("token", "revoke", "--dsn", dsn, "1")
+        eventually(lambda: server.get(path, bearer(secret)).status == 401)
+        time.sleep(1)  # and stays so
+        assert server.get(path).status == 401
+    with serving(dsn) as server:
+        assert server.get(path).status == 401
+    with serving(dsn, "--insecure-no-auth") as server:
+        assert server.get(path).status == 200
+        assert server.get(path, bearer("garbage")).status == 200
+
+
+def test_expiry_at_the_instant():
+    dsn = filled()
+    path = "/projects/a/cards/card-a"
+    with serving(dsn) as server:
+        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)
+        headers = bearer(make(dsn, "short", "--tenant", "a", "--expires", ends.isoformat()))
+        eventually(lambda: server.get(path, headers).status == 200 and server.get(path).status == 401)
+        time.sleep(max(0, ends.timestamp() - time.time()))
+        assert server.get(path, headers).status == 401
+        assert server.log().count("event=tokens ") == 2  # nobody had to tell the server
+
+
+def test_change_under_load():
+    """Two servers: a token that stays always works; one that is revoked soon works nowhere."""
+    dsn = filled()
+    path = "/projects/a/cards/card-a"
+    stays = bearer(make(dsn, "stays", "--tenant", "a"))
+    unexpected, stopping = [], threading.Event()
+
+    def load(server):
+        with server.client() as client:
+            while not stopping.is_set():
+                response = client.request("GET", path, None, stays)
+                if response.status != 200:
+                    unexpected.append(response)
+
+    with serving(dsn) as one, serving(dsn) as two:
+        threads = [threading.Thread(target=load, args=(server,)) for server in (one, two) * 2]
+        for thread in threads:
+            thread.start()
+        try:
+            for turn in range(3 if cardbox_test.LIGHT else 8):
+                headers = bearer(make(dsn, f"turn {turn}", "--tenant", "a", "--tenant", f"t{turn}"))
+                for server in (one, two):
+                    eventually(lambda s=server: s.get(path, headers).status == 200)
+                cardbox("token", "revoke", "--dsn", dsn, f"turn {turn}")
+                for server in (one, two):
+                    eventually(lambda s=server: s.get(path, headers).status == 401)
+        finally:
+            stopping.set()
+            for thread in threads:
+                thread.join()
+    assert not unexpected, unexpected[:3]
+
+
+def test_list_that_can_not_be_read():
+    """After a while without word from the database nobody is let in: it may have changed."""
+    dsn = filled()
+    path = "/projects/a/cards/card-a"
+    headers = bearer(make(dsn, "a", "--tenant", "a"))
+    with serving(dsn) as server:
+        session = subprocess.Popen(["psql", as_role(dsn, "postgres"), "-Xq"], text=True,
+                                   stdin=subprocess.PIPE)
+        try:
+            session.stdin.write("BEGIN; LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE;\n")
+            session.stdin.flush()
+            assert server.get(path, headers).status == 200
+            eventually(lambda: server.get(path, headers).status == 503, 40)
+            assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
+        finally:
+            session.stdin.close()
+            session.wait()
+        eventually(lambda: server.get(path, headers).status == 200, 20)
+        assert server.get("/readyz").status == 200
+
+
+def test_database_that_comes_later():
+    """Before the list is known nobody is let in, and after that not without a token."""
+    postgres = Postgres()
+    dsn = postgres.database()
+    cardbox("card", "add", "--dsn", dsn, "--project", "a", "--id", "card-a", "--text", "x")
+    headers = bearer(make(dsn, "a", "--tenant", "a"))
+    path = "/projects/a/cards/card-a"
+    postgres.stop()
+    server = Server(dsn)
+    try:
+        for given in ({}, headers, bearer(GARBAGE)):
+            assert server.get(path, given).status == 503
+        postgres.start()
+        eventually(lambda: server.get("/readyz").status == 200, 20)
+        assert server.get(path).status == 401 and server.get(path, headers).status == 200
+        server.stop()
+    finally:
+        server.kill()
+
+
+# --- starting ---
+
+
+def refused(dsn, *options):
+    done = subprocess.run([CARDBOXD, "--dsn", dsn, "--listen", "127.0.0.1:0", "--log-level", "error",
+                           *options], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stdout == "", done
+    return done.stderr
+
+
+def test_open_address():
+    dsn = filled()
+    app = as_role(dsn, "cardbox_app")
+    said = refused(app, "--listen", "0.0.0.0:0")
+    assert "cardbox token create" in said and "--insecure-no-auth" in said, said
+    port = cardbox_test.free_port()
+    for options, making, status in ((["--insecure-no-auth"], False, 200), ([], True, 401)):
+        if making:
+            make(dsn, "first", "--tenant", "a")
+        process = subprocess.Popen([CARDBOXD, "--dsn", app, "--listen", f"0.0.0.0:{port}", *options],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cardbox_test.at_end(process.kill)
+        assert process.stdout.readline() == f"ready: http://0.0.0.0:{port}\n"
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/projects/a/cards/card-a")
+        assert connection.getresponse().status == status
+        connection.close()
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def test_roles_with_too_many_rights():
+    dsn = filled()
+    assert "is a superuser" in refused(as_role(dsn, "postgres"))
+    said = refused(dsn)
+    assert '"cardbox" owns tables' in said and "only a member of cardbox_service" in said
+    name = f"token_role_{os.getpid()}"
+    psql = Postgres.shared().psql
+    psql(dsn, f"CREATE ROLE {name} LOGIN IN ROLE cardbox_service, cardbox")
+    assert "owns tables" in refused(as_role(dsn, name), "--insecure-no-auth")
+    psql(dsn, f"REVOKE cardbox FROM {name}; ALTER ROLE {name} BYPASSRLS")
+    assert "BYPASSRLS" in refused(as_role(dsn, name))
+    psql(dsn, f"ALTER ROLE {name} NOBYPASSRLS")
+    with serving(dsn, "--dsn", as_role(dsn, name)) as server:
+        path = "/projects/a/cards/card-a"
+        assert server.get(path).status == 200
+        psql(dsn, f"ALTER ROLE {name} BYPASSRLS")  # a server that runs is not ended by it
+        eventually(lambda: server.get("/readyz").status == 503)
+        response = server.get(path)
+        assert response.status == 503 and "cardbox_service" in response.json()["detail"]["hint"]
+        psql(dsn, f"ALTER ROLE {name} NOBYPASSRLS")
+        eventually(lambda: server.get(path).status == 200)
+        assert server.get("/readyz").status == 200
+
+
+def test_server_ends_well():
+    scene()[1].stop()
+
+
+# --- the command line ---
+
+
+def test_cli_refusals():
+    dsn = filled()
+
+    def wrong(*options, say, status=2):
+        done = cardbox("token", "create", "--dsn", dsn, *options, check=False)
+        assert done.returncode == status and say in done.stderr and not done.stdout, done
+
+    wrong("--all-tenants", say="--name NAME")
+    wrong("--name", "x", say="--tenant PROJECT")
+    wrong("--name", "x", "--all-tenants", "--tenant", "a", say="--tenant PROJECT")
+    for scope in ("", "reed", "read,", ",read", "read write", "READ"):
+        wrong("--name", "x", "--all-tenants", "--scope", scope, say="--scope takes")
+    for moment in ("30", "d", "0d", "-1d", "1w", "tomorrow", "36501d", "99999999999999999999d"):
+        wrong("--name", "x", "--all-tenants", "--expires", moment, say="--expires takes")
+    wrong("--name", "x", "--all-tenants", "--expires", "2020-01-01T00:00:00Z", say="is over")
+    wrong("--name", "17", "--all-tenants", say="--name must not be a number")
+    wrong("--name", "", "--all-tenants", say="--name")
+    wrong("--name", "x", "--tenant", "a", "--tenant", "b\n", say="--tenant")
+    make(dsn, "x", "--tenant", "a")
+    wrong("--name", "x", "--tenant", "a", say='a token named "x"', status=1)
+    for unknown in ("y", "2", "99999999999999999999"):
+        done = cardbox("token", "revoke", "--dsn", dsn, unknown, check=False)
+        assert done.returncode == 1 and "no token has the id or name" in done.stderr, done
+    cardbox("token", "revoke", "--dsn", dsn, "x")
+    cardbox("token", "revoke", "--dsn", dsn, "1")  # again, by id, is no error
+    make(dsn, "x", "--tenant", "a")  # the name is free again
+    assert len(cardbox("token", "list", "--dsn", dsn).stdout.splitlines()) == 3
+
+
+def test_cli_secret_alone_on_stdout():
+    dsn = Postgres.shared().database()
+    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stdout
+    done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
+                   "--expires", "30d")
+    assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr
+    row = json.loads(cardbox("token", "list", "--dsn", dsn, "--json").stdout)
+    assert row["tenants"] == ['a "b", c'] and row["scopes"] == ["read"]
+    days = [datetime.datetime.fromisoformat(row[name].replace("Z", "+00:00"))
+            for name in ("created_at", "expires_at")]
+    assert (days[1] - days[0]).days in (29, 30)
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
