@@ -40,7 +40,7 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
         out->lifetime_s = number * (is_days ? SECONDS_PER_DAY : 3600);
         return true;
     }
-    if (check_time("--expires", text, &out->expires_micros, err) != CARDBOX_OK)
+    if (check_time("--expires", view_of(text), &out->expires_micros, err) != CARDBOX_OK)
         error_set(err, CARDBOX_INVALID,
                   "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.100s\"",
                   text);
