@@ -199,7 +199,7 @@ static cardbox_status read_content(card_input *out, const card_given *card, cons
         return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
                          shown(card->card_id), card->card_id.ptr);
     cardbox_status status = check_json("content", card->content, SCAN_NONE, &content, &flags, err);
-    return status == CARDBOX_OK ? card_input_content(out, content.text, flags, err) : status;
+    return status == CARDBOX_OK ? card_input_content(out, card->content, flags, err) : status;
 }
 
 static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,

@@ -88,23 +88,32 @@ static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros
     buf_char(out, '"');
 }
 
-/* The members of an object of a known class, without the "__type__" that names it. */
+/* An object of a known class to the byte, but for the "__type__" that names it and the comma and
+ * white space that go with that. */
 static void add_members(buf *out, scan_value object)
 {
     view key;
     scan_value value;
-    const char *between = "";
-    buf_char(out, '{');
+    const char *from = object.text.ptr; /* not written yet */
+    const char *end = from + 1;         /* of the last member that stays */
+    view between = {NULL, 0};           /* stood before a member that was left out */
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
-        if (scan_string_is(key, VIEW("__type__")))
+        const char *value_end = value.text.ptr + value.text.len;
+        if (scan_string_is(key, VIEW("__type__"))) {
+            buf_view(out, (view){from, (size_t)(end - from)});
+            if (between.ptr == NULL)
+                between = (view){end, (size_t)(key.ptr - end)};
+            from = end = value_end;
             continue;
-        buf_text(out, between);
-        buf_view(out, key);
-        buf_char(out, ':');
-        buf_view(out, value.text);
-        between = ",";
+        }
+        if (between.ptr != NULL) {
+            buf_view(out, between);
+            between.ptr = NULL;
+            from = key.ptr;
+        }
+        end = value_end;
     }
-    buf_char(out, '}');
+    buf_view(out, (view){from, (size_t)(object.text.ptr + object.text.len - from)});
 }
 
 /* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */

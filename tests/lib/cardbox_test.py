@@ -171,15 +171,16 @@ class Postgres:
 # --- programs ---
 
 
-def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120):
-    """Runs the CLI; returns its subprocess.CompletedProcess with text output."""
+def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120, binary=False):
+    """Runs the CLI; returns its subprocess.CompletedProcess, with text or `binary` output."""
     if POOLED and arguments[0] != "migrate":
         arguments = [pooled(word) if word.startswith("host=") else word for word in arguments]
         env = {name: pooled(value) for name, value in (env or {}).items()}
     done = subprocess.run([os.path.join(BUILD, "bin", "cardbox"), *arguments], input=stdin,
-                          capture_output=True, text=True, timeout=timeout,
+                          capture_output=True, text=not binary, timeout=timeout,
                           env={**os.environ, **(env or {})})
-    assert not SANITIZER_REPORT.search(done.stderr.encode()), done.stderr
+    said = done.stderr if binary else done.stderr.encode()
+    assert not SANITIZER_REPORT.search(said), done.stderr
     if check and done.returncode != 0:
         raise AssertionError(f"cardbox {' '.join(arguments)}: exit status {done.returncode}\n"
                              f"{done.stdout}{done.stderr}")
