@@ -213,6 +213,26 @@ static void the_real_session_broken(void **state)
     buf_free(&bytes);
 }
 
+/* Models that number their calls from 0 each time: as many turns as a session may have. */
+static void one_id_for_all_calls(void **state)
+{
+    buf text = BUF_INIT(1u << 26);
+    session_file file;
+
+    (void)state;
+    for (int i = 0; i < rounds(20000); i += 2)
+        buf_printf(&text,
+                   "{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"content\":[{"
+                   "\"type\":\"toolCall\",\"id\":\"0\",\"name\":\"n\"}]}}\n{\"type\":"
+                   "\"message\",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"0\","
+                   "\"content\":\"%d\"}}\n",
+                   i);
+    assert_true(session_file_read(&file, whole(&text), VIEW("s")));
+    assert_sendable(&file, file.tree.leaf);
+    session_file_free(&file);
+    buf_free(&text);
+}
+
 /* --- the checker --- */
 
 #define ASKED "{\"role\":\"user\",\"content\":\"x\"}"
@@ -300,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_sessions_are_accepted),
         cmocka_unit_test(the_real_session_broken),
+        cmocka_unit_test(one_id_for_all_calls),
         cmocka_unit_test(openai_refuses),
         cmocka_unit_test(anthropic_refuses),
     };

@@ -51,6 +51,7 @@ context_part *context_add_part(context *ctx, context_message *message, context_p
     else
         message->parts = part;
     message->last_part = part;
+    message->part_count++;
     return part;
 }
 
@@ -101,16 +102,12 @@ bool context_is_waiting(const context *ctx, view call)
 }
 
 /* A call that nobody gave an id gets one of its own. */
-static view made_call_id(context *ctx, const context_message *message, const context_part *part)
+static view made_call_id(context *ctx, const context_message *message)
 {
-    size_t number = 0;
-    char text[32];
-    buf name = BUF_INIT(sizeof(text));
+    buf name = BUF_INIT(32);
 
-    for (const context_part *at = message->parts; at != part; at = at->next)
-        number++;
     buf_text(&name, "call ");
-    buf_int(&name, (int64_t)number);
+    buf_int(&name, (int64_t)message->part_count);
     view made =
         view_of(session_make_id(message->id, (view){buf_str(&name), name.len}, ctx->memory));
     buf_free(&name);
@@ -127,7 +124,7 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
     part->call = context_call_of(ctx, id);
     part->call_id = context_inside(id);
     if (part->call_id.len == 0)
-        part->call = part->call_id = made_call_id(ctx, message, part);
+        part->call = part->call_id = made_call_id(ctx, message);
     part->name = context_inside(name);
     part->arguments = arguments;
     session_names_set(&ctx->shown, part->call, 1);

@@ -59,6 +59,7 @@ typedef struct context_message {
     view id;                               /* of the first source; of a synthetic result: made */
     view time;                             /* JSON; {NULL, 0}: unknown */
     context_part *parts, *last_part;
+    size_t part_count;
     bool has_failed;              /* an assistant's message that ended in error or was aborted */
     bool is_synthetic;            /* a result that there is not */
     bool is_error;                /* of a result */

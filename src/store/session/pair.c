@@ -21,6 +21,7 @@ typedef struct context_call {
 typedef struct call_group {
     call_record *waiting; /* the first without a result */
     call_record *last;
+    int64_t uses; /* calls of this id that were written, in all messages */
 } call_group;
 
 typedef struct pairing {
@@ -119,13 +120,13 @@ static bool is_name(view text, size_t most)
 }
 
 /* An id that was not there yet, made of the one that can't be used. */
-static view new_id(pairing *p, view call)
+static view new_id(pairing *p, view call, int64_t number)
 {
     char part[32];
     buf text = BUF_INIT(sizeof(part));
     view made = {"", 0};
 
-    for (int64_t number = 1; !p->ctx->memory->failed; number++) {
+    for (; !p->ctx->memory->failed; number++) {
         buf_reset(&text, sizeof(part));
         buf_text(&text, "use ");
         buf_int(&text, number);
@@ -139,12 +140,14 @@ static view new_id(pairing *p, view call)
 
 static void mend_id(pairing *p, context_part *part, view id)
 {
-    uint32_t uses = session_names_get(&p->taken, part->call);
+    call_group *group = group_of(p, part->call);
+    bool is_free = session_names_get(&p->taken, part->call) == SESSION_NONE;
 
-    if (is_name(part->call, CALL_ID_MAX) && uses == SESSION_NONE) {
+    group->uses++;
+    if (is_free && is_name(part->call, CALL_ID_MAX)) {
         part->call_id = part->call;
     } else {
-        part->call_id = new_id(p, part->call);
+        part->call_id = new_id(p, part->call, group->uses);
         context_repaired(p->ctx, CONTEXT_CALL_ID, id, part->call);
     }
     session_names_set(&p->taken, part->call_id, 1);
