@@ -2,7 +2,7 @@
 -- an outcome:
 --   1 done  2 done before, nothing written  3 no such box  4 wrong expected version
 --   5 the append key was used for other ids  6 the box exists  7 the box was deleted
---   8 no such version or length
+--   8 no such version or length  9 others have locked the box, and it was asked to pass over those
 -- Ids that are no array of strings are an error, 22023.
 -- The numbers are those of enum change_outcome in the C code. `at` is NULL (now) or the time of the
 -- change that an import repeats; but no change is ever earlier than the one before it, which is what
@@ -78,6 +78,7 @@ $$;
 
 CREATE FUNCTION cardbox.append_to_box(
     tenant text, box uuid, ids jsonb, expected bigint, key text,
+    pass_over boolean DEFAULT false,
     OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -88,6 +89,15 @@ DECLARE
 BEGIN
     PERFORM cardbox.check_ids(ids);
     count := jsonb_array_length(ids);
+    IF pass_over THEN
+        PERFORM FROM cardbox.card_boxes b
+          WHERE b.tenant_id = tenant AND b.box_id = box FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND AND EXISTS (SELECT FROM cardbox.card_boxes b
+                                  WHERE b.tenant_id = tenant AND b.box_id = box) THEN
+            outcome := 9;
+            RETURN;
+        END IF;
+    END IF;
     SELECT b.version, b.length, b.chain_id, b.updated_at INTO head
       FROM cardbox.card_boxes b
      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL

@@ -13,24 +13,34 @@ enum {
 
 /* --- what the lanes are --- */
 
-static void build_cards(params *p, const void *keys, size_t count)
+static void build_cards(params *p, const void *keys, size_t count, bool wary)
 {
+    (void)wary;
     cards_get_params(p, keys, count);
 }
 
-static void build_boxes(params *p, const void *keys, size_t count)
+static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 {
+    (void)wary;
     boxes_read_params(p, keys, count);
 }
 
-static void build_puts(params *p, const void *keys, size_t count)
+static void build_puts(params *p, const void *keys, size_t count, bool wary)
 {
+    (void)wary;
     cards_put_params(p, keys, count);
 }
 
-static void build_appends(params *p, const void *keys, size_t count)
+static void build_appends(params *p, const void *keys, size_t count, bool wary)
 {
-    boxes_append_params(p, keys, count);
+    boxes_append_params(p, keys, count, wary);
+}
+
+static bool append_passed_over(const store_rows *rows, int row)
+{
+    box_change change;
+    box_change_read(&change, rows, row, 1);
+    return change.outcome == BOX_LOCKED;
 }
 
 static size_t weigh_puts(const void *keys, size_t count)
@@ -77,7 +87,8 @@ const lane_kind LANES[JOIN_LANES] = {
                       .statement = STATEMENT_boxes_append,
                       .key_size = sizeof(box_append),
                       .build = build_appends,
-                      .weigh = weigh_appends},
+                      .weigh = weigh_appends,
+                      .passed_over = append_passed_over},
     [JOIN_WRITE_ALONE] = {.group = LINK_WRITES, .writes = true, .may_be_slow = true},
 };
 
@@ -91,6 +102,10 @@ joiner *joiner_new(shared *house, stats *s, struct links *l)
     j->links = l;
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
+    for (int i = 0; i < LANE_LISTS; i++) {
+        j->lanes[i].which = (join_lane)(i / 2);
+        j->lanes[i].patient = i % 2 != 0;
+    }
     return j;
 }
 
@@ -104,9 +119,14 @@ void joiner_free(joiner *j)
 
 /* --- the lists --- */
 
+static lane *lane_of(joiner *j, const request *r)
+{
+    return &j->lanes[2 * (int)r->ticket.lane + (r->ticket.pace == PACE_PATIENT)];
+}
+
 static void lane_push(joiner *j, request *r)
 {
-    lane *l = &j->lanes[r->ticket.lane];
+    lane *l = lane_of(j, r);
     r->ticket.next = NULL;
     r->ticket.prev = l->last;
     if (l->last == NULL)
@@ -120,7 +140,7 @@ static void lane_push(joiner *j, request *r)
 
 void lane_push_front(joiner *j, request *r)
 {
-    lane *l = &j->lanes[r->ticket.lane];
+    lane *l = lane_of(j, r);
     r->ticket.batch = NULL;
     r->ticket.prev = NULL;
     r->ticket.next = l->first;
@@ -135,7 +155,7 @@ void lane_push_front(joiner *j, request *r)
 
 void lane_remove(joiner *j, request *r)
 {
-    lane *l = &j->lanes[r->ticket.lane];
+    lane *l = lane_of(j, r);
     request *next = r->ticket.next, *prev = r->ticket.prev;
     if (prev == NULL)
         l->first = next;
@@ -215,10 +235,10 @@ void joiner_add(joiner *j, request *r)
 
 /* --- statements go --- */
 
-/* Those at the front of a lane that left while they waited need no statement. */
-static void drop_left(joiner *j, join_lane which, int64_t now_ms)
+/* Those at the front of a list that left while they waited need no statement. */
+static void drop_left(joiner *j, const lane *from, int64_t now_ms)
 {
-    request *r = j->lanes[which].first;
+    request *r = from->first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
         request *next = r->ticket.next;
         if (r->host->left(r)) {
@@ -229,31 +249,35 @@ static void drop_left(joiner *j, join_lane which, int64_t now_ms)
     }
 }
 
-/* What can take long never gets the last free connection: it is kept for what is quick, or gives
- * way to whom it finds locked. */
-static bool may_be_slow(const joiner *j, join_lane which)
+/* What can take long never gets the last free connection: it is kept for what is quick. And those
+ * that wait for locks, of one tenant perhaps, get half of the connections at most. */
+static bool may_have(const joiner *j, const lane *l, const db_link *to)
 {
-    return LANES[which].may_be_slow || (LANES[which].writes && j->lanes[which].first->ticket.alone);
+    link_group group = LANES[l->which].group;
+    size_t count = links_usable(j->links, group);
+    if (l->first == NULL)
+        return false;
+    if (l->patient && count > 1 && j->patients[group] >= count / 2)
+        return false;
+    return !(l->patient || LANES[l->which].may_be_slow) || !links_is_last(j->links, to);
 }
 
-/* Lanes of a group take turns. */
-static bool choose_lane(joiner *j, link_group group, const db_link *to, join_lane *out)
+/* The lists of a group take turns. NULL: none may have the connection. */
+static const lane *choose_lane(joiner *j, link_group group, const db_link *to)
 {
-    bool last = links_is_last(j->links, to);
-    for (int i = 0; i < JOIN_LANES; i++) {
-        *out = j->turn[group];
-        j->turn[group] = (join_lane)((j->turn[group] + 1) % JOIN_LANES);
-        if (LANES[*out].group == group && j->lanes[*out].first != NULL &&
-            !(last && may_be_slow(j, *out)))
-            return true;
+    for (int i = 0; i < LANE_LISTS; i++) {
+        const lane *l = &j->lanes[j->turn[group]];
+        j->turn[group] = (j->turn[group] + 1) % LANE_LISTS;
+        if (LANES[l->which].group == group && may_have(j, l, to))
+            return l;
     }
-    return false;
+    return NULL;
 }
 
 static bool anybody_waits(const joiner *j, link_group group)
 {
-    for (int i = 0; i < JOIN_LANES; i++)
-        if (LANES[i].group == group && j->lanes[i].first != NULL)
+    for (int i = 0; i < LANE_LISTS; i++)
+        if (LANES[j->lanes[i].which].group == group && j->lanes[i].first != NULL)
             return true;
     return false;
 }
@@ -261,14 +285,14 @@ static bool anybody_waits(const joiner *j, link_group group)
 static void flush_group(joiner *j, link_group group, int64_t now_ms)
 {
     db_link *to = NULL;
-    join_lane which;
+    const lane *from = NULL;
     int64_t look_again_ms = INT64_MAX;
     while (anybody_waits(j, group) &&
            (to = links_free_one(j->links, group, now_ms, &look_again_ms)) != NULL &&
-           choose_lane(j, group, to, &which)) {
-        drop_left(j, which, now_ms);
-        if (j->lanes[which].first != NULL)
-            batch_send(j, which, to);
+           (from = choose_lane(j, group, to)) != NULL) {
+        drop_left(j, from, now_ms);
+        if (from->first != NULL)
+            batch_send(j, from, to);
     }
     if (look_again_ms < j->look_again_ms)
         j->look_again_ms = look_again_ms;
@@ -318,11 +342,12 @@ void joiner_tick(joiner *j, int64_t now_ms)
         give_up_late(j, j->oldest);
     if (j->waiting == 0)
         return;
-    for (int i = 0; i < JOIN_LANES; i++) {
-        if (j->lanes[i].first == NULL || !links_away(j->links, LANES[i].group))
+    for (int i = 0; i < LANE_LISTS; i++) {
+        lane *l = &j->lanes[i];
+        if (l->first == NULL || !links_away(j->links, LANES[l->which].group))
             continue;
-        while (j->lanes[i].first != NULL) {
-            request *r = j->lanes[i].first;
+        while (l->first != NULL) {
+            request *r = l->first;
             join_let_go(j, r);
             join_answer_away(j, r);
         }

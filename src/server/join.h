@@ -35,6 +35,13 @@ typedef void (*join_render)(struct request *r, const join_rows *found);
 
 typedef struct join_batch join_batch;
 
+/* How a request goes to the database. It only ever gets further down. */
+typedef enum join_pace {
+    PACE_JOINED, /* with its neighbours, where its lane joins */
+    PACE_SINGLE, /* by itself, since a statement that it was part of has failed */
+    PACE_PATIENT /* by itself and with all the time that is left, also to wait for locks */
+} join_pace;
+
 /* A request's place in the joiner. `keys` and what they point to must live until the answer. */
 typedef struct join_ticket {
     join_lane lane;
@@ -55,7 +62,7 @@ typedef struct join_ticket {
     size_t slot;                   /* which of the statement's requests it is */
     int64_t since_ms;
     unsigned tries;
-    bool alone; /* a statement that it was part of has failed: it goes by itself */
+    join_pace pace;
 } join_ticket;
 
 typedef struct joiner joiner;

@@ -13,8 +13,9 @@ enum {
                         * alone wants more */
     TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
                         * before that is noticed */
-    LOCK_MS = 200,     /* a joined write waits no longer for a lock that others hold: its neighbours
-                        * must not wait for one tenant's long transaction */
+    LOCK_MS = 200,  /* a write that is not patient waits no longer for a lock that others hold: its
+                     * neighbours must not wait for one tenant's long transaction */
+    WARY_MS = 1000, /* after that has happened, statements that can pass over what is locked do */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
 };
@@ -31,6 +32,8 @@ struct join_batch {
     size_t keys;
     size_t count;
     size_t in_flight; /* its statement, and behind a write the question for its position */
+    bool patient;     /* it may wait for locks */
+    bool wary;        /* it passes over what is locked */
     bool sent;        /* the database may have run it */
     int64_t half_ms;  /* when the time that it has is over, if its requests have more */
     bool unfit;       /* it failed for what the database is, not for what was asked */
@@ -48,46 +51,49 @@ static void release(join_batch *batch)
 {
     if (--batch->in_flight > 0)
         return;
+    batch->joiner->patients[LANES[batch->lane].group] -= batch->patient;
     rows_free(batch->rows);
     free(batch);
 }
 
 /* --- what goes --- */
 
-/* How many requests at the front of a lane go into one statement. */
+/* How many requests at the front of a list go into one statement. */
 static size_t fitting(const request *first)
 {
     size_t count = 0, keys = 0, weight = 0;
-    bool joined = LANES[first->ticket.lane].key_size > 0 && !first->ticket.alone;
+    bool joined = LANES[first->ticket.lane].key_size > 0 && first->ticket.pace == PACE_JOINED;
     for (const request *r = first; r != NULL; r = r->ticket.next) {
         keys += r->ticket.count;
         weight += r->ticket.weight;
-        if (count > 0 && (!joined || keys > KEYS_MAX || weight > WEIGHT_MAX || r->ticket.alone))
+        if (count > 0 &&
+            (!joined || keys > KEYS_MAX || weight > WEIGHT_MAX || r->ticket.pace != PACE_JOINED))
             break;
         count++;
     }
     return count;
 }
 
-/* Moves `count` requests from a lane into a new batch, their keys into the scratch buffer. */
-static join_batch *collect(joiner *j, join_lane which, size_t count)
+/* Moves `count` requests from a list into a new batch, their keys into the scratch buffer. */
+static join_batch *collect(joiner *j, const lane *from, size_t count)
 {
     join_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
     if (batch == NULL)
         return NULL;
     batch->joiner = j;
-    batch->lane = which;
+    batch->lane = from->which;
     batch->count = count;
+    batch->patient = from->patient;
     buf_reset(&j->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
-        request *r = j->lanes[which].first;
+        request *r = from->first;
         lane_remove(j, r);
         r->ticket.batch = batch;
         r->ticket.slot = i;
         r->ticket.tries++;
         batch->member[i] = (batch_member){r, batch->keys};
         batch->keys += r->ticket.count;
-        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[which].key_size);
+        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[from->which].key_size);
     }
     return batch;
 }
@@ -100,56 +106,69 @@ static void build(params *p, const join_batch *batch, const request *first)
     if (kind->key_size == 0)
         first->ticket.build(p, first->ticket.keys);
     else
-        kind->build(p, keys->data, batch->keys);
+        kind->build(p, keys->data, batch->keys, batch->wary);
     if (!buf_ok(keys))
         p->bytes.failure = keys->failure;
 }
 
 /* The time that a statement gets. A joined one gets half of a request's: when it takes longer, for
- * what one member asked or who holds a lock that one wants, the others still have the other half. A
- * read of boxes that goes by itself has the whole, since it may need it. */
+ * what one member asked, the others still have the other half. A read of boxes that goes by itself
+ * has the whole, since it may need it. */
 static pipe_limits limits_of(const join_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->joiner->house->set->request_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
-    if (first->ticket.alone) {
+    unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
+    pipe_limits limits = {half_ms, LANES[batch->lane].writes && !batch->patient ? lock_ms : 0};
+    if (first->ticket.pace != PACE_JOINED) {
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
-        return (pipe_limits){left_ms < 1 ? 1 : (unsigned)left_ms, 0};
+        limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
+    } else if (LANES[batch->lane].key_size == 0 ||
+               (batch->lane == JOIN_BOXES && batch->count == 1)) {
+        limits.statement_ms = whole_ms;
     }
-    if (LANES[batch->lane].key_size == 0 || (batch->lane == JOIN_BOXES && batch->count == 1))
-        return (pipe_limits){whole_ms, 0};
-    if (LANES[batch->lane].writes)
-        return (pipe_limits){half_ms, half_ms < LOCK_MS ? half_ms : LOCK_MS};
-    return (pipe_limits){half_ms, 0};
+    return limits;
 }
 
 static void fail_batch(join_batch *batch, const cardbox_error *err);
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 
-void batch_send(joiner *j, join_lane which, db_link *to)
+/* How a batch goes is settled before its statement is built. */
+static void prepare(join_batch *batch, const request *first, db_link *to, pipe_limits *limits)
 {
-    const lane_kind *kind = &LANES[which];
+    joiner *j = batch->joiner;
+    const lane_kind *kind = &LANES[batch->lane];
+    *limits = limits_of(batch, first);
+    batch->link = to;
+    batch->in_flight = 1;
+    batch->wary =
+        kind->passed_over != NULL && !batch->patient && j->wary_ms[batch->lane] > clock_ms();
+    batch->half_ms = first->ticket.pace == PACE_JOINED &&
+                             (long)limits->statement_ms < j->house->set->request_timeout_ms
+                         ? clock_ms() + limits->statement_ms
+                         : INT64_MAX;
+    j->patients[kind->group] += batch->patient;
+    if (kind->key_size > 0) {
+        tally_add(&j->stats->joined[kind->statement], 1);
+        tally_add(&j->stats->members[kind->statement], batch->count);
+    }
+}
+
+void batch_send(joiner *j, const lane *from, db_link *to)
+{
+    const lane_kind *kind = &LANES[from->which];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    request *first = j->lanes[which].first;
+    request *first = from->first;
+    pipe_limits limits;
     params p;
-    join_batch *batch = collect(j, which, fitting(first));
+    join_batch *batch = collect(j, from, fitting(first));
     if (batch == NULL) {
         join_let_go(j, first);
         fault_answer(first, FAULT_UNAVAILABLE, NULL, "out of memory");
         return;
     }
-    pipe_limits limits = limits_of(batch, first);
-    batch->link = to;
-    batch->in_flight = 1;
-    batch->half_ms =
-        (long)limits.statement_ms < j->house->set->request_timeout_ms && !first->ticket.alone
-            ? clock_ms() + limits.statement_ms
-            : INT64_MAX;
-    if (kind->key_size > 0) {
-        tally_add(&j->stats->joined[kind->statement], 1);
-        tally_add(&j->stats->members[kind->statement], batch->count);
-    }
+    prepare(batch, first, to, &limits);
     build(&p, batch, first);
     if (links_send(to, kind->key_size == 0 ? first->ticket.statement : kind->statement, &p, &limits,
                    on_done, batch, &err) != CARDBOX_OK) {
@@ -205,6 +224,23 @@ static bool list_rows(buf *scratch, const store_rows *rows, join_rows *out)
     return true;
 }
 
+/* A member is to wait again, at a pace. */
+static void run_again(join_batch *batch, request *r, join_pace pace)
+{
+    batch_forget(batch, r->ticket.slot);
+    if (pace > r->ticket.pace)
+        r->ticket.pace = pace;
+    lane_push_front(batch->joiner, r);
+    tally_add(&batch->joiner->stats->retries, 1);
+}
+
+/* What a member wants is locked by others: it is left to wait by itself. */
+static bool was_passed_over(const join_batch *batch, const join_rows *mine)
+{
+    return batch->wary && mine->start[0] < mine->start[1] &&
+           LANES[batch->lane].passed_over(batch->rows, mine->row[mine->start[0]]);
+}
+
 /* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
 static void answer_batch(join_batch *batch, view position)
 {
@@ -224,6 +260,10 @@ static void answer_batch(join_batch *batch, view position)
         join_rows mine = {batch->rows, all.row, all.start + batch->member[i].first_key};
         if (r == NULL)
             continue;
+        if (was_passed_over(batch, &mine)) {
+            run_again(batch, r, PACE_PATIENT);
+            continue;
+        }
         join_let_go(j, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
@@ -287,23 +327,28 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
 }
 
-/* Whether a member runs again. What one member asked must not fail the others, nor must a time that
- * was over for the statement but not for them: they go by themselves. What was refused had no
- * effect; what is unknown is only repeated where that does no harm. */
-static bool again(const join_batch *batch, request *r, const cardbox_error *err)
+/* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
+ * where that does no harm. */
+static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
 {
-    join_ticket *t = &r->ticket;
-    if (batch->unfit || t->tries >= TRIES_MAX || err->status == CARDBOX_NOMEM)
+    if (batch->unfit || r->ticket.tries >= TRIES_MAX || err->status == CARDBOX_NOMEM)
         return false;
-    if (is_unknown(batch, err) && !t->replayable)
+    if (is_unknown(batch, err) && !r->ticket.replayable)
         return false;
-    if (is_lost(err) && links_away(batch->joiner->links, LANES[batch->lane].group))
-        return false;
-    if (!t->alone && !is_lost(err) && (batch->count > 1 || was_hurried(batch, err))) {
-        t->alone = true;
-        return true;
-    }
-    return is_lost(err) || err->retryable;
+    if (is_lost(err))
+        return !links_away(batch->joiner->links, LANES[batch->lane].group);
+    return batch->count > 1 || err->retryable || (!batch->patient && was_hurried(batch, err));
+}
+
+/* At which pace they run again. What one member asked must not fail the others, nor must a time
+ * that was over for the statement but not for them: they go by themselves, and those that were by
+ * themselves get all the time that they have. */
+static join_pace pace_after(const join_batch *batch, const cardbox_error *err)
+{
+    if (is_lost(err) || (err->status == CARDBOX_BUSY && LANES[batch->lane].passed_over != NULL &&
+                         !batch->wary && batch->count > 1))
+        return PACE_JOINED;
+    return batch->count == 1 && was_hurried(batch, err) ? PACE_PATIENT : PACE_SINGLE;
 }
 
 static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
@@ -321,19 +366,19 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
         fault_answer_store(r, err);
 }
 
-/* From the last to the first, since those that are run again go to the front of their lane. */
+/* From the last to the first, since those that are run again go to the front of their list. */
 static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
+    join_pace pace = pace_after(batch, err);
+    if (err->status == CARDBOX_BUSY)
+        batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)
             continue;
-        if (!again(batch, r, err)) {
+        if (again(batch, r, err))
+            run_again(batch, r, pace);
+        else
             fail_member(batch, r, err);
-            continue;
-        }
-        batch_forget(batch, i - 1);
-        lane_push_front(batch->joiner, r);
-        tally_add(&batch->joiner->stats->retries, 1);
     }
 }

@@ -17,23 +17,34 @@ typedef struct lane_kind {
     bool may_be_slow;       /* never on the last free connection of its group */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
-    void (*build)(params *p, const void *keys, size_t count);
+    /* wary: what others have locked is passed over. */
+    void (*build)(params *p, const void *keys, size_t count, bool wary);
     size_t (*weigh)(const void *keys, size_t count); /* of a write: KiB, for no ticket says it */
+    /* NULL: it can't be wary. Its requests have one key each. */
+    bool (*passed_over)(const store_rows *rows, int row);
 } lane_kind;
 
 extern const lane_kind LANES[JOIN_LANES];
 
+/* Requests that wait for one kind of statement. The patient ones have a list of their own: nobody
+ * stands behind them. */
 typedef struct lane {
+    join_lane which;
+    bool patient;
     request *first, *last;
 } lane;
+
+enum { LANE_LISTS = 2 * JOIN_LANES };
 
 struct joiner {
     shared *house;
     stats *stats;
     links *links;
-    lane lanes[JOIN_LANES];
-    join_lane turn[LINK_GROUPS]; /* which lane is first to get a free connection */
-    request *oldest, *newest;    /* all that wait or run, by arrival and so by deadline */
+    lane lanes[LANE_LISTS];
+    int turn[LINK_GROUPS];        /* which list is first to get a free connection */
+    size_t patients[LINK_GROUPS]; /* connections that patient ones have */
+    int64_t wary_ms[JOIN_LANES];  /* until when statements do not wait for locks */
+    request *oldest, *newest;     /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
     int64_t look_again_ms; /* for a connection to become worth using */
     buf scratch;           /* for keys on their way out and row numbers on their way in */
@@ -43,7 +54,7 @@ enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
 /* --- join.c --- */
 
-/* Puts a request before all others of its lane: it has waited once already. */
+/* Puts a request before all others of its list: it has waited once already. */
 void lane_push_front(joiner *j, request *r);
 void lane_remove(joiner *j, request *r);
 
@@ -60,7 +71,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why);
 /* --- join_batch.c --- */
 
 /* Sends one statement for the front of a lane, which must not be empty. */
-void batch_send(joiner *j, join_lane which, db_link *to);
+void batch_send(joiner *j, const lane *from, db_link *to);
 
 /* A member is answered already. */
 void batch_forget(join_batch *batch, size_t slot);

@@ -395,16 +395,23 @@ bool links_away(const links *l, link_group group)
     return (!hope && (unfit || shut_out)) || database_is_away(l->house);
 }
 
+size_t links_usable(const links *l, link_group group)
+{
+    size_t usable = 0;
+    for (size_t i = l->group[group].first; i < l->group[group].before; i++)
+        usable += is_usable(&l->link[i]);
+    return usable;
+}
+
 bool links_is_last(const links *l, const db_link *free_one)
 {
     const link_span *span = &l->group[free_one->group];
-    size_t usable = 0, idle = 0;
+    size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
         const db_link *k = &l->link[i];
-        usable += is_usable(k);
         idle += is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
     }
-    return usable > 1 && idle == 0;
+    return idle == 0 && links_usable(l, free_one->group) > 1;
 }
 
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)

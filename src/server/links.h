@@ -31,6 +31,9 @@ bool links_away(const links *l, link_group group);
 typedef struct db_link db_link;
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms);
 
+/* How many of a group are connected and fit. */
+size_t links_usable(const links *l, link_group group);
+
 /* Whether it is the only free one of several in its group: kept for statements that are sure to be
  * quick. */
 bool links_is_last(const links *l, const db_link *free_one);

@@ -85,7 +85,7 @@ void box_append_params(params *p, const box_append *append)
     put_key(p, append->key);
 }
 
-void boxes_append_params(params *p, const box_append *appends, size_t count)
+void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over)
 {
     params_array(p, PARAMS_TEXT);
     for (size_t i = 0; i < count; i++)
@@ -107,6 +107,7 @@ void boxes_append_params(params *p, const box_append *appends, size_t count)
     for (size_t i = 0; i < count; i++)
         put_key(p, appends[i].key);
     params_array_end(p);
+    params_bool(p, pass_over);
 }
 
 void box_create_params(params *p, const box_create *create)

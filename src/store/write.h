@@ -43,7 +43,8 @@ typedef struct box_append {
 } box_append;
 
 void box_append_params(params *p, const box_append *append);
-void boxes_append_params(params *p, const box_append *appends, size_t count);
+/* pass_over: a box that another session has locked is not waited for, but BOX_LOCKED. */
+void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over);
 
 /* STATEMENT_box_create. */
 typedef struct box_create {
@@ -88,7 +89,8 @@ typedef enum box_outcome {
     BOX_KEY_REUSED = 5,
     BOX_EXISTS = 6,
     BOX_DELETED = 7,
-    BOX_NO_SUCH_MOMENT = 8
+    BOX_NO_SUCH_MOMENT = 8,
+    BOX_LOCKED = 9
 } box_outcome;
 
 /* A row of these statements. */

@@ -28,6 +28,7 @@ static stats counts;
 typedef struct play_group {
     size_t free;  /* connections that take a statement */
     bool is_last; /* what is free is the last one */
+    size_t usable;
     bool away;
 } play_group;
 
@@ -42,6 +43,7 @@ static struct {
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     pipe_limits limits;
+    bool pass_over;        /* of boxes_append */
     size_t sent;           /* statements since the start, but questions for the position */
     size_t asked;          /* and those */
     play_flight flight[8]; /* in the order in which they were sent */
@@ -55,6 +57,12 @@ db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *loo
     (void)now_ms;
     *look_again_ms = INT64_MAX;
     return database.group[group].free > 0 ? (db_link *)(void *)&database.group[group] : NULL;
+}
+
+size_t links_usable(const links *l, link_group group)
+{
+    (void)l;
+    return database.group[group].usable;
 }
 
 bool links_is_last(const links *l, const db_link *free_one)
@@ -93,6 +101,8 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_li
         assert_true(buf_ok(&p->bytes));
         database.statement = id;
         database.limits = *limits;
+        database.pass_over =
+            id == STATEMENT_boxes_append && p->bytes.data[p->offsets[p->count - 1]] != 0;
         database.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
         params_free(p);
         on->free--;
@@ -212,7 +222,7 @@ static inline int set_up(void **state)
     house = (shared){.set = &set};
     atomic_store(&house.connections_up, 1);
     for (int i = 0; i < LINK_GROUPS; i++)
-        database.group[i].free = 1;
+        database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
     all_left = false;
     j = joiner_new(&house, &counts, (links *)&database);

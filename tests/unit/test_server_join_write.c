@@ -129,7 +129,7 @@ static void sends_alone_what_is_its_own(void **state)
     assert_int_equal(built, 11);
     assert_int_equal(database.statement, STATEMENT_box_create);
     assert_int_equal(database.limits.statement_ms, TIMEOUT_MS);
-    assert_int_equal(database.limits.lock_ms, 0);
+    assert_int_equal(database.limits.lock_ms, 200);
     give_write((int64_t[]){9, 9, 7}, 3); /* a first column that is no ord */
     assert_int_equal(found[0], 3);
     joiner_flush(j);
@@ -182,15 +182,39 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     joiner_flush(j);
     assert_int_equal(database.sent, 0);
     put(1);
-    put(2);
     joiner_flush(j);
     assert_int_equal(database.statement, STATEMENT_cards_put);
-    refuse_write(CARDBOX_BUSY, "55P03"); /* now both may wait for a lock, and so take long */
+    refuse_write(CARDBOX_BUSY, "55P03"); /* now it may wait for a lock, and so take long */
     joiner_flush(j);
     assert_int_equal(database.sent, 1);
-    database.group[LINK_WRITES].is_last = false;
+    put(2); /* and nobody stands behind it */
     joiner_flush(j);
     assert_int_equal(database.sent, 2);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(2), 200);
+    database.group[LINK_WRITES].is_last = false;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 3);
+}
+
+/* Of four connections two are for those that wait for locks. */
+static void patient_ones_get_half(void **state)
+{
+    (void)state;
+    database.group[LINK_WRITES].usable = 4;
+    database.group[LINK_WRITES].is_last = true;
+    for (size_t i = 0; i < 3; i++) {
+        put(i);
+        joiner_flush(j);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
+    database.group[LINK_WRITES].free = 4;
+    database.group[LINK_WRITES].is_last = false;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 5);
+    give_write((int64_t[]){1}, 1);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 6);
 }
 
 static void repeats_what_may_be_repeated(void **state)
@@ -290,7 +314,25 @@ static void isolates_the_guilty(void **state)
     assert_int_equal(database.sent, 3);
 }
 
-/* Who finds a lock goes on waiting for it alone. */
+/* Rows of boxes_append: each key's outcome. */
+static void give_appends(const int *outcomes, size_t count)
+{
+    PGresAttDesc columns[] = {{.name = (char *)(uintptr_t) "ord", .format = 1, .typlen = 8},
+                              {.name = (char *)(uintptr_t) "outcome", .format = 1, .typlen = 4}};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    assert_true(PQsetResultAttrs(rows, 2, columns));
+    for (size_t i = 0; i < count; i++) {
+        int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
+        int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);
+        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&ord, sizeof(ord)));
+        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&outcome, sizeof(outcome)));
+    }
+    land(rows, NULL);
+    give_position("0/1");
+}
+
+/* Appends that find a lock go again without waiting for any, and only those whose box is locked go
+ * on by themselves. For a while no append waits. */
 static void neighbours_do_not_wait_for_locks(void **state)
 {
     (void)state;
@@ -299,17 +341,54 @@ static void neighbours_do_not_wait_for_locks(void **state)
     joiner_flush(j);
     assert_int_equal(database.limits.statement_ms, TIMEOUT_MS / 2);
     assert_int_equal(database.limits.lock_ms, 200);
+    assert_false(database.pass_over);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    joiner_flush(j);
+    assert_int_equal(database.keys, 2);
+    assert_true(database.pass_over);
+    give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
+    assert_int_equal(status(0), 0);
+    assert_int_equal(status(1), 200);
+    append(2, false);
+    joiner_flush(j);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 3);
+    bool patient_first = !database.pass_over;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(database.keys, 1);
+        assert_int_equal(database.pass_over, patient_first == (i > 0));
+        assert_int_equal(database.limits.lock_ms, database.pass_over ? 200 : 0);
+        give_appends((int[]){BOX_DONE}, 1);
+        joiner_flush(j);
+    }
+    assert_int_equal(status(0), 200);
+    assert_int_equal(status(2), 200);
+}
+
+/* Adds can't be wary: they go one by one, and who finds a lock then goes on waiting for it. */
+static void adds_find_out_who_waits(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    joiner_flush(j);
     refuse_write(CARDBOX_BUSY, "55P03");
     joiner_flush(j);
     assert_int_equal(database.keys, 1);
+    assert_int_equal(database.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    database.group[LINK_WRITES].is_last = true;
+    joiner_flush(j);
+    assert_int_equal(database.limits.lock_ms, 200);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    database.group[LINK_WRITES].is_last = false;
+    joiner_flush(j);
     assert_int_equal(database.limits.lock_ms, 0);
     assert_in_range(database.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
     refuse_write(CARDBOX_TIMEOUT, "57014");
     assert_int_equal(status(0), 504);
     assert_false(says(0, "not known"));
-    joiner_flush(j);
-    give_write((int64_t[]){1}, 1);
-    assert_int_equal(status(1), 200);
 }
 
 /* One that found a lock while it was the only one gets to wait for it too. */
@@ -415,7 +494,9 @@ int main(void)
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),
+        TEST(patient_ones_get_half),
         TEST(neighbours_do_not_wait_for_locks),
+        TEST(adds_find_out_who_waits),
         TEST(a_single_one_waits_for_a_lock),
         TEST(is_late_but_honest),
         TEST(is_done_without_a_position),
