@@ -8,6 +8,7 @@
 -- $6 int8[]  range: at most so many; NULL: to the end
 -- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
 -- $9 timestamptz[]  as of this moment; NULL: not so
+-- $1 stands in a SELECT of its own: see cards_get.
 -- Rows come in any order. kind 0: one a box that exists (ids: its parent_ids); kind 1: a run of ids
 -- that begins at pos and may reach beyond the range; kind 2: the card at pos (null: not readable).
 -- The columns are those of enum box_column in the C code.
@@ -19,7 +20,7 @@ WITH wanted AS (
            r.first, r.before,
            CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
            CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
-      FROM unnest($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+      FROM unnest((SELECT $1::text[]), $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                   $7::int8[], $8::int8[], $9::timestamptz[]) WITH ORDINALITY
            AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
       JOIN cardbox.card_boxes b

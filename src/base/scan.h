@@ -80,6 +80,16 @@ bool scan_string_is(view token, view text);
 /* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
 scan_value scan_find(scan_value object, const char *name);
 
+/* Whether the bytes of a text let it hold the name of a member `name`: spelled so, or with an
+ * escape that might be one of its letters. False is certain, and found by searching instead of
+ * walking. */
+bool scan_may_name(view text, view name);
+
+/* Takes the member `name` off an object where it comes first, is not alone, and no other may have
+ * that name: gives its value and what stands from the next member's key up to the closing brace.
+ * False: it is not so, or that can't be seen without walking. */
+bool scan_take_first(scan_value object, view name, scan_value *value, view *rest);
+
 /* Appends what a string token says, as UTF-8. False, with nothing appended, if it says NUL or half
  * a surrogate pair, which no UTF-8 C string can hold. */
 bool scan_decode(buf *out, view token);

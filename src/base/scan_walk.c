@@ -116,7 +116,8 @@ bool scan_string_is(view token, view text)
     char storage[4];
     uint32_t code;
 
-    if (!has_escapes(rest))
+    /* An escape is never shorter than what it says. */
+    if (rest.len <= text.len || !has_escapes(rest))
         return view_equal(rest, text);
     while (rest.len > 0) {
         view piece = scan_next_piece(&rest, storage, &code);
@@ -141,6 +142,52 @@ scan_value scan_find(scan_value object, const char *name)
             found = value;
     }
     return found;
+}
+
+/* Whether there is an escape by number in a text. */
+static bool has_numbered_escape(view text)
+{
+    const char *at = text.ptr, *end = text.ptr + text.len;
+
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL && end - at > 1) {
+        if (at[1] == 'u')
+            return true;
+        at += 2;
+    }
+    return false;
+}
+
+/* memchr is several times as fast as memmem where the first byte of `name` is rare. */
+static bool has_bytes(view text, view name)
+{
+    const char *at = text.ptr, *end = text.ptr + text.len;
+
+    while ((size_t)(end - at) >= name.len &&
+           (at = memchr(at, name.ptr[0], (size_t)(end - at) - name.len + 1)) != NULL) {
+        if (memcmp(at, name.ptr, name.len) == 0)
+            return true;
+        at++;
+    }
+    return false;
+}
+
+bool scan_may_name(view text, view name)
+{
+    return text.len > 0 && (has_bytes(text, name) || has_numbered_escape(text));
+}
+
+bool scan_take_first(scan_value object, view name, scan_value *value, view *rest)
+{
+    scan_walk walk = scan_enter(object);
+    view key;
+
+    if (object.kind != SCAN_OBJECT || !scan_member(&walk, &key, value) ||
+        !scan_string_is(key, name))
+        return false;
+    if (!next_token(&walk, ','))
+        return false;
+    *rest = (view){walk.at, (size_t)(walk.end - walk.at)};
+    return !scan_may_name(*rest, name);
 }
 
 static bool can_decode(view rest)

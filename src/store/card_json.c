@@ -117,7 +117,8 @@ static void add_members(buf *out, scan_value object)
 }
 
 /* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */
-static void add_content(buf *out, const card_row *card, const char *class_name)
+static void add_content(buf *out, const card_row *card, scan_value content, const char *class_name,
+                        view rest)
 {
     if (class_name == NULL) {
         buf_view(out, card->content);
@@ -126,7 +127,14 @@ static void add_content(buf *out, const card_row *card, const char *class_name)
     bool wrapped = strcmp(class_name, "ToolContent") == 0;
     if (wrapped)
         buf_text(out, "{\"data\":");
-    add_members(out, scan_whole(card->content));
+    if (rest.ptr == NULL) {
+        add_members(out, content);
+    } else {
+        const char *tag = memchr(content.text.ptr, '"', content.text.len);
+        buf_view(out, (view){content.text.ptr, (size_t)(tag - content.text.ptr)});
+        buf_view(out, rest);
+        buf_char(out, '}');
+    }
     if (wrapped)
         buf_char(out, '}');
 }
@@ -168,7 +176,9 @@ void card_json(buf *out, const card_row *card, view project_id)
 {
     scan_value metadata = scan_whole(card->metadata);
     scan_value tool_calls = scan_whole(card->tool_calls);
-    const char *class_name = content_class_of(scan_whole(card->content));
+    scan_value content = scan_whole(card->content);
+    view rest;
+    const char *class_name = content_class_and_rest(content, &rest);
     card_facts facts;
     read_facts(&facts, metadata);
 
@@ -179,7 +189,7 @@ void card_json(buf *out, const card_row *card, view project_id)
     buf_text(out, ",\"type\":");
     add_type(out, &facts);
     buf_text(out, ",\"content\":");
-    add_content(out, card, class_name);
+    add_content(out, card, content, class_name, rest);
     buf_text(out, ",\"created_at\":");
     add_created_at(out, &facts, card->created_micros);
     buf_text(out, ",\"author_id\":");

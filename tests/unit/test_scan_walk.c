@@ -112,6 +112,53 @@ static void finds_the_last_of_a_name(void **state)
     assert_true(view_equal(scan_find(parse("{\"\":{}}"), "").text, VIEW("{}")));
 }
 
+static void takes_a_first_member_that_is_the_only_one_so_named(void **state)
+{
+    static const struct {
+        const char *object;
+        const char *value; /* NULL: not taken */
+        const char *rest;
+    } cases[] = {
+        {"{\"tag\":\"x\",\"a\": 1 , \"b\":[2] }", "\"x\"", "\"a\": 1 , \"b\":[2] "},
+        {" { \"tag\" : {} , \"t\\n\":\"ta\" }", "{}", "\"t\\n\":\"ta\" "},
+        {"{\"\\u0074ag\":1,\"a\":2}", "1", "\"a\":2"},
+        {"{\"tag\":1 }", NULL, NULL},
+        {"{\"a\":2,\"tag\":1}", NULL, NULL},
+        {"{\"tag\":1,\"tag\":2}", NULL, NULL},
+        {"{\"tag\":1,\"\\u0074ag\":2}", NULL, NULL},
+        {"{\"tag\":1,\"a\":{\"tag\":2}}", NULL, NULL},
+        {"{\"tagged\":1}", NULL, NULL},
+        {"{}", NULL, NULL},
+        {"[\"tag\"]", NULL, NULL},
+        {"\"tag\"", NULL, NULL},
+    };
+    scan_value value;
+    view rest;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bool taken = scan_take_first(parse(cases[i].object), VIEW("tag"), &value, &rest);
+
+        assert_int_equal(taken, cases[i].value != NULL);
+        if (!taken)
+            continue;
+        assert_true(view_equal(value.text, view_of(cases[i].value)));
+        assert_true(view_equal(rest, view_of(cases[i].rest)));
+    }
+}
+
+static void sees_what_may_be_a_name(void **state)
+{
+    (void)state;
+    assert_true(scan_may_name(VIEW("{\"a\":1,\"tag\":2}"), VIEW("tag")));
+    assert_true(scan_may_name(VIEW("tag"), VIEW("tag")));
+    assert_true(scan_may_name(VIEW("{\"\\u0061\":1}"), VIEW("tag")));
+    assert_false(scan_may_name(VIEW("{\"ta\":\"ttag"), VIEW("tagt")));
+    assert_false(scan_may_name(VIEW("\"\\\\u0061\\n\""), VIEW("tag")));
+    assert_false(scan_may_name(VIEW("\\"), VIEW("tag")));
+    assert_false(scan_may_name(VIEW(""), VIEW("tag")));
+}
+
 static void compares_strings(void **state)
 {
     (void)state;
@@ -245,6 +292,8 @@ int main(void)
         cmocka_unit_test(walks_nothing_where_nothing_is),
         cmocka_unit_test(ends_on_unchecked_text),
         cmocka_unit_test(finds_the_last_of_a_name),
+        cmocka_unit_test(takes_a_first_member_that_is_the_only_one_so_named),
+        cmocka_unit_test(sees_what_may_be_a_name),
         cmocka_unit_test(compares_strings),
         cmocka_unit_test(decodes),
         cmocka_unit_test(decodes_no_nul_and_no_half),

@@ -128,17 +128,35 @@ static const content_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-const content_class *content_class_find(scan_value content)
+/* The last member "__type__", which mostly is the first of all and alone: then `rest` are the
+ * members after it, else {NULL, 0}. */
+static scan_value find_tag(scan_value content, view *rest)
 {
-    if (content.kind != SCAN_OBJECT)
-        return NULL;
-    scan_value tag = scan_find(content, "__type__");
+    const view name = VIEW("__type__");
+    scan_value tag = {SCAN_NONE, {NULL, 0}};
+    if (scan_take_first(content, name, &tag, rest))
+        return tag;
+    *rest = (view){NULL, 0};
+    if (content.kind != SCAN_OBJECT || !scan_may_name(content.text, name))
+        return (scan_value){SCAN_NONE, {NULL, 0}};
+    return scan_find(content, "__type__");
+}
+
+static const content_class *find_class(scan_value content, view *rest)
+{
+    scan_value tag = find_tag(content, rest);
     if (tag.kind != SCAN_STRING)
         return NULL;
     for (size_t i = 0; i < CLASS_COUNT; i++)
         if (scan_string_is(tag.text, view_of(classes[i].name)))
             return &classes[i];
     return NULL;
+}
+
+const content_class *content_class_find(scan_value content)
+{
+    view rest;
+    return find_class(content, &rest);
 }
 
 const content_class *content_class_named(const char *name)
@@ -151,7 +169,13 @@ const content_class *content_class_named(const char *name)
 
 const char *content_class_of(scan_value content)
 {
-    const content_class *class = content_class_find(content);
+    view rest;
+    return content_class_and_rest(content, &rest);
+}
+
+const char *content_class_and_rest(scan_value content, view *rest)
+{
+    const content_class *class = find_class(content, rest);
     return class ? class->name : NULL;
 }
 

@@ -22,6 +22,10 @@ typedef struct content_fault {
 /* What content is of a known class, by its "__type__"; NULL if none. Static text. */
 const char *content_class_of(scan_value content);
 
+/* The same, and the members after the "__type__" where that is the first member and alone, which is
+ * seen without walking through them; else rest is {NULL, 0}. */
+const char *content_class_and_rest(scan_value content, view *rest);
+
 /*
  * Checks content that scan_check accepted by its class's rules and appends its stored form:
  * "__type__", then every field of the class in the order of its table (null or its default where

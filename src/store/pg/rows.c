@@ -26,9 +26,10 @@ bool rows_null(const store_rows *rows, int row, int column)
 
 view rows_text(const store_rows *rows, int row, int column)
 {
-    if (rows_null(rows, row, column))
+    int length = PQgetlength(rows, row, column);
+    if (length == 0 && rows_null(rows, row, column))
         return (view){NULL, 0};
-    return (view){PQgetvalue(rows, row, column), (size_t)PQgetlength(rows, row, column)};
+    return (view){PQgetvalue(rows, row, column), (size_t)length};
 }
 
 view rows_jsonb(const store_rows *rows, int row, int column)
