@@ -2,8 +2,8 @@
 -- $1 text  tenant
 -- $2 text  after this card id; NULL: from the first
 -- $3 int8  how many
-SELECT c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
-       c.deleted_at, c.metadata, c.created_at, c.sealed
+SELECT c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds,
+       c.expires_at, c.metadata, c.created_at, c.sealed, c.deleted_at
   FROM cardbox.cards c
  WHERE c.tenant_id = $1::text AND ($2::text IS NULL OR c.card_id > $2::text)
  ORDER BY c.card_id LIMIT $3::int8

@@ -22,7 +22,7 @@ typedef struct export_target {
     int failure; /* errno of a write */
 } export_target;
 
-static bool take_line(void *arg, view line, const export_counts *counts)
+static bool take_piece(void *arg, view piece, const export_counts *counts)
 {
     export_target *target = arg;
     uint64_t done = counts->of[TRANSFER_CARD] + counts->of[TRANSFER_BOX];
@@ -30,7 +30,7 @@ static bool take_line(void *arg, view line, const export_counts *counts)
     target->counts = *counts;
     target->progress.total = counts->total;
     term_progress_show(&target->progress, done, done);
-    if (fwrite(line.ptr, 1, line.len, target->out) == line.len)
+    if (fwrite(piece.ptr, 1, piece.len, target->out) == piece.len)
         return true;
     target->failure = errno;
     return false;
@@ -87,7 +87,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     bool whole = false;
 
     if (cli_open(&db, &options->common) && open_target(&target)) {
-        status = export_run(db, options->common.project, take_line, &target, &err);
+        status = export_run(db, options->common.project, take_piece, &target, &err);
         term_progress_clear(&target.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "base/lines.h"
 #include "cli/commands.h"
-#include "cli/lines.h"
 #include "cli/term.h"
 #include "store/transfer/transfer.h"
 
@@ -181,7 +181,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     }
     r->name = from_stdin ? "the standard input" : arguments[0];
     r->progress = (term_progress){.label = "import", .unit = "lines", .total = file_size(in)};
-    lines_init(&r->reader, in, TRANSFER_LINE_MAX);
+    lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, in);
     if (cli_open(&db, &options->common))
         status = import_file(options, r, db);
     lines_free(&r->reader);

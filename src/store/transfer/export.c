@@ -1,7 +1,7 @@
 /*
- * export.c: reads a project page by page inside one snapshot and writes each row as a line
- * of JSON, its content exactly as it was written. Pages adapt to the size of
- * the rows, so that memory stays what it is however large they are.
+ * export.c: reads a project page by page inside one snapshot and writes each row as a line of JSON,
+ * its content exactly as it was written. Pages adapt to the size of the rows, and the ids of a long
+ * box come in pages of their own, so that memory stays what it is however large they are.
  */
 #include <stdlib.h>
 #include "base/isotime.h"
@@ -15,10 +15,17 @@
 #define PAGE_ROWS_MAX   1000
 #define PAGE_BYTES      ((size_t)2 << 20)
 
+/* Ids of each box on a page of boxes, and of the one box on each further page. */
+#define IDS_FIRST 512
+#define IDS_PAGE  8192
+
+/* Bytes of a line that are handed over although it is not complete. */
+#define PIECE_BYTES ((size_t)64 << 10)
+
 typedef struct exporter {
     cardbox *tx;
     view tenant;
-    export_line take;
+    export_piece take;
     void *arg;
     cardbox_error *err;
     export_counts counts;
@@ -86,57 +93,49 @@ static void add_content(buf *out, view json)
     buf_view(out, json);
 }
 
-/* Hands the line over. CARDBOX_OK also when the taker stops; see x->stopped. */
-static cardbox_status finish_line(exporter *x, transfer_kind kind)
+/* Hands over what there is. CARDBOX_OK also when the taker stops; see x->stopped. */
+static cardbox_status hand_over(exporter *x)
 {
-    buf_text(&x->line, "}\n");
     if (!buf_ok(&x->line))
         return error_buf(x->err, &x->line, "a line");
-    x->counts.of[kind]++;
     x->stopped = !x->take(x->arg, (view){buf_str(&x->line), x->line.len}, &x->counts);
     buf_reset(&x->line, PAGE_BYTES);
     return CARDBOX_OK;
 }
 
+static cardbox_status finish_line(exporter *x, transfer_kind kind)
+{
+    buf_text(&x->line, "}\n");
+    x->counts.of[kind]++;
+    return hand_over(x);
+}
+
 /* --- cards --- */
 
-/* Columns of STATEMENT_cards_export. */
-enum {
-    COL_CARD_ID,
-    COL_CONTENT,
-    COL_TOOL_CALLS,
-    COL_TOOL_CALL_ID,
-    COL_TTL,
-    COL_EXPIRES,
-    COL_DELETED,
-    COL_METADATA,
-    COL_CREATED,
-    COL_SEALED
-};
-
-static void add_column_time(buf *out, const char *name, const store_rows *rows, int row, int column)
-{
-    add_time(out, name, !rows_null(rows, row, column), rows_micros(rows, row, column));
-}
+/* Columns of STATEMENT_cards_export: those of card_row_read, and one more. */
+enum { COL_CARD = 0, COL_DELETED = 9 };
 
 static cardbox_status export_card(exporter *x, const store_rows *rows, int row)
 {
     buf *out = &x->line;
+    card_row card;
+    card_row_read(&card, rows, row, COL_CARD);
     buf_text(out, "{\"kind\":\"card\"");
-    add_text(out, "card_id", rows_text(rows, row, COL_CARD_ID));
-    add_content(out, rows_text(rows, row, COL_CONTENT));
-    add_jsonb(out, "tool_calls", rows_jsonb(rows, row, COL_TOOL_CALLS));
-    add_text(out, "tool_call_id", rows_text(rows, row, COL_TOOL_CALL_ID));
+    add_text(out, "card_id", card.card_id);
+    add_content(out, card.content);
+    add_jsonb(out, "tool_calls", card.tool_calls);
+    add_text(out, "tool_call_id", card.tool_call_id);
     buf_text(out, ",\"ttl_seconds\":");
-    if (rows_null(rows, row, COL_TTL))
-        buf_text(out, "null");
+    if (card.has_ttl)
+        buf_int(out, card.ttl_seconds);
     else
-        buf_int(out, rows_int4(rows, row, COL_TTL));
-    add_column_time(out, "expires_at", rows, row, COL_EXPIRES);
-    add_column_time(out, "deleted_at", rows, row, COL_DELETED);
-    add_jsonb(out, "metadata", rows_jsonb(rows, row, COL_METADATA));
-    add_column_time(out, "created_at", rows, row, COL_CREATED);
-    if (rows_bool(rows, row, COL_SEALED))
+        buf_text(out, "null");
+    add_time(out, "expires_at", card.has_expiry, card.expires_micros);
+    add_time(out, "deleted_at", !rows_null(rows, row, COL_DELETED),
+             rows_micros(rows, row, COL_DELETED));
+    add_jsonb(out, "metadata", card.metadata);
+    add_time(out, "created_at", true, card.created_micros);
+    if (card.sealed)
         buf_text(out, ",\"sealed\":true");
     buf_text(out, ",\"exact\":true");
     return finish_line(x, TRANSFER_CARD);
@@ -160,7 +159,7 @@ static cardbox_status export_cards(exporter *x)
             status = export_card(x, rows, row);
         if (status == CARDBOX_OK && count > 0) {
             buf_reset(&after, CARDBOX_CARD_ID_MAX);
-            buf_view(&after, rows_text(rows, count - 1, COL_CARD_ID));
+            buf_view(&after, rows_text(rows, count - 1, COL_CARD));
             adapt_page(x, rows);
         }
         rows_free(rows);
@@ -188,65 +187,28 @@ static int compare_parts(const void *left, const void *right)
     return a->pos < b->pos ? -1 : a->pos > b->pos;
 }
 
-/* Adds the ids of a run that lie below `length`: the last run of a chain may go on after it. */
-static void add_run(buf *out, view ids, int64_t pos, int64_t length)
+/* The rows of a page of boxes in that order. NULL: no memory. */
+static box_part *sort_parts(const store_rows *rows, size_t *count)
 {
-    scan_value id;
-    for (scan_walk walk = scan_enter(scan_whole(ids)); pos < length && scan_element(&walk, &id);) {
-        buf_text(out, pos > 0 ? "," : "");
-        buf_view(out, id.text);
-        pos++;
-    }
-}
-
-/* Writes the box whose head is parts[0]; gives how many parts are its. */
-static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
-                                 size_t count, const uuid16 *id, size_t *used)
-{
-    buf *out = &x->line;
-    box_head head;
-    char text[UUID_TEXT_SIZE];
-    size_t i = 1;
-    box_head_read(&head, rows, parts[0].row);
-    uuid16_format(text, id);
-    buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
-    for (; i < count && parts[i].ord == parts[0].ord; i++)
-        add_run(out, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head.length);
-    *used = i;
-    buf_char(out, ']');
-    add_jsonb(out, "parent_ids", head.parent_ids);
-    add_time(out, "updated_at", true, head.updated_micros);
-    if (head.created_micros != head.updated_micros)
-        add_time(out, "created_at", true, head.created_micros);
-    return finish_line(x, TRANSFER_BOX);
-}
-
-static cardbox_status export_parts(exporter *x, const store_rows *rows, const store_rows *ids)
-{
-    size_t count = (size_t)rows_count(rows), used = 0;
-    box_part *parts = calloc(count > 0 ? count : 1, sizeof(*parts));
-    cardbox_status status = CARDBOX_OK;
+    *count = (size_t)rows_count(rows);
+    box_part *parts = calloc(*count > 0 ? *count : 1, sizeof(*parts));
     if (parts == NULL)
-        return error_nomem(x->err);
-    for (size_t i = 0; i < count; i++) {
+        return NULL;
+    for (size_t i = 0; i < *count; i++) {
         int row = (int)i;
         parts[i] = (box_part){.ord = rows_int8(rows, row, BOX_COL_ORD),
                               .pos = rows_int8(rows, row, BOX_COL_POS),
                               .kind = rows_int4(rows, row, BOX_COL_KIND),
                               .row = row};
     }
-    qsort(parts, count, sizeof(*parts), compare_parts);
-    for (size_t i = 0; status == CARDBOX_OK && i < count && !x->stopped; i += used) {
-        uuid16 id = rows_uuid(ids, (int)parts[i].ord - 1, 0);
-        status = export_box(x, rows, parts + i, count - i, &id, &used);
-    }
-    free(parts);
-    return status;
+    qsort(parts, *count, sizeof(*parts), compare_parts);
+    return parts;
 }
 
-static cardbox_status read_boxes(exporter *x, const store_rows *ids, store_rows **rows)
+/* Reads boxes, their ids from position `skip` on, at most `most` of each. */
+static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
+                                 int64_t most, store_rows **rows)
 {
-    size_t count = (size_t)rows_count(ids);
     params p;
     box_read *reads = calloc(count, sizeof(*reads));
     if (reads == NULL)
@@ -254,7 +216,9 @@ static cardbox_status read_boxes(exporter *x, const store_rows *ids, store_rows 
     for (size_t i = 0; i < count; i++) {
         reads[i] = (box_read)BOX_READ_INIT;
         reads[i].tenant = x->tenant;
-        reads[i].box_id = rows_uuid(ids, (int)i, 0);
+        reads[i].box_id = ids[i];
+        reads[i].skip = skip;
+        reads[i].most = most;
     }
     params_init(&p, PAGE_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
     boxes_read_params(&p, reads, count);
@@ -264,33 +228,128 @@ static cardbox_status read_boxes(exporter *x, const store_rows *ids, store_rows 
     return status;
 }
 
+/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. */
+static void add_run(buf *out, view ids, int64_t pos, const box_head *head)
+{
+    scan_value id;
+    for (scan_walk walk = scan_enter(scan_whole(ids));
+         pos < head->before && scan_element(&walk, &id); pos++) {
+        if (pos < head->first)
+            continue;
+        buf_text(out, pos > 0 ? "," : "");
+        buf_view(out, id.text);
+    }
+}
+
+/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. */
+static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
+                       const box_head *head)
+{
+    size_t i = 1;
+    for (; i < count && parts[i].ord == parts[0].ord; i++)
+        add_run(&x->line, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head);
+    return i;
+}
+
+/* The ids of a long box that were not on the page of boxes. */
+static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length)
+{
+    cardbox_status status = CARDBOX_OK;
+    while (status == CARDBOX_OK && from < length && !x->stopped) {
+        store_rows *rows = NULL;
+        box_part *parts = NULL;
+        box_head head;
+        size_t count;
+        if (x->line.len >= PIECE_BYTES)
+            status = hand_over(x);
+        if (status == CARDBOX_OK)
+            status = read_boxes(x, id, 1, from, IDS_PAGE, &rows);
+        if (status == CARDBOX_OK)
+            parts = sort_parts(rows, &count);
+        if (status == CARDBOX_OK && (parts == NULL || count == 0))
+            status = error_nomem(x->err);
+        if (status == CARDBOX_OK) {
+            box_head_read(&head, rows, parts[0].row);
+            add_runs(x, rows, parts, count, &head);
+            from = head.before;
+        }
+        free(parts);
+        rows_free(rows);
+    }
+    return status;
+}
+
+/* Writes the box whose head is parts[0]; gives how many parts are its. */
+static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
+                                 size_t count, const uuid16 *id, size_t *used)
+{
+    buf *out = &x->line;
+    box_head head;
+    char text[UUID_TEXT_SIZE];
+    box_head_read(&head, rows, parts[0].row);
+    uuid16_format(text, id);
+    buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
+    *used = add_runs(x, rows, parts, count, &head);
+    cardbox_status status = add_rest(x, id, head.before, head.length);
+    if (status != CARDBOX_OK || x->stopped)
+        return status;
+    buf_char(out, ']');
+    add_jsonb(out, "parent_ids", head.parent_ids);
+    add_time(out, "updated_at", true, head.updated_micros);
+    if (head.created_micros != head.updated_micros)
+        add_time(out, "created_at", true, head.created_micros);
+    return finish_line(x, TRANSFER_BOX);
+}
+
+static cardbox_status export_parts(exporter *x, const store_rows *rows, const uuid16 *ids)
+{
+    size_t count, used = 0;
+    box_part *parts = sort_parts(rows, &count);
+    cardbox_status status = CARDBOX_OK;
+    if (parts == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count && !x->stopped; i += used)
+        status = export_box(x, rows, parts + i, count - i, &ids[parts[i].ord - 1], &used);
+    free(parts);
+    return status;
+}
+
+/* The ids of the next page of boxes, after *after unless that is NULL. */
+static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[PAGE_ROWS_MAX],
+                                 int *count)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params_text(&p, x->tenant);
+    if (after == NULL)
+        params_null(&p);
+    else
+        params_uuid(&p, after);
+    params_int8(&p, x->page);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &rows, x->err);
+    params_free(&p);
+    *count = rows_count(rows);
+    for (int i = 0; i < *count; i++)
+        ids[i] = rows_uuid(rows, i, 0);
+    rows_free(rows);
+    return status;
+}
+
 static cardbox_status export_boxes(exporter *x)
 {
-    uuid16 after;
+    uuid16 ids[PAGE_ROWS_MAX];
     cardbox_status status = CARDBOX_OK;
     for (int count = -1; status == CARDBOX_OK && count != 0 && !x->stopped;) {
-        store_rows *ids = NULL, *rows = NULL;
-        params p;
-        params_init(&p, 2 * CARDBOX_TENANT_MAX);
-        params_text(&p, x->tenant);
-        if (count < 0)
-            params_null(&p);
-        else
-            params_uuid(&p, &after);
-        params_int8(&p, x->page);
-        status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &ids, x->err);
-        params_free(&p);
-        count = rows_count(ids);
-        if (status == CARDBOX_OK && count > 0) {
-            after = rows_uuid(ids, count - 1, 0);
-            status = read_boxes(x, ids, &rows);
-        }
+        store_rows *rows = NULL;
+        status = next_boxes(x, count < 0 ? NULL : &ids[count - 1], ids, &count);
+        if (status == CARDBOX_OK && count > 0)
+            status = read_boxes(x, ids, (size_t)count, 0, IDS_FIRST, &rows);
         if (rows != NULL) {
             status = export_parts(x, rows, ids);
             adapt_page(x, rows);
         }
         rows_free(rows);
-        rows_free(ids);
     }
     return status;
 }
@@ -311,7 +370,7 @@ static cardbox_status count_lines(exporter *x)
     return status;
 }
 
-cardbox_status export_run(cardbox *db, const char *tenant, export_line take, void *arg,
+cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
                           cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
@@ -329,6 +388,8 @@ cardbox_status export_run(cardbox *db, const char *tenant, export_line take, voi
     if (status == CARDBOX_OK)
         status = count_lines(&x);
     if (status == CARDBOX_OK)
+        status = hand_over(&x);
+    if (status == CARDBOX_OK && !x.stopped)
         status = export_cards(&x);
     x.page = PAGE_ROWS_FIRST;
     if (status == CARDBOX_OK && !x.stopped)

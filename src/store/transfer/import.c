@@ -23,6 +23,7 @@ typedef struct import_batch {
 struct store_import {
     cardbox *db;
     const char *tenant;
+    bool only_own; /* refuses rows of other tenants */
     import_refusal refused;
     void *arg;
     import_result result;
@@ -48,6 +49,11 @@ cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
     in->arg = arg;
     *out = in;
     return CARDBOX_OK;
+}
+
+void import_only_own(store_import *in)
+{
+    in->only_own = true;
 }
 
 static void free_item(import_item *item)
@@ -382,7 +388,7 @@ cardbox_status import_line(store_import *in, view line, cardbox_error *err)
     import_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
         return error_nomem(err);
-    cardbox_status status = import_item_read(item, number, line, in->tenant, &why);
+    cardbox_status status = import_item_read(item, number, line, in->tenant, in->only_own, &why);
     if (status == CARDBOX_OK) {
         note_ignored(in, item);
         return add_item(in, item, err);

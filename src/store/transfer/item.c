@@ -173,7 +173,11 @@ static cardbox_status read_tenant(import_item *item, const members *m, const cha
     if (tenant == NULL)
         return read_text(item, m->tenant_id, "tenant_id", CARDBOX_TENANT_MAX, out, err);
     *out = view_of(tenant);
-    return CARDBOX_OK;
+    if (!item->only_own || is_unset(m->tenant_id))
+        return CARDBOX_OK;
+    if (m->tenant_id.kind == SCAN_STRING && scan_string_is(m->tenant_id.text, *out))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "tenant_id names another project than the request's");
 }
 
 /* Old writers encoded some values twice. A string that says an object or an array becomes it; any
@@ -404,13 +408,14 @@ static cardbox_status keep_line(import_item *out, view line, cardbox_error *err)
 }
 
 cardbox_status import_item_read(import_item *out, uint64_t number, view line, const char *tenant,
-                                cardbox_error *err)
+                                bool only_own, cardbox_error *err)
 {
     scan_value row;
     scan_error fault;
     members m;
     *out = (import_item){.line = number,
                          .kind = TRANSFER_OTHER,
+                         .only_own = only_own,
                          .text = BUF_INIT(TRANSFER_LINE_MAX),
                          .decoded = BUF_INIT(2 * TRANSFER_LINE_MAX),
                          .normal = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX)};

@@ -21,7 +21,8 @@ typedef struct box_input {
 typedef struct import_item {
     uint64_t line;
     transfer_kind kind;
-    bool refused; /* known when it is written, and is_new of a box too */
+    bool only_own; /* as it was read */
+    bool refused;  /* known when it is written, and is_new of a box too */
     card_input card;
     box_input box;
     size_t ignored;        /* members that nobody knows */
@@ -32,12 +33,12 @@ typedef struct import_item {
 } import_item;
 
 /*
- * Reads a line. `tenant` NULL: the row names it. CARDBOX_NOMEM ends an import; any other failure is
- * the line's, and err->message says why it is refused. `kind` is set as far as it is known. To be
- * freed in any case.
+ * Reads a line. `tenant` NULL: the row names it; `only_own`: it may name no other. CARDBOX_NOMEM
+ * ends an import; any other failure is the line's, and err->message says why it is refused. `kind`
+ * is set as far as it is known. To be freed in any case.
  */
 cardbox_status import_item_read(import_item *out, uint64_t number, view line, const char *tenant,
-                                cardbox_error *err);
+                                bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
 

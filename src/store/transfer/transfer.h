@@ -1,5 +1,5 @@
 /*
- * transfer.h: a whole project as NDJSON, in and out, a line at a time and in constant memory. Knows
+ * transfer.h: a whole project as NDJSON, in and out, in memory that does not grow with it. Knows
  * nothing of files, terminals and HTTP: lines come from a caller and go to one.
  */
 #ifndef STORE_TRANSFER_H
@@ -42,6 +42,9 @@ typedef struct store_import store_import;
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
                           import_refusal refused, void *arg, cardbox_error *err);
 
+/* Rows that name another tenant are refused from now on; else `tenant` wins over what they say. */
+void import_only_own(store_import *in);
+
 /* Takes the next line (with or without its end). A bad one is reported and the import goes on; a
  * status other than CARDBOX_OK ends it. */
 cardbox_status import_line(store_import *in, view line, cardbox_error *err);
@@ -62,11 +65,13 @@ typedef struct export_counts {
     uint64_t total; /* lines that the whole export has */
 } export_counts;
 
-/* Takes a line, with its newline. False ends the export. */
-typedef bool (*export_line)(void *arg, view line, const export_counts *counts);
+/* Takes what comes next of the text: a line, or a part of one that is long, and the numbers of
+ * lines that are complete with it. The first piece is empty: only the total is known. False ends
+ * the export. */
+typedef bool (*export_piece)(void *arg, view piece, const export_counts *counts);
 
 /* Gives all cards and boxes of a tenant, as of one moment. CARDBOX_OK also if `take` ended it. */
-cardbox_status export_run(cardbox *db, const char *tenant, export_line take, void *arg,
+cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
                           cardbox_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * test_cli_lines.c: lines of a file, across chunks and over the limit.
+ * test_lines.c: lines of a file, across chunks and over the limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "cli/lines.h"
+#include <stdio.h>
+#include "base/lines.h"
 
 #define CHUNK (sizeof(((line_reader *)0)->chunk))
 
@@ -38,7 +39,7 @@ static void reads(void **state)
     FILE *file = file_of(text, sizeof(text) - 1);
 
     (void)state;
-    lines_init(&reader, file, 100);
+    lines_init(&reader, 100, lines_from_file, file);
     expect(&reader, LINE_READ, "one", 3);
     expect(&reader, LINE_READ, "", 0);
     expect(&reader, LINE_READ, "\0two\r", 5);
@@ -63,7 +64,7 @@ static void crosses_chunks(void **state)
         text[length] = '\n';
         text[3 * CHUNK - 1] = '\n';
         file = file_of(text, 3 * CHUNK);
-        lines_init(&reader, file, 3 * CHUNK);
+        lines_init(&reader, 3 * CHUNK, lines_from_file, file);
         expect(&reader, LINE_READ, text, length);
         expect(&reader, LINE_READ, text + length + 1, 3 * CHUNK - length - 2);
         expect(&reader, LINE_END, NULL, 0);
@@ -84,7 +85,7 @@ static void passes_over_long_lines(void **state)
     text[3 * CHUNK] = '\n';
     text[3 * CHUNK + 5] = '\n';
     file = file_of(text, 4 * CHUNK);
-    lines_init(&reader, file, CHUNK / 2);
+    lines_init(&reader, CHUNK / 2, lines_from_file, file);
     expect(&reader, LINE_TOO_LONG, NULL, 0);
     expect(&reader, LINE_READ, "xxxx", 4);
     expect(&reader, LINE_TOO_LONG, NULL, 0);

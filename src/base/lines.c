@@ -1,13 +1,16 @@
 /*
- * lines.c: lines of a file by chunks. A line inside of one chunk is lent from there without a copy.
+ * lines.c: lines out of chunks. A line inside of one chunk is lent from there without a copy.
  */
-#include "cli/lines.h"
+#include "base/lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 
-void lines_init(line_reader *reader, FILE *in, size_t longest)
+void lines_init(line_reader *reader, size_t longest, line_source source, void *arg)
 {
-    reader->in = in;
+    reader->source = source;
+    reader->arg = arg;
+    reader->failed = false;
     reader->bytes = 0;
     reader->at = 0;
     reader->end = 0;
@@ -22,9 +25,12 @@ void lines_free(line_reader *reader)
 /* False at the end and on a failure. */
 static bool refill(line_reader *reader)
 {
+    ssize_t len = reader->source(reader->arg, reader->chunk, sizeof(reader->chunk));
+
     reader->at = 0;
-    reader->end = fread(reader->chunk, 1, sizeof(reader->chunk), reader->in);
-    return reader->end > 0;
+    reader->end = len > 0 ? (size_t)len : 0;
+    reader->failed = len < 0;
+    return len > 0;
 }
 
 /* Gives what was gathered of a line that ended or that the file ended. */
@@ -61,7 +67,14 @@ line_state lines_next(line_reader *reader, view *line)
         if (newline != NULL)
             return give_gathered(reader, line);
     }
-    if (ferror(reader->in))
+    if (reader->failed)
         return LINE_FAILED;
     return gathered ? give_gathered(reader, line) : LINE_END;
+}
+
+ssize_t lines_from_file(void *file, char *to, size_t room)
+{
+    size_t len = fread(to, 1, room, file);
+
+    return len == 0 && ferror((FILE *)file) ? -1 : (ssize_t)len;
 }
