@@ -9,8 +9,8 @@
 
 typedef struct ring ring;
 
-/* `wake` is called on the thread's side when the loop found nothing to take, or too little room, and
- * there is some now. It may not use the ring. NULL: no memory. */
+/* `wake` is called on the thread's side when the loop found nothing to take, or too little room,
+ * and there is some now. It may not use the ring. NULL: no memory. */
 ring *ring_new(size_t size, void (*wake)(void *arg), void *arg);
 void ring_free(ring *r);
 

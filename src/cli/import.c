@@ -81,16 +81,10 @@ enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
 
 static void print_json(const import_result *result)
 {
-    printf("{\"lines\":%llu", (unsigned long long)result->lines);
-    for (int i = 0; i < THING_COUNT; i++) {
-        const import_counts *counts = &result->of[THINGS[i].kind];
-
-        printf(",\"%s\":{\"inserted\":%llu,\"unchanged\":%llu,\"repaired\":%llu,\"refused\":%llu}",
-               THINGS[i].name, (unsigned long long)counts->inserted,
-               (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
-               (unsigned long long)counts->refused);
-    }
-    printf(",\"ignored_members\":%llu}\n", (unsigned long long)result->ignored);
+    buf out = BUF_INIT(4096);
+    import_result_json(&out, result);
+    printf("{%s}\n", buf_str(&out));
+    buf_free(&out);
 }
 
 static void print_summary(const import_result *result)

@@ -31,6 +31,7 @@ static const struct {
     [FAULT_AWAY] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_UNFIT] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_TRANSFERS_FULL] = {503, "unavailable", "Retry-After", "5"},
     [FAULT_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_STOPPING] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
@@ -38,9 +39,13 @@ static const struct {
 
 /* Where the code alone says too little for operators. */
 static const char *const REASONS[] = {
-    [FAULT_UNAVAILABLE] = "memory",      [FAULT_AWAY] = "database_away",
-    [FAULT_UNFIT] = "database_unfit",    [FAULT_QUEUE_FULL] = "queue_full",
-    [FAULT_CLIENT_LEFT] = "client_left", [FAULT_STOPPING] = "stopping",
+    [FAULT_UNAVAILABLE] = "memory",
+    [FAULT_AWAY] = "database_away",
+    [FAULT_UNFIT] = "database_unfit",
+    [FAULT_QUEUE_FULL] = "queue_full",
+    [FAULT_TRANSFERS_FULL] = "transfers_full",
+    [FAULT_CLIENT_LEFT] = "client_left",
+    [FAULT_STOPPING] = "stopping",
 };
 
 enum { FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };

@@ -14,6 +14,8 @@ void handle_cards_batch(request *r);
 void handle_box(request *r);
 void handle_box_cards(request *r);
 void handle_boxes_batch(request *r);
+void handle_export(request *r);
+void handle_import(request *r);
 void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);

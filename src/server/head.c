@@ -137,19 +137,31 @@ const char *head_fault(const head *h, bool is_http11)
     return NULL;
 }
 
-bool head_is_json(const head *h)
+/* The content type without its parameters. */
+static view bare_type(const head *h)
 {
-    static const char PREFIX[] = "application/", SUFFIX[] = "+json";
     view type = h->content_type;
-    if (type.ptr == NULL)
-        return true;
     const char *end = memchr(type.ptr, ';', type.len);
     type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
     while (type.len > 0 && is_blank(type.ptr[type.len - 1]))
         type.len--;
+    return type;
+}
+
+bool head_is_json(const head *h)
+{
+    static const char PREFIX[] = "application/", SUFFIX[] = "+json";
+    if (h->content_type.ptr == NULL)
+        return true;
+    view type = bare_type(h);
     if (says(type, "application/json"))
         return true;
     return type.len > sizeof(PREFIX) + sizeof(SUFFIX) - 2 &&
            strncasecmp(type.ptr, PREFIX, sizeof(PREFIX) - 1) == 0 &&
            says((view){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
+}
+
+bool head_is_ndjson(const head *h)
+{
+    return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
 }

@@ -32,4 +32,7 @@ const char *head_fault(const head *h, bool is_http11);
 /* application/json or application/anything+json, whatever its parameters; or nothing. */
 bool head_is_json(const head *h);
 
+/* application/x-ndjson, whatever its parameters. */
+bool head_is_ndjson(const head *h);
+
 #endif

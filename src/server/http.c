@@ -33,9 +33,15 @@ static bool left(const request *r)
     return client_left(((const exchange *)r)->client);
 }
 
+static void cut(request *r)
+{
+    exchange *x = (exchange *)r;
+    client_shut(x->client, "its request was given up", clock_ms());
+}
+
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume, left};
+    static const request_host HOST = {resume, left, cut};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -47,10 +53,12 @@ static exchange *exchange_new(http *h)
         return NULL;
     request_init(&x->request, h->house, h->stats, h->joiner);
     x->request.host = &HOST;
+    x->request.transfers = h->transfers;
     x->http = h;
     x->next = NULL;
     x->begun = false;
     x->received = 0;
+    x->paced = 0;
     x->sent = 0;
     x->gzip = NULL;
     x->ended = false;
@@ -167,11 +175,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return MHD_NO;
     if (!x->begun)
         return http_begin(x, method, version);
-    if (*piece_len > 0) {
-        view bytes = {piece, *piece_len};
-        *piece_len = 0;
-        return http_receive(x, bytes);
-    }
+    if (*piece_len > 0)
+        return http_receive(x, (view){piece, *piece_len}, piece_len);
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
@@ -267,7 +272,7 @@ static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-http *http_new(shared *house, stats *s, joiner *j, int listen_fd)
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, int listen_fd)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
@@ -275,6 +280,7 @@ http *http_new(shared *house, stats *s, joiner *j, int listen_fd)
     h->house = house;
     h->stats = s;
     h->joiner = j;
+    h->transfers = t;
     h->daemon = start_daemon(h, listen_fd);
     if (h->daemon == NULL) {
         free(h);

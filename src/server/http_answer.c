@@ -60,7 +60,7 @@ static shown choose(exchange *x)
     const answer *a = &x->request.answer;
     view text = text_of(a);
     bool tagged = a->tagged && a->status == OK;
-    shown out = {.status = a->status, .varies = text.len >= GZIP_LEAST};
+    shown out = {.status = a->status, .varies = a->stream != NULL || text.len >= GZIP_LEAST};
     wishes w = {.codings = CODINGS_INIT};
     if (!tagged && !out.varies)
         return out;
@@ -106,14 +106,20 @@ static struct MHD_Response *respond_fixed(exchange *x, view text)
                                            MHD_RESPMEM_PERSISTENT);
 }
 
+/* In pieces, as they are or in gzip. */
+static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
+{
+    if (gzip)
+        x->gzip = squeeze_new();
+    return gzip && x->gzip == NULL ? NULL : http_stream(x);
+}
+
 static struct MHD_Response *respond_in_gzip(exchange *x, view text)
 {
     http *h = x->http;
     size_t len = 0;
-    if (text.len > GZIP_AT_ONCE) {
-        x->gzip = squeeze_new();
-        return x->gzip == NULL ? NULL : http_stream(x);
-    }
+    if (text.len > GZIP_AT_ONCE)
+        return respond_in_pieces(x, true);
     if (h->gzip == NULL)
         h->gzip = squeeze_new();
     if (h->gzip == NULL)
@@ -128,6 +134,8 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
     size_t len = 0;
     if (as->status == NOT_MODIFIED)
         return respond_fixed(x, VIEW(""));
+    if (a->stream != NULL)
+        return respond_in_pieces(x, as->gzip);
     if (as->gzip)
         return respond_in_gzip(x, text_of(a));
     if (a->fixed.ptr != NULL)

@@ -56,6 +56,11 @@ void client_move(client *c, client_state to, int64_t now_ms)
         c->fresh = false;
 }
 
+void client_renew(client *c, int64_t now_ms)
+{
+    c->since_ms = now_ms;
+}
+
 bool client_left(const client *c)
 {
     struct pollfd now = {c->fd, POLLRDHUP, 0};
@@ -84,7 +89,7 @@ static bool has_ended(const client *c)
     return client_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-static void shut(client *c, const char *reason, int64_t now_ms)
+void client_shut(client *c, const char *reason, int64_t now_ms)
 {
     log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
     shutdown(c->fd, SHUT_RDWR);
@@ -102,8 +107,8 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
         if (c->state != CLIENT_SENDING)
             continue;
         if (now_ms - c->since_ms >= patience_ms)
-            shut(c, "its request did not arrive in time", now_ms);
+            client_shut(c, "its request did not arrive in time", now_ms);
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-            shut(c, "it left in the middle of its request", now_ms);
+            client_shut(c, "it left in the middle of its request", now_ms);
     }
 }

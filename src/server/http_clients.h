@@ -35,6 +35,12 @@ void client_close(clients *all, client *c);
 /* The one way to another state. */
 void client_move(client *c, client_state to, int64_t now_ms);
 
+/* Its time begins anew: it is sending a long request, and not too slowly. */
+void client_renew(client *c, int64_t now_ms);
+
+/* Ends its connection. */
+void client_shut(client *c, const char *reason, int64_t now_ms);
+
 /* Whether the client has closed its side. */
 bool client_left(const client *c);
 

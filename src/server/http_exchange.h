@@ -23,6 +23,7 @@ typedef struct exchange {
     view raw_target;       /* where the library has it */
     bool begun;            /* its head was looked at */
     uint64_t received;     /* bytes of its body */
+    uint64_t paced;        /* of them, when its client was last found to be fast enough */
     size_t sent;           /* of the answer, if it goes piece by piece */
     squeeze *gzip;         /* the answer goes through it piece by piece; NULL: it does not */
     bool ended;            /* all of it has */
@@ -33,6 +34,7 @@ struct http {
     shared *house;
     stats *stats;
     joiner *joiner;
+    struct transfers *transfers;
     struct MHD_Daemon *daemon;
     int fd;
     clients clients;
@@ -53,8 +55,9 @@ struct http {
 /* Looks at the head, and refuses what must be refused. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
 
-/* Takes a piece of the body. */
-enum MHD_Result http_receive(exchange *x, view piece);
+/* Takes a piece of the body. Sets how much of it must come again, after the connection that is then
+ * suspended is resumed. */
+enum MHD_Result http_receive(exchange *x, view piece, size_t *left);
 
 /* Calls the handler: the whole request is here. */
 void http_work(exchange *x);

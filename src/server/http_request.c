@@ -2,16 +2,18 @@
  * http_request.c: a request comes in: its head is checked, its way found, its body counted and
  * kept. What it means is the handlers' business.
  */
-#include "base/log.h"
+#include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/fault.h"
 #include "server/head.h"
 #include "server/http_exchange.h"
 #include "server/http_frame.h"
 
-/* A refused body is read on, up to this many times its limit, so that the client comes to read the
- * answer. */
-enum { DRAIN_FACTOR = 4 };
+enum {
+    DRAIN_FACTOR = 4, /* a refused body is read on, up to so many times its limit, so that the
+                       * client comes to read the answer */
+    PACE_LEAST = 1024 /* bytes of a stream in each slow-request timeout */
+};
 
 /* --- the head --- */
 
@@ -127,10 +129,23 @@ static bool check_tenant(request *r)
     return false;
 }
 
+/* Lines, or one object. Its length has no limit. */
+static bool check_stream(request *r, const head *h)
+{
+    if ((head_is_json(h) || head_is_ndjson(h)) && !h->encoded)
+        return true;
+    fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
+                 "the body must be application/x-ndjson%s",
+                 h->encoded ? " without a content encoding" : "");
+    return false;
+}
+
 /* A body that the route does not take is read and ignored. */
 static bool check_body(request *r, const head *h)
 {
     const settings *set = r->shared->set;
+    if (r->match.route->body == ROUTE_STREAM)
+        return check_stream(r, h);
     if (h->length > (uint64_t)set->body_max) {
         fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
                      set->body_max);
@@ -162,8 +177,12 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     bool formed = check_form(r, h, framed, version);
     if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_tenant(r) &&
-        check_body(r, h))
-        return MHD_YES;
+        check_body(r, h)) {
+        if (r->match.route->body == ROUTE_STREAM)
+            r->match.route->handle(r);
+        if (r->state == REQUEST_ARRIVING)
+            return MHD_YES;
+    }
     bool readable =
         formed && !h->expects && h->length <= (uint64_t)r->shared->set->body_max * DRAIN_FACTOR;
     return readable ? MHD_YES : http_send(x);
@@ -171,10 +190,34 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 
 /* --- the body --- */
 
-enum MHD_Result http_receive(exchange *x, view piece)
+/* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
+ * come to read the answer. */
+static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
+{
+    request *r = &x->request;
+    size_t taken = r->state == REQUEST_ANSWERED ? piece.len : r->sink->take(r, piece);
+    int64_t now_ms = clock_ms();
+    x->received += taken;
+    *left = piece.len - taken;
+    client_move(x->client, CLIENT_SENDING, now_ms);
+    if (x->received - x->paced >= PACE_LEAST) {
+        x->paced = x->received;
+        client_renew(x->client, now_ms);
+    }
+    if (*left > 0) { /* that it waits is our doing */
+        client_move(x->client, CLIENT_WAITING, now_ms);
+        MHD_suspend_connection(x->connection);
+    }
+    return MHD_YES;
+}
+
+enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
 {
     request *r = &x->request;
     uint64_t most = (uint64_t)r->shared->set->body_max;
+    if (r->sink != NULL)
+        return receive_stream(x, piece, left);
+    *left = 0;
     x->received += piece.len;
     if (x->received > most * DRAIN_FACTOR)
         return MHD_NO;
@@ -196,7 +239,9 @@ void http_work(exchange *x)
 {
     request *r = &x->request;
     request_move(r, REQUEST_WORKING);
-    if (!buf_ok(&r->body))
+    if (r->sink != NULL)
+        r->sink->end(r);
+    else if (!buf_ok(&r->body))
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
     else
         r->match.route->handle(r);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "server/http.h"
 #include "server/links.h"
+#include "server/transfers.h"
 
 enum {
     EVENTS_MAX = 64,
@@ -39,6 +40,7 @@ struct loop {
     http *http;
     links *links;
     joiner *joiner;
+    transfers *transfers;
     pthread_t thread;
     bool started;
     loop_phase phase;
@@ -57,6 +59,7 @@ static void loop_free(loop *l)
     http_free(l->http);
     links_free(l->links); /* what is in flight ends here, and its batch with it */
     joiner_free(l->joiner);
+    transfers_free(l->transfers);
     if (l->wake_fd >= 0)
         close(l->wake_fd);
     if (l->epoll_fd >= 0)
@@ -74,7 +77,10 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
     if (status != CARDBOX_OK)
         return status;
     l->joiner = joiner_new(l->house, l->stats, l->links);
-    l->http = l->joiner == NULL ? NULL : http_new(l->house, l->stats, l->joiner, listen_fd);
+    l->transfers = transfers_new(l->house, l->wake_fd);
+    if (l->joiner == NULL || l->transfers == NULL)
+        return CARDBOX_NOMEM;
+    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, listen_fd);
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
@@ -115,9 +121,16 @@ static void start_draining(loop *l, int64_t now_ms)
     loop_move(l, LOOP_DRAINING, now_ms + l->house->set->drain_timeout_ms);
 }
 
-static void start_closing(loop *l, int64_t now_ms)
+/* None may be suspended when the HTTP library stops. */
+static void abort_all(loop *l)
 {
     joiner_abort(l->joiner);
+    transfers_abort(l->transfers);
+}
+
+static void start_closing(loop *l, int64_t now_ms)
+{
+    abort_all(l);
     loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
 }
 
@@ -134,7 +147,7 @@ static void go_on_stopping(loop *l, int64_t now_ms)
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
         start_closing(l, now_ms);
     if (l->phase == LOOP_CLOSING) {
-        joiner_abort(l->joiner); /* none may be suspended when the daemon stops */
+        abort_all(l);
         if (http_active(l->http) == 0 || now_ms >= l->phase_ms)
             loop_move(l, LOOP_OVER, now_ms);
     }
@@ -154,6 +167,7 @@ static int wait_ms(const loop *l)
     int64_t now_ms = clock_ms();
     int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
+    next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     if (l->phase != LOOP_SERVING)
         next_ms = earlier(next_ms, now_ms + LINGER_MS / 4);
     next_ms = earlier(next_ms, now_ms + WAIT_MOST_MS);
@@ -182,6 +196,7 @@ static void turn(loop *l)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
     links_tick(l->links, now_ms);
     joiner_tick(l->joiner, now_ms);
+    transfers_tick(l->transfers, now_ms);
     http_tick(l->http, now_ms);
     go_on_stopping(l, now_ms);
     if (http_ready || http_pending(l->http))
@@ -194,8 +209,7 @@ static void *run(void *arg)
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         turn(l);
-    /* A request that came in the last turn is suspended, perhaps. */
-    joiner_abort(l->joiner);
+    abort_all(l); /* one that came in the last turn */
     return NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "server/listen.h"
 #include "server/loop.h"
 #include "server/token_list.h"
+#include "server/transfers.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -43,7 +44,8 @@ static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
     long connections = set->read_connections + set->write_connections + set->list_connections;
-    long rest = DESCRIPTORS_KEPT + set->loops * (connections + DESCRIPTORS_OF_LOOP);
+    long rest =
+        DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     limit.rlim_cur = limit.rlim_max;
@@ -204,7 +206,8 @@ int main(int argc, char **argv)
         goto done;
     }
     s.house.reachable = s.listener.reachable;
-    if (!make_loops(&s) || !start_loops(&s))
+    s.house.hall = transfer_hall_new(&s.set);
+    if (s.house.hall == NULL || !make_loops(&s) || !start_loops(&s))
         goto done;
     s.keeper = keeper_start(&s.house);
     if (s.keeper == NULL)
@@ -221,6 +224,7 @@ done:
         tell_loops(&s, STOP_HURRY);
     for (size_t i = 0; i < s.count; i++)
         loop_join(s.loops[i]);
+    transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);
     keeper_stop(s.keeper);

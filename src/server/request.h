@@ -15,32 +15,55 @@ typedef enum request_state {
     REQUEST_WORKING,   /* its handler is running */
     REQUEST_SUSPENDED, /* it waits for the database, and its connection with it */
     REQUEST_ANSWERED,  /* the answer is complete */
-    REQUEST_SENDING    /* the answer is the HTTP library's */
+    REQUEST_SENDING    /* the answer is the HTTP library's; a stream may have to work on it again */
 } request_state;
 
 #define ANSWER_HEADERS_MAX 4
 
+struct request;
+
+typedef enum stream_state {
+    STREAM_PIECE,
+    STREAM_WAIT, /* nothing now: whoever makes it resumes the request */
+    STREAM_END,
+    STREAM_BROKEN /* the answer can't be completed, and its connection ends so that it shows */
+} stream_state;
+
+/* A body that is made while it is sent. */
+typedef struct answer_stream {
+    /* What comes next, lent until `took` says how much of it is no longer needed. */
+    stream_state (*peek)(struct request *r, view *piece);
+    void (*took)(struct request *r, size_t len);
+} answer_stream;
+
+/* Where the body of a request goes while it arrives. */
+typedef struct request_sink {
+    /* Gives how many bytes it took; if not all, whoever makes room resumes the request. */
+    size_t (*take)(struct request *r, view piece);
+    void (*end)(struct request *r); /* that was all: suspends the request, or answers it */
+} request_sink;
+
 typedef struct answer {
     unsigned status;
-    buf body;         /* JSON; used unless fixed is set */
-    view fixed;       /* static text instead */
-    const char *type; /* Content-Type; NULL: application/json */
-    bool close;       /* the connection ends with it */
-    bool tagged;      /* has an ETag, if it is a 200 */
-    int64_t version;  /* to stand in the ETag; 0: none */
-    size_t headers;   /* besides those that every answer has */
+    buf body;                    /* JSON; used unless fixed is set */
+    view fixed;                  /* static text instead */
+    const answer_stream *stream; /* or this; NULL: none */
+    const char *type;            /* Content-Type; NULL: application/json */
+    bool close;                  /* the connection ends with it */
+    bool tagged;                 /* has an ETag, if it is a 200 */
+    int64_t version;             /* to stand in the ETag; 0: none */
+    size_t headers;              /* besides those that every answer has */
     struct {
         const char *name;
         const char *value; /* static, or in the request's arena */
     } header[ANSWER_HEADERS_MAX];
 } answer;
 
-struct request;
-
 /* What a request asks of the connection that it came on. */
 typedef struct request_host {
-    void (*resume)(struct request *r);     /* its answer is complete */
+    void (*resume)(struct request *r);     /* what it waited for is there */
     bool (*left)(const struct request *r); /* nobody reads there any more */
+    void (*cut)(struct request *r);        /* its connection is to end, whatever it does */
 } request_host;
 
 /* Bytes that a request has without an allocation: paths, headers and one key fit. */
@@ -52,7 +75,8 @@ typedef struct request {
     shared *shared;
     stats *stats; /* of the loop */
     joiner *joiner;
-    view target; /* as it came */
+    struct transfers *transfers; /* of the loop */
+    view target;                 /* as it came */
     const char *method;
     view query;
     url_path path;
@@ -67,6 +91,7 @@ typedef struct request {
     char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
     void *plan;         /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
+    const request_sink *sink;      /* of a route with ROUTE_STREAM */
     arena memory;                  /* only what is before it is cleared for the next request */
     _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
 } request;

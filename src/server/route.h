@@ -35,7 +35,8 @@ typedef struct route {
     const char *name;    /* OpenAPI's operationId, for logs */
     route_body body;
     route_scope scope;
-    void (*handle)(struct request *r); /* called once the whole request is there */
+    void (*handle)(struct request *r); /* called once the whole request is there, or, with
+                                        * ROUTE_STREAM, its head */
 } route;
 
 typedef struct route_match {

@@ -22,8 +22,9 @@ typedef struct settings {
     long idle_timeout_s;
     long connect_timeout_ms;
     long drain_timeout_ms;
-    long body_max;     /* bytes */
-    long response_max; /* bytes */
+    long transfers_max; /* exports and imports at once, of all loops */
+    long body_max;      /* bytes */
+    long response_max;  /* bytes */
     bool no_named_statements;
     bool access_log;
     const char *log_level;

@@ -21,8 +21,11 @@ typedef enum stop_phase {
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
 typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
+struct transfer_hall;
+
 typedef struct shared {
     const settings *set;
+    struct transfer_hall *hall; /* exports and imports */
     stats *stats;               /* one for each loop; each writes its own */
     int64_t started_s;          /* seconds since 1970 */
     atomic_int stop;            /* stop_phase */

@@ -404,15 +404,16 @@ def _take_body(response, data):
 
 
 def _take_chunks(data):
-    body = b""
+    pieces, at = [], 0
     while True:
-        size, separator, data = data.partition(b"\r\n")
-        size = int(size, 16)
-        if not separator or len(data) < size + 2:
+        start = data.find(b"\r\n", at) + 2
+        size = int(data[at:start], 16) if start > 1 else -1
+        if size < 0 or len(data) < start + size + 2:
             raise ValueError("chunked body cut short")
-        body, data = body + data[:size], data[size + 2:]
+        pieces.append(data[start:start + size])
+        at = start + size + 2
         if size == 0:
-            return body, data
+            return b"".join(pieces), data[at:]
 
 
 # --- cases ---

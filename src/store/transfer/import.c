@@ -28,6 +28,7 @@ struct store_import {
     void *arg;
     import_result result;
     import_batch batches[TRANSFER_OTHER]; /* cards, boxes */
+    uint64_t failed_line;                 /* the first of a batch that ended the import; 0: none */
 };
 
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
@@ -83,6 +84,34 @@ void import_free(store_import *in)
 const import_result *import_so_far(const store_import *in)
 {
     return &in->result;
+}
+
+uint64_t import_settled(const store_import *in)
+{
+    uint64_t first = in->failed_line == 0 ? in->result.lines + 1 : in->failed_line;
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
+        const import_batch *batch = &in->batches[kind];
+        if (batch->count > 0 && batch->items[0]->line < first)
+            first = batch->items[0]->line;
+    }
+    return first - 1;
+}
+
+void import_result_json(buf *out, const import_result *result)
+{
+    static const char *const NAMES[TRANSFER_KINDS] = {
+        [TRANSFER_CARD] = "cards", [TRANSFER_BOX] = "boxes", [TRANSFER_OTHER] = "other"};
+    buf_printf(out, "\"lines\":%llu", (unsigned long long)result->lines);
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        const import_counts *counts = &result->of[kind];
+        buf_printf(
+            out,
+            ",\"%s\":{\"inserted\":%llu,\"unchanged\":%llu,\"repaired\":%llu,\"refused\":%llu}",
+            NAMES[kind], (unsigned long long)counts->inserted,
+            (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
+            (unsigned long long)counts->refused);
+    }
+    buf_printf(out, ",\"ignored_members\":%llu", (unsigned long long)result->ignored);
 }
 
 static void refuse(store_import *in, transfer_kind kind, uint64_t line, const char *reason)
@@ -337,6 +366,8 @@ static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error 
     if (batch->count == 0)
         return CARDBOX_OK;
     cardbox_status status = write_items(in, kind, batch->items, batch->count, &own);
+    if (status != CARDBOX_OK)
+        in->failed_line = batch->items[0]->line;
     if (status != CARDBOX_OK && err != NULL)
         *err = own;
     empty_batch(batch);

@@ -5,7 +5,7 @@
 #ifndef STORE_TRANSFER_H
 #define STORE_TRANSFER_H
 
-#include "base/view.h"
+#include "base/buf.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 
@@ -56,6 +56,12 @@ void import_too_long(store_import *in);
 cardbox_status import_finish(store_import *in, cardbox_error *err);
 
 const import_result *import_so_far(const store_import *in);
+
+/* Lines, from the first on, of which each is written or was reported, also after a failure. */
+uint64_t import_settled(const store_import *in);
+
+/* Appends the members "lines", "cards", "boxes", "other" and "ignored_members", without braces. */
+void import_result_json(buf *out, const import_result *result);
 void import_free(store_import *in);
 
 /* --- export --- */

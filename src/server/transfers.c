@@ -1,0 +1,338 @@
+/*
+ * transfers.c: the life of a transfer. Thread and loop each hold it; who lets go last frees it, so
+ * that a client that leaves never waits for the thread, nor the loop for the database.
+ */
+#include "server/transfers.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/fault.h"
+
+enum {
+    RING_BYTES = 256 * 1024, /* between a thread and its client */
+    ROUND_MS = 250,          /* is the client still there? */
+    PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
+};
+
+struct transfer_hall {
+    const settings *set;
+    pthread_mutex_t lock;
+    pthread_cond_t left;
+    size_t running;
+    cardbox *db; /* opened by the first that needs it */
+};
+
+struct transfers {
+    shared *house;
+    int wake_fd;
+    transfer *first;
+    int64_t due_ms; /* the next round */
+};
+
+/* --- the hall --- */
+
+transfer_hall *transfer_hall_new(const settings *set)
+{
+    transfer_hall *h = calloc(1, sizeof(*h));
+    if (h == NULL)
+        return NULL;
+    h->set = set;
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->left, NULL);
+    return h;
+}
+
+void transfer_hall_free(transfer_hall *h)
+{
+    if (h == NULL)
+        return;
+    pthread_mutex_lock(&h->lock);
+    while (h->running > 0)
+        pthread_cond_wait(&h->left, &h->lock);
+    pthread_mutex_unlock(&h->lock);
+    cardbox_close(h->db);
+    pthread_cond_destroy(&h->left);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+static bool hall_enter(transfer_hall *h)
+{
+    pthread_mutex_lock(&h->lock);
+    bool room = h->running < (size_t)h->set->transfers_max;
+    h->running += room;
+    pthread_mutex_unlock(&h->lock);
+    return room;
+}
+
+static void hall_leave(transfer_hall *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->running--;
+    pthread_cond_signal(&h->left);
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* The pool that all transfers share. */
+static cardbox_status hall_open(transfer_hall *h, cardbox **db, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    options.conninfo = h->set->dsn;
+    options.application_name = "cardboxd transfer";
+    options.pool_max = (unsigned)h->set->transfers_max;
+    options.connect_timeout_ms = (unsigned)h->set->connect_timeout_ms;
+    options.no_named_statements = h->set->no_named_statements;
+    pthread_mutex_lock(&h->lock);
+    if (h->db == NULL)
+        status = cardbox_open(&h->db, &options, err);
+    *db = h->db;
+    pthread_mutex_unlock(&h->lock);
+    return status;
+}
+
+/* --- one, on both sides --- */
+
+static void let_go(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    int left = --t->holders;
+    pthread_mutex_unlock(&t->lock);
+    if (left > 0)
+        return;
+    t->kind->clear(t);
+    ring_free(t->ring);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+static void wake_locked(const transfer *t)
+{
+    uint64_t one = 1;
+    if (t->wake_fd >= 0 && write(t->wake_fd, &one, sizeof(one)) < 0)
+        log_debug("wake", "transfer=yes");
+}
+
+static void wake(void *arg)
+{
+    transfer *t = arg;
+    pthread_mutex_lock(&t->lock);
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+transfer_stand transfer_stands(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    transfer_stand now = {t->begun, t->over, t->status};
+    pthread_mutex_unlock(&t->lock);
+    return now;
+}
+
+/* --- the thread --- */
+
+void transfer_begun(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->begun = true;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void *run(void *arg)
+{
+    transfer *t = arg;
+    transfer_hall *h = t->hall;
+    cardbox_status status = hall_open(h, &t->db, &t->err);
+    if (status == CARDBOX_OK)
+        status = t->kind->run(t);
+    pthread_mutex_lock(&t->lock);
+    t->over = true;
+    t->status = status;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+    hall_leave(h);
+    return NULL;
+}
+
+static bool start_thread(transfer *t)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, t) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
+}
+
+/* --- the loop --- */
+
+static void leave_list(transfer *t)
+{
+    transfer **at = &t->home->first;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+}
+
+/* The request ends, whatever the thread is doing: it will find the ring shut. */
+static void release(void *plan)
+{
+    transfer *t = plan;
+    leave_list(t);
+    t->request = NULL;
+    ring_shut(t->ring);
+    pthread_mutex_lock(&t->lock);
+    t->wake_fd = -1;
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+}
+
+static transfer *make(request *r, const transfer_kind_of *kind)
+{
+    transfer *t = calloc(1, kind->size);
+    if (t == NULL)
+        return NULL;
+    view tenant = request_tenant(r);
+    t->kind = kind;
+    t->hall = r->shared->hall;
+    t->home = r->transfers;
+    t->request = r;
+    t->err = (cardbox_error)CARDBOX_ERROR_INIT;
+    t->excused = true;
+    t->check_ms = clock_ms() + r->shared->set->idle_timeout_s * 1000;
+    t->wake_fd = t->home->wake_fd;
+    t->holders = 2;
+    pthread_mutex_init(&t->lock, NULL);
+    snprintf(t->tenant, sizeof(t->tenant), "%.*s", (int)tenant.len, tenant.ptr);
+    t->ring = ring_new(RING_BYTES, wake, t);
+    if (t->ring != NULL && start_thread(t))
+        return t;
+    ring_free(t->ring);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    return NULL;
+}
+
+transfer *transfer_start(request *r, const transfer_kind_of *kind)
+{
+    if (database_is_away(r->shared)) {
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+        return NULL;
+    }
+    if (!hall_enter(r->shared->hall)) {
+        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "too many exports and imports are under way");
+        return NULL;
+    }
+    transfer *t = make(r, kind);
+    if (t == NULL) {
+        hall_leave(r->shared->hall);
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        return NULL;
+    }
+    t->next = t->home->first;
+    t->home->first = t;
+    r->plan = t;
+    r->drop_plan = release;
+    return t;
+}
+
+void transfer_resume(transfer *t)
+{
+    if (!t->waits)
+        return;
+    t->waits = false;
+    t->request->host->resume(t->request);
+}
+
+void transfer_answer_failed(transfer *t)
+{
+    request *r = t->request;
+    if (t->aborted && atomic_load(&r->shared->stop) != STOP_NOT)
+        fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
+    else if (t->aborted)
+        fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
+    else if (t->db == NULL && t->err.status == CARDBOX_INTERNAL)
+        fault_answer_unfit(r, false);
+    else
+        fault_answer_store(r, &t->err);
+}
+
+/* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
+ * something, ends too. */
+static void give_up(transfer *t)
+{
+    request *r = t->request;
+    t->aborted = true;
+    ring_shut(t->ring);
+    if (t->waits)
+        transfer_resume(t);
+    else if (r->state == REQUEST_SENDING)
+        r->host->cut(r);
+}
+
+/* Gives up clients that have left while their connection was suspended, which nobody else would
+ * notice, or read too slowly. An import is finished for who is gone too. */
+static void check_client(transfer *t, int64_t now_ms)
+{
+    request *r = t->request;
+    bool suspended = t->waits || r->state == REQUEST_SUSPENDED;
+    if (suspended && r->sink == NULL && r->host->left(r)) {
+        log_debug("transfer_ended", "reason=\"the client left\"");
+        give_up(t);
+        return;
+    }
+    if (now_ms < t->check_ms)
+        return;
+    if (!t->excused && t->moved - t->marked < PACE_LEAST) {
+        log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
+        give_up(t);
+    }
+    t->marked = t->moved;
+    t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
+    t->check_ms = now_ms + r->shared->set->idle_timeout_s * 1000;
+}
+
+transfers *transfers_new(shared *house, int wake_fd)
+{
+    transfers *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        return NULL;
+    all->house = house;
+    all->wake_fd = wake_fd;
+    return all;
+}
+
+void transfers_free(transfers *all)
+{
+    free(all);
+}
+
+void transfers_tick(transfers *all, int64_t now_ms)
+{
+    bool round = now_ms >= all->due_ms;
+    if (round)
+        all->due_ms = now_ms + ROUND_MS;
+    for (transfer *t = all->first, *next = NULL; t != NULL; t = next) {
+        next = t->next;
+        if (round && !t->aborted)
+            check_client(t, now_ms);
+        t->kind->look(t);
+    }
+}
+
+int64_t transfers_next_ms(const transfers *all)
+{
+    return all->first == NULL ? INT64_MAX : all->due_ms;
+}
+
+void transfers_abort(transfers *all)
+{
+    for (transfer *t = all->first; t != NULL; t = t->next) {
+        if (!t->aborted)
+            give_up(t);
+        t->kind->look(t);
+    }
+}
