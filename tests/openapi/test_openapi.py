@@ -173,6 +173,8 @@ CARDS = "/projects/{project_id}/cards/batch"
 A_BOX = "/projects/{project_id}/boxes/{box_id}"
 BOX_CARDS = "/projects/{project_id}/boxes/{box_id}/cards"
 BOXES = "/projects/{project_id}/boxes/batch"
+EXPORT = "/projects/{project_id}/export"
+IMPORT = "/projects/{project_id}/import"
 NO_BOX = "/projects/demo/boxes/" + BOX + "9"
 
 # method, documented path, path, JSON body, status
@@ -206,6 +208,12 @@ REQUESTS = [
     ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [BOX + "3"], "hydrate": True}, 200),
     ("POST", BOXES, "/projects/demo/boxes/batch", {"box_ids": [str(i) for i in range(101)]}, 400),
     ("POST", BOXES, "/projects/demo/boxes/batch", {"limit": []}, 422),
+    ("GET", EXPORT, "/projects/demo/export", None, 200),
+    ("GET", EXPORT, "/projects/nothing/export", None, 200),
+    ("GET", EXPORT, "/projects/%00/export", None, 400),
+    ("POST", IMPORT, "/projects/demo/import", {"kind": "card", "card_id": "a", "content": 1}, 200),
+    ("POST", IMPORT, "/projects/demo/import", {"kind": "card"}, 200),
+    ("PUT", IMPORT, "/projects/demo/import", {}, 405),
     ("GET", "/healthz", "/healthz", None, 200),
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),

@@ -193,7 +193,7 @@ static inline void render(request *r, const join_rows *rows)
 
 static inline void add_ticket(size_t number, const join_ticket *ticket)
 {
-    static const request_host HOST = {resume, left};
+    static const request_host HOST = {.resume = resume, .left = left};
     request *r = &requests[number];
     request_init(r, &house, &counts, j);
     r->host = &HOST;

@@ -339,12 +339,15 @@ static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[PA
 static cardbox_status export_boxes(exporter *x)
 {
     uuid16 ids[PAGE_ROWS_MAX];
+    const uuid16 *after = NULL;
     cardbox_status status = CARDBOX_OK;
-    for (int count = -1; status == CARDBOX_OK && count != 0 && !x->stopped;) {
+    for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
         store_rows *rows = NULL;
-        status = next_boxes(x, count < 0 ? NULL : &ids[count - 1], ids, &count);
-        if (status == CARDBOX_OK && count > 0)
+        status = next_boxes(x, after, ids, &count);
+        if (status == CARDBOX_OK && count > 0) {
+            after = &ids[count - 1];
             status = read_boxes(x, ids, (size_t)count, 0, IDS_FIRST, &rows);
+        }
         if (rows != NULL) {
             status = export_parts(x, rows, ids);
             adapt_page(x, rows);
