@@ -1,0 +1,332 @@
+/*
+ * convert.c: goes through a session's entries. A line that was converted before is recognised by
+ * restoring what it was and converting that once more: only if the very same line comes out it is
+ * replaced by what it was; anything else, edited or never ours, is converted as it is.
+ */
+#include "store/session/convert.h"
+#include "store/session/convert_parts.h"
+#include "store/session/names.h"
+
+/* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
+enum { LEVELS_ADDED = 3 };
+
+typedef struct conversion {
+    buf *out;
+    const session_item *items;
+    size_t count;
+    session_names children; /* how many entries hang on an id */
+    session_names calls;    /* where in `names` a call's tool is */
+    view *names;            /* JSON */
+    size_t name_count, name_capacity;
+    arena *memory;
+} conversion;
+
+void convert_put_member(buf *out, const char *name, view value)
+{
+    if (value.len == 0)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    buf_view(out, value);
+}
+
+void convert_put_link(buf *out, const session_item *item, view id)
+{
+    buf_text(out, "{\"id\":");
+    buf_json_string(out, id);
+    buf_text(out, ",\"parentId\":");
+    if (item->has_parent)
+        buf_json_string(out, item->parent);
+    else
+        buf_text(out, "null");
+    convert_put_member(out, "timestamp", item->entry->timestamp);
+}
+
+bool convert_is_deep(view text)
+{
+    return !scan_check(text, CARDBOX_JSON_DEPTH_MAX - LEVELS_ADDED, NULL, NULL, NULL);
+}
+
+bool convert_read(session_entry *out, view text, view id, arena *memory)
+{
+    session_lines lines = session_lines_of(text);
+    session_line line;
+    const char *reason;
+
+    if (!session_lines_next(&lines, &line) || line.kind != SESSION_LINE_ENTRY ||
+        line.text.len != text.len || !session_entry_read(out, &line, id, memory, &reason))
+        return false;
+    if (out->id_is_made)
+        out->id = id;
+    return true;
+}
+
+/* --- lines that were converted before --- */
+
+/* Whether a conversion gives the item's own line, but for its newline. */
+static bool is_line(const buf *made, const session_item *item)
+{
+    view text = item->entry->text;
+
+    return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
+}
+
+/* The text that stands in a line of plain: an object, or pieces. Owned by the arena. */
+static bool restored_text(view *out, scan_value kept, scan_value line, arena *memory)
+{
+    buf text = BUF_INIT(SESSION_LINE_MAX);
+    bool fine = true;
+
+    if (kept.kind == SCAN_OBJECT)
+        buf_view(&text, kept.text);
+    else
+        fine = holes_fill(&text, kept, line);
+    *out = (view){arena_copy(memory, (view){buf_str(&text), text.len}), text.len};
+    buf_free(&text);
+    return fine && out->ptr != NULL;
+}
+
+static bool restore_pi(conversion *c, const session_item *item)
+{
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    session_item original = *item;
+    session_entry entry;
+    view text;
+    scan_value kept = scan_find(item->entry->value, "pi");
+    bool fine = kept.kind == SCAN_OBJECT || kept.kind == SCAN_ARRAY;
+
+    fine = fine && restored_text(&text, kept, item->entry->value, c->memory) &&
+           convert_read(&entry, text, item->entry->id, c->memory);
+    if (fine) {
+        original.entry = &entry;
+        convert_to_plain(&again, &original, item->entry->id, c->memory);
+        fine = is_line(&again, item);
+    }
+    if (fine) {
+        buf_view(c->out, text);
+        buf_char(c->out, '\n');
+    }
+    buf_free(&again);
+    return fine;
+}
+
+/* The entries that a line of pi was made of. */
+typedef struct restored_run {
+    session_item *items;
+    size_t count, capacity;
+} restored_run;
+
+static bool add_restored(restored_run *run, view text, const session_item *item, arena *memory)
+{
+    session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
+
+    if (run->count == run->capacity) {
+        size_t capacity = run->capacity == 0 ? 4 : run->capacity * 2;
+        session_item *more = arena_zeros(memory, capacity, sizeof(*more));
+        if (more == NULL)
+            return false;
+        if (run->count > 0)
+            memcpy(more, run->items, run->count * sizeof(*more));
+        run->items = more;
+        run->capacity = capacity;
+    }
+    if (entry == NULL || !convert_read(entry, text, item->entry->id, memory))
+        return false;
+    run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
+    return true;
+}
+
+/* From "data" where "plain" is true, else from pieces each in "plain". */
+static bool read_run(restored_run *run, const session_item *item, arena *memory)
+{
+    scan_value kept = scan_find(item->entry->value, "plain"), data, pieces;
+    scan_walk walk = scan_enter(kept);
+    view text;
+
+    if (kept.kind == SCAN_TRUE) {
+        data = scan_find(item->entry->value, "data");
+        return data.kind == SCAN_OBJECT && add_restored(run, data.text, item, memory);
+    }
+    while (kept.kind == SCAN_ARRAY && scan_element(&walk, &pieces)) {
+        if (pieces.kind != SCAN_ARRAY ||
+            !restored_text(&text, pieces, item->entry->value, memory) ||
+            !add_restored(run, text, item, memory))
+            return false;
+    }
+    return run->count > 0;
+}
+
+static bool restore_plain(conversion *c, const session_item *item)
+{
+    restored_run run = {NULL, 0, 0};
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    bool fine = read_run(&run, item, c->memory);
+
+    if (fine) {
+        convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text,
+                      c->memory);
+        fine = is_line(&again, item);
+    }
+    for (size_t i = 0; fine && i < run.count; i++) {
+        buf_view(c->out, run.items[i].entry->text);
+        buf_char(c->out, '\n');
+    }
+    buf_free(&again);
+    return fine;
+}
+
+/* --- pi to plain --- */
+
+static void pi_to_plain(conversion *c, const session_header *header)
+{
+    buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (header != NULL) {
+        convert_make_header(&made, header->id, header->timestamp);
+        if (made.len != header->text.len + 1 ||
+            memcmp(made.data, header->text.ptr, header->text.len) != 0)
+            convert_header_to_plain(c->out, header, c->memory);
+    }
+    buf_free(&made);
+    for (size_t i = 0; i < c->count && !c->memory->failed; i++) {
+        const session_item *item = &c->items[i];
+        if (!restore_plain(c, item))
+            convert_to_plain(c->out, item, item->entry->id, c->memory);
+    }
+}
+
+/* --- plain to pi --- */
+
+static void count_children(conversion *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const session_item *item = &c->items[i];
+        uint32_t children = item->has_parent ? session_names_get(&c->children, item->parent) : 0;
+        if (item->has_parent)
+            session_names_set(&c->children, item->parent,
+                              children == SESSION_NONE ? 1 : children + 1);
+    }
+}
+
+/* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
+ * file and hang on it alone. */
+static size_t run_at(const conversion *c, size_t at)
+{
+    const session_item *items = c->items;
+    session_kind kind = items[at].entry->kind;
+    size_t to = at + 1;
+
+    if (kind != SESSION_PLAIN_ASSISTANT && kind != SESSION_PLAIN_TOOL)
+        return 1;
+    while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
+           view_equal(items[to].parent, items[to - 1].entry->id) &&
+           session_names_get(&c->children, items[to].parent) == 1)
+        to++;
+    return to - at;
+}
+
+static void note_call(conversion *c, scan_value id, scan_value name)
+{
+    view call;
+
+    if (name.kind != SCAN_STRING || !session_text_of(&call, id, c->memory))
+        return;
+    if (c->name_count == c->name_capacity) {
+        size_t capacity = c->name_capacity == 0 ? 64 : c->name_capacity * 2;
+        view *more = arena_zeros(c->memory, capacity, sizeof(*more));
+        if (more == NULL)
+            return;
+        if (c->name_count > 0)
+            memcpy(more, c->names, c->name_count * sizeof(*more));
+        c->names = more;
+        c->name_capacity = capacity;
+    }
+    c->names[c->name_count] = name.text;
+    session_names_set(&c->calls, call, (uint32_t)c->name_count++);
+}
+
+/* Remembers what tools are called, for the results that name a call only. */
+static void note_calls(conversion *c, const session_entry *entry)
+{
+    static const char *const NAMES[] = {"id", "name"};
+    scan_value calls = scan_find(entry->value, "toolCalls"), call, found[2];
+    scan_walk walk = scan_enter(calls);
+
+    if (entry->kind == SESSION_PLAIN_TOOL)
+        note_call(c, entry->target, scan_find(entry->value, "name"));
+    if (entry->kind != SESSION_PLAIN_ASSISTANT || calls.kind != SCAN_ARRAY)
+        return;
+    while (scan_element(&walk, &call)) {
+        session_pick(call, NAMES, found, 2);
+        note_call(c, found[0], found[1]);
+    }
+}
+
+/* The name of the tool whose result an entry is. */
+static view name_of(const conversion *c, const session_entry *entry)
+{
+    uint32_t at = SESSION_NONE;
+    view call;
+
+    if (entry->kind == SESSION_PLAIN_TOOL_RESULT &&
+        session_text_of(&call, entry->target, c->memory))
+        at = session_names_get(&c->calls, call);
+    return at != SESSION_NONE ? c->names[at] : (view){"", 0};
+}
+
+/* A header that went into plain as its first entry comes back. */
+static bool restore_header(conversion *c)
+{
+    scan_value kept = scan_find(c->items[0].entry->value, "pi");
+    session_lines lines = session_lines_of(kept.kind == SCAN_OBJECT ? kept.text : VIEW("{}"));
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    session_header header;
+    session_line line;
+    bool fine = session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
+                session_header_read(&header, &line, c->memory);
+
+    if (fine) {
+        convert_header_to_plain(&again, &header, c->memory);
+        fine = is_line(&again, &c->items[0]);
+    }
+    if (fine) {
+        buf_view(c->out, header.text);
+        buf_char(c->out, '\n');
+    }
+    buf_free(&again);
+    return fine;
+}
+
+static void plain_to_pi(conversion *c, view session_id)
+{
+    size_t at = 0;
+
+    count_children(c);
+    if (c->count > 0 && restore_header(c))
+        at = 1;
+    else
+        convert_make_header(c->out, session_id,
+                            c->count > 0 ? c->items[0].entry->timestamp : (view){"", 0});
+    while (at < c->count && !c->memory->failed) {
+        size_t count = run_at(c, at);
+        for (size_t i = at; i < at + count; i++)
+            note_calls(c, c->items[i].entry);
+        if (count > 1 || !restore_pi(c, &c->items[at]))
+            convert_to_pi(c->out, &c->items[at], count, name_of(c, c->items[at].entry), c->memory);
+        at += count;
+    }
+}
+
+bool session_convert(buf *out, session_dialect from, const session_header *header,
+                     const session_item *items, size_t count, view session_id, arena *memory)
+{
+    conversion c = {.out = out, .items = items, .count = count, .memory = memory};
+
+    if (!session_names_init(&c.children, count, memory) ||
+        !session_names_init(&c.calls, count / 2, memory))
+        return false;
+    if (from == SESSION_PI)
+        pi_to_plain(&c, header);
+    else
+        plain_to_pi(&c, session_id);
+    return buf_ok(out) && !memory->failed;
+}

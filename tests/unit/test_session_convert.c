@@ -1,0 +1,431 @@
+/*
+ * test_session_convert.c: sessions from one dialect to the other and back: the same entries, to the
+ * byte; and what the other side sees, word for word.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "store/session/convert.h"
+#include "unit/context_check.h"
+
+/* All of a file that is in its tree, in the other dialect. */
+static buf convert(const session_file *file, session_dialect from)
+{
+    buf out = BUF_INIT(SESSION_CONVERTED_MAX);
+    arena memory = ARENA_INIT;
+    session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent;
+        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
+        if (parent != SESSION_NONE)
+            items[count].parent = file->entries[parent].id;
+        count++;
+    }
+    assert_true(session_convert(&out, from, file->has_header ? &file->header : NULL, items, count,
+                                VIEW("made"), &memory));
+    arena_reset(&memory);
+    return out;
+}
+
+static session_file read_file(const buf *text)
+{
+    session_file file;
+
+    assert_true(session_file_read(&file, whole(text), VIEW("s1")));
+    return file;
+}
+
+/* Entries in the tree of both, one by one. */
+static void assert_same_entries(const session_file *a, const session_file *b)
+{
+    uint32_t i = 0, j = 0;
+
+    for (;; i++, j++) {
+        while (i < a->count && a->tree.nodes[i].place != SESSION_IN_TREE)
+            i++;
+        while (j < b->count && b->tree.nodes[j].place != SESSION_IN_TREE)
+            j++;
+        if (i == a->count || j == b->count)
+            break;
+        if (!view_equal(a->entries[i].text, b->entries[j].text))
+            fail_msg("\n%.*s\nbecame\n%.*s", (int)a->entries[i].text.len, a->entries[i].text.ptr,
+                     (int)b->entries[j].text.len, b->entries[j].text.ptr);
+    }
+    assert_int_equal(i, a->count);
+    assert_int_equal(j, b->count);
+}
+
+/* There, back, there again: what came back is the same, and so is what comes of it. */
+static void assert_round_trip(const buf *text, session_dialect from)
+{
+    session_dialect to = from == SESSION_PI ? SESSION_PLAIN : SESSION_PI;
+    session_file file = read_file(text);
+    buf there = convert(&file, from);
+    session_file other = read_file(&there);
+    buf back = convert(&other, to);
+    session_file again = read_file(&back);
+    buf twice = convert(&again, from);
+
+    assert_int_equal(other.issue_totals[SESSION_ISSUE_BAD], 0);
+    assert_int_equal(other.tree.in_tree, other.count);
+    assert_same_entries(&file, &again);
+    if (file.has_header)
+        assert_true(view_equal(file.header.text, again.header.text));
+    if (!file.has_header || from == SESSION_PLAIN)
+        assert_true(from == SESSION_PI || !again.has_header);
+    if (again.has_header == file.has_header)
+        assert_true(view_equal(whole(&there), whole(&twice)));
+    session_file_free(&file);
+    session_file_free(&other);
+    session_file_free(&again);
+    buf_free(&there);
+    buf_free(&back);
+    buf_free(&twice);
+}
+
+static void assert_converted(const char *text, session_dialect from, const char *expected)
+{
+    buf original = BUF_INIT(1u << 20);
+    session_file file;
+    buf out;
+
+    buf_text(&original, text);
+    file = read_file(&original);
+    out = convert(&file, from);
+    if (strcmp(buf_str(&out), expected) != 0)
+        fail_msg("\n%s\nis not\n%s", buf_str(&out), expected);
+    assert_round_trip(&original, from);
+    session_file_free(&file);
+    buf_free(&out);
+    buf_free(&original);
+}
+
+static void pi_as_plain(void **state)
+{
+    (void)state;
+    assert_converted(
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n"
+        "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"message\":{"
+        "\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"x\\u0000\"},{\"type\":"
+        "\"toolCall\",\"id\":\"c\",\"name\":\"n\",\"arguments\":{ \"k\":1.0 }},{\"text\":\"y\","
+        "\"type\":\"text\"}]}}\n"
+        "{\"type\":\"model_change\",\"id\":\"b\",\"parentId\":\"a\",\"modelId\":\"m\"}\n",
+        SESSION_PI,
+        "{\"id\":\"6daeeff3-6693-7f3f-af12-83e01c71abb8\",\"parentId\":null,\"type\":\"metadata\","
+        "\"pi\":{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n"
+        "{\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"type\":\"assistant\",\"content\":"
+        "\"x\\u0000\\n\\ny\",\"toolCalls\":[{\"id\":\"c\",\"name\":\"n\",\"params\":{ \"k\":1.0 "
+        "}}],"
+        "\"pi\":[\"{\\\"type\\\":\\\"message\\\",\\\"id\\\":\\\"a\\\",\\\"parentId\\\":null,"
+        "\\\"timestamp\\\":\\\"t\\\",\\\"message\\\":{\\\"role\\\":\\\"assistant\\\","
+        "\\\"content\\\":[{"
+        "\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"\",[\"content\",0,7],\"\\\"},{\\\"type\\\":"
+        "\\\"toolCall\\\",\\\"id\\\":\\\"c\\\",\\\"name\\\":\\\"n\\\",\\\"arguments\\\":\","
+        "[\"params\",0,0],\"},{\\\"text\\\":\\\"\",[\"content\",11,1],\"\\\",\\\"type\\\":"
+        "\\\"text\\\"}]}}\"]}\n"
+        "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"metadata\",\"pi\":{\"type\":\"model_change\","
+        "\"id\":\"b\",\"parentId\":\"a\",\"modelId\":\"m\"}}\n");
+}
+
+/* Two tools that follow their message alone are its blocks; what hangs on the last one still
+ * does. */
+static void plain_as_pi(void **state)
+{
+    static const char TEXT[] =
+        "{\"id\":\"a\",\"timestamp\":\"2025-01-01T00:00:00Z\",\"type\":\"assistant\",\"content\":"
+        "\"ok\"}\n"
+        "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"tool\",\"name\":\"n\",\"params\":{},"
+        "\"toolCallId\":\"c1\"}\n"
+        "{\"id\":\"c\",\"parentId\":\"b\",\"type\":\"tool\",\"name\":\"m\",\"params\":[1.0],"
+        "\"toolCallId\":\"c2\"}\n"
+        "{\"id\":\"d\",\"parentId\":\"c\",\"type\":\"tool_result\",\"toolCallId\":\"c2\","
+        "\"output\":{\"r\":1},\"success\":false}\n"
+        "{\"id\":\"e\",\"parentId\":\"d\",\"type\":\"system\",\"content\":\"s\"}\n";
+    buf text = BUF_INIT(1u << 20);
+    session_file file, other;
+    buf out;
+
+    (void)state;
+    buf_text(&text, TEXT);
+    assert_round_trip(&text, SESSION_PLAIN);
+    file = read_file(&text);
+    out = convert(&file, SESSION_PLAIN);
+    other = read_file(&out);
+    assert_non_null(strstr(
+        buf_str(&out),
+        "{\"type\":\"session\",\"version\":3,\"id\":\"made\",\"timestamp\":\"2025-01-01T00:00:"
+        "00Z\","
+        "\"cwd\":\"/\",\"plain\":true}\n"
+        "{\"id\":\"c\",\"parentId\":null,\"timestamp\":\"2025-01-01T00:00:00Z\",\"type\":"
+        "\"message\","
+        "\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"},"
+        "{\"type\":\"toolCall\",\"id\":\"c1\",\"name\":\"n\",\"arguments\":{}},"
+        "{\"type\":\"toolCall\",\"id\":\"c2\",\"name\":\"m\",\"arguments\":[1.0]}],\"usage\":"));
+    assert_non_null(strstr(
+        buf_str(&out), "{\"role\":\"toolResult\",\"toolCallId\":\"c2\",\"toolName\":\"m\","
+                       "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"r\\\":1}\"}],\"isError\":"
+                       "true}"));
+    assert_int_equal(other.tree.in_tree, 3);
+    assert_int_equal(other.tree.depth_max, 2);
+    assert_int_equal(other.entries[2].kind, SESSION_CUSTOM);
+    session_file_free(&file);
+    session_file_free(&other);
+    buf_free(&out);
+    buf_free(&text);
+}
+
+/* What somebody changed after it was converted is an entry of its own: nothing is undone. */
+static void an_edited_line_is_what_it_says(void **state)
+{
+    buf text = BUF_INIT(1u << 20), edited = BUF_INIT(1u << 20), out, there;
+    session_file file, other;
+    char *at;
+
+    (void)state;
+    buf_text(&text, "{\"id\":\"a\",\"type\":\"user\",\"content\":\"before\",\"more\":1}\n");
+    file = read_file(&text);
+    there = convert(&file, SESSION_PLAIN);
+    at = strstr(there.data, "\"before\"");
+    assert_non_null(at);
+    memcpy(at, "\"behind\"", 8);
+    at = strstr(there.data, "\"role\":\"user\"");
+    assert_non_null(at);
+    buf_text(&edited, buf_str(&there));
+    other = read_file(&edited);
+    out = convert(&other, SESSION_PI);
+    assert_non_null(strstr(buf_str(&out), "\"behind\""));
+    assert_null(strstr(buf_str(&out), "before"));
+    assert_round_trip(&edited, SESSION_PI);
+    session_file_free(&file);
+    session_file_free(&other);
+    buf_free(&text);
+    buf_free(&edited);
+    buf_free(&there);
+    buf_free(&out);
+}
+
+/* As deep as a line may be: inside of another line it would be too deep. */
+static void deep_entries_travel_as_text(void **state)
+{
+    (void)state;
+    for (int depth = 120; depth < (int)CARDBOX_JSON_DEPTH_MAX; depth++) {
+        for (int dialect = SESSION_PLAIN; dialect <= SESSION_PI; dialect++) {
+            buf text = BUF_INIT(1u << 20);
+
+            buf_text(&text, dialect == SESSION_PI ? "{\"type\":\"message\",\"id\":\"a\",\"x\":"
+                                                  : "{\"type\":\"tool\",\"id\":\"a\",\"params\":");
+            for (int i = 0; i < depth; i++)
+                buf_char(&text, '[');
+            for (int i = 0; i < depth; i++)
+                buf_char(&text, ']');
+            buf_text(&text, ",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n");
+            assert_round_trip(&text, (session_dialect)dialect);
+            buf_free(&text);
+        }
+    }
+}
+
+/* --- generated trees --- */
+
+static const char *pick(uint64_t *dice, const char *const *choices, unsigned count)
+{
+    return choices[roll(dice, count)];
+}
+
+static void put_string(buf *out, uint64_t *dice)
+{
+    static const char *const TEXTS[] = {
+        "\"x\"",           "\"\"",   "\"a\\nb\"", "\"\\u0000\\ud800\"", "\"\xC3\xA9\\u00e9\"",
+        "\"\\\\\\\"\\/\"", "\"[1]\""};
+
+    buf_text(out, pick(dice, TEXTS, 7));
+}
+
+static void put_value(buf *out, uint64_t *dice)
+{
+    static const char *const VALUES[] = {"{}",
+                                         "{ \"z\" : 1.0, \"a\":[1e400] }",
+                                         "null",
+                                         "7",
+                                         "true",
+                                         "[{\"text\":\"x\"},\t2]",
+                                         "{\"a\":1,\"a\":2}"};
+
+    if (roll(dice, 2) == 0)
+        put_string(out, dice);
+    else
+        buf_text(out, pick(dice, VALUES, 7));
+}
+
+/* A member, most of the time of the right kind. */
+static void put_member(buf *out, uint64_t *dice, const char *name, bool is_string)
+{
+    if (roll(dice, 12) == 0)
+        return;
+    buf_printf(out, "%s\"%s\"%s:", roll(dice, 6) == 0 ? ", " : ",", name,
+               roll(dice, 6) == 0 ? " " : "");
+    if (is_string && roll(dice, 10) > 0)
+        put_string(out, dice);
+    else
+        put_value(out, dice);
+}
+
+static void put_plain_calls(buf *out, uint64_t *dice)
+{
+    unsigned count = roll(dice, 4);
+
+    buf_text(out, ",\"toolCalls\":[");
+    for (unsigned i = 0; i < count; i++) {
+        buf_printf(out, "%s{\"extra\":%u", i > 0 ? "," : "", i);
+        put_member(out, dice, "id", true);
+        put_member(out, dice, "name", true);
+        put_member(out, dice, "params", false);
+        buf_text(out, roll(dice, 8) == 0 ? "},5" : "}");
+    }
+    buf_char(out, ']');
+}
+
+static void put_plain_entry(buf *out, uint64_t *dice)
+{
+    static const char *const TYPES[] = {"user", "assistant",   "tool",     "tool",
+                                        "tool", "tool_result", "metadata", "later"};
+    const char *type = pick(dice, TYPES, 8);
+
+    buf_printf(out, ",\"type\":\"%s\"", type);
+    if (roll(dice, 3) == 0)
+        put_member(out, dice, "metadata", false);
+    put_member(out, dice, "content", true);
+    put_member(out, dice, "toolCallId", true);
+    put_member(out, dice, "name", true);
+    put_member(out, dice, "params", false);
+    put_member(out, dice, "output", false);
+    put_member(out, dice, "thinking", true);
+    put_member(out, dice, "details", false);
+    put_member(out, dice, roll(dice, 20) == 0 ? "pi" : "x", false);
+    if (strcmp(type, "assistant") == 0 && roll(dice, 2) == 0)
+        put_plain_calls(out, dice);
+}
+
+static void put_pi_blocks(buf *out, uint64_t *dice)
+{
+    static const char *const TYPES[] = {"text", "text", "thinking", "toolCall", "image", "later"};
+    unsigned count = roll(dice, 5);
+
+    buf_text(out, ",\"content\":[");
+    for (unsigned i = 0; i < count; i++) {
+        buf_printf(out, "%s{\"type\":\"%s\"", i > 0 ? ", " : "", pick(dice, TYPES, 6));
+        put_member(out, dice, "text", true);
+        put_member(out, dice, "thinking", true);
+        put_member(out, dice, "id", true);
+        put_member(out, dice, "name", true);
+        put_member(out, dice, "arguments", false);
+        buf_char(out, '}');
+    }
+    buf_char(out, ']');
+}
+
+static void put_pi_entry(buf *out, uint64_t *dice)
+{
+    static const char *const TYPES[] = {"message",    "message", "message", "message",
+                                        "compaction", "label",   "custom",  "later"};
+    static const char *const ROLES[] = {"user",   "assistant",     "assistant",  "toolResult",
+                                        "custom", "bashExecution", "hookMessage"};
+    static const char *const ENDS[] = {"stop", "error", "toolUse"};
+
+    buf_printf(out, ",\"type\":\"%s\"", pick(dice, TYPES, 8));
+    put_member(out, dice, roll(dice, 20) == 0 ? "plain" : "data", false);
+    buf_printf(out, ",\"message\":{\"role\":\"%s\",\"stopReason\":\"%s\"", pick(dice, ROLES, 7),
+               pick(dice, ENDS, 3));
+    put_member(out, dice, "details", false);
+    if (roll(dice, 4) == 0)
+        put_member(out, dice, "content", true);
+    else
+        put_pi_blocks(out, dice);
+    put_member(out, dice, "toolCallId", true);
+    put_member(out, dice, "isError", false);
+    buf_char(out, '}');
+}
+
+/* Trees with branches, lost parents and several roots; ids that some lines lack. */
+static void put_tree(buf *out, uint64_t *dice, session_dialect dialect)
+{
+    unsigned count = 1 + roll(dice, 25);
+    bool has_ids = roll(dice, 8) > 0;
+
+    if (dialect == SESSION_PI && roll(dice, 4) > 0)
+        buf_text(out, "{\"type\":\"session\",\"id\":\"head\", \"cwd\":\"/x\"}\n");
+    for (unsigned i = 0; i < count; i++) {
+        buf_printf(out, "{\"n\":%u", i);
+        if (has_ids)
+            buf_printf(out, ",\"id\":\"e%u\"", i);
+        if (has_ids && i > 0)
+            buf_printf(out, ",\"parentId\":\"e%u\"",
+                       roll(dice, 8) == 0 ? roll(dice, i + 3) : i - 1);
+        if (roll(dice, 5) > 0)
+            buf_printf(out, ",\"timestamp\":%s",
+                       roll(dice, 5) > 0 ? "\"2025-02-03T04:05:06.789Z\"" : "17");
+        if (dialect == SESSION_PI)
+            put_pi_entry(out, dice);
+        else
+            put_plain_entry(out, dice);
+        buf_text(out, "}\n");
+    }
+}
+
+static void generated_trees_come_back(void **state)
+{
+    int rounds = getenv("CARDBOX_TEST_LIGHT") != NULL ? 100 : 1000;
+    uint64_t dice = 4711;
+
+    (void)state;
+    for (int round = 0; round < rounds; round++) {
+        session_dialect dialect = round % 2 == 0 ? SESSION_PI : SESSION_PLAIN;
+        buf text = BUF_INIT(1u << 20);
+
+        put_tree(&text, &dice, dialect);
+        assert_round_trip(&text, dialect);
+        buf_free(&text);
+    }
+}
+
+static void the_real_session_comes_back(void **state)
+{
+    buf bytes = read_real_session();
+    session_file file, other;
+    buf out;
+
+    (void)state;
+    if (bytes.len == 0)
+        skip();
+    assert_round_trip(&bytes, SESSION_PI);
+    file = read_file(&bytes);
+    out = convert(&file, SESSION_PI);
+    other = read_file(&out);
+    assert_int_equal(other.tree.in_tree, 1019);
+    assert_sendable(&other, other.tree.leaf);
+    session_file_free(&file);
+    session_file_free(&other);
+    buf_free(&out);
+    buf_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pi_as_plain),
+        cmocka_unit_test(plain_as_pi),
+        cmocka_unit_test(an_edited_line_is_what_it_says),
+        cmocka_unit_test(deep_entries_travel_as_text),
+        cmocka_unit_test(generated_trees_come_back),
+        cmocka_unit_test(the_real_session_comes_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
