@@ -105,15 +105,28 @@ static void finish(request *r, unsigned status)
     request_move(r, REQUEST_ANSWERED);
 }
 
-/* `version` 0: none. */
-static void answer_detail(request *r, fault what, const char *hint, int64_t version,
-                          const char *message)
+buf *fault_begin(request *r, fault what, const char *message)
 {
     buf *out = start(r, what);
+    out->max = (size_t)r->shared->set->response_max;
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, FAULTS[what].code);
     buf_text(out, "\",\"error_message\":");
     buf_json_string(out, view_of(message));
+    return out;
+}
+
+void fault_end(request *r, fault what)
+{
+    buf_text(&r->answer.body, "}}");
+    finish(r, FAULTS[what].status);
+}
+
+/* `version` 0: none. */
+static void answer_detail(request *r, fault what, const char *hint, int64_t version,
+                          const char *message)
+{
+    buf *out = fault_begin(r, what, message);
     if (version > 0) {
         buf_text(out, ",\"current_version\":");
         buf_int(out, version);
@@ -122,8 +135,7 @@ static void answer_detail(request *r, fault what, const char *hint, int64_t vers
         buf_text(out, ",\"hint\":");
         buf_json_string(out, view_of(hint));
     }
-    buf_text(out, "}}");
-    finish(r, FAULTS[what].status);
+    fault_end(r, what);
 }
 
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)

@@ -38,6 +38,10 @@ const char *fault_code(size_t what, const char **reason);
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same with members of its own: the caller appends ",\"name\":value" between the two. */
+buf *fault_begin(request *r, fault what, const char *message);
+void fault_end(request *r, fault what);
+
 /* The fault that a status of the store is for a client. */
 fault fault_of_status(cardbox_status status);
 

@@ -241,12 +241,12 @@ static void read_parameter(field_value *out, const here *h)
 /* One more of a parameter that may come often. */
 static void add_repeated(field_value *out, const here *h, view key, view text)
 {
-    if (out->count == FIELD_REPEATS_MAX) {
-        shape_too_many(h->shape, h->field->name, FIELD_REPEATS_MAX);
+    if (out->count == h->field->repeats) {
+        shape_too_many(h->shape, h->field->name, (int64_t)h->field->repeats);
         return;
     }
     field_pair *list = out->count == 0
-                           ? arena_zeros(h->shape->memory, FIELD_REPEATS_MAX, sizeof(*list))
+                           ? arena_zeros(h->shape->memory, h->field->repeats, sizeof(*list))
                            : (field_pair *)(uintptr_t)out->list;
     h->shape->nomem = h->shape->nomem || list == NULL;
     if (list == NULL)
@@ -270,7 +270,7 @@ static void take_parameter(field_value *out, const here *h, view raw, view key, 
     here full = *h;
     if (buf_ok(&shown))
         full.input = (view){buf_str(&shown), shown.len};
-    if (h->field->repeated) {
+    if (h->field->repeats > 0) {
         add_repeated(out, &full, key, text);
     } else if (out->given && !lenient) {
         fault(&full, "value_error", "Input should be given once");

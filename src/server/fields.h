@@ -28,11 +28,11 @@ typedef struct field {
     const char *name; /* in a query one that ends in '.' takes all that begin with it */
     field_kind kind;
     bool required;
-    bool repeated; /* in a query: each goes to `list`, at most FIELD_REPEATS_MAX */
+    size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
     int64_t least, most;
 } field;
 
-/* How often a repeated parameter may stand in a query. */
+/* More than `repeats` ever is. */
 #define FIELD_REPEATS_MAX 100
 
 /* One of a repeated parameter. */

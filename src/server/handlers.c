@@ -5,6 +5,7 @@
 #include "server/auth.h"
 
 #include <inttypes.h>
+#include "cardbox/limits.h"
 
 const route ROUTES[] = {
     {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", ROUTE_NO_BODY, SCOPE_READ,
@@ -21,6 +22,29 @@ const route ROUTES[] = {
      handle_export},
     {"POST", "/projects/{project_id}/import", "importProject", ROUTE_STREAM, SCOPE_WRITE,
      handle_import},
+    {"POST", "/projects/{project_id}/cards", "addCards", ROUTE_JSON, SCOPE_WRITE, handle_add_cards},
+    {"GET", "/projects/{project_id}/cards", "listCards", ROUTE_NO_BODY, SCOPE_READ,
+     handle_list_cards},
+    {"DELETE", "/projects/{project_id}/cards/{card_id}", "deleteCard", ROUTE_NO_BODY, SCOPE_WRITE,
+     handle_delete_card},
+    {"GET", "/projects/{project_id}/cards/{card_id}/revisions", "getCardRevisions", ROUTE_NO_BODY,
+     SCOPE_READ, handle_card_revisions},
+    {"GET", "/projects/{project_id}/cards/{card_id}/boxes", "getCardBoxes", ROUTE_NO_BODY,
+     SCOPE_READ, handle_card_boxes},
+    {"POST", "/projects/{project_id}/boxes", "createBox", ROUTE_JSON, SCOPE_WRITE,
+     handle_create_box},
+    {"GET", "/projects/{project_id}/boxes", "listBoxes", ROUTE_NO_BODY, SCOPE_READ,
+     handle_list_boxes},
+    {"PUT", "/projects/{project_id}/boxes/{box_id}", "replaceBox", ROUTE_JSON, SCOPE_WRITE,
+     handle_replace_box},
+    {"DELETE", "/projects/{project_id}/boxes/{box_id}", "deleteBox", ROUTE_NO_BODY, SCOPE_WRITE,
+     handle_delete_box},
+    {"POST", "/projects/{project_id}/boxes/{box_id}/append", "appendToBox", ROUTE_JSON, SCOPE_WRITE,
+     handle_append},
+    {"POST", "/projects/{project_id}/boxes/{box_id}/fork", "forkBox", ROUTE_JSON, SCOPE_WRITE,
+     handle_fork_box},
+    {"GET", "/projects/{project_id}/boxes/{box_id}/log", "getBoxLog", ROUTE_NO_BODY, SCOPE_READ,
+     handle_box_log},
     {"GET", "/healthz", "healthz", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
     {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
     {"GET", "/readyz", "readyz", ROUTE_NO_BODY, SCOPE_OPEN, handle_ready},
@@ -60,6 +84,45 @@ void handle_version(request *r)
 void handle_openapi(request *r)
 {
     request_answer_fixed(r, 200, (view){OPENAPI, sizeof(OPENAPI) - 1});
+}
+
+bool handler_no_query(request *r)
+{
+    return handler_read_query(r, NULL, 0, false) != NULL;
+}
+
+card_key *handler_card(request *r)
+{
+    card_key *key = handler_take(r, 1, sizeof(*key));
+    if (key == NULL)
+        return NULL;
+    *key = (card_key){request_tenant(r), r->match.params[1]};
+    if (view_is_id(key->card_id, CARDBOX_CARD_ID_MAX))
+        return key;
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+    return NULL;
+}
+
+bool handler_box(request *r, uuid16 *out)
+{
+    if (uuid16_parse(out, r->match.params[1]))
+        return true;
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+    return false;
+}
+
+void handler_run(request *r, join_lane lane, statement_id what,
+                 void (*build)(params *p, const void *keys), const void *keys, join_render render)
+{
+    r->ticket = (join_ticket){.lane = lane,
+                              .keys = keys,
+                              .count = 1,
+                              .weight = 1,
+                              .render = render,
+                              .statement = what,
+                              .build = build,
+                              .replayable = r->ticket.replayable};
+    joiner_add(r->joiner, r);
 }
 
 void *handler_take(request *r, size_t count, size_t size)

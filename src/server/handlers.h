@@ -16,6 +16,18 @@ void handle_box_cards(request *r);
 void handle_boxes_batch(request *r);
 void handle_export(request *r);
 void handle_import(request *r);
+void handle_add_cards(request *r);
+void handle_list_cards(request *r);
+void handle_delete_card(request *r);
+void handle_card_revisions(request *r);
+void handle_card_boxes(request *r);
+void handle_create_box(request *r);
+void handle_list_boxes(request *r);
+void handle_append(request *r);
+void handle_replace_box(request *r);
+void handle_fork_box(request *r);
+void handle_delete_box(request *r);
+void handle_box_log(request *r);
 void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);
@@ -33,6 +45,19 @@ body_batch *handler_read_batch(request *r, const body_shape *wanted);
 
 /* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
+
+/* Whether the query has no parameter; answered if it has. */
+bool handler_no_query(request *r);
+
+/* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
+card_key *handler_card(request *r);
+
+/* The box in the path. False: no box can have this id; answered. */
+bool handler_box(request *r, uuid16 *out);
+
+/* Asks a statement of the request's own. The ticket's `replayable` stays as it is. */
+void handler_run(request *r, join_lane lane, statement_id what,
+                 void (*build)(params *p, const void *keys), const void *keys, join_render render);
 
 /* A piece of the request's arena. NULL: answered. */
 void *handler_take(request *r, size_t count, size_t size);

@@ -3,6 +3,7 @@
  */
 #include "server/head.h"
 #include <strings.h>
+#include "cardbox/limits.h"
 
 enum { REQUEST_ID_MAX = 128 };
 
@@ -94,6 +95,21 @@ static void note_authorization(head *h, view value)
     h->authorization = value;
 }
 
+static view once(view before, view value)
+{
+    return before.ptr == NULL ? value : (view){before.ptr, 0};
+}
+
+static void note_idempotency_key(head *h, view value)
+{
+    h->idempotency_key = once(h->idempotency_key, value);
+}
+
+static void note_if_match(head *h, view value)
+{
+    h->if_match = once(h->if_match, value);
+}
+
 static const struct {
     const char *name;
     void (*note)(head *h, view value);
@@ -107,6 +123,8 @@ static const struct {
     {"x-request-id", note_request_id},
     {"traceparent", note_traceparent},
     {"authorization", note_authorization},
+    {"idempotency-key", note_idempotency_key},
+    {"if-match", note_if_match},
 };
 
 void head_field(head *h, view name, view value)
@@ -164,4 +182,28 @@ bool head_is_json(const head *h)
 bool head_is_ndjson(const head *h)
 {
     return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
+}
+
+bool head_is_key(view value)
+{
+    if (value.ptr == NULL)
+        return true;
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
+            return false;
+    return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+}
+
+bool head_if_match(view value, int64_t *version)
+{
+    size_t at = 1;
+    *version = 0;
+    if (view_equal(value, VIEW("*")))
+        return true;
+    if (value.len < 4 || value.ptr[0] != '"' || value.ptr[value.len - 1] != '"' ||
+        memchr(value.ptr + 1, '"', value.len - 2) != NULL)
+        return false;
+    while (at < value.len && at <= 18 && value.ptr[at] >= '0' && value.ptr[at] <= '9')
+        *version = *version * 10 + (value.ptr[at++] - '0');
+    return *version > 0 && value.ptr[at] == '-';
 }

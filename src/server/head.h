@@ -21,6 +21,8 @@ typedef struct head {
     view request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
     view traceparent;
     view authorization; /* the last one */
+    view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
+    view if_match;        /* likewise */
 } head;
 
 /* Takes one field into account. */
@@ -34,5 +36,12 @@ bool head_is_json(const head *h);
 
 /* application/x-ndjson, whatever its parameters. */
 bool head_is_ndjson(const head *h);
+
+/* Whether an Idempotency-Key is one, or absent: 1 to 512 visible ASCII characters and blanks. */
+bool head_is_key(view value);
+
+/* The version that an If-Match names: "<version>-..." gives it, * is any that exists and gives 0.
+ * False: a list, a weak tag or none of ours. */
+bool head_if_match(view value, int64_t *version);
 
 #endif

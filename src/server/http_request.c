@@ -62,6 +62,8 @@ static void set_ids(exchange *x, const head *h)
 {
     request *r = &x->request;
     r->traceparent = h->traceparent;
+    r->idempotency_key = h->idempotency_key;
+    r->if_match = h->if_match;
     r->id = h->request_id;
     if (r->id.ptr != NULL)
         return;
@@ -116,6 +118,15 @@ static bool check_path(request *r)
     route_allow(allow, ROUTES, &r->path);
     fault_answer(r, FAULT_METHOD, NULL, "this path takes %s", allow);
     request_header(r, "Allow", arena_copy(&r->memory, view_of(allow)));
+    return false;
+}
+
+static bool check_writable(request *r)
+{
+    if (!r->shared->set->read_only || r->match.route->scope != SCOPE_WRITE)
+        return true;
+    fault_answer(r, FAULT_FORBIDDEN, "send it to a server that runs without --read-only",
+                 "this server only reads");
     return false;
 }
 
@@ -176,8 +187,8 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     bool framed = read_head(x, &in, method, version);
     set_ids(x, h);
     bool formed = check_form(r, h, framed, version);
-    if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_tenant(r) &&
-        check_body(r, h)) {
+    if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
+        check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)

@@ -83,6 +83,7 @@ typedef struct request {
     route_match match;
     view id; /* X-Request-Id, the client's or ours */
     view traceparent;
+    view idempotency_key, if_match; /* as head.h gives them */
     buf body;
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */

@@ -37,6 +37,8 @@ static const opt_spec SPECS[] = {
              "database connections of each loop for writes; default 4", 1, 64),
     VARIABLE("list-connections", OPT_INT, list_connections, "CARDBOX_LIST_CONNECTIONS", "N",
              "database connections of each loop for lists and logs; default 2", 1, 64),
+    VARIABLE("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
+             "refuse every change, with 403", 0, 0),
     VARIABLE("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
              NULL, "for PgBouncer in transaction mode", 0, 0),
     VARIABLE("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",

@@ -25,6 +25,7 @@ typedef struct settings {
     long transfers_max; /* exports and imports at once, of all loops */
     long body_max;      /* bytes */
     long response_max;  /* bytes */
+    bool read_only;
     bool no_named_statements;
     bool access_log;
     const char *log_level;

@@ -188,7 +188,8 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
         status = check_version("expected_version", expected_version, err);
     if (status != CARDBOX_OK)
         return status;
-    box_save save = {view_of(tenant), box, list_ids(&ids, card_ids, count), expected_version};
+    box_save save = {view_of(tenant), box, list_ids(&ids, card_ids, count), expected_version,
+                     false};
     params_init(&p, REQUEST_MAX);
     box_save_params(&p, &save);
     take_failure(&p, &ids);

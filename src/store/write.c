@@ -126,7 +126,10 @@ void box_save_params(params *p, const box_save *save)
     params_uuid(p, &save->box_id);
     params_jsonb(p, save->ids);
     params_jsonb(p, VIEW("[]"));
-    put_version(p, save->expected_version);
+    if (save->must_exist && save->expected_version == 0)
+        params_int8(p, 0);
+    else
+        put_version(p, save->expected_version);
     params_null(p);
 }
 

@@ -57,12 +57,14 @@ typedef struct box_create {
 
 void box_create_params(params *p, const box_create *create);
 
-/* STATEMENT_box_save: a box that is missing is made, unless a version is expected. */
+/* STATEMENT_box_save: a box that is missing is made, unless it must exist or a version is expected.
+ */
 typedef struct box_save {
     view tenant;
     uuid16 box_id;
     view ids;                 /* a JSON array of strings */
     int64_t expected_version; /* 0: any */
+    bool must_exist;
 } box_save;
 
 void box_save_params(params *p, const box_save *save);

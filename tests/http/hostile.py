@@ -8,6 +8,7 @@ import json
 import struct
 
 MARKER = b"smuggled-marker"
+PREY = b"01970000-0000-7000-8000-0000000000ee"  # a box that may be deleted
 CARDS_BATCH = b"/projects/p/cards/batch"
 BOXES_BATCH = b"/projects/p/boxes/batch"
 BOX = b"01970000-0000-7000-8000-000000000001"
@@ -146,7 +147,8 @@ def wild_methods(rng):
     while True:
         method = rng.choice([*known, bytes(rng.choices(range(33, 127), k=rng.randint(1, 40))),
                              b"A" * rng.choice([100, 2000, 70000])])
-        path = rng.choice([b"/projects/p/cards/a", CARDS_BATCH, BOXES_BATCH, b"/healthz", b"/metrics", b"/nowhere"])
+        path = rng.choice([b"/projects/p/cards/prey", b"/projects/p/boxes/" + PREY, CARDS_BATCH, BOXES_BATCH,
+                           b"/healthz", b"/metrics", b"/nowhere"])
         body = rng.choice([None, b"{}", b"x" * 100])
         # A method with a slash or a colon may read as another kind of line; 501 is fine for one
         # that nobody knows.

@@ -67,9 +67,10 @@ def test_head():
 def test_methods():
     server = prepare()
     for method, path, allow in (
-            ("POST", url("red", "cards", "card-1"), "GET, HEAD"),
-            ("DELETE", url("red", "cards", "batch"), "GET, HEAD, POST"),
-            ("PUT", url("red", "boxes", "batch"), "GET, HEAD, POST"),
+            ("POST", url("red", "cards", "card-1"), "GET, HEAD, DELETE"),
+            ("PUT", url("red", "cards", "batch"), "GET, HEAD, POST, DELETE"),
+            ("PATCH", url("red", "boxes", "batch"), "GET, HEAD, POST, PUT, DELETE"),
+            ("DELETE", url("red", "boxes"), "GET, HEAD, POST"),
             ("PATCH", url("red", "boxes", BOX % 1, "cards"), "GET, HEAD"),
             ("OPTIONS", "/healthz", "GET, HEAD"),
             ("BREW", "/readyz", "GET, HEAD")):

@@ -1,0 +1,49 @@
+/*
+ * page.h: what the endpoints that list have in common: limit and cursor of the query, and the page
+ * as JSON with the cursor of the next one.
+ */
+#ifndef SERVER_PAGE_H
+#define SERVER_PAGE_H
+
+#include "server/handlers.h"
+#include "store/list.h"
+
+/* The two fields that every list has. */
+#define PAGE_LIMIT_FIELD                                                                           \
+    {                                                                                              \
+        .name = "limit", .kind = FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST             \
+    }
+#define PAGE_CURSOR_FIELD                                                                          \
+    {                                                                                              \
+        .name = "cursor", .kind = FIELD_TEXT, .most = 4096                                         \
+    }
+
+int64_t page_limit(const field_value *limit);
+
+/* Reads a cursor by one of list.h's functions. False: answered. */
+bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
+                 bool (*read)(list_cursor *out, view text, arena *memory));
+
+/* A query of limit and cursor, in the request's arena, with the tenant filled in. NULL: answered.
+ */
+history *page_history(request *r);
+box_list *page_of_boxes(request *r);
+
+/* Whether all rows fit the response budget; answered if not. */
+bool page_check_budget(request *r, const store_rows *rows);
+
+/* Ends the list that was begun and the object around it, and answers. `next` NULL: the last page.
+ */
+void page_end(request *r, const char *next);
+
+/* The same where the cursor is a number; 0: the last page. */
+void page_end_numbered(request *r, int64_t next);
+
+/* Answers a page of boxes that the request's ticket asked for as box_list. The cursor is made of
+ * the id and the time in `time_column`, by which the list goes. */
+void page_render_boxes(request *r, const join_rows *found, int time_column);
+
+/* Appends `name`, which is "," and a name and ":", and a moment as a string. */
+void page_time(buf *out, const char *name, int64_t micros);
+
+#endif
