@@ -20,7 +20,7 @@ typedef struct head {
     view content_type; /* ptr NULL: absent */
     view request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
     view traceparent;
-    view authorization; /* the last one */
+    view authorization;   /* the last one */
     view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     view if_match;        /* likewise */
 } head;

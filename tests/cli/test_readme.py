@@ -2,7 +2,7 @@
 """README.md: what it tells people to type works, on a `cardbox dev` of its own.
 
 Each ```sh block between <!-- run --> and <!-- /run --> is one case: it must exit with 0 and print
-something, and each of its comments `# -> text` must be in what it prints, in that order. The C
+something, and each of its comments `# ... -> text` must be in what it prints, in that order. The C
 program is compiled and run too.
 """
 
@@ -87,7 +87,7 @@ def run_block(dev, block):
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     assert done.stdout.strip(), f"no output\n{done.stderr}"
     rest = done.stdout
-    for expected in re.findall(r"^.*# -> (.*)$", block, re.M):
+    for expected in re.findall(r"#.* -> (.*)$", block, re.M):
         before, found, rest = rest.partition(expected.strip())
         assert found, f"{expected!r} is not in the rest of\n{done.stdout}"
 

@@ -76,8 +76,12 @@ static void table_is_sound(void **state)
             braces += *at == '{';
         assert_true(braces <= ROUTE_PARAMS_MAX);
         assert_int_equal(r->pattern[0], '/');
-        assert_true(strcmp(r->method, "GET") == 0 || strcmp(r->method, "POST") == 0);
-        assert_int_equal(r->body != ROUTE_NO_BODY, strcmp(r->method, "POST") == 0);
+        bool reads = strcmp(r->method, "GET") == 0, removes = strcmp(r->method, "DELETE") == 0;
+        bool sends = strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0;
+        assert_true(reads || removes || sends);
+        assert_int_equal(r->body == ROUTE_NO_BODY, reads || removes);
+        assert_false(reads && r->scope == SCOPE_WRITE);
+        assert_false(removes && r->scope == SCOPE_READ);
         assert_non_null(r->handle);
         for (const route *other = ROUTES; other != r; other++)
             assert_false(strcmp(other->method, r->method) == 0 &&
