@@ -45,6 +45,12 @@ CREATE INDEX cards_by_trace ON cardbox.cards
 CREATE INDEX cards_by_type ON cardbox.cards
     (tenant_id, (metadata ->> 'type'), created_at, card_id)
     WHERE metadata ->> 'type' IS NOT NULL;
+-- How common a step or a type is, which PostgreSQL doesn't learn from a partial index: without, a
+-- list is sorted where an index has it in order.
+CREATE STATISTICS cardbox.cards_step ON (metadata ->> 'step_id') FROM cardbox.cards;
+CREATE STATISTICS cardbox.cards_turn ON (metadata ->> 'agent_turn_id') FROM cardbox.cards;
+CREATE STATISTICS cardbox.cards_trace ON (metadata ->> 'trace_id') FROM cardbox.cards;
+CREATE STATISTICS cardbox.cards_type ON (metadata ->> 'type') FROM cardbox.cards;
 CREATE INDEX cards_by_expiry ON cardbox.cards (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX cards_by_deletion ON cardbox.cards (deleted_at) WHERE deleted_at IS NOT NULL;
 

@@ -5,5 +5,5 @@
 SELECT c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds,
        c.expires_at, c.metadata, c.created_at, c.sealed, c.deleted_at
   FROM cardbox.cards c
- WHERE c.tenant_id = $1::text AND ($2::text IS NULL OR c.card_id > $2::text)
+ WHERE c.tenant_id = $1::text AND c.card_id > coalesce($2::text, '')
  ORDER BY c.card_id LIMIT $3::int8

@@ -1,5 +1,7 @@
 -- A page of cards, newest first. Planned anew each time: NULL parameters fall out of the plan, and
 -- the index of the filter that is left is used.
+-- The first key of the order is the same in all rows. It names the index: behind row-level security
+-- PostgreSQL does not see by itself that the filter, which is not leakproof, makes its key constant.
 -- plan: each time
 -- $1 text  tenant
 -- $2 text  step_id, $3 text type, $4 text trace_id, $5 text agent_turn_id, $6 text role; NULL: any
@@ -24,5 +26,9 @@ SELECT 1::int8, c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls,
    AND ($11::timestamptz IS NULL OR (c.created_at, c.card_id) < ($11::timestamptz, $12::text))
    AND c.content IS NOT NULL AND c.deleted_at IS NULL
    AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
- ORDER BY c.created_at DESC, c.card_id DESC
+ ORDER BY CASE WHEN $2::text IS NOT NULL THEN c.metadata ->> 'step_id'
+               WHEN $5::text IS NOT NULL THEN c.metadata ->> 'agent_turn_id'
+               WHEN $4::text IS NOT NULL THEN c.metadata ->> 'trace_id'
+               WHEN $3::text IS NOT NULL THEN c.metadata ->> 'type' END DESC,
+          c.created_at DESC, c.card_id DESC
  LIMIT $13::int8

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""The plans of all statements, against a big database: no tenant's table is read from end to end, what
+an index can give in order is not sorted, and no estimate is wildly off.
+
+Each statement is prepared and planned as it is at work: for any parameters, or, if it says "plan: each
+time", for those of each of its examples. Statements inside functions are seen through auto_explain.
+A statement that is in neither table below fails: say with what it is called, or why it is not here.
+"""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+from cardbox_test import Postgres, as_role, once  # noqa: E402
+
+TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log")
+TENANT = "'tenant-0'"  # has more than half of everything
+BOX = "'00000000-0000-0000-0000-000000000042'"
+LATE_BOX = "'00000000-0000-0000-0000-000000011000'"
+FORK = "'00000000-0000-0000-0001-000000000042'"
+NEW = "'00000000-0000-0000-0002-000000000042'"
+CARD = "'card-42'"
+IDS = "'[\"card-1\", \"card-2\"]'"
+CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{NULL,NULL}', '{call-x,NULL}', "
+               "'{NULL,NULL}', ARRAY['{}','{}']::jsonb[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{f,f}'")
+
+
+def read_boxes(*boxes, want=2, tail="50", skip="0", most="NULL", version="NULL", length="NULL", time="NULL"):
+    def array(value):
+        return "'{" + ",".join([value] * len(boxes)) + "}'"
+    ids = "'{" + ",".join(box.strip("'") for box in boxes) + "}'"
+    return ", ".join([array("tenant-0"), ids, array(str(want)), array(tail), array(skip), array(most),
+                      array(version), array(length), array(time)])
+
+
+def list_cards(step="NULL", kind="NULL", trace="NULL", turn="NULL", role="NULL", calls="NULL", members="NULL",
+               after="NULL", before="NULL", cursor="NULL, NULL"):
+    return f"{TENANT}, {step}, {kind}, {trace}, {turn}, {role}, {calls}, {members}, {after}, {before}, {cursor}, 50"
+
+
+# name: examples of its parameters, each the inside of EXECUTE name(...).
+EXAMPLES = {
+    "box_append": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
+    "box_create": [f"{TENANT}, {NEW}, {IDS}, '[]', NULL, false"],
+    "box_delete": [f"{TENANT}, {BOX}"],
+    "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",
+                 f"{TENANT}, {FORK}, {NEW}, NULL, 70"],
+    "box_log": [f"{TENANT}, {BOX}, 9223372036854775807, 100, 10"],
+    "box_save": [f"{TENANT}, {BOX}, {IDS}, '[]', NULL, NULL", f"{TENANT}, {FORK}, {IDS}, '[]', 1, NULL"],
+    "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false"],
+    "boxes_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
+    "boxes_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {LATE_BOX}, 100"],
+    "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],
+    "boxes_read": [read_boxes(BOX), read_boxes(BOX, FORK, want=6), read_boxes(FORK, want=5, tail="NULL"),
+                   read_boxes(FORK, version="1"), read_boxes(FORK, time="now")],
+    "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}'"],
+    "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL"],
+    "card_delete": [f"{TENANT}, {CARD}"],
+    "card_insert": [f"{TENANT}, 'new', '1', NULL, NULL, 'call', NULL, '{{}}', NULL, NULL, NULL, false"],
+    "card_revisions": [f"{TENANT}, {CARD}, 9223372036854775807, 50"],
+    "cards_add": [f"{CARD_ARRAYS}, false, false"],
+    "cards_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {CARD}, 100"],
+    "cards_get": ["'{tenant-0}', '{card-1}'", "'{tenant-0,tenant-1}', '{card-1,card-2}'"],
+    "cards_list": [list_cards(), list_cards(step="'step-7'"), list_cards(kind="'tool.call'"),
+                   list_cards(trace="'trace-1'"), list_cards(turn="'turn-7'"),
+                   list_cards(calls="'{call-7,call-8}'"), list_cards(step="'step-7'", kind="'tool.call'"),
+                   list_cards(kind="'tool.call'", cursor="'2026-01-02 00:00:00+00', 'card-9'"),
+                   list_cards(after="'2026-01-02 00:00:00+00'", before="'2026-01-03 00:00:00+00'"),
+                   list_cards(cursor="'2026-01-02 00:00:00+00', 'card-9'")],
+    "cards_put": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}'"],
+    "gc_cards": ["1, 100"],
+    "tokens_changed": ["-1"],
+}
+
+# Why these have no plan that matters.
+NOT_PLANNED = {
+    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits"), "reads no table"),
+    **dict.fromkeys(("migrate_begin", "migrate_checksum", "migrate_known", "migrate_list", "migrate_lock",
+                     "migrate_record", "migrate_session", "dev_database", "dev_role"), "not at work"),
+    **dict.fromkeys(("ping", "ready", "wal_position"), "reads no tenant's table"),
+    **dict.fromkeys(("doctor", "doctor_grants", "doctor_rls", "role_rights"), "reads the catalogue, for operators"),
+    **dict.fromkeys(("token_create", "token_list", "token_revoke"), "for operators; there are few tokens"),
+    **dict.fromkeys(("export_count", "project_counts", "gc_cards_count"), "counts all there is, for operators"),
+}
+
+# Where sorting is right, and why. Nothing else may sort.
+SORTS = {
+    "box_log": "the rows of one page, which the index gave in order already",
+    "boxes_append": "what is given, so that two such statements lock in one order",
+    "boxes_save": "the ids of one box",
+    "box_create": "the ids of one box",
+    "box_append": "the ids of one segment",
+    "box_save": "the ids of one box",
+    "box_fork": "the ids of one segment",
+    "boxes_read": "the one version of a box that was asked for",
+    "boxes_with_card": "the boxes that hold one card, by their last change",
+    "card_revisions": "the rows of one page, which the index gave in order already",
+    "cards_add": "what is given, so that two such statements lock in one order",
+    "cards_put": "what is given, so that two such statements lock in one order",
+    "cards_list": "the cards of some calls, which are few",
+    "tokens_changed": "the tokens, which are few",
+}
+SORTED_LIST = list_cards(calls="'{call-7,call-8}'")  # the only list that may sort
+
+# Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
+LOOKED_THROUGH = {
+    "boxes_with_card": "the tails of the tenant's boxes: an index on them would write up to 64 entries an append",
+}
+
+BIG = """
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_call_id, metadata, created_at, expires_at, deleted_at)
+SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'card-' || n, '1', '1',
+       CASE WHEN n % 3 = 0 THEN 'call-' || n / 6 END,
+       jsonb_build_object('type', (ARRAY['tool.call', 'agent.thought', 'task.instruction'])[n % 3 + 1],
+                          'step_id', 'step-' || n / 20, 'agent_turn_id', 'turn-' || n / 100,
+                          'trace_id', 'trace-' || n / 1000),
+       '2026-01-01 00:00:00+00'::timestamptz + n * interval '1 second',
+       CASE WHEN n % 200 = 1 THEN now() + n * interval '1 second' END,
+       CASE WHEN n % 200 = 2 THEN now() - interval '1 second' END
+  FROM generate_series(0, 149999) AS n;
+
+INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail, parent_ids, created_at, updated_at)
+SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, b.id, b.id, 0, 76, 12,
+       (SELECT jsonb_agg('card-' || n + i) FROM generate_series(1, 12) AS i), '[]', b.at, b.at
+  FROM generate_series(0, 11999) AS n,
+       LATERAL (SELECT ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid AS id,
+                       '2026-01-01 00:00:00+00'::timestamptz + n * interval '1 minute' AS at) AS b;
+INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
+SELECT b.tenant_id, b.chain_id, 0,
+       (SELECT jsonb_agg('card-' || (right(b.box_id::text, 12)::bigint * 7 + i) % 150000) FROM generate_series(1, 64) AS i)
+  FROM cardbox.card_boxes b;
+INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key, at)
+SELECT b.tenant_id, b.box_id, v, CASE WHEN v = 1 THEN 'create' ELSE 'append' END, b.chain_id, 64 + v, 1,
+       CASE WHEN v > 1 THEN 'key-' || v END, b.created_at + v * interval '1 second'
+  FROM cardbox.card_boxes b, generate_series(1, 12) AS v;
+-- Every third box has a fork, with a tail of its own.
+INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
+SELECT b.tenant_id, overlay(b.chain_id::text PLACING '0001' FROM 20)::uuid, b.chain_id, 64, 1
+  FROM cardbox.card_boxes b WHERE right(b.box_id::text, 12)::bigint % 3 = 0;
+INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail, parent_ids, created_at, updated_at)
+SELECT c.tenant_id, c.chain_id, c.chain_id, 64, 65, 1, '["card-1"]', '[]', now(), now() FROM cardbox.card_box_chains c;
+INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
+SELECT c.tenant_id, c.chain_id, 1, 'fork', c.chain_id, 65, 65, now() FROM cardbox.card_box_chains c;
+INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, raw, created_at)
+SELECT c.tenant_id, c.card_id, r, '2', '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
+"""
+
+
+@once
+def database():
+    pg = Postgres.shared()
+    owner = pg.database()
+    pg.psql(owner, BIG)
+    pg.psql(owner, "VACUUM ANALYZE")
+    return pg, owner
+
+
+def statement(name):
+    """The statement's text, and whether it is planned each time."""
+    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
+        text = file.read()
+    return re.sub(r"--[^\n]*", "", text), "-- plan: each time" in text
+
+
+def explain(name, example):
+    """The plans of the statement and of those that its functions run; nothing of it stays."""
+    _, owner = database()
+    text, each_time = statement(name)
+    types = {int(n): kind for n, kind in re.findall(r"\$(\d+)::(\w+(?:\[\])?)", text)}
+    declared = ", ".join(types[n] for n in range(1, len(types) + 1))
+    mode = "force_custom_plan" if each_time else "force_generic_plan"
+    script = f"""
+        LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
+        SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_level = notice;
+        SET auto_explain.log_timing = off; SET jit = off; SET plan_cache_mode = {mode}; SET ROLE cardbox_app;
+        BEGIN; PREPARE it ({declared}) AS {text}; EXECUTE it({example}); ROLLBACK;"""
+    done = subprocess.run(["psql", as_role(owner, "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1", "-o", os.devnull],
+                          input=script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    plans = [json.loads(plan) for plan in re.findall(r"plan:\n(\{.*?\n\})", done.stderr, re.S)]
+    assert plans, done.stderr
+    return plans
+
+
+def nodes(plan):
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+def scan_fault(name, node):
+    """What is wrong with how a node finds a tenant's rows, or None."""
+    table = node.get("Relation Name")
+    kind = node["Node Type"]
+    if table not in TABLES or kind not in ("Seq Scan", "Index Scan", "Index Only Scan"):
+        return None
+    if kind == "Seq Scan":
+        return f"reads all of {table}"
+    found_by = node.get("Index Cond", "")
+    if not re.search(r"\btenant_id = ", found_by) and name != "gc_cards":
+        return f"finds rows of {table} without the tenant: {found_by}"
+    return None
+
+
+def estimate_fault(node):
+    estimated, actual = node["Plan Rows"], node.get("Actual Rows", 0)
+    if node.get("Relation Name") in TABLES and max(estimated, actual) > 5000 * max(1, min(estimated, actual)):
+        return f"{node['Node Type']} of {node['Relation Name']}: {estimated} rows were expected, {actual} came"
+    return None
+
+
+def filter_fault(name, node):
+    """Rows that an index found and a filter threw away by the hundred."""
+    thrown = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+    if node.get("Relation Name") in TABLES and thrown > 500 and name not in LOOKED_THROUGH:
+        return f"{node['Node Type']} of {node['Relation Name']} looks through {thrown} rows: {node.get('Filter')}"
+    return None
+
+
+def faults(name, example):
+    for statement_plan in explain(name, example):
+        for node in nodes(statement_plan["Plan"]):
+            for fault in (scan_fault(name, node), estimate_fault(node), filter_fault(name, node)):
+                if fault:
+                    yield f"{fault}\n      in {statement_plan['Query Text'].strip()[:200]}"
+            sorts = "Sort" in node["Node Type"]
+            if sorts and (name not in SORTS or name == "cards_list" and example != SORTED_LIST):
+                yield f"sorts by {node.get('Sort Key')}\n      in {statement_plan['Query Text'].strip()[:200]}"
+
+
+def check(name):
+    found = [f"{example}: {fault}" for example in EXAMPLES[name] for fault in faults(name, example)]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_every_statement_is_planned():
+    names = {os.path.basename(path)[:-4]
+             for path in glob.glob(os.path.join(cardbox_test.ROOT, "sql", "statements", "*.sql"))}
+    known = set(EXAMPLES) | set(NOT_PLANNED)
+    assert names == known, f"in neither table: {sorted(names - known)}; gone: {sorted(known - names)}"
+    assert not set(EXAMPLES) & set(NOT_PLANNED) and set(SORTS) | set(LOOKED_THROUGH) <= set(EXAMPLES)
+
+
+def test_plans():
+    for name in EXAMPLES:
+        yield name, lambda name=name: check(name)
+
+
+def test_the_test_sees():
+    """Statements that scan, sort, or find by a parameter of the wrong type are found out."""
+    pg, owner = database()
+    scan = json.loads(pg.psql(owner, "EXPLAIN (FORMAT JSON) SELECT * FROM cardbox.cards WHERE metadata ->> 'role' = 'x'"))
+    cast = json.loads(pg.psql(owner, "SET enable_seqscan = off; EXPLAIN (FORMAT JSON) SELECT * FROM cardbox.cards"
+                                     " WHERE tenant_id::bytea = 'x'"))
+    for plan in (scan, cast):
+        assert any(scan_fault("cards_get", node) for node in nodes(plan[0]["Plan"])), plan
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
