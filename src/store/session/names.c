@@ -1,5 +1,5 @@
 /*
- * names.c: a hash table with open addressing, made large enough at once. Nothing is ever removed.
+ * names.c: a hash table with open addressing, at most half full. Nothing is ever removed.
  */
 #include "store/session/names.h"
 
@@ -12,13 +12,14 @@ struct session_names_slot {
     uint32_t hash;
 };
 
-bool session_names_init(session_names *names, size_t most, arena *memory)
+bool session_names_init(session_names *names, size_t expected, arena *memory)
 {
     size_t size = 16;
 
-    while (size < most * 2 && size < SIZE_MAX / 4)
+    while (size < expected * 2 && size < SIZE_MAX / 4)
         size *= 2;
-    *names = (session_names){arena_zeros(memory, size, sizeof(session_names_slot)), size, memory};
+    *names =
+        (session_names){arena_zeros(memory, size, sizeof(session_names_slot)), size, 0, memory};
     return names->slots != NULL;
 }
 
@@ -41,10 +42,28 @@ uint32_t session_names_get(const session_names *names, view name)
     return slot->name.ptr != NULL ? slot->number : SESSION_NONE;
 }
 
-void session_names_set(session_names *names, view name, uint32_t number)
+static bool grow(session_names *names)
 {
-    session_names_slot *slot = find(names, name);
+    session_names larger;
 
+    if (!session_names_init(&larger, names->size, names->memory))
+        return false;
+    for (size_t i = 0; i < names->size; i++) {
+        if (names->slots[i].name.ptr != NULL)
+            *find(&larger, names->slots[i].name) = names->slots[i];
+    }
+    larger.used = names->used;
+    *names = larger;
+    return true;
+}
+
+bool session_names_set(session_names *names, view name, uint32_t number)
+{
+    if (names->used * 2 >= names->size && !grow(names))
+        return false;
+    session_names_slot *slot = find(names, name);
+    names->used += slot->name.ptr == NULL;
     slot->name = name.ptr != NULL ? name : (view){"", 0};
     slot->number = number;
+    return true;
 }

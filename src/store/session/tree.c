@@ -12,20 +12,23 @@ static bool same_bytes(const session_entry *a, const session_entry *b)
 }
 
 /* Gives every id to the first line that has it. */
-static void name_all(session_tree *tree)
+static bool name_all(session_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->count; i++) {
+    bool fine = true;
+
+    for (uint32_t i = 0; fine && i < tree->count; i++) {
         uint32_t first = session_names_get(&tree->ids, tree->entries[i].id);
         session_node *node = &tree->nodes[i];
 
         node->parent = node->first_child = node->last_child = SESSION_NONE;
         node->next_sibling = node->label = SESSION_NONE;
         if (first == SESSION_NONE)
-            session_names_set(&tree->ids, tree->entries[i].id, i);
+            fine = session_names_set(&tree->ids, tree->entries[i].id, i);
         else
             node->place = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
                                                                                : SESSION_CONFLICT;
     }
+    return fine;
 }
 
 /* The parent that a line names, or where it says nothing and has no id the entry before. */
@@ -183,9 +186,8 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
         return false;
     out->count = (uint32_t)count;
     out->nodes = arena_zeros(memory, count, sizeof(*out->nodes));
-    if (out->nodes == NULL)
+    if (out->nodes == NULL || !name_all(out))
         return false;
-    name_all(out);
     resolve_all(out);
     if (!open_rings(out, memory))
         return false;

@@ -1,0 +1,238 @@
+/*
+ * message.c: builds the messages of a context, whatever they are made of. Whoever maps entries or
+ * cards needs no more than this.
+ */
+#include "store/session/message.h"
+
+context_message *context_add(context *ctx, context_role role, context_origin origin, view id,
+                             view text)
+{
+    context_message *message = arena_zeros(ctx->memory, 1, sizeof(*message));
+
+    if (message == NULL)
+        return NULL;
+    message->role = role;
+    message->origin = origin;
+    message->id = id;
+    context_add_source(ctx, message, id, text);
+    if (ctx->list.last != NULL)
+        ctx->list.last->next = message;
+    else
+        ctx->list.first = message;
+    ctx->list.last = message;
+    ctx->list.count++;
+    return message;
+}
+
+void context_add_source(context *ctx, context_message *message, view id, view text)
+{
+    context_source *source = arena_zeros(ctx->memory, 1, sizeof(*source));
+
+    if (source == NULL || message == NULL)
+        return;
+    source->id = id;
+    source->text = text;
+    if (message->last_source != NULL)
+        message->last_source->next = source;
+    else
+        message->sources = source;
+    message->last_source = source;
+}
+
+context_part *context_add_part(context *ctx, context_message *message, context_part_kind kind)
+{
+    context_part *part = arena_zeros(ctx->memory, 1, sizeof(*part));
+
+    if (part == NULL || message == NULL)
+        return NULL;
+    part->kind = kind;
+    if (message->last_part != NULL)
+        message->last_part->next = part;
+    else
+        message->parts = part;
+    message->last_part = part;
+    message->part_count++;
+    return part;
+}
+
+void context_repaired(context *ctx, context_repair_kind kind, view id, view call)
+{
+    context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));
+
+    if (repair == NULL)
+        return;
+    *repair = (context_repair){NULL, kind, id, call};
+    if (ctx->last_repair != NULL)
+        ctx->last_repair->next = repair;
+    else
+        ctx->repairs = repair;
+    ctx->last_repair = repair;
+    ctx->repair_count++;
+}
+
+void context_add_value(context *ctx, context_message *message, scan_value value)
+{
+    context_part *part;
+
+    if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
+        return;
+    part = context_add_part(ctx, message, CONTEXT_TEXT);
+    if (part == NULL)
+        return;
+    if (value.kind == SCAN_STRING)
+        part->text = (context_text){context_inside(value), false};
+    else
+        part->text = (context_text){value.text, true};
+}
+
+/* --- calls --- */
+
+view context_call_of(context *ctx, scan_value id)
+{
+    view call;
+
+    if (session_text_of(&call, id, ctx->memory))
+        return call;
+    return context_inside(id);
+}
+
+bool context_is_waiting(const context *ctx, view call)
+{
+    return session_names_get(&ctx->shown, call) == 1;
+}
+
+/* A call that nobody gave an id gets one of its own. */
+static view made_call_id(context *ctx, const context_message *message)
+{
+    buf name = BUF_INIT(32);
+
+    buf_text(&name, "call ");
+    buf_int(&name, (int64_t)message->part_count);
+    view made =
+        view_of(session_make_id(message->id, (view){buf_str(&name), name.len}, ctx->memory));
+    buf_free(&name);
+    return made;
+}
+
+void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
+                      scan_value arguments)
+{
+    context_part *part = context_add_part(ctx, message, CONTEXT_CALL);
+
+    if (part == NULL)
+        return;
+    part->call = context_call_of(ctx, id);
+    part->call_id = context_inside(id);
+    if (part->call_id.len == 0)
+        part->call = part->call_id = made_call_id(ctx, message);
+    part->name = context_inside(name);
+    part->arguments = arguments;
+    session_names_set(&ctx->shown, part->call, 1);
+}
+
+void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
+{
+    if (result == NULL)
+        return;
+    result->call = context_call_of(ctx, id);
+    result->call_id = context_inside(id);
+    result->name = context_inside(name);
+    session_names_set(&ctx->shown, result->call, 0);
+}
+
+/* --- blocks --- */
+
+static void add_thinking(context *ctx, context_message *message, scan_value block)
+{
+    static const char *const NAMES[] = {"thinking", "thinkingSignature", "redacted"};
+    scan_value found[3];
+    context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
+
+    if (part == NULL)
+        return;
+    session_pick(block, NAMES, found, 3);
+    part->text = (context_text){context_inside(found[0]), false};
+    part->signature = context_inside(found[1]);
+    part->is_redacted = found[2].kind == SCAN_TRUE;
+}
+
+/* The kinds of images that models take. */
+static bool is_image(scan_value mime)
+{
+    static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        if (session_says(mime, KINDS[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool add_image(context *ctx, context_message *message, scan_value block)
+{
+    static const char *const NAMES[] = {"data", "mimeType"};
+    scan_value found[2];
+    context_part *part;
+
+    session_pick(block, NAMES, found, 2);
+    if (context_inside(found[0]).len == 0 || !is_image(found[1]))
+        return false;
+    part = context_add_part(ctx, message, CONTEXT_IMAGE);
+    if (part != NULL) {
+        part->data = context_inside(found[0]);
+        part->mime = context_inside(found[1]);
+    }
+    return true;
+}
+
+static void add_tool_call(context *ctx, context_message *message, scan_value block)
+{
+    static const char *const NAMES[] = {"id", "name", "arguments"};
+    scan_value found[3];
+
+    session_pick(block, NAMES, found, 3);
+    context_add_call(ctx, message, found[0], found[1], found[2]);
+}
+
+/* False: a block that can't be sent to any model. */
+static bool add_block(context *ctx, context_message *message, scan_value block)
+{
+    scan_value type = scan_find(block, "type"), text;
+
+    if (session_says(type, "text")) {
+        text = scan_find(block, "text");
+        if (text.kind != SCAN_STRING)
+            return false;
+        context_add_value(ctx, message, text);
+        return true;
+    }
+    if (session_says(type, "image") &&
+        (message->role == CONTEXT_USER || message->role == CONTEXT_RESULT))
+        return add_image(ctx, message, block);
+    if (message->role != CONTEXT_ASSISTANT)
+        return false;
+    if (session_says(type, "thinking"))
+        add_thinking(ctx, message, block);
+    else if (session_says(type, "toolCall"))
+        add_tool_call(ctx, message, block);
+    else
+        return false;
+    return true;
+}
+
+void context_add_content(context *ctx, context_message *message, scan_value content)
+{
+    scan_walk walk = scan_enter(content);
+    scan_value block;
+
+    if (message == NULL)
+        return;
+    if (content.kind != SCAN_ARRAY) {
+        context_add_value(ctx, message, content);
+        return;
+    }
+    while (scan_element(&walk, &block)) {
+        if (!add_block(ctx, message, block))
+            context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (view){"", 0});
+    }
+}

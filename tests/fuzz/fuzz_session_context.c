@@ -1,0 +1,82 @@
+/*
+ * fuzz_session_context.c: any bytes as a session file, and the context of its last entry in every
+ * format, repaired or not. What is written is JSON; where it is repaired every call is answered
+ * once and right behind it.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "store/session/context.h"
+#include "store/session/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* How many of the results that follow answer this call. */
+static size_t answers(const context_message *at, view call_id)
+{
+    size_t count = 0;
+
+    for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next)
+        count += view_equal(at->call_id, call_id);
+    return count;
+}
+
+static void check_pairs(const context *ctx)
+{
+    size_t open = 0, count = 0;
+
+    for (const context_message *at = ctx->list.first; at != NULL; at = at->next) {
+        count++;
+        require(at->role == CONTEXT_RESULT || open == 0);
+        open -= at->role == CONTEXT_RESULT ? 1 : 0;
+        for (const context_part *part = at->parts; part != NULL; part = part->next) {
+            if (part->kind != CONTEXT_CALL)
+                continue;
+            require(answers(at->next, part->call_id) == 1);
+            open++;
+        }
+    }
+    require(open == 0 && count == ctx->list.count);
+}
+
+static void check_context(const session_file *file, context_format format, bool repair)
+{
+    arena memory = ARENA_INIT;
+    size_t count = (size_t)file->tree.nodes[file->tree.leaf].depth + 1;
+    uint32_t *numbers = session_tree_path(&file->tree, file->tree.leaf, &memory);
+    const session_entry **path = arena_zeros(&memory, count, sizeof(*path));
+    context_output out;
+    context ctx;
+
+    require(numbers != NULL && path != NULL);
+    for (size_t i = 0; i < count; i++)
+        path[i] = &file->entries[numbers[i]];
+    require(context_of_path(&ctx, NULL, path, count, repair, &memory));
+    if (repair)
+        check_pairs(&ctx);
+    require(context_write(&out, &ctx, format));
+    require(scan_check((view){buf_str(&out.messages), out.messages.len}, 200, NULL, NULL, NULL));
+    require(out.system.len == 0 ||
+            scan_check((view){buf_str(&out.system), out.system.len}, 200, NULL, NULL, NULL));
+    context_output_free(&out);
+    arena_reset(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    session_file file;
+
+    require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
+    for (int format = CONTEXT_OPENAI; file.tree.leaf != SESSION_NONE && format <= CONTEXT_ENTRIES;
+         format++) {
+        check_context(&file, (context_format)format, true);
+        check_context(&file, (context_format)format, false);
+    }
+    session_file_free(&file);
+    return 0;
+}

@@ -1,0 +1,134 @@
+/*
+ * context_check.h: every context that a test builds is written in all formats, twice, and goes
+ * through the rules of both APIs; prefixes must be digested alike.
+ */
+#ifndef UNIT_CONTEXT_CHECK_H
+#define UNIT_CONTEXT_CHECK_H
+
+#include "store/session/context.h"
+#include "store/session/file.h"
+#include "unit/context_rules.h"
+#include "unit/session_test.h"
+
+static inline json_t *parse_json(const buf *text)
+{
+    json_error_t error;
+    size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL;
+    json_t *value = json_loadb(buf_str(text), text->len, flags, &error);
+
+    if (value == NULL)
+        fail_msg("%s at %d in %.2000s", error.text, error.position, buf_str(text));
+    return value;
+}
+
+/* Entries are as they are, with whatever JSON can hold and jansson can't. */
+static inline void assert_entries(const context_output *out)
+{
+    scan_value list, element;
+    size_t count = 0;
+
+    assert_true(scan_check(whole(&out->messages), 200, &list, NULL, NULL));
+    scan_walk walk = scan_enter(list);
+    while (scan_element(&walk, &element))
+        count++;
+    assert_int_equal(count, out->count);
+}
+
+static inline void assert_accepted(const context_output *out, context_format format)
+{
+    if (format == CONTEXT_ENTRIES) {
+        assert_entries(out);
+        return;
+    }
+    json_t *messages = parse_json(&out->messages);
+    json_t *system = out->system.len > 0 ? parse_json(&out->system) : NULL;
+    broken rule = NULL;
+
+    if (format == CONTEXT_OPENAI)
+        rule = openai_breaks(messages);
+    else
+        rule = anthropic_breaks(system, messages);
+    if (rule != NULL)
+        fail_msg("%s: %s: %.4000s", context_format_name(format), rule, buf_str(&out->messages));
+    assert_int_equal(json_array_size(messages), out->count);
+    json_decref(messages);
+    json_decref(system);
+}
+
+/* Builds the context of an entry. To be freed with its memory. */
+static inline context build(const session_file *file, uint32_t leaf, bool repair, arena *memory)
+{
+    uint32_t *numbers = session_tree_path(&file->tree, leaf, memory);
+    size_t count = (size_t)file->tree.nodes[leaf].depth + 1;
+    const session_entry **path = arena_zeros(memory, count, sizeof(*path));
+    context ctx;
+
+    assert_true(numbers != NULL && path != NULL);
+    for (size_t i = 0; i < count; i++)
+        path[i] = &file->entries[numbers[i]];
+    assert_true(context_of_path(&ctx, file->has_header ? &file->header : NULL, path, count, repair,
+                                memory));
+    return ctx;
+}
+
+/* All formats of one context, by the rules, and the same bytes once more. */
+static inline void assert_sendable(const session_file *file, uint32_t leaf)
+{
+    for (int format = CONTEXT_OPENAI; format <= CONTEXT_ENTRIES; format++) {
+        arena memory = ARENA_INIT, more = ARENA_INIT;
+        context first = build(file, leaf, true, &memory), second = build(file, leaf, true, &more);
+        context_output out, again;
+        buf report = BUF_INIT(1u << 26);
+
+        assert_true(context_write(&out, &first, (context_format)format));
+        assert_true(context_write(&again, &second, (context_format)format));
+        assert_accepted(&out, (context_format)format);
+        assert_true(view_equal(whole(&out.messages), whole(&again.messages)));
+        assert_true(view_equal(whole(&out.system), whole(&again.system)));
+        assert_int_equal(
+            context_first_difference(out.digests, out.count, again.digests, again.count),
+            out.count);
+        context_report(&report, &first, 100000);
+        json_decref(parse_json(&report));
+        buf_free(&report);
+        context_output_free(&out);
+        context_output_free(&again);
+        arena_reset(&memory);
+        arena_reset(&more);
+    }
+}
+
+/* A context of a text's last entry, written; NULL-terminated, to be freed. */
+static inline char *written_as(const char *text, context_format format, bool repair)
+{
+    session_file file;
+    arena memory = ARENA_INIT;
+    context_output out;
+
+    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    context ctx = build(&file, file.tree.leaf, repair, &memory);
+    assert_true(context_write(&out, &ctx, format));
+    if (repair) {
+        assert_accepted(&out, format);
+        assert_sendable(&file, file.tree.leaf);
+    }
+    if (out.system.len > 0)
+        buf_view(&out.messages, whole(&out.system));
+    char *written = buf_take(&out.messages, NULL);
+    assert_non_null(written);
+    context_output_free(&out);
+    arena_reset(&memory);
+    session_file_free(&file);
+    return written;
+}
+
+static inline void assert_written(const char *text, context_format format, const char *expected)
+{
+    char *written = written_as(text, format, true);
+
+    if (strcmp(written, expected) != 0)
+        fail_msg("\n%s\nis not\n%s", written, expected);
+    free(written);
+}
+
+#endif
