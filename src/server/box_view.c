@@ -62,9 +62,10 @@ bool box_view_open(box_view *out, const join_rows *found, size_t key, arena *mem
 
 /* --- ids --- */
 
+/* Between elements: neither at the start of a list nor behind a comma that is there already. */
 static void comma(buf *out, char opening)
 {
-    if (out->len > 0 && out->data[out->len - 1] != opening)
+    if (out->len > 0 && out->data[out->len - 1] != opening && out->data[out->len - 1] != ',')
         buf_char(out, ',');
 }
 
@@ -81,32 +82,23 @@ static void add_part(buf *out, view run, int64_t first, int64_t last)
     }
 }
 
-/* All ids of the box, spliced from its runs. */
-static void add_ids(buf *out, const box_view *box)
+/* The ids from the first-th to before the before-th of the box, spliced from its runs. These follow
+ * one another without gaps; only the last may go on behind the end. */
+static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before)
 {
-    buf_text(out, "\"card_ids\":[");
     for (size_t i = 0; i < box->run_count; i++) {
-        int64_t start = box->runs[i].pos, end = box->head.length;
+        int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
+        bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
         view run = rows_jsonb(box->rows, box->runs[i].row, BOX_COL_IDS);
-        if (i + 1 < box->run_count && box->runs[i + 1].pos < end)
-            end = box->runs[i + 1].pos;
-        if (end - start < RUN_MAX && i + 1 == box->run_count) {
-            add_part(out, run, 0, end - start);
+        if (from > 0 || (last && before - start < RUN_MAX)) {
+            add_part(out, run, from, last ? before - start : RUN_MAX);
         } else if (run.len > 2) {
             comma(out, '[');
             scan_compact(out, (view){run.ptr + 1, run.len - 2});
         }
+        if (last)
+            return;
     }
-    buf_char(out, ']');
-}
-
-static void add_box_id(buf *out, const uuid16 *id)
-{
-    char text[UUID_TEXT_SIZE];
-    uuid16_format(text, id);
-    buf_text(out, "{\"box_id\":\"");
-    buf_text(out, text);
-    buf_text(out, "\",");
 }
 
 static void add_time(buf *out, const char *name, int64_t micros)
@@ -120,19 +112,40 @@ static void add_time(buf *out, const char *name, int64_t micros)
     buf_char(out, '"');
 }
 
+void box_view_start(buf *out, const uuid16 *id)
+{
+    char text[UUID_TEXT_SIZE];
+    uuid16_format(text, id);
+    buf_text(out, "{\"box_id\":\"");
+    buf_text(out, text);
+    buf_text(out, "\",\"card_ids\":[");
+}
+
+void box_view_ids(buf *out, const box_view *box)
+{
+    if (box->head.first > 0)
+        buf_char(out, ',');
+    add_ids(out, box, box->head.first, box->head.before);
+}
+
+void box_view_end(buf *out, const box_head *head)
+{
+    buf_text(out, "],\"version\":");
+    buf_int(out, head->version);
+    buf_text(out, ",\"length\":");
+    buf_int(out, head->length);
+    buf_text(out, ",\"parent_ids\":");
+    scan_compact(out, head->parent_ids);
+    add_time(out, ",\"created_at\":\"", head->created_micros);
+    add_time(out, ",\"updated_at\":\"", head->updated_micros);
+    buf_char(out, '}');
+}
+
 void box_view_object(buf *out, const box_view *box, const uuid16 *id)
 {
-    add_box_id(out, id);
-    add_ids(out, box);
-    buf_text(out, ",\"version\":");
-    buf_int(out, box->head.version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, box->head.length);
-    buf_text(out, ",\"parent_ids\":");
-    scan_compact(out, box->head.parent_ids);
-    add_time(out, ",\"created_at\":\"", box->head.created_micros);
-    add_time(out, ",\"updated_at\":\"", box->head.updated_micros);
-    buf_char(out, '}');
+    box_view_start(out, id);
+    add_ids(out, box, 0, box->head.length);
+    box_view_end(out, &box->head);
 }
 
 /* --- cards --- */
@@ -177,8 +190,9 @@ void box_view_of_batch(buf *out, const box_view *box, const uuid16 *id, missing_
                        view tenant)
 {
     comma(out, '[');
-    add_box_id(out, id);
-    add_ids(out, box);
+    box_view_start(out, id);
+    add_ids(out, box, 0, box->head.length);
+    buf_char(out, ']');
     if (missing != NULL) {
         buf_text(out, ",\"hydrated_cards\":[");
         add_cards(out, box, tenant, missing);

@@ -37,6 +37,11 @@ bool box_view_open(box_view *out, const join_rows *found, size_t key, arena *mem
 /* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
+/* The same in parts: before the ids, those in the range that was read, and after them. */
+void box_view_start(buf *out, const uuid16 *id);
+void box_view_ids(buf *out, const box_view *box);
+void box_view_end(buf *out, const box_head *head);
+
 /* Card objects with commas between. Gives the number of positions without a readable card. */
 size_t box_view_cards(buf *out, const box_view *box, view tenant);
 

@@ -4,7 +4,7 @@
  */
 #include "server/handlers.h"
 #include "base/uuid.h"
-#include "server/box_view.h"
+#include "server/box_stream.h"
 
 /* What the reads of one box take; whatever else stands in the query is ignored. */
 enum { Q_AT_VERSION, Q_AT_LENGTH, Q_AT_TIME, Q_LIMIT, Q_COUNT };
@@ -72,8 +72,6 @@ static void join(request *r, const box_read *reads, size_t count, size_t weight,
 /* The one box that a request is about. False: answered. */
 static bool open_one(request *r, const join_rows *found, box_view *box)
 {
-    if (!handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS))
-        return false;
     if (!box_view_open(box, found, 0, &r->memory)) {
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return false;
@@ -97,6 +95,12 @@ static void render_box(request *r, const join_rows *found)
     box_view box;
     if (!open_one(r, found, &box))
         return;
+    if (box.head.before < box.head.length) {
+        box_stream_answer(r, &box, read);
+        return;
+    }
+    if (!handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS))
+        return;
     box_view_object(request_body(r), &box, &read->box_id);
     request_tag(r, box.head.version);
     fault_or_answer(r);
@@ -107,8 +111,10 @@ void handle_box(request *r)
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
     box_read *reads = query == NULL ? NULL : reads_of_path(r, query, &count);
-    if (reads != NULL)
-        join(r, reads, count, count, render_box);
+    if (reads == NULL)
+        return;
+    reads->most = BOX_STREAM_PAGE;
+    join(r, reads, count, count, render_box);
 }
 
 /* --- the cards of one --- */
@@ -118,7 +124,8 @@ static void render_box_cards(request *r, const join_rows *found)
     buf *out = request_body(r);
     box_view box;
     char *missing = handler_take(r, 1, 24);
-    if (missing == NULL || !open_one(r, found, &box))
+    if (missing == NULL || !handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS) ||
+        !open_one(r, found, &box))
         return;
     buf_char(out, '[');
     snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));

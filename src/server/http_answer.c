@@ -65,7 +65,7 @@ static shown choose(exchange *x)
     if (!tagged && !out.varies)
         return out;
     if (tagged) {
-        etag_make(out.etag, text, a->version);
+        etag_make(out.etag, a->tagged_by.ptr != NULL ? a->tagged_by : text, a->version);
         w.etag = out.etag;
     }
     MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &w);

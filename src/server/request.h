@@ -51,6 +51,7 @@ typedef struct answer {
     const char *type;            /* Content-Type; NULL: application/json */
     bool close;                  /* the connection ends with it */
     bool tagged;                 /* has an ETag, if it is a 200 */
+    view tagged_by;              /* the text that it is made of; NULL: the body */
     int64_t version;             /* to stand in the ETag; 0: none */
     size_t headers;              /* besides those that every answer has */
     struct {
