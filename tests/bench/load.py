@@ -27,7 +27,8 @@ def run(*command):
 
 def serves(route):
     """Whether this build of cardboxd has a route, such as "POST /projects/{project_id}/cards"."""
-    return route in run(os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--routes").splitlines()
+    printed = run(os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--routes")
+    return any(line.startswith(route + " ") for line in printed.splitlines())
 
 
 def _milliseconds(text):
