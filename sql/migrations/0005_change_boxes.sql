@@ -49,21 +49,22 @@ CREATE FUNCTION cardbox.create_box(
     OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
-    head record;
-    made timestamptz := coalesce(at, clock_timestamp());
+    head  record;
+    made  timestamptz := coalesce(at, clock_timestamp());
+    chain uuid := gen_random_uuid(); -- not the box's id: that may have been another box's before
 BEGIN
     PERFORM cardbox.check_ids(ids);
     length := jsonb_array_length(ids);
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids,
                                     created_at, updated_at)
-    VALUES (tenant, box, box, create_box.length, 1,
+    VALUES (tenant, box, chain, create_box.length, 1,
             cardbox.slice_ids(ids, create_box.length / 64 * 64, create_box.length), parents, made,
             made)
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
-        PERFORM cardbox.seal_segments(tenant, box, 0, ids);
+        PERFORM cardbox.seal_segments(tenant, chain, 0, ids);
         INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
-        VALUES (tenant, box, 1, 'create', box, create_box.length, create_box.length, made);
+        VALUES (tenant, box, 1, 'create', chain, create_box.length, create_box.length, made);
         outcome := 1;
         version := 1;
         RETURN;
@@ -212,7 +213,8 @@ END
 $$;
 
 -- A new box that begins as `box` is now, was at a version, or with its first at_length ids. The head is
--- not locked, but read together with the log: what lies below a length on a chain never changes.
+-- not locked against changes, but read together with the log: what lies below a length on a chain never
+-- changes.
 CREATE FUNCTION cardbox.fork_box(
     tenant text, box uuid, new_box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -222,8 +224,12 @@ DECLARE
     floor   bigint;
     depth   integer;
     partial jsonb := '[]';
+    chain   uuid := gen_random_uuid();
     made    timestamptz := clock_timestamp();
 BEGIN
+    -- As a foreign key would: the box may change, but what it has is not removed before this ends.
+    PERFORM FROM cardbox.card_boxes b
+      WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL FOR KEY SHARE;
     SELECT b.chain_id AS last_chain, b.length AS last_length, b.tail, w.chain_id, w.length
       INTO head
       FROM cardbox.card_boxes b
@@ -253,7 +259,7 @@ BEGIN
      WHERE c.tenant_id = tenant AND c.chain_id = head.chain_id;
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail,
                                     parent_ids, created_at, updated_at)
-    VALUES (tenant, new_box, new_box, CASE WHEN depth > 256 THEN 0 ELSE floor END,
+    VALUES (tenant, new_box, chain, CASE WHEN depth > 256 THEN 0 ELSE floor END,
             fork_box.length, 1, partial, jsonb_build_array(box), made, made)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
@@ -262,15 +268,15 @@ BEGIN
     END IF;
     IF floor > 0 AND depth > 256 THEN
         INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
-        SELECT tenant, new_box, s.start, s.card_ids
+        SELECT tenant, chain, s.start, s.card_ids
           FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807, 0, floor) AS s;
     ELSIF floor > 0 THEN
         INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length,
                                              depth)
-        VALUES (tenant, new_box, head.chain_id, floor, depth);
+        VALUES (tenant, chain, head.chain_id, floor, depth);
     END IF;
     INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
-    VALUES (tenant, new_box, 1, 'fork', new_box, fork_box.length, fork_box.length, made);
+    VALUES (tenant, new_box, 1, 'fork', chain, fork_box.length, fork_box.length, made);
     outcome := 1;
     version := 1;
 END

@@ -1,12 +1,15 @@
 /*
- * gc.c: `cardbox gc`: removes dead cards in bounded batches, so that nobody waits for it.
+ * gc.c: `cardbox gc`: removes what is dead in bounded batches, so that nobody waits for it.
  */
 #include <inttypes.h>
+#include <unistd.h>
+#include "base/clock.h"
 #include "cli/commands.h"
-#include "cli/term.h"
-#include "store/operate.h"
+#include "cli/table.h"
+#include "store/collect.h"
 
-#define SECONDS_PER_DAY 86400
+/* How long another collector, such as a server's, is waited for, and how often we look. */
+enum { BUSY_MOST_MS = 60000, BUSY_STEP_MS = 20 };
 
 typedef struct gc_options {
     cli_common common;
@@ -15,80 +18,128 @@ typedef struct gc_options {
     bool dry_run;
 } gc_options;
 
-typedef struct gc_sum {
-    int64_t cards, bytes;
-} gc_sum;
-
-static cardbox_status collect(cardbox *db, const gc_options *options, gc_sum *sum,
-                              cardbox_error *err)
+/* One batch, when it is our turn. */
+static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_sum *sum,
+                                collect_state *state, cardbox_error *err)
 {
-    int64_t retention = options->retention_days * SECONDS_PER_DAY, cards = 1, bytes;
-    term_progress progress = {.label = "gc", .unit = "cards"};
+    int64_t deadline_ms = clock_ms() + BUSY_MOST_MS;
+    cardbox_status status;
+
+    for (;;) {
+        status = collect_batch(sum, state, db, options->retention_days, options->batch, err);
+        if (status != CARDBOX_OK || *state != COLLECT_BUSY || clock_ms() > deadline_ms)
+            return status;
+        clock_sleep_ms(BUSY_STEP_MS);
+    }
+}
+
+static cardbox_status collect(cardbox *db, const gc_options *options, collect_sum *sum,
+                              collect_state *state, cardbox_error *err)
+{
+    term_progress progress = {.label = "gc", .unit = "rows"};
+    collect_sum expected = {{0}, {0}};
     cardbox_status status = CARDBOX_OK;
 
-    if (options->dry_run)
-        return operate_gc_count(db, retention, &sum->cards, &sum->bytes, err);
-    while (status == CARDBOX_OK && cards > 0) {
-        status = operate_gc(db, retention, options->batch, &cards, &bytes, err);
-        if (status != CARDBOX_OK)
-            break;
-        sum->cards += cards;
-        sum->bytes += bytes;
-        term_progress_show(&progress, 0, (uint64_t)sum->cards);
+    if (isatty(STDERR_FILENO))
+        status = collect_count(&expected, db, options->retention_days, err);
+    progress.total = (uint64_t)collect_rows(&expected);
+    *state = COLLECT_MORE;
+    while (status == CARDBOX_OK && *state == COLLECT_MORE) {
+        status = take_turn(db, options, sum, state, err);
+        term_progress_show(&progress, (uint64_t)collect_rows(sum), (uint64_t)collect_rows(sum));
     }
     term_progress_clear(&progress);
     return status;
 }
 
-static void print_sum(const gc_options *options, const gc_sum *sum)
+static void print_json(const gc_options *options, const collect_sum *sum)
 {
-    if (options->common.json)
-        printf("{\"dry_run\":%s,\"cards\":%" PRId64 ",\"bytes\":%" PRId64 "}\n",
-               options->dry_run ? "true" : "false", sum->cards, sum->bytes);
-    else
-        printf("%" PRId64 " card%s (%" PRId64 " bytes) %s\n", sum->cards,
-               sum->cards == 1 ? "" : "s", sum->bytes,
-               options->dry_run ? "would be removed" : "removed");
+    printf("{\"dry_run\":%s", options->dry_run ? "true" : "false");
+    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+        printf(",\"%s\":{\"rows\":%" PRId64 ",\"bytes\":%" PRId64 "}", collect_name(kind),
+               sum->rows[kind], sum->bytes[kind]);
+    puts("}");
+}
+
+static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
+{
+    static const table_column columns[] = {
+        {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
+    table t;
+    bool printed = true;
+
+    if (options->common.json) {
+        print_json(options, sum);
+        return CLI_DONE;
+    }
+    table_init(&t, columns, 3);
+    for (int kind = 0; kind < COLLECT_KINDS; kind++) {
+        if (sum->rows[kind] == 0)
+            continue;
+        table_text(&t, collect_name(kind));
+        table_int(&t, sum->rows[kind]);
+        table_int(&t, sum->bytes[kind]);
+    }
+    if (t.count > 0)
+        printed = table_print(stdout, &t, 0, term_width());
+    printf("%" PRId64 " rows %s\n", collect_rows(sum),
+           options->dry_run ? "would be removed" : "removed");
+    table_free(&t);
+    return printed ? CLI_DONE : cli_nomem();
 }
 
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const gc_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    gc_sum sum = {0, 0};
+    collect_sum sum = {{0}, {0}};
+    collect_state state = COLLECT_OVER;
     cardbox *db = NULL;
     cardbox_status status;
+    cli_exit end = CLI_DONE;
 
     (void)arguments;
     (void)count;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
-    status = collect(db, options, &sum, &err);
+    if (options->dry_run)
+        status = collect_count(&sum, db, options->retention_days, &err);
+    else
+        status = collect(db, options, &sum, &state, &err);
     cardbox_close(db);
-    if (status == CARDBOX_OK || sum.cards > 0) /* what was removed stays so */
-        print_sum(options, &sum);
-    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+    if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
+        end = print_sum(options, &sum);
+    if (status != CARDBOX_OK)
+        return cli_failed(&err);
+    if (state == COLLECT_BUSY) {
+        cli_error("another collector has been at work for a minute: try again later");
+        return CLI_FAILED;
+    }
+    return end;
 }
 
 static const opt_spec specs[] = {
     CLI_DSN(gc_options),
     {"dry-run", OPT_FLAG, offsetof(gc_options, dry_run), NULL, NULL, "only count", 0, 0},
     {"retention-days", OPT_INT, offsetof(gc_options, retention_days), NULL, "N",
-     "how long deleted cards are kept (default 30)", 0, 36500},
+     "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX},
     {"batch", OPT_INT, offsetof(gc_options, batch), NULL, "N",
-     "most cards in one transaction (default 1000)", 1, 100000},
+     "most rows in one transaction (default 1000)", 1, 100000},
     CLI_JSON(gc_options),
     CLI_OPTIONS_END,
 };
 
-static const gc_options defaults = {.retention_days = 30, .batch = 1000};
+static const gc_options defaults = {.retention_days = COLLECT_RETENTION_DAYS,
+                                    .batch = COLLECT_BATCH};
 
 const cli_command cli_gc = {
     .name = "gc",
     .arguments = "",
-    .summary = "remove cards that have expired or were deleted",
+    .summary = "remove what has expired or was deleted",
     .description =
-        "Of all projects: expired cards at once, deleted ones when the retention is over.",
+        "Of all projects: expired cards at once; deleted cards and boxes when the retention is\n"
+        "over; and what is left of boxes when nothing can reach it any more. Servers do the same\n"
+        "by themselves (--sweep-interval-s); both may run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
     .options = specs,

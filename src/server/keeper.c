@@ -4,11 +4,11 @@
  * that a token that was revoked is refused everywhere within one.
  */
 #include "server/keeper.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/ticker.h"
 #include "server/token_list.h"
 #include "store/role.h"
 
@@ -21,12 +21,10 @@ enum {
 
 struct keeper {
     shared *house;
-    pthread_t thread;
+    ticker ticker;
+    atomic_bool looked;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
     /* under the lock: */
-    bool stop;
-    bool looked;
     bool no_tokens; /* there is none, and there must be */
     role_rights rights;
     /* the thread's own: */
@@ -131,64 +129,31 @@ static bool look(keeper *k)
     return worked;
 }
 
-/* False: it is to stop. */
-static bool wait_ms(keeper *k, int64_t ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    int result = 0;
-    pthread_mutex_lock(&k->lock);
-    k->looked = true;
-    while (!k->stop && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&k->wake, &k->lock, &until);
-    bool stop = k->stop;
-    pthread_mutex_unlock(&k->lock);
-    return !stop;
-}
-
-static void *run(void *arg)
+static int64_t turn(void *arg)
 {
     keeper *k = arg;
-    bool worked;
-    do {
-        worked = look(k);
-    } while (wait_ms(k, worked ? LOOK_MS : RETRY_MS));
-    cardbox_close(k->db);
-    return NULL;
+    bool worked = look(k);
+    atomic_store(&k->looked, true);
+    return worked ? LOOK_MS : RETRY_MS;
 }
 
 keeper *keeper_start(shared *house)
 {
-    pthread_condattr_t attributes;
     keeper *k = calloc(1, sizeof(*k));
     if (k == NULL)
         return NULL;
     k->house = house;
     k->version = -1;
     pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (pthread_create(&k->thread, NULL, run, k) != 0) {
-        free(k);
-        return NULL;
-    }
-    return k;
+    if (ticker_start(&k->ticker, turn, k))
+        return k;
+    free(k);
+    return NULL;
 }
 
 bool keeper_has_looked(keeper *k)
 {
-    pthread_mutex_lock(&k->lock);
-    bool looked = k->looked;
-    pthread_mutex_unlock(&k->lock);
-    return looked;
+    return atomic_load(&k->looked);
 }
 
 bool keeper_objects(keeper *k, char *out, size_t size)
@@ -212,12 +177,8 @@ void keeper_stop(keeper *k)
 {
     if (k == NULL)
         return;
-    pthread_mutex_lock(&k->lock);
-    k->stop = true;
-    pthread_cond_signal(&k->wake);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
-    pthread_cond_destroy(&k->wake);
+    ticker_stop(&k->ticker);
+    cardbox_close(k->db);
     pthread_mutex_destroy(&k->lock);
     free(k);
 }

@@ -15,6 +15,7 @@
 #include "server/keeper.h"
 #include "server/listen.h"
 #include "server/loop.h"
+#include "server/sweeper.h"
 #include "server/token_list.h"
 #include "server/transfers.h"
 
@@ -33,6 +34,7 @@ typedef struct server {
     shared house;
     token_board tokens;
     keeper *keeper;
+    sweeper *sweeper;
     listener listener;
     loop **loops;
     size_t count;
@@ -217,6 +219,7 @@ int main(int argc, char **argv)
         status = EXIT_USAGE;
         goto done;
     }
+    s.sweeper = sweeper_start(&s.set);
     serve_until_signal(&s, &waited_for);
     status = EXIT_SUCCESS;
 done:
@@ -227,6 +230,7 @@ done:
     transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);
+    sweeper_stop(s.sweeper);
     keeper_stop(s.keeper);
     board_free(&s.tokens);
     listener_close(&s.listener);

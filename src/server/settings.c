@@ -10,6 +10,7 @@
 #include "base/opts.h"
 #include "cardbox/version.h"
 #include "server/route.h"
+#include "store/collect.h"
 
 #define OPTION(name, kind, field, value, help, min, max)                                           \
     {                                                                                              \
@@ -58,6 +59,10 @@ static const opt_spec SPECS[] = {
              "for requests that are under way when the server stops; default 25000", 0, HOUR_MS),
     VARIABLE("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
              "exports and imports at once, with a database connection each; default 4", 1, 64),
+    VARIABLE("sweep-interval-s", OPT_INT, sweep_interval_s, "CARDBOX_SWEEP_INTERVAL_S", "S",
+             "between removals of what is dead; 0: never; default 60", 0, 86400),
+    VARIABLE("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
+             "how long deleted cards and boxes are kept; default 30", 0, COLLECT_RETENTION_MAX),
     VARIABLE("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
              "of a request; default 4M", 1024, 1L << 30),
     VARIABLE("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
@@ -86,6 +91,8 @@ static const settings DEFAULTS = {
     .connect_timeout_ms = 5000,
     .drain_timeout_ms = 25000,
     .transfers_max = 4,
+    .sweep_interval_s = 60,
+    .retention_days = COLLECT_RETENTION_DAYS,
     .body_max = 4L << 20,
     .response_max = 64L << 20,
     .log_level = "info",

@@ -26,6 +26,8 @@ typedef struct settings {
     long body_max;      /* bytes */
     long response_max;  /* bytes */
     bool read_only;
+    long sweep_interval_s; /* 0: never */
+    long retention_days;
     bool no_named_statements;
     bool access_log;
     const char *log_level;

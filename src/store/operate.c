@@ -1,6 +1,5 @@
 /*
- * operate.c: the statements of `cardbox doctor` and `cardbox gc`. Knows nothing of how they are
- * shown, nor of when to stop.
+ * operate.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are shown.
  */
 #include "store/operate.h"
 
@@ -125,42 +124,4 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     if (status == CARDBOX_OK)
         status = inspect_grants(db, out, err);
     return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
-}
-
-/* --- gc --- */
-
-static cardbox_status run_gc(cardbox *db, statement_id id, const params *p, int64_t *cards,
-                             int64_t *bytes, cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK) {
-        *cards = rows_int8(rows, 0, 0);
-        *bytes = rows_int8(rows, 0, 1);
-    }
-    rows_free(rows);
-    return status;
-}
-
-cardbox_status operate_gc(cardbox *db, int64_t retention_seconds, int64_t batch, int64_t *cards,
-                          int64_t *bytes, cardbox_error *err)
-{
-    params p;
-    params_init(&p, 64);
-    params_int8(&p, retention_seconds);
-    params_int8(&p, batch);
-    cardbox_status status = run_gc(db, STATEMENT_gc_cards, &p, cards, bytes, err);
-    params_free(&p);
-    return status;
-}
-
-cardbox_status operate_gc_count(cardbox *db, int64_t retention_seconds, int64_t *cards,
-                                int64_t *bytes, cardbox_error *err)
-{
-    params p;
-    params_init(&p, 64);
-    params_int8(&p, retention_seconds);
-    cardbox_status status = run_gc(db, STATEMENT_gc_cards_count, &p, cards, bytes, err);
-    params_free(&p);
-    return status;
 }

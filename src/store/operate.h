@@ -39,13 +39,4 @@ typedef struct operate_facts {
 
 cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
 
-/* Removes at most `batch` dead cards (expired; deleted longer ago than the retention). Gives how
- * many and their bytes; 0: nothing is left. */
-cardbox_status operate_gc(cardbox *db, int64_t retention_seconds, int64_t batch, int64_t *cards,
-                          int64_t *bytes, cardbox_error *err);
-
-/* What operate_gc would remove in all. */
-cardbox_status operate_gc_count(cardbox *db, int64_t retention_seconds, int64_t *cards,
-                                int64_t *bytes, cardbox_error *err);
-
 #endif

@@ -1,0 +1,68 @@
+/*
+ * collect.c: the two statements of the collector. What may go, and why, is in the migration that
+ * makes their functions.
+ */
+#include "store/collect.h"
+
+#include "store/client.h"
+
+/* The first columns; two for each kind follow. */
+enum { COL_BUSY, COL_MORE, COL_ROOM, COL_FIRST };
+
+const char *collect_name(collect_kind kind)
+{
+    static const char *const NAMES[] = {"cards",   "revisions", "boxes",
+                                        "changes", "segments",  "chains"};
+    return NAMES[kind];
+}
+
+int64_t collect_rows(const collect_sum *sum)
+{
+    int64_t rows = 0;
+    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+        rows += sum->rows[kind];
+    return rows;
+}
+
+static void add(collect_sum *sum, const store_rows *rows)
+{
+    for (int kind = 0; kind < COLLECT_KINDS; kind++) {
+        sum->rows[kind] += rows_int8(rows, 0, COL_FIRST + 2 * kind);
+        sum->bytes[kind] += rows_int8(rows, 0, COL_FIRST + 2 * kind + 1);
+    }
+}
+
+cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
+                             int64_t retention_days, int64_t most, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 64);
+    params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
+    params_int8(&p, most);
+    cardbox_status status = client_run(db, STATEMENT_collect, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK) {
+        add(sum, rows);
+        *state = rows_bool(rows, 0, COL_MORE) ? COLLECT_MORE : COLLECT_OVER;
+        if (rows_bool(rows, 0, COL_BUSY))
+            *state = COLLECT_BUSY;
+    }
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,
+                             cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 64);
+    params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
+    cardbox_status status = client_run(db, STATEMENT_collectable, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        add(sum, rows);
+    rows_free(rows);
+    return status;
+}
