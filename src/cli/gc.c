@@ -56,8 +56,8 @@ static void print_json(const gc_options *options, const collect_sum *sum)
 {
     printf("{\"dry_run\":%s", options->dry_run ? "true" : "false");
     for (int kind = 0; kind < COLLECT_KINDS; kind++)
-        printf(",\"%s\":{\"rows\":%" PRId64 ",\"bytes\":%" PRId64 "}", collect_name(kind),
-               sum->rows[kind], sum->bytes[kind]);
+        printf(",\"%s\":{\"rows\":%" PRId64 ",\"bytes\":%" PRId64 "}",
+               collect_name((collect_kind)kind), sum->rows[kind], sum->bytes[kind]);
     puts("}");
 }
 
@@ -76,7 +76,7 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
     for (int kind = 0; kind < COLLECT_KINDS; kind++) {
         if (sum->rows[kind] == 0)
             continue;
-        table_text(&t, collect_name(kind));
+        table_text(&t, collect_name((collect_kind)kind));
         table_int(&t, sum->rows[kind]);
         table_int(&t, sum->bytes[kind]);
     }
@@ -139,7 +139,7 @@ const cli_command cli_gc = {
     .description =
         "Of all projects: expired cards at once; deleted cards and boxes when the retention is\n"
         "over; and what is left of boxes when nothing can reach it any more. Servers do the same\n"
-        "by themselves (--sweep-interval-s); both may run at any time.",
+        "by themselves; both may run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
     .options = specs,

@@ -1,5 +1,6 @@
 /*
- * operate.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are shown.
+ * operate.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are
+ * shown.
  */
 #include "store/operate.h"
 

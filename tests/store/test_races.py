@@ -89,9 +89,9 @@ def test_gc_spares_what_was_restored():
         x.run(add("r", ttl=1, created="'2020-01-01T00:00:00Z'"))
         x.run("BEGIN")
         assert x.run(add("r", restore=True, ttl=3600)) == "4"
-        with background(dsn, statement("gc_cards", "0", "100")) as gc:
-            x.run("COMMIT")
-            assert gc.stdout.read().split("|")[0] == "0"
+        assert y.run(statement("collect", "0", "100")).split("|")[3] == "0"  # it waits for nobody
+        x.run("COMMIT")
+        assert y.run(statement("collect", "0", "100")).split("|")[3] == "0"
         assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 'r'") == "1"
 
 
@@ -200,7 +200,7 @@ def test_circle_of_chains_ends():
     dsn = Postgres.shared().database()
     pg = Postgres.shared()
     pg.psql(dsn, f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 100)}, '[]', NULL, false)")
-    pg.psql(dsn, f"INSERT INTO cardbox.card_box_chains VALUES ('t', '{BOX}', '{FORK}', 64, 1), ('t', '{FORK}', '{FORK}', 64, 2);"
+    pg.psql(dsn, f"INSERT INTO cardbox.card_box_chains VALUES ('t', (SELECT chain_id FROM cardbox.card_boxes), '{FORK}', 64, 1), ('t', '{FORK}', '{FORK}', 64, 2);"
                  f"INSERT INTO cardbox.card_box_segments VALUES ('t', '{FORK}', 0, {ids(1, 64)});"
                  "UPDATE cardbox.card_boxes SET own_from = 64")
     read = cardbox_test.cardbox("box", "get", "--dsn", dsn, "--project", "t", BOX, check=False, timeout=20)
@@ -240,7 +240,7 @@ def test_sealed_and_deleted_comes_back_or_goes():
     assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
     other = add("gone", restore=True, sealed=True).replace("'1'::json", "'2'::json")
     assert pg.psql(dsn, other).strip() == "5"
-    assert pg.psql(dsn, statement("gc_cards", "0", "100")).split("|")[0] == "1"
+    assert pg.psql(dsn, statement("collect", "0", "100")).split("|")[3] == "1"
     assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards").strip() == "back"
 
 
