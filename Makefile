@@ -24,7 +24,7 @@ LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c)
 SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
-             $(BUILD)/gen/openapi.inc
+             $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc
 
 SONAME   = libcardbox.so.$(SOMAJOR)
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox
@@ -59,7 +59,7 @@ deps: ## install the Debian packages that building and running need
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
-# --- generated sources: SQL, the sample and the API's description become C text ---
+# --- generated sources: SQL, the sample, the API's description and the pages become C text ---
 
 $(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk
 	@mkdir -p $(@D)
@@ -76,6 +76,10 @@ $(BUILD)/gen/sample.inc: src/cli/sample.ndjson sql/embed.awk
 $(BUILD)/gen/openapi.inc: openapi/cardbox.json sql/embed.awk
 	@mkdir -p $(@D)
 	@awk -v kind=TEXT -f sql/embed.awk $< >$@
+
+$(BUILD)/gen/web.inc: $(wildcard src/web/*) sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=WEB_FILE -f sql/embed.awk $(sort $(wildcard src/web/*)) >$@
 
 # --- objects, libraries, programs ---
 

@@ -3,9 +3,15 @@
 #                   each_time is true where a comment says "plan: each time"
 #   kind=MIGRATION  MIGRATION(version, "name", "text") from NNNN_name.sql; the text to the byte
 #   kind=TEXT       "text"                             one file, to the byte
+#   kind=WEB_FILE   WEB_FILE("name.js", "text")        one a file, to the byte
 function stem(path) {
     sub(/.*\//, "", path)
     sub(/\.[a-z]*$/, "", path)
+    return path
+}
+
+function base(path) {
+    sub(/.*\//, "", path)
     return path
 }
 
@@ -23,6 +29,8 @@ function begin_file() {
         printf "STATEMENT(%s, %s,", stem(FILENAME), planned_each_time(FILENAME)
     else if (kind == "MIGRATION")
         printf "MIGRATION(%d, \"%s\",", substr(stem(FILENAME), 1, 4) + 0, substr(stem(FILENAME), 6)
+    else if (kind == "WEB_FILE")
+        printf "WEB_FILE(\"%s\",", base(FILENAME)
 }
 
 function end_file() {

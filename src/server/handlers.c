@@ -51,6 +51,10 @@ const route ROUTES[] = {
     {"GET", "/version", "version", ROUTE_NO_BODY, SCOPE_OPEN, handle_version},
     {"GET", "/openapi.json", "openapi", ROUTE_NO_BODY, SCOPE_OPEN, handle_openapi},
     {"GET", "/metrics", "metrics", ROUTE_NO_BODY, SCOPE_ADMIN, handle_metrics},
+    {"GET", "/docs", "docs", ROUTE_NO_BODY, SCOPE_OPEN, handle_docs},
+    {"GET", "/ui", "uiRedirect", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui_redirect},
+    {"GET", "/ui/", "ui", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui},
+    {"GET", "/ui/{file}", "uiFile", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui_file},
     {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
 };
 

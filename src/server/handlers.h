@@ -33,6 +33,10 @@ void handle_ready(request *r);
 void handle_version(request *r);
 void handle_openapi(request *r);
 void handle_metrics(request *r);
+void handle_docs(request *r);
+void handle_ui(request *r);
+void handle_ui_file(request *r);
+void handle_ui_redirect(request *r);
 
 /* A shape for what the request brings; shape_free it. */
 void handler_shape(request *r, shape *s);

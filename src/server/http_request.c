@@ -132,7 +132,9 @@ static bool check_writable(request *r)
 
 static bool check_tenant(request *r)
 {
-    if (r->match.params[0].ptr == NULL || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
+    static const char PROJECTS[] = "/projects/";
+    bool of_project = strncmp(r->match.route->pattern, PROJECTS, sizeof(PROJECTS) - 1) == 0;
+    if (!of_project || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
         return true;
     fault_answer(r, FAULT_BAD_REQUEST, NULL,
                  "a project is 1 to %d bytes of text without control characters",

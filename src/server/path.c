@@ -97,12 +97,16 @@ path_result path_decode(url_path *out, view raw, arena *memory, const char **rea
     bool known = raw.len > 0 && raw.ptr[0] == '/';
     size_t at = 1;
     out->count = 0;
+    out->folder = false;
     *reason = "the path has white space or control characters";
     if (!is_clean(raw))
         return PATH_MALFORMED;
     while (known && at <= raw.len) {
         const char *slash = at == raw.len ? NULL : memchr(raw.ptr + at, '/', raw.len - at);
         size_t len = slash == NULL ? raw.len - at : (size_t)(slash - raw.ptr) - at;
+        out->folder = len == 0 && at == raw.len && out->count > 0;
+        if (out->folder)
+            break;
         known = len > 0 && out->count < PATH_SEGMENTS_MAX;
         if (!known)
             break;

@@ -12,7 +12,7 @@
 
 typedef enum path_result {
     PATH_OK,
-    PATH_UNKNOWN,   /* well-formed, but no path of ours: an empty segment, or too many */
+    PATH_UNKNOWN,   /* well-formed, but none of ours: an empty segment inside, or too many */
     PATH_MALFORMED, /* bad escape, NUL, invalid UTF-8, white space */
     PATH_NOMEM
 } path_result;
@@ -20,6 +20,7 @@ typedef enum path_result {
 typedef struct url_path {
     view segments[PATH_SEGMENTS_MAX];
     size_t count;
+    bool folder; /* a '/' stands at its end */
 } url_path;
 
 /* Cuts a target at its first '?'. An absolute one, "http://host/path", loses scheme and host. */

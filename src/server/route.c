@@ -27,7 +27,7 @@ static bool fits(const char *pattern, const url_path *where, view params[ROUTE_P
             return false;
         }
     }
-    return *pattern == '\0';
+    return strcmp(pattern, where->folder ? "/" : "") == 0;
 }
 
 static bool serves(const route *r, const char *method)

@@ -91,7 +91,7 @@ static void decodes_segments(void **state)
 static void knows_what_is_no_path(void **state)
 {
     static const char *const UNKNOWN[] = {
-        "", "/", "a", "*", "//", "/a/", "/a//b", "//a", "/1/2/3/4/5/6/7/8/9"};
+        "", "/", "a", "*", "//", "/a//", "/a//b", "//a", "/1/2/3/4/5/6/7/8/9"};
     static const char *const MALFORMED[] = {"/%",     "/%a",   "/%g0",      "/%0g", "/a%00b",
                                             "/%ff",   "/%C3",  "/\xC3",     "/a b", "/a\tb",
                                             "/a\x7F", "/\x01", "/%ED%A0%80"};
@@ -103,6 +103,18 @@ static void knows_what_is_no_path(void **state)
         assert_int_equal(decode(&found, view_of(MALFORMED[i])), PATH_MALFORMED);
     assert_int_equal(decode(&found, VIEW("/a\0b")), PATH_MALFORMED);
     assert_int_equal(decode(&found, VIEW("/1/2/3/4/5/6/7/8")), PATH_OK);
+    assert_false(found.folder);
+}
+
+static void tells_a_folder(void **state)
+{
+    url_path found;
+    (void)state;
+    assert_int_equal(decode(&found, VIEW("/a/b/")), PATH_OK);
+    assert_true(found.folder);
+    assert_int_equal(found.count, 2);
+    assert_int_equal(decode(&found, VIEW("/a/b")), PATH_OK);
+    assert_false(found.folder);
 }
 
 /* --- queries --- */
@@ -178,6 +190,7 @@ int main(void)
         cmocka_unit_test(splits_targets),
         cmocka_unit_test_setup_teardown(decodes_segments, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_what_is_no_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tells_a_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(finds_parameters, set_up, tear_down),
         cmocka_unit_test(reads_integers),
     };

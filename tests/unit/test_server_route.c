@@ -12,6 +12,7 @@ static const route TABLE[] = {
     {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, NULL},
     {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, NULL},
     {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, NULL},
+    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, NULL},
     {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
 };
 
@@ -22,7 +23,9 @@ static url_path cut(const char *text)
     static char copy[200];
     snprintf(copy, sizeof(copy), "%s", text + 1);
     for (char *rest = copy; (at = strsep(&rest, "/")) != NULL;)
-        out.segments[out.count++] = view_of(at);
+        if (at[0] != '\0')
+            out.segments[out.count++] = view_of(at);
+    out.folder = text[strlen(text) - 1] == '/';
     return out;
 }
 
@@ -52,6 +55,10 @@ static void finds_routes(void **state)
     assert_string_equal(found("GET", "/p/x/cards/y/z", &match), "404");
     assert_string_equal(found("GET", "/Health", &match), "404");
     assert_string_equal(found("GET", "/p", &match), "404");
+    assert_string_equal(found("GET", "/folder/", &match), "folder");
+    assert_string_equal(found("GET", "/folder", &match), "404");
+    assert_string_equal(found("GET", "/health/", &match), "404");
+    assert_string_equal(found("GET", "/p/x/cards/", &match), "404");
 }
 
 static void lists_methods(void **state)

@@ -1,0 +1,163 @@
+// app.js: the inspector: which project, which place, and what is shown there. Every place has an
+// address, so Back and bookmarks work.
+import { el, fill, notice } from './dom.js';
+import { project, token } from './api.js';
+import { showBox } from './box.js';
+import { showCard } from './card.js';
+import { listBoxes, searchCards } from './lists.js';
+import { go, link, place } from './place.js';
+
+const PROJECTS_KEY = 'cardbox.projects';
+const $ = (id) => document.getElementById(id);
+const main = $('main');
+const side = $('boxes');
+const panel = $('panel');
+
+let leave = new AbortController(); // of what is loaded for the main part
+let leaveSide = new AbortController();
+let leavePanel = new AbortController();
+
+// --- what is remembered ---
+
+function remembered() {
+  try {
+    const names = JSON.parse(localStorage.getItem(PROJECTS_KEY) ?? '[]');
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(name) {
+  const names = [name, ...remembered().filter((one) => one !== name)].slice(0, 12);
+  localStorage.setItem(PROJECTS_KEY, JSON.stringify(names));
+  fill($('projects'), names.map((one) => el('option', { value: one })));
+}
+
+// --- what is shown ---
+
+function welcome() {
+  leaveSide.abort();
+  delete side.dataset.project;
+  fill(side);
+  fill(main, notice('Which project?', 'Type its name at the top to see its boxes: what ' +
+    'its agents read, card by card and turn by turn.'));
+  $('project').focus();
+}
+
+function chooseBox() {
+  fill(main, notice('Choose a box', 'A box is what an agent reads: its context, card by card. ' +
+    'Its timeline shows what the agent saw at each turn.'));
+}
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+function withoutCard(here) {
+  const { card, ...query } = here.query;
+  return { ...here, query };
+}
+
+function showSide(here) {
+  if (side.dataset.project !== here.project) {
+    leaveSide.abort();
+    leaveSide = new AbortController();
+    const api = project(here.project, leaveSide.signal);
+    side.dataset.project = here.project;
+    listBoxes(side, api, here).then(() => markCurrent(place()));
+  }
+  markCurrent(here);
+}
+
+function markCurrent(here) {
+  for (const one of side.querySelectorAll('.box-link')) {
+    if (here.view === 'box' && one.dataset.box === here.id) one.setAttribute('aria-current', 'page');
+    else one.removeAttribute('aria-current');
+  }
+}
+
+function showMain(here) {
+  leave.abort();
+  leave = new AbortController();
+  main.classList.remove('in-the-past');
+  window.scrollTo(0, 0);
+  const api = project(here.project, leave.signal);
+  if (here.view === 'box') showBox(main, api, here, leave.signal);
+  else if (here.view === 'cards') searchCards(main, api, here);
+  else if (here.view === 'card') showCard(main, api, here.project, here.id);
+  else chooseBox();
+}
+
+function showPanel(here) {
+  const id = here.query.card;
+  panel.hidden = !id;
+  document.body.classList.toggle('with-panel', Boolean(id));
+  if (!id || id === panel.dataset.card) return;
+  panel.dataset.card = id;
+  leavePanel.abort();
+  leavePanel = new AbortController();
+  showCard($('panel-body'), project(here.project, leavePanel.signal), here.project, id);
+  $('panel-close').focus();
+}
+
+/** Shows where one is; what has not changed since `before` stays. */
+function show(before = null) {
+  const here = place();
+  document.body.dataset.view = here.project ? here.view : 'none';
+  if (document.activeElement !== $('project')) $('project').value = here.project;
+  document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
+  if (!here.project) return welcome();
+  $('to-cards').href = link({ project: here.project, view: 'cards' });
+  $('to-boxes').href = link({ project: here.project });
+  remember(here.project);
+  showSide(here);
+  if (!before || !same(withoutCard(here), withoutCard(before))) showMain(here);
+  if (!here.query.card) delete panel.dataset.card;
+  return showPanel(here);
+}
+
+// --- what one can do ---
+
+$('project-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const name = $('project').value;
+  if (name) go({ project: name });
+  $('project').blur();
+});
+
+$('to-boxes').addEventListener('click', () => {
+  delete side.dataset.project;
+  showSide(place());
+});
+
+$('panel-close').addEventListener('click', () => go(withoutCard(place())));
+
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && !panel.hidden && !document.querySelector('dialog[open]'))
+    go(withoutCard(place()));
+});
+
+$('token-button').addEventListener('click', () => {
+  $('token').value = token.get();
+  $('token-dialog').showModal();
+});
+
+$('token-cancel').addEventListener('click', () => $('token-dialog').close());
+
+$('token-form').addEventListener('submit', () => {
+  token.set($('token').value.trim());
+  sayToken();
+  delete side.dataset.project;
+  show();
+});
+
+function sayToken() {
+  $('token-button').textContent = token.get() ? 'Token is set' : 'Token';
+}
+
+window.addEventListener('hashchange', (event) => show(place(new URL(event.oldURL).hash)));
+
+fill($('projects'), remembered().map((one) => el('option', { value: one })));
+sayToken();
+const last = remembered()[0];
+if (!place().project && last) go({ project: last });
+else show();

@@ -1,0 +1,175 @@
+// card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
+// card with all that is known of it.
+import { copyButton, el, fill, foreign } from './dom.js';
+import { callArguments, content, json, toolCalls } from './content.js';
+import { pretty, write } from './json.js';
+import { link } from './place.js';
+import { clock, when } from './time.js';
+import { trouble } from './trouble.js';
+
+const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
+
+function roleOf(card) {
+  const role = card.metadata?.role;
+  return typeof role === 'string' ? role : '';
+}
+
+/** Calls get numbers and hues in the order in which they appear, so that pairs are seen. */
+export function pairing(cards) {
+  const calls = new Map();
+  const note = (id, what) => {
+    if (!id) return;
+    if (!calls.has(id)) calls.set(id, { number: calls.size + 1, asked: false, answered: false });
+    Object.assign(calls.get(id), what);
+  };
+  for (const card of cards) {
+    for (const call of toolCalls(card)) note(call.id, { asked: true });
+    note(card.tool_call_id, isResult(card) ? { answered: true } : { asked: true });
+  }
+  return calls;
+}
+
+function isResult(card) {
+  return card.type === 'tool.result' || card.content_class === 'ToolResultContent' ||
+    roleOf(card) === 'tool';
+}
+
+function hue(number) {
+  return (number * 137 + 60) % 360;
+}
+
+function pairMark(id, calls, words) {
+  const pair = calls.get(id);
+  if (!pair) return null;
+  const mark = el('button', { type: 'button', class: 'pair', 'data-call': id, title: `call id ${id}` },
+    `${words} #${pair.number}`);
+  mark.style.setProperty('--hue', hue(pair.number));
+  mark.addEventListener('click', () => jumpToPair(mark, id));
+  return mark;
+}
+
+/** From a call to its result, and back. */
+function jumpToPair(mark, id) {
+  const marks = [...document.querySelectorAll('.pair')].filter((one) => one.dataset.call === id &&
+    one.closest('.card') !== mark.closest('.card'));
+  const here = mark.closest('.card');
+  const target = marks.find((one) => here.compareDocumentPosition(one) & 4) ?? marks[0];
+  if (!target) return;
+  target.closest('.card').scrollIntoView({ block: 'center', behavior: 'smooth' });
+  target.focus({ preventScroll: true });
+}
+
+function calls(card, pairs) {
+  return toolCalls(card).map((call) => {
+    const pair = pairs.get(call.id);
+    return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(call.name)), ' ',
+      pairMark(call.id, pairs, 'call'),
+      pair && !pair.answered ? el('span', { class: 'badge bad' }, 'no result here') : null,
+      el('details', {}, el('summary', {}, 'arguments'), callArguments(call.arguments)));
+  });
+}
+
+/** A card in a list or a conversation. `actions` are buttons; `change` marks how it came there. */
+export function cardItem(card, { project, pairs = new Map(), change = null, position = null,
+  actions = [], open }) {
+  const role = roleOf(card);
+  const known = ROLES.has(role) ? role : 'other';
+  return el('article', {
+    class: `card role-${known}${change ? ` ${change}` : ''}`, 'data-card': card.card_id,
+    'aria-label': `card ${card.card_id}`,
+  },
+  el('header', {},
+    el('span', { class: 'role' }, foreign(role || 'no role')),
+    el('span', { class: 'type' }, foreign(card.type)),
+    card.tool_call_id
+      ? pairMark(card.tool_call_id, pairs, isResult(card) ? 'answers call' : 'call') : null,
+    change ? el('span', { class: 'badge good' }, 'new in this version') : null,
+    el('span', { class: 'space' }),
+    card.author_id === 'unknown' ? null : foreign(card.author_id, { class: 'author' }),
+    el('span', {}, clock(card.created_at), ' · ', when(card.created_at)),
+    position === null ? null : el('span', { class: 'position', title: 'place in the box' }, position)),
+  el('div', { class: 'content' }, content(card)),
+  calls(card, pairs),
+  el('footer', {},
+    el('a', { href: open ?? link({ project, view: 'card', id: card.card_id }), class: 'id' },
+      foreign(card.card_id)),
+    el('span', { class: 'space' }), actions));
+}
+
+/** What stands where a box names a card that can't be read. */
+export function missingItem(id, { change = null, position = null } = {}) {
+  return el('article', { class: `card missing${change ? ` ${change}` : ''}`, 'data-card': id },
+    el('header', {}, el('span', { class: 'badge bad' }, 'missing'),
+      el('span', { class: 'space' }), position === null ? null
+        : el('span', { class: 'position' }, position)),
+    el('p', {}, 'The box names ', foreign(id, { class: 'id' }),
+      ', which was deleted, has expired or was never written.'));
+}
+
+// --- one card ---
+
+function row(name, value) {
+  const empty = value === null || value === undefined;
+  return [el('dt', {}, name), el('dd', {}, empty ? el('span', { class: 'faint' }, 'none')
+    : typeof value === 'string' ? foreign(value) : value instanceof Node ? value : json(value))];
+}
+
+function facts(card) {
+  return el('dl', { class: 'fields' }, row('Card', card.card_id), row('Type', card.type),
+    row('Content class', card.content_class), row('Author', card.author_id),
+    row('Created', el('span', {}, foreign(card.created_at), ' (', when(card.created_at), ')')),
+    row('Expires', card.expires_at), row('Time to live, s', card.ttl_seconds),
+    row('Sealed', card.sealed ? 'yes: it can never change' : 'no'),
+    row('Answers call', card.tool_call_id), row('Metadata', card.metadata),
+    row('Tool calls', card.tool_calls));
+}
+
+/** Loads into `part` only when it is opened. */
+function later(title, load) {
+  const body = el('div', {}, 'Loading …');
+  const part = el('details', { class: 'part' }, el('summary', {}, title), body);
+  part.addEventListener('toggle', async () => {
+    if (!part.open || part.dataset.loaded) return;
+    part.dataset.loaded = 'yes';
+    try {
+      fill(body, await load());
+    } catch (error) {
+      delete part.dataset.loaded;
+      fill(body, el('p', { class: 'failure' }, foreign(error.message)));
+    }
+  });
+  return part;
+}
+
+function revisionsOf(data) {
+  const all = data.revisions;
+  if (all.length === 0) return el('p', {}, 'It has never said anything else.');
+  return all.map((one) => el('section', { class: 'revision' },
+    el('p', {}, `Revision ${write(one.revision)}, until `, when(one.replaced_at)),
+    content(one.card), el('details', {}, el('summary', {}, 'raw'), pretty(write(one.card)))));
+}
+
+function holdersOf(data, project) {
+  const all = data.boxes;
+  if (all.length === 0) return el('p', {}, 'No box holds it.');
+  return el('ul', {}, all.map(({ box_id: id }) => el('li', {},
+    el('a', { href: link({ project, view: 'box', id }) }, foreign(id, { class: 'id' })))));
+}
+
+/** Shows a card in full. `api` is of its project. */
+export async function showCard(panel, api, project, id) {
+  fill(panel, el('p', { class: 'faint' }, 'Loading …'));
+  try {
+    const { data: card, text } = await api.card(id);
+    fill(panel, el('h2', {}, foreign(card.card_id)), el('div', { class: 'content' }, content(card)),
+      el('h3', {}, 'All fields'), facts(card),
+      later('Boxes that hold it', async () => holdersOf((await api.holders(id)).data, project)),
+      later('Earlier revisions', async () => revisionsOf((await api.revisions(id)).data)),
+      el('details', { class: 'part' }, el('summary', {}, 'Raw JSON, as the server sends it'),
+        copyButton(text, 'Copy JSON'), pretty(text)));
+  } catch (error) {
+    if (error.name === 'AbortError') return;
+    fill(panel, trouble(error, ['No such card', 'It was deleted, has expired or was never written.',
+      id]));
+  }
+}

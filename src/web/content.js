@@ -1,0 +1,108 @@
+// content.js: what a card says, by its class. A content that is not of the shape that its class has
+// is shown as JSON: nothing here may fail on what somebody has written.
+import { add, block, count, el, foreign } from './dom.js';
+import { pretty, write } from './json.js';
+
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+const FOLD_JSON = 1500; // characters
+
+/** JSON that folds when it is long. */
+export function json(value, summary = 'JSON') {
+  const text = typeof value === 'string' ? value : write(value);
+  if (text.length <= FOLD_JSON) return pretty(text);
+  const folded = el('details', {}, el('summary', {}, `${summary}, ${count(text.length, 'character')}`));
+  folded.addEventListener('toggle', () => {
+    if (folded.open && folded.children.length === 1) add(folded, pretty(text));
+  });
+  return folded;
+}
+
+/** Any value: text as text, all else as JSON. */
+function value(of) {
+  return typeof of === 'string' ? block(of, { class: 'text' }) : json(of);
+}
+
+/** A table of names and values; values that are not texts are JSON. */
+function fields(pairs) {
+  return el('dl', { class: 'fields' }, pairs.map(([name, of]) => [
+    el('dt', {}, foreign(name)),
+    el('dd', {}, typeof of === 'string' ? block(of, { class: 'text' }) : json(of)),
+  ]));
+}
+
+const FILE_FIELDS = ['content_type', 'size', 'width', 'height', 'page_count', 'duration_seconds',
+  'format', 'codec', 'bitrate', 'expires_at', 'checksum', 'etag', 'preview'];
+
+function file(content) {
+  if (typeof content.uri !== 'string') return null;
+  const known = FILE_FIELDS.filter((name) => content[name] !== null && content[name] !== undefined)
+    .map((name) => [name, content[name]]);
+  return [el('p', { class: 'uri' }, foreign(content.uri)), fields(known)];
+}
+
+function tool(one) {
+  const said = isObject(one.function) ? one.function : one;
+  return el('li', {}, el('strong', {}, foreign(said.name ?? 'a tool without a name')), ' ',
+    typeof said.description === 'string' ? foreign(said.description) : null,
+    said.parameters === undefined ? null
+      : el('details', {}, el('summary', {}, 'parameters'), pretty(write(said.parameters))));
+}
+
+function toolResult(content) {
+  const good = content.status === 'success';
+  const error = content.error;
+  return [
+    el('p', {}, el('span', { class: good ? 'badge good' : 'badge bad' }, foreign(content.status)),
+      content.after_execution === 'terminate'
+        ? el('span', { class: 'badge' }, 'ends the turn') : null),
+    isObject(error)
+      ? el('p', { class: 'failure' }, el('strong', {}, foreign(error.code ?? 'error')), ' ',
+        foreign(error.message ?? '')) : null,
+    content.result === null || content.result === undefined ? null : value(content.result),
+  ];
+}
+
+// Each takes a content and gives nodes, or null if it has not the shape of the class.
+const CLASSES = {
+  TextContent: (c) => (typeof c.text === 'string' ? block(c.text, { class: 'text' }) : null),
+  JsonContent: (c) => (c.data === undefined ? null : json(c.data)),
+  FieldsSchemaContent: (c) => (Array.isArray(c.fields) && c.fields.every(isObject)
+    ? fields(c.fields.map((one) => [one.name ?? '', one.description ?? ''])) : null),
+  ToolContent: (c) => (isObject(c.data) && Array.isArray(c.data.tools) && c.data.tools.every(isObject)
+    ? el('ul', { class: 'tools' }, c.data.tools.map(tool)) : null),
+  ToolCallContent: (c) => (typeof c.tool_name === 'string'
+    ? [el('p', {}, el('span', { class: 'tool' }, foreign(c.tool_name)),
+      c.status && c.status !== 'called' ? [' ', foreign(c.status, { class: 'badge' })] : null),
+    json(c.arguments ?? null, 'Arguments')] : null),
+  ToolResultContent: (c) => (typeof c.status === 'string' ? toolResult(c) : null),
+  MultiFileContent: (c) => (Array.isArray(c.files) && c.files.every(isObject)
+    ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
+};
+
+export function content(card) {
+  const of = card.content;
+  if (typeof of === 'string') return block(of, { class: 'text' });
+  const kind = card.content_class ?? '';
+  const make = CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null);
+  return (make && isObject(of) ? make(of) : null) ?? json(of, 'Content');
+}
+
+/** The tool calls that a message carries beside its content: [{id, name, arguments}]. */
+export function toolCalls(card) {
+  if (!Array.isArray(card.tool_calls)) return [];
+  return card.tool_calls.filter(isObject).map((call) => {
+    const said = isObject(call.function) ? call.function : call;
+    return { id: String(call.id ?? ''), name: String(said.name ?? 'tool'), arguments: said.arguments };
+  });
+}
+
+/** Arguments, which are mostly JSON inside a text. */
+export function callArguments(of) {
+  if (typeof of !== 'string') return json(of ?? null, 'Arguments');
+  try {
+    JSON.parse(of);
+  } catch {
+    return block(of, { class: 'text' });
+  }
+  return json(of, 'Arguments');
+}

@@ -1,0 +1,98 @@
+// dom.js: how everything on the pages is made. Texts become text nodes and nothing else: contents
+// come from language models and tools, and may be anybody's. Knows no card and no server.
+
+/** An element; `props` are attributes, `on...` functions are listeners; null children are left out. */
+export function el(tag, props = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? '' : String(value));
+  }
+  add(made, ...children);
+  return made;
+}
+
+export function add(parent, ...children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    parent.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+export function fill(parent, ...children) {
+  parent.replaceChildren();
+  add(parent, ...children);
+}
+
+// What changes how a text looks without being seen: control characters, directions, zero widths,
+// halves of surrogate pairs, and the tags that can hide a message.
+const UNSEEN = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e' +
+  '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]' +
+  '|[\\u{d800}-\\u{dfff}]|[\\u{e0000}-\\u{e007f}]', 'gu');
+
+/** A text as nodes, with what is unseen made visible and harmless. */
+export function shown(text) {
+  const nodes = [];
+  let from = 0;
+  for (const found of text.matchAll(UNSEEN)) {
+    const code = 'U+' + found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+    nodes.push(text.slice(from, found.index),
+      el('span', { class: 'unseen', title: 'an invisible character' }, code));
+    from = found.index + found[0].length;
+  }
+  nodes.push(text.slice(from));
+  return nodes;
+}
+
+/** Foreign text in a line. It can't turn the direction of what stands around it. */
+export function foreign(text, props = {}) {
+  return el('bdi', props, shown(String(text)));
+}
+
+const FOLD_CHARACTERS = 1400;
+const FOLD_LINES = 18;
+
+/** Foreign text as a block, folded if it is long. */
+export function block(text, props = {}) {
+  const lines = text.split('\n');
+  const whole = el('div', { ...props, dir: 'auto' });
+  if (text.length <= FOLD_CHARACTERS * 1.3 && lines.length <= FOLD_LINES * 1.3) {
+    add(whole, shown(text));
+    return whole;
+  }
+  const start = lines.slice(0, FOLD_LINES).join('\n').slice(0, FOLD_CHARACTERS);
+  const more = `Show all: ${count(text.length, 'character')}, ${count(lines.length, 'line')}`;
+  const button = el('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, more);
+  button.addEventListener('click', () => {
+    const open = button.getAttribute('aria-expanded') !== 'true';
+    button.setAttribute('aria-expanded', String(open));
+    button.textContent = open ? 'Show less' : more;
+    fill(whole, shown(open ? text : start + ' …'));
+  });
+  add(whole, shown(start + ' …'));
+  return el('div', {}, whole, button);
+}
+
+export function count(number, word) {
+  return `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
+}
+
+/** What is left to say where there is nothing to show. */
+export function notice(title, text, ...more) {
+  return el('div', { class: 'notice' }, el('h2', {}, title), text ? el('p', {}, text) : null, more);
+}
+
+export function copyButton(text, label = 'Copy') {
+  const button = el('button', { type: 'button', class: 'quiet' }, label);
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch {
+      button.textContent = 'Not allowed here';
+    }
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+  return button;
+}

@@ -1,0 +1,38 @@
+// place.js: where in the pages one is. It stands in the part of the address behind '#', so that
+// places can be sent to others and the browser's Back works. The server never sees it.
+
+/** {project, view, id, query}: view is boxes, box, cards or card. */
+export function place(hash = location.hash) {
+  const [path, search = ''] = hash.replace(/^#\/?/, '').split('?');
+  const parts = path.split('/').map(decode);
+  return {
+    project: parts[0] ?? '', view: parts[1] || 'boxes', id: parts[2] ?? '',
+    query: Object.fromEntries(new URLSearchParams(search)),
+  };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The address of a place. */
+export function link({ project, view = 'boxes', id = '', query = {} }) {
+  const parts = [project, view, id].filter((part) => part !== '');
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' &&
+    value !== null);
+  const search = given.length === 0 ? '' : '?' + new URLSearchParams(given);
+  return '#/' + parts.map(encodeURIComponent).join('/') + search;
+}
+
+export function go(to) {
+  location.hash = link(to);
+}
+
+/** The same place in other words: without an entry in the browser's history. */
+export function revise(to) {
+  history.replaceState(null, '', link(to));
+}

@@ -1,0 +1,69 @@
+// schema.js: JSON Schema as tables: what an object has, of which type, and what it means. Nested
+// objects fold. Knows no page.
+import { el } from './dom.js';
+
+const DEEPEST = 6;
+
+/** A type in words: "array of string", "string or null", "one of ok, unavailable". */
+export function typeOf(raw, resolve, depth = 0) {
+  const schema = resolve(raw);
+  const name = raw?.$ref?.split('/').pop();
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return `one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`;
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices && depth < DEEPEST)
+    return choices.map((one) => typeOf(one, resolve, depth + 1)).join(' or ');
+  const types = [schema.type ?? 'any JSON'].flat().map((type) => {
+    if (type === 'array' && schema.items && depth < DEEPEST)
+      return `array of ${typeOf(schema.items, resolve, depth + 1)}`;
+    return type === 'object' && name ? name : type;
+  });
+  return types.join(' or ') + (schema.format ? ` (${schema.format})` : '');
+}
+
+const LIMITS = [['default', 'default'], ['minimum', 'at least'], ['maximum', 'at most'],
+  ['minLength', 'characters, at least'], ['maxLength', 'characters, at most'],
+  ['minItems', 'items, at least'], ['maxItems', 'items, at most']];
+
+function limits(schema) {
+  const said = LIMITS.filter(([key]) => schema[key] !== undefined)
+    .map(([key, words]) => `${words} ${JSON.stringify(schema[key])}`);
+  return said.length === 0 ? null : el('span', { class: 'faint' }, ` ${said.join('; ')}.`);
+}
+
+/** The object inside: of an array its items', of a choice the first object's. */
+function objectIn(raw, resolve, depth = 0) {
+  const schema = resolve(raw);
+  if (depth > DEEPEST) return null;
+  if (schema.properties) return schema;
+  if (schema.items) return objectIn(schema.items, resolve, depth + 1);
+  for (const one of schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) {
+    const found = objectIn(one, resolve, depth + 1);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** A table of the members; null if there are none. `inline` makes nodes of descriptions. */
+export function schemaTable(raw, resolve, inline, depth = 0) {
+  const schema = objectIn(raw, resolve);
+  if (!schema || depth > DEEPEST) return null;
+  const required = new Set(schema.required ?? []);
+  return el('table', {}, el('tbody', {}, Object.entries(schema.properties).map(([name, member]) => {
+    const of = resolve(member);
+    const inner = objectIn(member, resolve) ? () => schemaTable(member, resolve, inline, depth + 1) : null;
+    return el('tr', {}, el('th', { scope: 'row' }, el('code', {}, name),
+      required.has(name) ? el('span', { class: 'must' }, ' required') : null),
+    el('td', { class: 'faint' }, typeOf(member, resolve)),
+    el('td', {}, inline(of.description ?? ''), limits(of), inner ? folded(inner) : null));
+  })));
+}
+
+/** Made when it is opened: schemas may contain themselves. */
+function folded(make) {
+  const part = el('details', {}, el('summary', {}, 'members'));
+  part.addEventListener('toggle', () => {
+    if (part.open && part.children.length === 1) part.append(make());
+  });
+  return part;
+}

@@ -1,0 +1,134 @@
+// versions.js: the history of one box: its log, the ids that it had at each version, and what a
+// change made of the list. Knows no page.
+
+/** Longer lists are not loaded whole if their end will do. */
+const WHOLE_MOST = 20000;
+
+export class Versions {
+  #api;
+  #id;
+  #entries = new Map(); // version -> {version, op, length, added, at}
+  #lists = new Map(); // version -> {ids, from, whole}
+  #cards = new Map(); // id -> card, or null where there is none to be read
+  newest = 0;
+  oldest = Infinity; // of the log as far as it is loaded
+
+  constructor(api, id) {
+    this.#api = api;
+    this.#id = id;
+  }
+
+  /** Loads the newest page of the log; again, to see what has come since. */
+  async open() {
+    await this.#page();
+    for (const [id, card] of this.#cards) if (card === null) this.#cards.delete(id);
+    this.newest = Math.max(...this.#entries.keys());
+  }
+
+  async #page(cursor) {
+    const { data } = await this.#api.log(this.#id, cursor);
+    for (const entry of data.log) this.#entries.set(entry.version, entry);
+    this.oldest = Math.min(this.oldest, ...data.log.map((entry) => entry.version));
+  }
+
+  /** What the log says of a version; undefined if it does not. */
+  async entry(version) {
+    if (!this.#entries.has(version) && version >= 1 && version <= this.newest)
+      await this.#page(version + 1);
+    return this.#entries.get(version);
+  }
+
+  /** The entries that are loaded, oldest first. */
+  loaded() {
+    return [...this.#entries.values()].sort((a, b) => a.version - b.version);
+  }
+
+  /** {ids, from, length, parents}: the ids from place `from` on. */
+  async list(version) {
+    if (!this.#lists.has(version)) this.#lists.set(version, await this.#load(version));
+    return this.#lists.get(version);
+  }
+
+  async #load(version) {
+    const entry = await this.entry(version);
+    return (entry && entry.length > WHOLE_MOST ? await this.#end(version, entry.length) : null) ??
+      this.#whole(version);
+  }
+
+  async #whole(version) {
+    const { data } = await this.#api.box(this.#id, { at_version: version });
+    return { ids: data.card_ids, from: 0, length: data.card_ids.length, box: data };
+  }
+
+  /** The last cards of a long list; null if some are missing, since then nobody says where the
+   * others stand. */
+  async #end(version, length) {
+    const { data, headers } = await this.#api.tail(this.#id, { at_version: version });
+    if (headers.get('Cardbox-Missing') !== '0') return null;
+    for (const card of data) this.#cards.set(card.card_id, card);
+    return { ids: data.map((card) => card.card_id), from: length - data.length, length, box: null };
+  }
+
+  /** The cards of these ids, null for those that are missing. */
+  async cards(ids) {
+    const wanted = [...new Set(ids)].filter((id) => !this.#cards.has(id));
+    for (let at = 0; at < wanted.length; at += 100) {
+      const part = wanted.slice(at, at + 100);
+      const { data } = await this.#api.cards(part);
+      for (const id of part) this.#cards.set(id, null);
+      for (const card of data.cards) this.#cards.set(card.card_id, card);
+    }
+    return ids.map((id) => this.#cards.get(id));
+  }
+
+  /** What a version changed: isNew(place) for places in its list, and the ids that went away, from
+   * the place `at` on. */
+  async change(version) {
+    const entry = await this.entry(version);
+    if (!entry || version === 1) return { isNew: () => false, removed: [], at: Infinity };
+    if (entry.op === 'append') {
+      const from = entry.length - entry.added;
+      return { isNew: (place) => place >= from, removed: [], at: from };
+    }
+    const [before, now] = [await this.list(version - 1), await this.list(version)];
+    return compare(before.ids, now.ids);
+  }
+
+  /** The version at which the card at this place was put there, by what is loaded of the log, if
+   * from there to `version` the box has only grown; else null. */
+  putThereBy(place, version) {
+    for (let at = version; at >= this.oldest; at--) {
+      const entry = this.#entries.get(at);
+      if (!entry) return null;
+      if (entry.op !== 'append') return null;
+      if (place >= entry.length - entry.added) return at;
+    }
+    return null;
+  }
+
+  /** Whether the list of a version is a beginning of the present one, by what is loaded. */
+  onlyGrewSince(version) {
+    for (let at = this.newest; at > version; at--)
+      if (this.#entries.get(at)?.op !== 'append') return false;
+    return true;
+  }
+}
+
+/** What is different between two lists. A card that only moved is not new. */
+export function compare(before, now) {
+  const left = new Map(); // id -> how often it stood in the list before
+  for (const id of before) left.set(id, (left.get(id) ?? 0) + 1);
+  const added = new Set();
+  now.forEach((id, place) => {
+    if (left.get(id) > 0) left.set(id, left.get(id) - 1);
+    else added.add(place);
+  });
+  const removed = before.filter((id) => {
+    if (!(left.get(id) > 0)) return false;
+    left.set(id, left.get(id) - 1);
+    return true;
+  });
+  let at = 0;
+  while (at < before.length && at < now.length && before[at] === now[at]) at++;
+  return { isNew: (place) => added.has(place), removed, at };
+}

@@ -1,0 +1,128 @@
+"""A headless Chromium by the WebDriver protocol: chromedriver over plain HTTP, nothing else.
+
+`with Browser() as page:` starts both; where they are not installed, Skip says so. The browser
+resolves no name and reaches this machine alone: what a page would load from elsewhere fails.
+"""
+
+import base64
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import cardbox_test
+
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--disable-extensions", "--no-first-run", "--disable-background-networking",
+             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+
+
+class Browser:
+    def __init__(self, width=1280, height=900, dark=False):
+        missing = [name for name in ("chromedriver", "chromium") if not shutil.which(name)]
+        if missing:
+            raise cardbox_test.Skip(f"{' and '.join(missing)} not installed; on Debian: "
+                                    "apt-get install chromium chromium-driver")
+        self.home = cardbox_test.temp_dir()
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                                       env={**os.environ, "HOME": self.home})
+        cardbox_test.at_end(self.stop)
+        self.root = f"http://127.0.0.1:{self._port()}"
+        dark_mode = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]
+        options = {"binary": shutil.which("chromium"), "args": [
+            *ARGUMENTS, f"--user-data-dir={self.home}/profile", f"--window-size={width},{height}",
+            *(dark_mode if dark else [])]}
+        wanted = {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"}}}}
+        self.root += "/session/" + self._ask("POST", "/session", wanted)["sessionId"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """Ends the driver's session of processes: the browser is in it."""
+        if self.driver.poll() is None:
+            os.killpg(self.driver.pid, signal.SIGKILL)
+            self.driver.wait()
+
+    def _port(self):
+        deadline = time.monotonic() + 30
+        said = ""
+        while time.monotonic() < deadline:
+            if select.select([self.driver.stdout], [], [], 1)[0]:
+                line = self.driver.stdout.readline()
+                said += line
+                found = re.search(r"successfully on port (\d+)", line)
+                if found:
+                    return int(found.group(1))
+                assert line, f"chromedriver ended: {said}"
+        raise AssertionError(f"chromedriver does not start: {said}")
+
+    def _ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.root + path, data, method=method,
+                                         headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(json.load(error)["value"]["message"]) from None
+
+    # --- pages ---
+
+    def open(self, url):
+        self._ask("POST", "/url", {"url": url})
+
+    def run(self, script, *arguments):
+        """Runs the body of a function in the page; returns what it returns."""
+        return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def wait(self, script, *arguments, seconds=20):
+        """Waits until the script gives something true; returns that."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = self.run(script, *arguments)
+            if found:
+                return found
+            assert time.monotonic() < deadline, f"not within {seconds} s: {script}\n{self.text()}"
+            time.sleep(0.05)
+
+    def text(self):
+        return self.run("return document.body.innerText")
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((one) => "
+                        "one.innerText)", selector)
+
+    def await_text(self, text):
+        return self.wait("return document.body.innerText.includes(arguments[0])", text)
+
+    def element(self, selector):
+        found = self._ask("POST", "/element", {"using": "css selector", "value": selector})
+        return next(iter(found.values()))
+
+    def click(self, selector):
+        self._ask("POST", f"/element/{self.element(selector)}/click", {})
+
+    def type(self, selector, keys):
+        self._ask("POST", f"/element/{self.element(selector)}/value", {"text": keys})
+
+    def complaints(self):
+        """What the page logged as errors, such as exceptions and what the policy refused."""
+        entries = self._ask("POST", "/se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
+
+    def screenshot(self, path):
+        with open(path, "wb") as out:
+            out.write(base64.b64decode(self._ask("GET", "/screenshot")))

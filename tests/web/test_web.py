@@ -1,0 +1,523 @@
+#!/usr/bin/env python3
+"""The pages /ui/ and /docs: how their files are served, and what a browser makes of them, above all
+of cards that try to be more than text."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from browser import Browser
+from cardbox_test import Postgres, Server, once
+
+WEB = os.path.join(cardbox_test.ROOT, "src", "web")
+SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+         ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+PLACES = {"index.html": "/ui/", "docs.html": "/docs"}
+BOX = "01970000-0000-7000-8000-0000000000b1"
+EVIL_BOX = "01970000-0000-7000-8000-0000000000b2"
+LONG_BOX = "01970000-0000-7000-8000-0000000000b3"
+HUGE_BOX = "01970000-0000-7000-8000-0000000000b4"
+HOLED_BOX = "01970000-0000-7000-8000-0000000000b5"
+
+# Ways to make HTML, script or network of a text. `document.pwned` is what they would set.
+HOSTILE = [
+    "<script>document.pwned=1</script>", "<img src=x onerror='document.pwned=1'>",
+    "<svg onload=document.pwned=1>", "\"><iframe srcdoc='<script>parent.document.pwned=1</script>'>",
+    "<a href='javascript:document.pwned=1'>click</a>", "<style>*{display:none}</style>",
+    "<base href='https://evil.example/'>", "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "</textarea></details></article><h1 id=main>mine</h1>", "${document.pwned=1}{{document.pwned=1}}",
+    "<img src=https://evil.example/pixel.gif>", "__proto__", "constructor",
+]
+UNSEEN = "\u202egnp.exe\u202c \u2066x\u2069 \u200bz \ufeff \U000e0041 \x07 \x9b"
+
+
+def sources():
+    return sorted(name for name in os.listdir(WEB) if not name.startswith("."))
+
+
+def place(name):
+    return PLACES.get(name, f"/ui/{name}")
+
+
+def read(name):
+    with open(os.path.join(WEB, name), "rb") as text:
+        return text.read()
+
+
+# --- the data ---
+
+
+def hostile_cards():
+    """Every hostile text in every place that a writer of cards chooses."""
+    for number, text in enumerate(HOSTILE):
+        yield {"card_id": f"{number}-{text[:200]}", "content": {"__type__": "TextContent", "text": text},
+               "metadata": {"type": text, "role": text, "author_id": text, "agent_turn_id": text,
+                            text: {text: text}},
+               "tool_calls": [{"id": text, "function": {"name": text, "arguments": text}}]}
+        yield {"card_id": f"json-{number}", "content": {text: [text, {text: text}]},
+               "tool_call_id": text, "metadata": {"type": "tool.result", "role": "tool"}}
+        yield {"card_id": f"call-{number}", "content": {
+            "__type__": "ToolCallContent", "tool_name": text, "arguments": {text: text},
+            "status": text}}
+        yield {"card_id": f"result-{number}", "content": {
+            "__type__": "ToolResultContent", "status": text, "after_execution": "suspend",
+            "result": text, "error": {"code": text, "message": text}}}
+        yield {"card_id": f"file-{number}", "content": {
+            "__type__": "FileContent", "uri": "javascript:document.pwned=1", "checksum": text,
+            "etag": text}}
+    yield {"card_id": "unseen", "content": {"__type__": "TextContent", "text": UNSEEN}}
+
+
+# Contents that have the name of a class and not its shape.
+BENT = [
+    {"__type__": "TextContent", "text": {"no": "text"}}, {"__type__": "ToolContent", "tools": [None]},
+    {"__type__": "ToolResultContent", "status": 3}, {"__type__": "FieldsSchemaContent", "fields": "x"},
+    {"__type__": "MultiFileContent", "files": [1]}, {"__type__": "FileContent"},
+    {"__type__": "JsonContent"}, [], 0, "a bare text", {"length": -1}, {"__type__": "constructor"},
+]
+
+
+def rows():
+    cards = [{"kind": "card", **card} for card in hostile_cards()]
+    cards += [{"kind": "card", "card_id": f"bent-{number}", "content": content,
+               "tool_calls": [None, 3, {}], "metadata": {"role": 3, "agent_turn_id": []}}
+              for number, content in enumerate(BENT)]
+    ids = [card["card_id"] for card in cards]
+    return [*cards, {"kind": "box", "box_id": EVIL_BOX, "card_ids": [*ids, "gone"]},
+            {"kind": "box", "box_id": HUGE_BOX, "card_ids": ["bent-1", "bent-9"] * 10500},
+            {"kind": "box", "box_id": HOLED_BOX, "card_ids": ["bent-1", "gone"] * 10500}]
+
+
+def many():
+    """More than fit one page of a list."""
+    for number in range(60):
+        yield {"kind": "card", "card_id": f"many-{number}", "content": f"text {number}"}
+        yield {"kind": "box", "box_id": f"01970000-0000-7000-8000-0000000001{number:02}",
+               "card_ids": [f"many-{number}"]}
+
+
+def in_file(all_rows):
+    path = os.path.join(cardbox_test.temp_dir(), "rows")
+    with open(path, "w", encoding="utf-8") as out:
+        for row in all_rows:
+            out.write(json.dumps(row) + "\n")
+    return path
+
+
+@once
+def server():
+    dsn = Postgres.shared().database()
+    with_project = ("--dsn", dsn, "--project", "demo")
+    for path in (SAMPLE, in_file(rows())):
+        cardbox_test.cardbox("import", *with_project, path)
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "many", in_file(many()))
+    cardbox_test.cardbox("box", "create", *with_project, "--id", BOX, "demo-001-instruction",
+                         "demo-002-profile")
+    for ids in (["demo-005-thought", "demo-006-call"], ["demo-007-result"], ["not-there"],
+                ["demo-013-thought"]):
+        cardbox_test.cardbox("box", "append", *with_project, BOX, *ids)
+    cardbox_test.cardbox("box", "create", *with_project, "--id", LONG_BOX,
+                         *(f"demo-{n:03}" for n in range(300)), "demo-013-thought")
+    made = Server(dsn)
+    deadline = time.monotonic() + 20
+    while made.get("/readyz").status != 200:
+        assert time.monotonic() < deadline, "not ready within 20 s"
+        time.sleep(0.02)
+    return made
+
+
+# --- files ---
+
+
+def test_files_are_served():
+    for name in sources():
+        yield name, lambda name=name: check_file(name)
+
+
+def check_file(name):
+    path = place(name)
+    answer = server().get(path)
+    assert answer.status == 200 and answer.body == read(name), answer
+    assert answer.header("Content-Type") == TYPES[os.path.splitext(name)[1]], answer.headers
+    assert answer.header("Content-Security-Policy") == POLICY, answer.headers
+    assert answer.header("X-Content-Type-Options") == "nosniff", answer.headers
+    assert answer.header("Cache-Control") == "no-cache", answer.headers
+    tag = answer.header("ETag")
+    assert re.fullmatch(r'"[0-9a-f]+"', tag), tag
+    again = server().get(path, {"If-None-Match": tag})
+    assert again.status == 304 and again.body == b"", again
+    assert again.header("Content-Security-Policy") == POLICY, again.headers
+    head = server().request("HEAD", path)
+    assert head.status == 200 and head.body == b"" and head.header("ETag") == tag, head
+
+
+def test_other_places():
+    assert server().get("/ui").status == 308 and server().get("/ui").header("Location") == "ui/"
+    for path in ("/ui//", "/ui/no.js", "/ui/docs.html", "/ui/index.html", "/ui/app.js/", "/ui/..",
+                 "/docs/", "/ui/..%2fapp.js", "/ui/%0a"):
+        assert server().get(path).json() == {"detail": "Not Found"}, path
+    assert server().request("POST", "/ui/").status == 405
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    for name in sources():
+        text = read(name).decode().replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert not re.search(r"(?<!:)//[a-z0-9-]+\.|https?:|@import|url\(", text), name
+
+
+def test_texts_can_become_nothing_else():
+    """No way from a text to HTML or to a program, and nothing that the policy would refuse."""
+    forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|srcdoc|"
+                           r"new Function|createContextualFragment|DOMParser|setTimeout\(['\"`]")
+    inline = re.compile(rb"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)", re.I)
+    for name in sources():
+        assert not forbidden.search(read(name).decode()), name
+        if name.endswith((".html", ".svg")):
+            assert not inline.search(read(name)), name
+
+
+def test_links_between_files():
+    """What a page or module names exists."""
+    for name in sources():
+        for found in re.findall(r"from '\./([^']+)'|(?:src|href)=\"(?:ui/)?([\w.-]+\.\w+)\"",
+                                read(name).decode()):
+            target = found[0] or found[1]
+            assert target in sources() or target == "openapi.json", (name, target)
+
+
+def test_modules_parse():
+    if not shutil.which("node"):
+        raise cardbox_test.Skip("node is not installed")
+    for name in sources():
+        if name.endswith(".js"):
+            done = subprocess.run(["node", "--check", "--input-type=module"], input=read(name),
+                                  capture_output=True, timeout=60)
+            assert done.returncode == 0, f"{name}: {done.stderr.decode()}"
+
+
+# --- in a browser ---
+
+
+@once
+def page():
+    if not shutil.which("chromedriver"):
+        install_chromium()
+    return Browser()
+
+
+def install_chromium():
+    """On demand: it is too large for everybody who runs tests. Only the download, which may be
+    ended at any time, has a limit."""
+    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
+    install = [*apt, "install", "-y", "--no-install-recommends"]
+    names = ["chromium", "chromium-driver"]
+    try:
+        for command in ([*apt, "update"], [*install, "--download-only", *names]):
+            subprocess.run(command, capture_output=True, timeout=40, check=True)
+        subprocess.run([*install, *names], capture_output=True, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise cardbox_test.Skip(f"no chromium, and it can't be installed: {error}") from None
+
+
+def visit(path):
+    """Opens a place of the inspector afresh; returns the browser."""
+    browser = page()
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{server().port}{path}")
+    return browser
+
+
+def box(identifier, **query):
+    return f"/ui/#/demo/box/{identifier}" + ("?" + urllib.parse.urlencode(query) if query else "")
+
+
+def ids_shown(browser):
+    return browser.run("return [...document.querySelectorAll('main .cards > .card')].map((one) => "
+                       "one.dataset.card)")
+
+
+def await_version(browser, text):
+    browser.wait("return document.querySelector('.said')?.innerText.startsWith(arguments[0]) && "
+                 "!document.querySelector('main').hasAttribute('aria-busy')", text)
+
+
+def press_now(browser):
+    browser.run("[...document.querySelectorAll('.controls button')]"
+                ".find((one) => one.innerText === 'Now').click()")
+
+
+def no_complaints(browser):
+    complaints = browser.complaints()
+    assert not complaints, complaints
+
+
+def test_inspector_shows_boxes():
+    browser = visit("/ui/")
+    browser.type("#project", "demo\n")
+    browser.wait("return document.querySelectorAll('.box-link').length >= 5")
+    assert BOX in browser.text() and "7 cards" in browser.text(), browser.text()
+    browser.click(f".box-link[data-box='{BOX}']")
+    await_version(browser, "Version 5 of 5 (now)")
+    assert browser.run("return document.querySelector('.box-link[aria-current]').dataset.box") == BOX
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{server().port}/ui/")
+    browser.await_text(BOX)  # the project is remembered
+    no_complaints(browser)
+
+
+def test_a_conversation():
+    browser = visit(box(BOX))
+    await_version(browser, "Version 5 of 5 (now): appended 1 card")
+    assert ids_shown(browser) == ["demo-001-instruction", "demo-002-profile", "demo-005-thought",
+                                  "demo-006-call", "demo-007-result", "not-there",
+                                  "demo-013-thought"]
+    text = browser.text()
+    assert "The nightly backup of the orders database failed" in text and "maria" in text
+    assert "db-2 sent no answer within 30 s" in text and "turn-1" in text
+    assert browser.texts(".card.missing .badge") == ["missing"]
+    assert browser.texts(".pair") == ["call #1", "call #1", "answers call #1"]
+    assert browser.texts(".card.added .id") == ["demo-013-thought"]
+    no_complaints(browser)
+
+
+def test_the_timeline():
+    """Each version shows what there was, with what it added marked."""
+    browser = visit(box(BOX, version=2))
+    await_version(browser, "Version 2 of 5: appended 2 cards")
+    assert ids_shown(browser)[2:] == ["demo-005-thought", "demo-006-call"]
+    assert browser.texts(".card.added footer .id") == ["demo-005-thought", "demo-006-call"]
+    assert "no result here" in browser.text()
+    browser.type(".slider", "\ue014")  # the arrow to the right
+    await_version(browser, "Version 3 of 5: appended 1 card")
+    assert ids_shown(browser)[-1] == "demo-007-result" and "no result here" not in browser.text()
+    assert browser.run("return location.hash").endswith(f"{BOX}?version=3")
+    browser.type(".slider", "\ue011")  # Home: the first one
+    await_version(browser, "Version 1 of 5: created with 2 cards")
+    assert ids_shown(browser) == ["demo-001-instruction", "demo-002-profile"]
+    press_now(browser)
+    await_version(browser, "Version 5 of 5 (now)")
+    browser.run("document.querySelector('[data-card=demo-007-result] footer button').click()")
+    await_version(browser, "Version 2 of 5")
+    no_complaints(browser)
+
+
+def test_a_box_that_grows():
+    """What comes while one looks is there at a click, also a card that was missing."""
+    post = lambda path, value: server().post("/projects/demo/" + path, value)
+    made = post("boxes", {"card_ids": ["demo-001-instruction", "late"]}).json()["box_id"]
+    browser = visit(box(made))
+    await_version(browser, "Version 1 of 1")
+    assert browser.texts(".card.missing .badge") == ["missing"]
+    assert post("cards", {"card_id": "late", "content": {"text": "here I am"}}).status == 200
+    assert post(f"boxes/{made}/append", {"card_ids": ["demo-013-thought"]}).status == 200
+    press_now(browser)
+    await_version(browser, "Version 2 of 2 (now): appended 1 card")
+    assert "here I am" in browser.text() and not browser.texts(".card.missing")
+    no_complaints(browser)
+
+
+def test_forking():
+    browser = visit(box(BOX, version=3))
+    await_version(browser, "Version 3 of 5")
+    browser.click("[data-do=fork]")
+    browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
+    browser.click("[data-do=confirm]")
+    await_version(browser, "Version 1 of 1 (now): forked with 5 cards")
+    assert BOX in browser.texts(".facts a")[0]
+    made = browser.run("return location.hash").rsplit("/", 1)[1]
+    assert made != BOX
+    stored = server().get(f"/projects/demo/boxes/{made}").json()
+    assert stored["parent_ids"] == [BOX] and len(stored["card_ids"]) == 5, stored
+    no_complaints(browser)
+
+
+def test_a_card_in_full():
+    browser = visit(box(BOX))
+    await_version(browser, "Version 5 of 5")
+    browser.click("[data-card=demo-007-result] footer .id")
+    browser.wait("return document.querySelector('#panel .fields')")
+    assert "trace-orders-backup" in browser.run("return document.querySelector('#panel').innerText")
+    browser.run("for (const part of document.querySelectorAll('#panel details')) part.open = true")
+    browser.wait("return document.querySelector('#panel').innerText.includes(arguments[0])", BOX)
+    browser.wait("return document.querySelector('#panel').innerText.includes('never said anything')")
+    raw = browser.run("return [...document.querySelectorAll('#panel pre')].at(-1).innerText")
+    assert json.loads(raw) == server().get("/projects/demo/cards/demo-007-result").json()
+    browser.click("#panel-close")
+    browser.wait("return document.querySelector('#panel').hidden")
+    await_version(browser, "Version 5 of 5")
+    no_complaints(browser)
+
+
+def test_search():
+    browser = visit("/ui/#/demo/cards?type=agent.thought&meta.agent_turn_id=turn-2")
+    browser.wait("return document.querySelectorAll('main .card').length > 0")
+    assert ids_shown(browser) == ["demo-008-thought"]
+    browser.type("[name=role]", "user\n")
+    browser.await_text("Nothing found")
+    browser.type("[name=id]", "demo-010-result\n")
+    browser.await_text("No space left on device")
+    no_complaints(browser)
+
+
+def test_pages():
+    browser = visit("/ui/#/many/cards")
+    for selector in (".box-link", "main .card"):
+        browser.wait("return document.querySelectorAll(arguments[0]).length === 50", selector)
+        browser.run("document.querySelector(arguments[0]).parentNode.querySelector('.wide').click()",
+                    selector)
+        browser.wait("return document.querySelectorAll(arguments[0]).length === 60", selector)
+        parent = "document.querySelector(arguments[0]).parentNode"
+        assert browser.run(f"return {parent}.querySelector('.wide')", selector) is None
+    assert len(set(ids_shown(browser))) == 60
+    no_complaints(browser)
+
+
+def test_a_long_box():
+    browser = visit(box(LONG_BOX))
+    await_version(browser, "Version 1 of 1")
+    assert len(ids_shown(browser)) == 60 and ids_shown(browser)[-1] == "demo-013-thought"
+    browser.click("button.wide")
+    browser.wait("return document.querySelectorAll('main .cards > .card').length === 180")
+    no_complaints(browser)
+
+
+def test_huge_boxes():
+    """Their end alone is loaded; but all ids where some in it are missing. Places are right."""
+    for identifier, whole in ((HUGE_BOX, False), (HOLED_BOX, True)):
+        browser = visit(box(identifier))
+        await_version(browser, "Version 1 of 1")
+        assert browser.texts("main .position")[-1] == "21000"
+        assert len(ids_shown(browser)) == 60
+        asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)")
+        assert any("/cards?at_version=1&limit=500" in name for name in asked), asked
+        assert any(name.endswith(identifier + "?at_version=1") for name in asked) == whole
+    assert ids_shown(browser)[-1] == "gone" and browser.texts(".missing .position")[-1] == "21000"
+    no_complaints(browser)
+
+
+def test_hostile_cards_are_text():
+    browser = visit(box(EVIL_BOX))
+    await_version(browser, "Version 1 of 1")
+    while browser.run("return Boolean(document.querySelector('button.wide'))"):
+        count = len(ids_shown(browser))
+        browser.click("button.wide")
+        browser.wait("return document.querySelectorAll('main .cards > .card').length > arguments[0]",
+                     count)
+    assert ids_shown(browser)[:-1] == [row["card_id"] for row in rows() if row["kind"] == "card"]
+    browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.run("for (const one of document.querySelectorAll('.pair')) one.click()")
+    check_inert(browser)
+    text = browser.text()
+    for hostile in HOSTILE:
+        assert hostile in text, hostile
+    for unseen in ("U+202E", "U+2066", "U+200B", "U+FEFF", "U+E0041", "U+0007", "U+009B"):
+        assert unseen in browser.texts(".unseen"), unseen
+    assert "\u202e" not in browser.run("return document.documentElement.outerHTML")
+
+
+def check_inert(browser):
+    """The page has no element of a card's making, nothing ran, and nothing was asked of others."""
+    assert browser.run("return document.pwned") is None
+    foreign = browser.run("""
+        return [...document.querySelectorAll('main *, #panel *')].filter((one) =>
+            /^(SCRIPT|IMG|IFRAME|SVG|STYLE|BASE|META|OBJECT|EMBED|FORM|LINK)$/i.test(one.tagName) ||
+            [...one.attributes].some(({name}) => /^on|^src|^style$/.test(name) && one.tagName !== 'BUTTON') ||
+            (one.tagName === 'A' && !one.getAttribute('href').startsWith('#/')))
+            .map((one) => one.outerHTML.slice(0, 200))""")
+    assert foreign == [], foreign
+    asked = browser.run("return performance.getEntriesByType('resource').map((one) => one.name)")
+    own = f"http://127.0.0.1:{server().port}/"
+    assert all(name.startswith(own) for name in asked), asked
+    no_complaints(browser)
+
+
+def test_hostile_card_in_full():
+    card = next(hostile_cards())
+    browser = visit("/ui/#/demo/card/" + urllib.parse.quote(card["card_id"], safe=""))
+    browser.wait("return document.querySelector('main .fields')")
+    browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.await_text(EVIL_BOX)
+    check_inert(browser)
+
+
+def test_exact_numbers():
+    exact = '{"big":12345678901234567890123,"exact":1.10,"huge":1e400}'
+    body = '{"card_id":"exact","content":' + exact + "}"
+    answer = server().request("POST", "/projects/demo/cards", body,
+                              {"Content-Type": "application/json"})
+    assert answer.status == 200, answer
+    browser = visit("/ui/#/demo/card/exact")
+    browser.await_text("12345678901234567890123")
+    shown = browser.texts("main .content pre")[0]
+    assert "1.10" in shown and "1e400" in shown, shown
+
+
+def test_what_is_not_there():
+    browser = visit(box("01970000-0000-7000-8000-00000000dead"))
+    browser.await_text("No such box")
+    visit("/ui/#/demo/card/nothing").await_text("No such card")
+    visit("/ui/#/nobody-s-project").await_text("No boxes in this project")
+    browser.complaints()  # the 404s are logged
+
+
+def test_a_server_with_tokens():
+    """It asks for a token, which stays in the tab and goes out as a bearer's."""
+    dsn = Postgres.shared().database()
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
+    made = cardbox_test.cardbox("token", "create", "--dsn", dsn, "--name", "web", "--tenant", "demo",
+                                "--json")
+    guarded = Server(dsn)
+    browser = page()
+    browser.complaints()
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{guarded.port}/ui/#/demo")
+    browser.await_text("This server asks for a token")
+    browser.run("document.querySelector('#boxes .notice button').click()")
+    browser.type("#token", json.loads(made.stdout)["token"] + "\n")
+    browser.wait("return document.querySelectorAll('.box-link').length >= 3")
+    assert browser.run("return [document.cookie, JSON.stringify(localStorage)].join()."
+                       "includes(sessionStorage.getItem('cardbox.token'))") is False
+    assert "Token is set" in browser.text()
+    browser.click(".box-link")
+    await_version(browser, "Version 1 of 1")
+    browser.click("[data-do=fork]")
+    browser.click("[data-do=confirm]")
+    browser.wait("return document.querySelector('dialog[open] .failure')?.innerText")
+    browser.complaints()  # the 401s and the 403 are logged
+    guarded.stop()
+
+
+def test_docs():
+    browser = visit("/docs")
+    browser.await_text("/projects/{project_id}/boxes/{box_id}/cards")
+    operations = server().get("/openapi.json").json()["paths"]
+    count = sum(method in ("get", "put", "post", "delete") for item in operations.values()
+                for method in item)
+    assert len(browser.texts(".operation")) == count
+    assert not any("undefined" in text or "[object" in text for text in browser.texts(".operation"))
+    browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
+    browser.type("#filter", "hydrate missing_box_ids")
+    browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
+    assert browser.texts("#found") == ["1 found"]
+    browser.type("#filter", "\ue00c")  # Escape
+    browser.wait("return !document.querySelector('.operation[hidden]')")
+    no_complaints(browser)
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
