@@ -1,32 +1,44 @@
--- Adds cards, each by itself: one that is a conflict or gone keeps no other from being written. So a
--- server adds the cards of many requests at once. In the order of their keys, so that two such
+-- Adds cards, each by itself: one that is a conflict or gone keeps no other from being written. So
+-- a server adds the cards of many requests at once. In the order of their keys, so that two such
 -- statements can't deadlock; of two with one id the first is inserted. Arrays are parallel.
+-- The lookups in what was inserted stand where no join can be made of them: they are hashed, for few
+-- cards as for many; and $1 stands in a SELECT of its own: see cards_get. The function given_cards is
+-- written out, since one that returns rows is planned anew at each call: that was half of the time.
 -- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] projections or NULL,
 -- $5 jsonb[] tool calls, $6 text[] tool call ids, $7 int4[] ttl_seconds, $8 jsonb[] metadata,
 -- $9 timestamptz[] created_at, $10 timestamptz[] expires_at, $11 timestamptz[] deleted_at,
 -- $12 bool[] sealed, $13 bool[] strict, $14 bool[] restore
 WITH given AS MATERIALIZED (
-    SELECT g.ord, g.card, (g.card).tenant_id, (g.card).card_id, o.strict, o.restore
-      FROM cardbox.given_cards(
-               $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::jsonb[], $6::text[],
-               $7::int4[], $8::jsonb[], $9::timestamptz[], $10::timestamptz[],
-               $11::timestamptz[], $12::bool[]) AS g
-      JOIN unnest($13::bool[], $14::bool[]) WITH ORDINALITY AS o(strict, restore, ord)
-        ON o.ord = g.ord
-), firsts AS (
-    SELECT DISTINCT ON (g.tenant_id, g.card_id) g.ord, g.card
-      FROM given g ORDER BY g.tenant_id, g.card_id, g.ord
+    SELECT u.ord, u.tenant_id, u.card_id, coalesce(u.projection, u.raw::jsonb) AS content, u.raw,
+           u.tool_calls, u.tool_call_id, u.ttl,
+           coalesce(u.expires, u.made + make_interval(secs => u.ttl)) AS expires, u.deleted,
+           u.metadata, u.made, u.sealed, u.strict, u.restore,
+           row_number() OVER (PARTITION BY u.tenant_id COLLATE "C", u.card_id COLLATE "C"
+                              ORDER BY u.ord) = 1 AS first
+      FROM (SELECT x.*, coalesce(x.created, clock_timestamp()) AS made
+              FROM unnest((SELECT $1::text[]), $2::text[], $3::json[], $4::jsonb[], $5::jsonb[],
+                          $6::text[], $7::int4[], $8::jsonb[], $9::timestamptz[], $10::timestamptz[],
+                          $11::timestamptz[], $12::bool[], $13::bool[], $14::bool[]) WITH ORDINALITY
+                   AS x(tenant_id, card_id, raw, projection, tool_calls, tool_call_id, ttl,
+                        metadata, created, expires, deleted, sealed, strict, restore, ord)) AS u
+     ORDER BY u.tenant_id COLLATE "C", u.card_id COLLATE "C", u.ord
 ), inserted AS (
-    INSERT INTO cardbox.cards SELECT (f.card).* FROM firsts f ON CONFLICT DO NOTHING
-    RETURNING cards.tenant_id, cards.card_id
-), judged AS (
-    SELECT g.*, i.card_id IS NOT NULL AND f.ord IS NOT NULL AS done
-      FROM given g
-      LEFT JOIN inserted i ON i.tenant_id = g.tenant_id AND i.card_id = g.card_id
-      LEFT JOIN firsts f ON f.ord = g.ord
+    INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_calls, tool_call_id,
+                               ttl_seconds, expires_at, deleted_at, metadata, created_at, sealed)
+    SELECT g.tenant_id, g.card_id, g.content, g.raw, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
+           g.deleted, g.metadata, g.made, g.sealed FROM given g
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, card_id
 )
-SELECT j.ord, 1 AS outcome, NULL::text AS other_id FROM judged j WHERE j.done
+SELECT g.ord, 1 AS outcome, NULL::text AS other_id FROM given g
+ WHERE (g.first AND (g.tenant_id, g.card_id) IN (SELECT i.tenant_id, i.card_id
+                                                    FROM inserted i)) IS TRUE
 UNION ALL
-SELECT j.ord, s.outcome, s.other_id
-  FROM (SELECT * FROM judged WHERE NOT done ORDER BY tenant_id, card_id, ord) AS j
- CROSS JOIN LATERAL cardbox.settle_card(j.card, j.strict, j.restore) AS s
+SELECT g.ord, s.outcome, s.other_id
+  FROM (SELECT * FROM given g
+         WHERE (g.first AND (g.tenant_id, g.card_id) IN (SELECT i.tenant_id, i.card_id
+                                                            FROM inserted i)) IS NOT TRUE
+         ORDER BY g.tenant_id COLLATE "C", g.card_id COLLATE "C", g.ord) AS g
+ CROSS JOIN LATERAL cardbox.settle_card(
+       ROW(g.tenant_id, g.card_id, g.content, g.raw, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
+           g.deleted, g.metadata, g.made, g.sealed)::cardbox.cards, g.strict, g.restore) AS s

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Writes over HTTP when connections are cut, rows are locked or lists are slow: what was answered
+200 is there once, what was not is there once at most, and nobody waits for another's lock."""
+
+import concurrent.futures
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, as_role
+
+CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
+WAIT_S = 20
+
+
+@cardbox_test.once
+def database():
+    return Postgres.shared().database()
+
+
+@contextlib.contextmanager
+def serving(*options):
+    server = Server(database(), "--loops", "1", "--write-connections", str(CONNECTIONS), *options)
+    try:
+        yield server
+        server.stop()
+    finally:
+        server.kill()
+
+
+@contextlib.contextmanager
+def holding(sql):
+    """A session that keeps what `sql` has locked."""
+    session = subprocess.Popen(["psql", as_role(database(), "postgres"), "-XqAt"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        session.stdin.write(f"BEGIN; {sql}; SELECT 'held';\n")
+        session.stdin.flush()
+        while session.stdout.readline() != "held\n":
+            assert session.poll() is None
+        yield
+    finally:
+        session.stdin.close()
+        session.wait()
+
+
+def make_box(server, tenant):
+    response = server.post(f"/projects/{tenant}/boxes", {})
+    assert response.status in (200, 201), response
+    return response.json()["box_id"]
+
+
+def append(server, tenant, box, card_id, key=None):
+    return server.post(f"/projects/{tenant}/boxes/{box}/append", {"card_ids": [card_id]},
+                       headers={"Idempotency-Key": key} if key else None)
+
+
+def ids_of(server, tenant, box):
+    return server.get(f"/projects/{tenant}/boxes/{box}").json()["card_ids"]
+
+
+def await_waiting(count):
+    """Until so many of the server's sessions wait for a lock."""
+    deadline = time.monotonic() + WAIT_S
+    ask = ("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cardboxd'"
+           " AND datname = current_database() AND wait_event_type = 'Lock'")
+    while int(Postgres.shared().psql(database(), ask)) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def lsn_of(response):
+    lsn = response.header("Cardbox-Lsn")
+    assert lsn and re.fullmatch(r"[0-9A-F]{1,8}/[0-9A-F]{1,8}", lsn), response.headers
+    return lsn
+
+
+# --- Cardbox-Lsn ---
+
+
+def test_position_covers_the_commit():
+    """What is told lies behind the record of the commit, where a replica has it."""
+    postgres, dsn = Postgres.shared(), database()
+    root = as_role(dsn, "postgres")
+    postgres.psql(root, "CREATE EXTENSION IF NOT EXISTS pg_walinspect")
+    with serving() as server:
+        box = make_box(server, "lsn")
+        for number in range(5):
+            before = postgres.psql(root, "SELECT pg_current_wal_insert_lsn()").strip()
+            for response in (server.post("/projects/lsn/cards", {"card_id": f"c{number}", "content": 1}),
+                             append(server, "lsn", box, "x")):
+                assert response.status in (200, 201), response
+                lsn = lsn_of(response)
+                commits = postgres.psql(
+                    root, f"SELECT count(*) FROM pg_get_wal_records_info('{before}', '{lsn}')"
+                          " WHERE resource_manager = 'Transaction' AND record_type = 'COMMIT'"
+                          f" AND end_lsn <= '{lsn}'")
+                assert int(commits) >= 1, (before, lsn)
+                before = lsn
+
+
+def test_reads_have_no_position():
+    with serving() as server:
+        box = make_box(server, "lsn")
+        for path in ("/projects/lsn/cards", f"/projects/lsn/boxes/{box}"):
+            assert server.get(path).header("Cardbox-Lsn") is None
+
+
+# --- locks ---
+
+
+def test_neighbours_do_not_wait_for_a_lock():
+    """A worker of one tenant holds its box: appends to it wait, all others go on meanwhile."""
+    with serving() as server, concurrent.futures.ThreadPoolExecutor(24) as pool:
+        held, free = make_box(server, "held"), make_box(server, "free")
+        with holding(f"SELECT 1 FROM cardbox.card_boxes WHERE box_id = '{held}' FOR UPDATE"):
+            waiting = [pool.submit(append, server, "held", held, f"w{i}") for i in range(8)]
+            await_waiting(1)
+            others = [pool.submit(append, server, "free", free, f"o{i}") for i in range(8)]
+            cards = [pool.submit(server.post, "/projects/free/cards", {"card_id": f"c{i}", "content": i})
+                     for i in range(8)]
+            assert {done.result(WAIT_S).status for done in others + cards} <= {200, 201}
+            assert not any(done.done() for done in waiting)
+        assert {done.result(WAIT_S).status for done in waiting} == {200}
+        assert sorted(ids_of(server, "held", held)) == [f"w{i}" for i in range(8)]
+        assert sorted(ids_of(server, "free", free)) == [f"o{i}" for i in range(8)]
+
+
+def test_lists_hold_up_no_reads():
+    with serving() as server, concurrent.futures.ThreadPoolExecutor(12) as pool:
+        box = make_box(server, "lists")
+        assert append(server, "lists", box, "a").status == 200
+        with holding("LOCK TABLE cardbox.card_revisions IN ACCESS EXCLUSIVE MODE"):
+            slow = [pool.submit(server.get, "/projects/lists/cards/a/revisions") for _ in range(10)]
+            await_waiting(1)
+            for _ in range(10):
+                assert ids_of(server, "lists", box) == ["a"]
+                assert server.get("/projects/lists/cards/none").status == 404
+            assert not any(done.done() for done in slow)
+        assert {done.result(WAIT_S).status for done in slow} <= {200, 404}
+
+
+# --- connections are cut ---
+
+
+class Cutter:
+    """Terminates the server's sessions again and again."""
+
+    def __init__(self):
+        self.stopping = threading.Event()
+        self.cuts = 0
+        self.thread = threading.Thread(target=self._run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
+
+    def _run(self):
+        cut = ("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+               " WHERE application_name = 'cardboxd' AND datname = current_database()")
+        while not self.stopping.wait(0.15):
+            self.cuts += int(Postgres.shared().psql(as_role(database(), "postgres"), cut))
+
+
+def load(server, tenant, box, keyed, seconds=4, threads=8):
+    """Appends of ids of their own by several clients: {id: status}."""
+    outcomes, ends = {}, time.monotonic() + seconds
+
+    def one():
+        with server.client() as client:
+            while time.monotonic() < ends:
+                card_id = uuid.uuid4().hex
+                headers = {"Content-Type": "application/json"}
+                if keyed:
+                    headers["Idempotency-Key"] = card_id
+                response = client.request("POST", f"/projects/{tenant}/boxes/{box}/append",
+                                          f'{{"card_ids":["{card_id}"]}}', headers)
+                outcomes[card_id] = response
+
+    workers = [threading.Thread(target=one) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return outcomes
+
+
+def cut_load(keyed):
+    with serving() as server:
+        box = make_box(server, "cut")
+        with Cutter() as cutter:
+            outcomes = load(server, "cut", box, keyed)
+        assert cutter.cuts > 10 and len(outcomes) > 50
+        ids = ids_of(server, "cut", box)
+    counts = {card_id: 0 for card_id in outcomes}
+    for card_id in ids:
+        counts[card_id] += 1
+    return outcomes, counts
+
+
+def test_keyed_appends_survive_cuts():
+    outcomes, counts = cut_load(keyed=True)
+    assert {response.status for response in outcomes.values()} == {200}
+    assert set(counts.values()) == {1}
+
+
+def test_appends_without_a_key_happen_once_at_most():
+    outcomes, counts = cut_load(keyed=False)
+    for card_id, response in outcomes.items():
+        if response.status == 200:
+            assert counts[card_id] == 1
+            continue
+        assert response.status == 503 and counts[card_id] <= 1, response
+        detail = response.json()["detail"]
+        assert "not known" in detail["error_message"] and "Idempotency-Key" in detail["hint"], response
+    assert sum(response.status == 200 for response in outcomes.values()) > 50
+
+
+def test_committed_but_not_answered():
+    """The worst moment to lose a connection: the commit waits for a standby that is not there."""
+    postgres = Postgres()
+    dsn = postgres.database()
+    root = as_role(dsn, "postgres")
+
+    def wait_for_standby(names):
+        postgres.psql(root, f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        postgres.psql(root, "SELECT pg_reload_conf()")
+        deadline = time.monotonic() + WAIT_S
+        while postgres.psql(root, "SHOW synchronous_standby_names").strip() != names:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def cut_waiting():
+        cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        deadline = time.monotonic() + WAIT_S
+        while int(postgres.psql(root, cut)) == 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    server = Server(dsn, "--loops", "1")
+    try:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for key, status in ((None, 503), ("key", 200)):
+                box = make_box(server, "p")
+                wait_for_standby("nobody")
+                answer = pool.submit(append, server, "p", box, "a", key)
+                cut_waiting()
+                wait_for_standby("")
+                response = answer.result(WAIT_S)
+                assert response.status == status, response
+                assert ids_of(server, "p", box) == ["a"]
+                if status == 503:
+                    assert "not known" in response.json()["detail"]["error_message"], response
+        server.stop()
+    finally:
+        server.kill()
+
+
+def test_cards_survive_cuts():
+    with serving() as server, Cutter() as cutter:
+        ends, statuses = time.monotonic() + 4, []
+
+        def one(number):
+            with server.client() as client:
+                for i in range(10 ** 9):
+                    if time.monotonic() > ends:
+                        return
+                    statuses.append(client.request(
+                        "POST", "/projects/cut/cards", f'{{"card_id":"{number}-{i}","content":{i}}}',
+                        {"Content-Type": "application/json"}).status)
+
+        workers = [threading.Thread(target=one, args=(number,)) for number in range(8)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert cutter.cuts > 10 and len(statuses) > 50 and set(statuses) <= {200, 201}, set(statuses)
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
