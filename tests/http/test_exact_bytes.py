@@ -14,6 +14,7 @@ from raw_json import elements, member, members
 
 BOX = "01970000-0000-7000-8000-0000000000b1"
 DEPTH = 128
+JSON = {"Content-Type": "application/json"}
 ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "b": 8, "a": 7, "v": 11, "0": 0}
 
 
@@ -91,7 +92,26 @@ def by_card_add(dsn):
         assert done.returncode == 0, (text, done.stderr)
 
 
-DOORS_IN = {"import": by_import, "card add": by_card_add}
+def by_post(dsn):
+    server = Server(dsn)
+    for card_id, text in good():
+        body = b'{"card_id":"%s","type":"odd","content":\n%s }' % (card_id.encode(), text)
+        response = server.request("POST", "/projects/p/cards", body, JSON)
+        assert response.status == 200, (text[:300], response)
+    server.stop()
+
+
+def by_post_of_many(dsn):
+    server = Server(dsn)
+    cards = [b'{"card_id":"%s","type":"odd","content": %s}' % (card_id.encode(), text)
+             for card_id, text in good()]
+    response = server.request("POST", "/projects/p/cards", b'{"cards":[' + b",".join(cards) + b"]}", JSON)
+    assert response.status == 200, response
+    server.stop()
+
+
+DOORS_IN = {"import": by_import, "card add": by_card_add, "POST": by_post,
+            "POST of many": by_post_of_many}
 
 
 @once
@@ -171,6 +191,13 @@ def out_of_http(dsn):
                            {"box_ids": [BOX], "hydrate": True, "limit": 500})
     compare(contents(elements(member(elements(member(response.body, "boxes"))[0],
                                      "hydrated_cards"))))
+    pages, cursor = {}, ""
+    while cursor is not None:
+        page = server.get(f"/projects/p/cards?limit=100{cursor}").body
+        pages.update(contents(elements(member(page, "cards"))))
+        cursor = json.loads(member(page, "next_cursor"))
+        cursor = cursor and f"&cursor={cursor}"
+    compare(pages)
     server.stop()
 
 
@@ -206,6 +233,47 @@ def test_refused_by_import():
     said = [int(n) for n in re.findall(rb"^line (\d+): ", done.stderr, re.M)]
     assert said == numbers, (set(said) ^ set(numbers), done.stderr[:2000])
     assert export(dsn).count(b"\n") == len(numbers)
+
+
+def test_refused_by_post():
+    """Each by where it is wrong, alone and among others, of which none stays."""
+    dsn = Postgres.shared().database()
+    server = Server(dsn)
+    for name, text in bad():
+        for body in (b'{"card_id":"bad","content":%s}',
+                     b'{"cards":[{"card_id":"good","content":1},{"card_id":"bad","content":%s}]}'):
+            response = server.request("POST", "/projects/p/cards", body % text, JSON)
+            assert response.status == (413 if name == "deeper than that" else 400), (name, response)
+            assert "not valid JSON at byte " in response.json()["detail"]["error_message"], response
+    assert server.get("/projects/p/cards").json()["cards"] == []
+    for value in (rb'"\u0000"', rb'"\ud800"', b"1e400000", b"1E999"):
+        for part in (b'"metadata":{"k":[%s]}', b'"tool_calls":[{"k":%s}]'):
+            body = b'{"card_id":"bad","content":1,' + part % value + b"}"
+            response = server.request("POST", "/projects/p/cards", body, JSON)
+            assert response.status == 422, (value, response)
+            assert response.json()["detail"][0]["loc"] in (["body", "metadata"], ["body", "tool_calls"])
+    assert server.get("/projects/p/cards").json()["cards"] == []
+    server.stop()
+
+
+def test_filters_find_odd_cards():
+    dsn = stored()["POST"]
+    server = Server(dsn)
+    found = server.get("/projects/p/cards?type=odd&meta.type=odd&limit=500").body
+    compare(contents(elements(member(found, "cards"))))
+    server.stop()
+
+
+def test_replay_in_another_form():
+    """The same JSON, written otherwise, changes nothing: the first text stays."""
+    dsn = Postgres.shared().database()
+    server = Server(dsn)
+    for text, outcome in ((b'{"b":1e2,"a":"\\u0041"}', "inserted"), (b'{ "a":"A","b":100 }', "unchanged")):
+        response = server.request("POST", "/projects/p/cards",
+                                  b'{"card_id":"c","content":%s}' % text, JSON)
+        assert response.json()["outcome"] == outcome, response
+    assert member(server.get("/projects/p/cards/c").body, "content") == b'{"b":1e2,"a":"\\u0041"}'
+    server.stop()
 
 
 def test_known_classes():
