@@ -180,7 +180,11 @@ def settle(box, log, fork_ids=None):
                 expect(list(other.ids) == after, box.box_id, version, "is not what was put")
                 expect(other is writer or writer.kind == "replace" or
                        other.expected in (None, version), box.box_id, version, other.expected)
-        begun = min([writer.start] + [w.start for w in told if w.key and w.key == writer.key])
+        # One of several that put the same list did it, and the others found it done; perhaps one that
+        # got no answer.
+        same = [w for w in (*told, *unknown) if w.kind == writer.kind and w.key == writer.key and
+                (w.key or w.kind == "replace" and w.ids == writer.ids)]
+        begun = min([writer.start] + [w.start for w in same])
         ended = min([writer.end] + [w.end for w in told if w.kind == "append" or w is writer])
         expect(ended >= latest_start, box.box_id, version, "was done before it was asked for")
         latest_start = max(latest_start, begun)
