@@ -1,5 +1,8 @@
 -- A page of cards, newest first. Planned anew each time: NULL parameters fall out of the plan, and
--- the index of the filter that is left is used.
+-- the index of the filter that is left is used. Of the rest, role has few values and a page of one is
+-- soon found on the way along the cards by time; $8 goes the same way, which is slow for what is rare
+-- in a large tenant. An index on all members would cost each insert several entries, and gives its
+-- matches in no order: all of a common value would be read and sorted for one page.
 -- The first key of the order is the same in all rows. It names the index: behind row-level security
 -- PostgreSQL does not see by itself that the filter, which is not leakproof, makes its key constant.
 -- plan: each time

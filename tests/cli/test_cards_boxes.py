@@ -138,6 +138,22 @@ def test_card_list():
     assert len(rest) == 17 and rest[0]["card_id"] == "demo-017-call"
 
 
+def test_box_list():
+    boxes = objects("box", "list")
+    assert [box["box_id"][-1] for box in boxes] == ["3", "2", "1"], boxes
+    assert list(boxes[0]) == ["box_id", "version", "length", "parent_ids", "created_at", "updated_at"]
+    assert boxes[0]["parent_ids"] == [boxes[2]["box_id"]]
+    table = cardbox("box", "list", "--limit", "2", env=shared())
+    lines = table.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["box", boxes[0]["box_id"], boxes[1]["box_id"]]
+    cursor = re.fullmatch(r"older ones: --cursor (\S+)\n", table.stderr).group(1)
+    assert objects("box", "list", "--cursor", cursor) == boxes[2:]
+    done = cardbox("box", "list", "--project", "nix", env=shared())
+    assert (done.stdout, done.stderr) == ("", "no boxes in project nix\n"), done
+    done = cardbox("box", "list", "--cursor", "x", env=shared(), check=False)
+    assert done.returncode == 2 and '--cursor "x" is not one' in done.stderr, done
+
+
 def test_card_list_of_nothing():
     for arguments, note in ((["--type", "nix"], "no such cards in project demo\n"),
                             (["--project", "nix"], "no cards in project nix\n"),

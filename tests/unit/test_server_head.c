@@ -188,12 +188,60 @@ static void knows_broken_frames(void **state)
     assert_false(frame_end(&f, b.bytes + b.len));
 }
 
+/* One text of visible characters; given twice it is none. */
+static void takes_keys(void **state)
+{
+    char long_key[513];
+    head h = {.idempotency_key = {NULL, 0}};
+    (void)state;
+    memset(long_key, 'k', sizeof(long_key));
+    assert_true(head_is_key((view){NULL, 0}));
+    assert_true(head_is_key(VIEW("turn 1 ~!")));
+    assert_true(head_is_key((view){long_key, 512}));
+    assert_false(head_is_key((view){long_key, 513}));
+    assert_false(head_is_key(VIEW("")));
+    assert_false(head_is_key(VIEW("a\x7f")));
+    assert_false(head_is_key(VIEW("\xC3\xA9")));
+    head_field(&h, VIEW("IDEMPOTENCY-Key"), VIEW("a "));
+    assert_true(view_equal(h.idempotency_key, VIEW("a")));
+    head_field(&h, VIEW("Idempotency-Key"), VIEW("a"));
+    assert_false(head_is_key(h.idempotency_key));
+}
+
+static void takes_versions_of_tags(void **state)
+{
+    static const char *const BAD[] = {"",
+                                      "\"",
+                                      "\"\"",
+                                      "\"1\"",
+                                      "\"-a\"",
+                                      "\"0-a\"",
+                                      "\"1-a",
+                                      "1-a",
+                                      "W/\"1-a\"",
+                                      "**",
+                                      "\"1-a\",\"2\"",
+                                      "\"1x-a\"",
+                                      "\"9999999999999999999-a\""};
+    int64_t version;
+    (void)state;
+    assert_true(head_if_match(VIEW("*"), &version));
+    assert_int_equal(version, 0);
+    assert_true(head_if_match(VIEW("\"17-9f2d\""), &version));
+    assert_int_equal(version, 17);
+    assert_true(head_if_match(VIEW("\"999999999999999999-\""), &version));
+    assert_true(version == INT64_C(999999999999999999));
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(head_if_match(view_of(BAD[i]), &version));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_sound_heads), cmocka_unit_test(refuses_doubtful_heads),
         cmocka_unit_test(knows_json),          cmocka_unit_test(takes_sane_ids),
         cmocka_unit_test(knows_sound_frames),  cmocka_unit_test(knows_broken_frames),
+        cmocka_unit_test(takes_keys),          cmocka_unit_test(takes_versions_of_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
