@@ -70,12 +70,18 @@ void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path 
 
 route_class route_class_of(const route *r)
 {
+    static const char *const LISTS[] = {"list", "export", "getCardRevisions", "getCardBoxes",
+                                        "getBoxLog"};
+    if (r->body == ROUTE_STREAM) /* takes as long as its client sends */
+        return CLASS_OTHER;
     if (r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS)
         return CLASS_WRITE;
     if (r->scope != SCOPE_READ)
         return CLASS_OTHER;
-    bool listing = strncmp(r->name, "list", 4) == 0 || strncmp(r->name, "export", 6) == 0;
-    return listing ? CLASS_LIST : CLASS_READ;
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
+        if (strncmp(r->name, LISTS[i], strlen(LISTS[i])) == 0)
+            return CLASS_LIST;
+    return CLASS_READ;
 }
 
 void route_print(FILE *out, const route *table)

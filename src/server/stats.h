@@ -27,8 +27,8 @@ typedef _Atomic(uint64_t) tally;
 typedef enum route_class {
     CLASS_READ, /* of what has a name */
     CLASS_WRITE,
-    CLASS_LIST, /* reads of what has none: lists, exports */
-    CLASS_OTHER,
+    CLASS_LIST,  /* reads of what has none: lists, logs, exports */
+    CLASS_OTHER, /* operations, imports */
     ROUTE_CLASSES
 } route_class;
 

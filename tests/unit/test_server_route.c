@@ -73,6 +73,29 @@ static void lists_methods(void **state)
     assert_string_equal(allow, "GET, HEAD");
 }
 
+/* By the names that the handlers' table has. */
+static void classes_are_told(void **state)
+{
+    static const struct {
+        const char *name;
+        route_class class;
+    } EXPECTED[] = {
+        {"getCard", CLASS_READ},      {"getBoxes", CLASS_READ},         {"listCards", CLASS_LIST},
+        {"listBoxes", CLASS_LIST},    {"exportProject", CLASS_LIST},    {"getBoxLog", CLASS_LIST},
+        {"getCardBoxes", CLASS_LIST}, {"getCardRevisions", CLASS_LIST}, {"addCards", CLASS_WRITE},
+        {"appendToBox", CLASS_WRITE}, {"importProject", CLASS_OTHER},   {"metrics", CLASS_OTHER},
+        {"healthz", CLASS_OTHER},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(EXPECTED) / sizeof(EXPECTED[0]); i++) {
+        const route *r = ROUTES;
+        while (r->name != NULL && strcmp(r->name, EXPECTED[i].name) != 0)
+            r++;
+        assert_non_null(r->name);
+        assert_int_equal(route_class_of(r), EXPECTED[i].class);
+    }
+}
+
 /* What the matcher relies on: parameters fit, patterns are absolute, nothing is listed twice. */
 static void table_is_sound(void **state)
 {
@@ -101,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_routes),
         cmocka_unit_test(lists_methods),
+        cmocka_unit_test(classes_are_told),
         cmocka_unit_test(table_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
