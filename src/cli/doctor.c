@@ -94,29 +94,37 @@ static void check_worker(doctor *d, const operate_facts *facts)
             "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
             "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
             facts->role, facts->role);
-    else if (!facts->bypasses_rls && !facts->owner)
+    else
         say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
             facts->grants, facts->granted > OPERATE_GRANTS_NAMED ? ", ..." : "");
 }
 
+/* As cardboxd, which does not serve as such a role. */
 static void check_role(doctor *d, const operate_facts *facts)
 {
-    static const char remedy[] = "let services log in as a role that is only a member of "
-                                 "cardbox_service";
+    const char *excess = role_excess(&facts->rights);
 
-    if (facts->superuser)
-        say(d, FINDING_WARNING, "role", "%s is a superuser, past all row-level security: %s",
-            facts->role, remedy);
-    if (facts->bypasses_rls && !facts->superuser)
-        say(d, FINDING_WARNING, "role", "%s has BYPASSRLS: ALTER ROLE %s NOBYPASSRLS", facts->role,
-            facts->role);
-    if (facts->owner)
-        say(d, FINDING_WARNING, "role",
-            "%s owns tables of cardbox, and could change their rules: %s", facts->role, remedy);
-    if (!facts->in_service_role)
+    if (excess != NULL)
+        say(d, FINDING_ERROR, "role", "%s %s: %s", facts->role, excess, ROLE_REMEDY);
+    else if (!facts->in_service_role)
         check_worker(d, facts);
-    if (!facts->superuser && !facts->bypasses_rls && !facts->owner && facts->in_service_role)
+    else
         say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+}
+
+/* Tries what must not go, and takes it back. */
+static void check_bounds(doctor *d, cardbox *db)
+{
+    static const char *const attempts[] = {"read past row-level security", "make a token",
+                                           "grant itself a project"};
+
+    for (int what = 0; what < OPERATE_ATTEMPTS; what++) {
+        if (operate_try(db, (operate_attempt)what))
+            say(d, FINDING_ERROR, "isolation", "this role can %s, as was tried: " ROLE_REMEDY,
+                attempts[what]);
+        else
+            say(d, FINDING_OK, "isolation", "this role can't %s, as was tried", attempts[what]);
+    }
 }
 
 static void check_settings(doctor *d, const operate_facts *facts)
@@ -161,6 +169,7 @@ static void examine(doctor *d, const doctor_options *options)
         say(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {
         check_server(d, &facts);
+        check_bounds(d, db);
         check_schema(d, &facts);
         check_role(d, &facts);
         check_settings(d, &facts);

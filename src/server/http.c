@@ -266,10 +266,20 @@ static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                                MHD_USE_SUPPRESS_DATE_NO_CLOCK,
-                            0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
-                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    const tls *t = &h->house->tls;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, t->cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, t->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, versions},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                     MHD_USE_SUPPRESS_DATE_NO_CLOCK;
+    bool plain = t->cert == NULL;
+    return MHD_start_daemon(plain ? flags : flags | MHD_USE_TLS, 0, NULL, NULL, on_request, h,
+                            MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 
 http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, int listen_fd)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include "base/clock.h"
@@ -167,7 +168,11 @@ static void serve_until_signal(server *s, const sigset_t *waited_for)
 {
     int number = 0;
     pthread_t hurry;
-    printf("ready: %s\n", s->listener.name);
+    const char *name = s->listener.name;
+    if (s->house.tls.cert != NULL && strncmp(name, "http:", 5) == 0)
+        printf("ready: https%s\n", name + 4);
+    else
+        printf("ready: %s\n", name);
     fflush(stdout);
     log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
@@ -203,6 +208,11 @@ int main(int argc, char **argv)
     board_init(&s.tokens);
     s.house.tokens = &s.tokens;
     http_global_init();
+    if (!tls_load(&s.house.tls, s.set.tls_cert, s.set.tls_key, error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        status = EXIT_USAGE;
+        goto done;
+    }
     if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         goto done;
@@ -233,6 +243,7 @@ done:
     sweeper_stop(s.sweeper);
     keeper_stop(s.keeper);
     board_free(&s.tokens);
+    tls_free(&s.house.tls);
     listener_close(&s.listener);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", s.count);

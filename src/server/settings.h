@@ -11,6 +11,8 @@ typedef struct settings {
     const char *dsn;
     const char *listen;
     bool insecure_no_auth;
+    const char *tls_cert; /* NULL: no TLS */
+    const char *tls_key;
     long loops;
     long read_connections; /* of each loop, as the next two */
     long write_connections;

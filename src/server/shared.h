@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include "server/settings.h"
 #include "server/stats.h"
+#include "server/tls.h"
 
 struct token_board;
 
@@ -25,6 +26,7 @@ struct transfer_hall;
 
 typedef struct shared {
     const settings *set;
+    tls tls;
     struct transfer_hall *hall; /* exports and imports */
     stats *stats;               /* one for each loop; each writes its own */
     int64_t started_s;          /* seconds since 1970 */

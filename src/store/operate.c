@@ -40,9 +40,6 @@ static void copy_text(char *out, size_t size, view text)
 /* Columns of STATEMENT_doctor. */
 enum {
     COL_ROLE,
-    COL_SUPERUSER,
-    COL_BYPASSES_RLS,
-    COL_OWNER,
     COL_IN_SERVICE_ROLE,
     COL_IN_WORKER_ROLE,
     COL_VERSION,
@@ -61,16 +58,13 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     copy_text(out->role, sizeof(out->role), rows_text(rows, 0, COL_ROLE));
     copy_text(out->version, sizeof(out->version), rows_text(rows, 0, COL_VERSION));
     copy_text(out->database, sizeof(out->database), rows_text(rows, 0, COL_DATABASE));
-    out->superuser = rows_bool(rows, 0, COL_SUPERUSER);
-    out->bypasses_rls = rows_bool(rows, 0, COL_BYPASSES_RLS);
-    out->owner = rows_bool(rows, 0, COL_OWNER);
     out->in_service_role = rows_bool(rows, 0, COL_IN_SERVICE_ROLE);
     out->in_worker_role = rows_bool(rows, 0, COL_IN_WORKER_ROLE);
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
     out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
     rows_free(rows);
-    return CARDBOX_OK;
+    return role_rights_get(&out->rights, db, err);
 }
 
 static cardbox_status inspect_migration(cardbox *db, operate_facts *out, cardbox_error *err)
@@ -125,4 +119,18 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     if (status == CARDBOX_OK)
         status = inspect_grants(db, out, err);
     return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
+}
+
+bool operate_try(cardbox *db, operate_attempt what)
+{
+    static const statement_id STATEMENTS[] = {
+        STATEMENT_doctor_read_past, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
+    cardbox *tx = NULL;
+    cardbox_status status = cardbox_begin(&tx, db, NULL);
+    if (status == CARDBOX_OK && what == OPERATE_READ_PAST)
+        status = client_run(tx, STATEMENT_doctor_row_security_off, NULL, RUN_ONCE, NULL, NULL);
+    if (status == CARDBOX_OK)
+        status = client_run(tx, STATEMENTS[what], NULL, RUN_ONCE, NULL, NULL);
+    cardbox_rollback(tx);
+    return status == CARDBOX_OK;
 }

@@ -6,6 +6,7 @@
 #define STORE_OPERATE_H
 
 #include "cardbox/client.h"
+#include "store/role.h"
 
 /* How many live cards and boxes a project has. */
 cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
@@ -20,9 +21,7 @@ typedef struct operate_facts {
     char role[64];
     char database[64];
     char version[64]; /* of the server: "15.18 (Debian 15.18-0+deb12u1)" */
-    bool superuser;
-    bool bypasses_rls;
-    bool owner;           /* of at least one of our tables */
+    role_rights rights;
     bool in_service_role; /* a member of cardbox_service */
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
@@ -38,5 +37,16 @@ typedef struct operate_facts {
 #define OPERATE_GRANTS_NAMED 5
 
 cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
+
+/* What a service or a worker must not be able to do. */
+typedef enum operate_attempt {
+    OPERATE_READ_PAST, /* read with row-level security off */
+    OPERATE_MAKE_TOKEN,
+    OPERATE_MAKE_GRANT,
+    OPERATE_ATTEMPTS
+} operate_attempt;
+
+/* Tries it, and takes it back. True: it went. */
+bool operate_try(cardbox *db, operate_attempt what);
 
 #endif
