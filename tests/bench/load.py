@@ -25,12 +25,6 @@ def run(*command):
 # --- HTTP ---
 
 
-def serves(route):
-    """Whether this build of cardboxd has a route, such as "POST /projects/{project_id}/cards"."""
-    printed = run(os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--routes")
-    return any(line.startswith(route + " ") for line in printed.splitlines())
-
-
 def _milliseconds(text):
     number, unit = re.fullmatch(r"([\d.]+)(us|ms|s)", text).groups()
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]

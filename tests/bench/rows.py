@@ -19,14 +19,13 @@ import cardbox_test  # noqa: E402
 import data  # noqa: E402
 import statements  # noqa: E402
 from cardbox_test import Server, free_port, temp_dir  # noqa: E402
-from load import Reference, Sdk, Wrk, serves  # noqa: E402
+from load import Reference, Sdk, Wrk  # noqa: E402
 
 BATCH = 50           # cards of a batch, and of a page of a box
 BOXES_BATCH = 100
 SCRIPTS = 16         # with as many different lists of ids
 WAL_APPENDS = 640    # ten sealed segments
 REPLAYED = 10_000
-POST_CARD = "POST /projects/{project_id}/cards"
 
 
 class Bench:
@@ -337,4 +336,3 @@ ROWS = [
     Row("start", 100, "lower", "ms", start_ms),
     Row("rss_load", 128, "lower", "MB", rss_load),
 ]
-ROWS = [row for row in ROWS if row.name != "post_card" or serves(POST_CARD)]
