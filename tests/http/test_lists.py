@@ -58,6 +58,7 @@ def pages(path, key, limit, **query):
     while True:
         page = ask(path, limit=limit, **query, **cursor)
         assert list(page) == [key, "next_cursor"] and len(page[key]) <= limit
+        assert page[key] or not cursor, "a cursor that leads to nothing"
         rows += page[key]
         if page["next_cursor"] is None:
             return rows
