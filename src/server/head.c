@@ -41,7 +41,7 @@ static bool is_visible(view text)
 
 static void note_host(head *h, view value)
 {
-    (void)value;
+    h->host = value;
     h->hosts++;
 }
 
@@ -66,6 +66,11 @@ static void note_transfer_encoding(head *h, view value)
 static void note_content_encoding(head *h, view value)
 {
     h->encoded = h->encoded || !says(value, "identity");
+}
+
+static void note_origin(head *h, view value)
+{
+    h->origin = value;
 }
 
 static void note_content_type(head *h, view value)
@@ -118,6 +123,7 @@ static const struct {
     {"content-length", note_length},
     {"transfer-encoding", note_transfer_encoding},
     {"content-encoding", note_content_encoding},
+    {"origin", note_origin},
     {"content-type", note_content_type},
     {"expect", note_expect},
     {"x-request-id", note_request_id},
@@ -182,6 +188,18 @@ bool head_is_json(const head *h)
 bool head_is_ndjson(const head *h)
 {
     return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
+}
+
+bool head_is_foreign(const head *h)
+{
+    const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
+    if (h->origin.ptr == NULL || h->authorizations > 0)
+        return false;
+    if (at == NULL) /* "null": a page that hides where it comes from */
+        return true;
+    at += 3;
+    view authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};
+    return authority.len != h->host.len || strncasecmp(at, h->host.ptr, authority.len) != 0;
 }
 
 bool head_is_key(view value)

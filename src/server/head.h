@@ -17,7 +17,9 @@ typedef struct head {
     bool expects;    /* the client waits for a 100 before it sends the body */
     bool encoded;    /* the body has a content encoding */
     uint64_t length;
-    view content_type; /* ptr NULL: absent */
+    view host;
+    view origin;       /* ptr NULL: absent; of several the last */
+    view content_type; /* likewise */
     view request_id;   /* ptr NULL: absent, or not 1 to 128 visible ASCII characters */
     view traceparent;
     view authorization;   /* the last one */
@@ -36,6 +38,10 @@ bool head_is_json(const head *h);
 
 /* application/x-ndjson, whatever its parameters. */
 bool head_is_ndjson(const head *h);
+
+/* Whether the request comes from a page of another site, in a browser that lends it no token:
+ * nobody at the browser has asked for it. */
+bool head_is_foreign(const head *h);
 
 /* Whether an Idempotency-Key is one, or absent: 1 to 512 visible ASCII characters and blanks. */
 bool head_is_key(view value);

@@ -130,6 +130,16 @@ static bool check_writable(request *r)
     return false;
 }
 
+/* Any page in a browser on this machine may send requests to a server that asks for no token. */
+static bool check_origin(request *r, const head *h)
+{
+    if (r->match.route->scope != SCOPE_WRITE || !head_is_foreign(h))
+        return true;
+    fault_answer(r, FAULT_FORBIDDEN, "send a token, or no Origin header",
+                 "a page of another site may not write here");
+    return false;
+}
+
 static bool check_tenant(request *r)
 {
     static const char PROJECTS[] = "/projects/";
@@ -190,7 +200,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     bool formed = check_form(r, h, framed, version);
     if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
-        check_tenant(r) && check_body(r, h)) {
+        check_origin(r, h) && check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)

@@ -526,6 +526,19 @@ def test_read_only():
     assert send("GET", url("ro", "cards"))["cards"] == []
 
 
+def test_pages_of_other_sites():
+    """A page in a browser on this machine can send such requests without being asked."""
+    body = b'{"content":1}'
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server().port + 1}"):
+        for headers in ({}, JSON):
+            for method, rest in WRITES:
+                answer = server().request(method, url("other-site", *rest), body, {**headers, "Origin": origin})
+                assert answer.status == 403 and answer.json()["detail"]["hint"], answer
+    own = {**JSON, "Origin": f"http://127.0.0.1:{server().port}"}
+    assert server().request("POST", url("same-site", "cards"), body, own).status == 200
+    assert send("GET", url("other-site", "cards"))["cards"] == []
+
+
 HOSTILE = [b"\x00", b"\xef\xbb\xbf{}", b"[" * 100000, b'{"a":' * 50000, b'{"cards":' + b"[" * 500,
            b'"' * 99999, b"-", b'{"content":1e}', b'{"content":"\\u12"}', b"{}" * 1000,
            b'{"cards":[' + b"{}," * 99999 + b"{}]}", b'{"card_ids":[' + b'"",' * 99999 + b'""]}',

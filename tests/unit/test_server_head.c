@@ -235,13 +235,41 @@ static void takes_versions_of_tags(void **state)
         assert_false(head_if_match(view_of(BAD[i]), &version));
 }
 
+static void knows_pages_of_other_sites(void **state)
+{
+    static const char *const OURS[] = {
+        "Host=x:1",
+        "Host=x:1|Origin=http://x:1",
+        "Origin=https://X:1|Host=x:1",
+        "Host=x:1|Origin=http://evil|Authorization=Bearer t",
+    };
+    static const char *const FOREIGN[] = {
+        "Host=x:1|Origin=http://evil",   "Host=x:1|Origin=http://x", "Host=x:1|Origin=null",
+        "Host=x:1|Origin=http://x:1234", "Host=x:1|Origin=",         "Origin=http://x:1",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++) {
+        head h = read_fields(OURS[i]);
+        assert_false(head_is_foreign(&h));
+    }
+    for (size_t i = 0; i < sizeof(FOREIGN) / sizeof(FOREIGN[0]); i++) {
+        head h = read_fields(FOREIGN[i]);
+        assert_true(head_is_foreign(&h));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_sound_heads), cmocka_unit_test(refuses_doubtful_heads),
-        cmocka_unit_test(knows_json),          cmocka_unit_test(takes_sane_ids),
-        cmocka_unit_test(knows_sound_frames),  cmocka_unit_test(knows_broken_frames),
-        cmocka_unit_test(takes_keys),          cmocka_unit_test(takes_versions_of_tags),
+        cmocka_unit_test(accepts_sound_heads),
+        cmocka_unit_test(refuses_doubtful_heads),
+        cmocka_unit_test(knows_json),
+        cmocka_unit_test(takes_sane_ids),
+        cmocka_unit_test(knows_sound_frames),
+        cmocka_unit_test(knows_broken_frames),
+        cmocka_unit_test(takes_keys),
+        cmocka_unit_test(takes_versions_of_tags),
+        cmocka_unit_test(knows_pages_of_other_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
