@@ -41,7 +41,7 @@ static cardbox_status import_sample(cardbox *db, cardbox_error *err)
     cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
 
     while (status == CARDBOX_OK && next_line(&rest, &line))
-        status = import_line(in, line, err);
+        status = import_line(in, line, NULL, err);
     if (status == CARDBOX_OK)
         status = import_finish(in, err);
     import_free(in);

@@ -50,7 +50,7 @@ static bool take_lines(import_run *r)
     while (status == CARDBOX_OK) {
         state = lines_next(&r->reader, &line);
         if (state == LINE_READ)
-            status = import_line(r->in, line, &err);
+            status = import_line(r->in, line, &r->reader.line, &err);
         else if (state == LINE_TOO_LONG)
             import_too_long(r->in);
         else

@@ -55,7 +55,7 @@ static cardbox_status take_lines(importing *i, cardbox_error *err)
     while (status == CARDBOX_OK) {
         switch (lines_next(&i->reader, &line)) {
         case LINE_READ:
-            status = import_line(i->in, line, err);
+            status = import_line(i->in, line, &i->reader.line, err);
             break;
         case LINE_TOO_LONG:
             import_too_long(i->in);

@@ -237,7 +237,7 @@ done:
         tell_loops(&s, STOP_HURRY);
     for (size_t i = 0; i < s.count; i++)
         loop_join(s.loops[i]);
-    transfer_hall_free(s.house.hall);
+    bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);
     sweeper_stop(s.sweeper);
@@ -247,5 +247,7 @@ done:
     listener_close(&s.listener);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", s.count);
+    if (!all_ended)
+        _Exit(status);
     return status;
 }

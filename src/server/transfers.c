@@ -12,6 +12,8 @@
 
 enum {
     RING_BYTES = 256 * 1024, /* between a thread and its client */
+    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
+    LAST_WAIT_MS = 2000,     /* for a statement to end when the server does */
     ROUND_MS = 250,          /* is the client still there? */
     PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
 };
@@ -19,7 +21,6 @@ enum {
 struct transfer_hall {
     const settings *set;
     pthread_mutex_t lock;
-    pthread_cond_t left;
     size_t running;
     cardbox *db; /* opened by the first that needs it */
 };
@@ -40,22 +41,31 @@ transfer_hall *transfer_hall_new(const settings *set)
         return NULL;
     h->set = set;
     pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->left, NULL);
     return h;
 }
 
-void transfer_hall_free(transfer_hall *h)
+static bool hall_is_empty(transfer_hall *h)
 {
-    if (h == NULL)
-        return;
     pthread_mutex_lock(&h->lock);
-    while (h->running > 0)
-        pthread_cond_wait(&h->left, &h->lock);
+    bool empty = h->running == 0;
     pthread_mutex_unlock(&h->lock);
+    return empty;
+}
+
+bool transfer_hall_free(transfer_hall *h)
+{
+    int64_t end_ms = clock_ms() + LAST_WAIT_MS;
+    if (h == NULL)
+        return true;
+    while (!hall_is_empty(h)) {
+        if (clock_ms() >= end_ms)
+            return false;
+        clock_sleep_ms(2);
+    }
     cardbox_close(h->db);
-    pthread_cond_destroy(&h->left);
     pthread_mutex_destroy(&h->lock);
     free(h);
+    return true;
 }
 
 static bool hall_enter(transfer_hall *h)
@@ -71,7 +81,6 @@ static void hall_leave(transfer_hall *h)
 {
     pthread_mutex_lock(&h->lock);
     h->running--;
-    pthread_cond_signal(&h->left);
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -84,6 +93,7 @@ static cardbox_status hall_open(transfer_hall *h, cardbox **db, cardbox_error *e
     options.application_name = "cardboxd transfer";
     options.pool_max = (unsigned)h->set->transfers_max;
     options.connect_timeout_ms = (unsigned)h->set->connect_timeout_ms;
+    options.statement_timeout_ms = STATEMENT_MS;
     options.no_named_statements = h->set->no_named_statements;
     pthread_mutex_lock(&h->lock);
     if (h->db == NULL)

@@ -19,8 +19,10 @@ typedef struct transfer_hall transfer_hall;
 /* NULL: no memory. */
 transfer_hall *transfer_hall_new(const settings *set);
 
-/* Waits for the threads that still run; all loops must have ended. */
-void transfer_hall_free(transfer_hall *h);
+/* Waits for the threads that still run; all loops must have ended. False: one is stuck in the
+ * database, and the process must end without it; what it writes is then written or not, as when its
+ * client had left. */
+bool transfer_hall_free(transfer_hall *h);
 
 /* --- of a loop: those whose clients it serves --- */
 

@@ -475,6 +475,30 @@ def test_stop_answers_an_import_at_its_end():
     ending.check_log()
 
 
+def test_stop_does_not_wait_for_a_stuck_statement():
+    ending = Server(dsn(), "--drain-timeout-ms", "1")
+    holder = cardbox_test.subprocess.Popen(
+        ["psql", cardbox_test.as_role(dsn(), "postgres"), "-Xq"], text=True,
+        stdin=cardbox_test.subprocess.PIPE)
+    cardbox_test.at_end(holder.kill)
+    holder.stdin.write("BEGIN; LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE;\n")
+    holder.stdin.flush()
+    wait_until(lambda: postgres().psql(dsn(), "SELECT count(*) FROM pg_locks WHERE granted AND "
+                                       "mode = 'AccessExclusiveLock'").strip() != "0")
+    with connect(ending) as writer:
+        body = lines_of([card(1, content=1)])
+        writer.sendall(head("POST", "/projects/stuck/import", f"Content-Length: {len(body)}") + body)
+        wait_until(lambda: transfers_in_database() == 1)
+        ending.process.send_signal(cardbox_test.signal.SIGTERM)
+        answer = answer_of(writer)
+        assert answer.status == 503 and "stopping" in answer.json()["detail"]["error_message"]
+    assert ending.process.wait(30) == 0
+    ending.check_log()
+    holder.kill()
+    holder.wait()
+    wait_until(lambda: transfers_in_database() == 0)
+
+
 def test_database_goes_away():
     """An export is cut so that it shows; an import says how far it came; both work again later."""
     own = Postgres()

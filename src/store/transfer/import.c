@@ -185,6 +185,8 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
     for (size_t i = 0; i < count; i++)
         put_time(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
     params_array_end(&p);
+    if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
+        buf_free(&items[0]->text);
     cardbox_status status = client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
     params_free(&p);
     return status;
@@ -410,7 +412,7 @@ static cardbox_status add_item(store_import *in, import_item *item, cardbox_erro
     return flush(in, item->kind, err);
 }
 
-cardbox_status import_line(store_import *in, view line, cardbox_error *err)
+cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_error *err)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;
@@ -419,7 +421,8 @@ cardbox_status import_line(store_import *in, view line, cardbox_error *err)
     import_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
         return error_nomem(err);
-    cardbox_status status = import_item_read(item, number, line, in->tenant, in->only_own, &why);
+    cardbox_status status =
+        import_item_read(item, number, line, holder, in->tenant, in->only_own, &why);
     if (status == CARDBOX_OK) {
         note_ignored(in, item);
         return add_item(in, item, err);

@@ -398,17 +398,22 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
 
 /* --- lines --- */
 
-static cardbox_status keep_line(import_item *out, view line, cardbox_error *err)
+static cardbox_status keep_line(import_item *out, view line, buf *holder, cardbox_error *err)
 {
-    buf_view(&out->text, line);
+    if (holder != NULL && line.ptr == holder->data && line.len == holder->len) {
+        out->text = *holder;
+        *holder = BUF_INIT(holder->max);
+    } else {
+        buf_view(&out->text, line);
+    }
     buf_reserve(&out->decoded, line.len + 1);
     if (buf_ok(&out->text) && buf_ok(&out->decoded))
         return CARDBOX_OK;
     return error_buf(err, buf_ok(&out->text) ? &out->decoded : &out->text, "the line");
 }
 
-cardbox_status import_item_read(import_item *out, uint64_t number, view line, const char *tenant,
-                                bool only_own, cardbox_error *err)
+cardbox_status import_item_read(import_item *out, uint64_t number, view line, buf *holder,
+                                const char *tenant, bool only_own, cardbox_error *err)
 {
     scan_value row;
     scan_error fault;
@@ -419,7 +424,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, view line, co
                          .text = BUF_INIT(TRANSFER_LINE_MAX),
                          .decoded = BUF_INIT(2 * TRANSFER_LINE_MAX),
                          .normal = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX)};
-    cardbox_status status = keep_line(out, line, err);
+    cardbox_status status = keep_line(out, line, holder, err);
     if (status != CARDBOX_OK)
         return status;
     line = (view){buf_str(&out->text), out->text.len};

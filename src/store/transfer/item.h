@@ -33,12 +33,13 @@ typedef struct import_item {
 } import_item;
 
 /*
- * Reads a line. `tenant` NULL: the row names it; `only_own`: it may name no other. CARDBOX_NOMEM
- * ends an import; any other failure is the line's, and err->message says why it is refused. `kind`
- * is set as far as it is known. To be freed in any case.
+ * Reads a line, which may be taken out of `holder` if it is all that is in it. `tenant` NULL: the
+ * row names it; `only_own`: it may name no other. CARDBOX_NOMEM ends an import; any other failure
+ * is the line's, and err->message says why it is refused. `kind` is set as far as it is known. To
+ * be freed in any case.
  */
-cardbox_status import_item_read(import_item *out, uint64_t number, view line, const char *tenant,
-                                bool only_own, cardbox_error *err);
+cardbox_status import_item_read(import_item *out, uint64_t number, view line, buf *holder,
+                                const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
 

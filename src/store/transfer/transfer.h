@@ -46,8 +46,9 @@ cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
 void import_only_own(store_import *in);
 
 /* Takes the next line (with or without its end). A bad one is reported and the import goes on; a
- * status other than CARDBOX_OK ends it. */
-cardbox_status import_line(store_import *in, view line, cardbox_error *err);
+ * status other than CARDBOX_OK ends it. `holder`, if the line is all that is in it, may be emptied:
+ * a long line is not copied. It may be NULL. */
+cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_error *err);
 
 /* Counts a line that the caller could not hold. */
 void import_too_long(store_import *in);
