@@ -68,6 +68,20 @@ void *arena_zeros(arena *a, size_t count, size_t size)
     return taken;
 }
 
+void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size)
+{
+    size_t larger = *capacity < 8 ? 8 : *capacity * 2;
+    if (count < *capacity)
+        return array;
+    void *more = arena_zeros(a, larger, size);
+    if (more == NULL)
+        return NULL;
+    if (array != NULL)
+        memcpy(more, array, count * size);
+    *capacity = larger;
+    return more;
+}
+
 char *arena_copy(arena *a, view text)
 {
     char *copy = arena_take(a, text.len + 1);

@@ -30,6 +30,10 @@ void *arena_take(arena *a, size_t size);
 /* `count` times `size` bytes, all zero. NULL: out of memory, or more than can be. */
 void *arena_zeros(arena *a, size_t count, size_t size);
 
+/* An array with room for one more than `count` elements: the same one, or a larger one with the
+ * elements copied. NULL: out of memory. */
+void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size);
+
 /* A copy with a NUL behind it. NULL: out of memory. */
 char *arena_copy(arena *a, view text);
 

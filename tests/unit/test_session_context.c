@@ -264,6 +264,28 @@ static void what_apis_refuse_is_left_out(void **state)
                    "\"text\",\"text\":\"r\"}]}]}]");
 }
 
+static void what_a_format_leaves_out_is_reported(void **state)
+{
+    session_file file;
+    arena memory = ARENA_INIT;
+
+    (void)state;
+    assert_true(session_file_read(
+        &file, view_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n")),
+        VIEW("s")));
+    for (int format = CONTEXT_OPENAI; format <= CONTEXT_ANTHROPIC; format++) {
+        context ctx = build(&file, 2, true, &memory);
+        context_output out;
+        assert_true(context_write(&out, &ctx, (context_format)format));
+        assert_int_equal(ctx.repair_count, 2);
+        assert_int_equal(ctx.repairs->kind, CONTEXT_EMPTY_MESSAGE);
+        assert_int_equal(out.count, 1);
+        context_output_free(&out);
+    }
+    arena_reset(&memory);
+    session_file_free(&file);
+}
+
 /* --- plain --- */
 
 static void plain_tools_join_their_message(void **state)
@@ -386,7 +408,60 @@ static void cards_become_messages(void **state)
     assert_cards(CARDS + 5, 1, CONTEXT_ENTRIES, "[{\"card_id\":\"6\"}]");
 }
 
+/* --- settings --- */
+
+static void the_last_word_on_the_model_holds(void **state)
+{
+    session_file file;
+    arena memory = ARENA_INIT;
+
+    (void)state;
+    assert_true(session_file_read(
+        &file,
+        view_of("{\"type\":\"session\",\"provider\":\"p0\",\"modelId\":\"m0\",\"thinkingLevel\":"
+                "\"high\"}\n" ENTRY("a", "",
+                                    "\"type\":\"model_change\",\"provider\":\"p1\","
+                                    "\"modelId\":\"m1\"")
+                    MESSAGE("b", "a", "\"role\":\"assistant\",\"provider\":\"p2\",\"model\":\"m2\"")
+                        MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]")),
+        VIEW("s")));
+    context ctx = build(&file, 0, true, &memory);
+    assert_true(session_says(ctx.settings.model, "m1"));
+    assert_true(session_says(ctx.settings.thinking_level, "high"));
+    ctx = build(&file, 2, true, &memory);
+    assert_true(session_says(ctx.settings.provider, "p2"));
+    assert_true(session_says(ctx.settings.model, "m2"));
+    arena_reset(&memory);
+    session_file_free(&file);
+}
+
 /* --- digests --- */
+
+/* What differs at the start differs in every prefix. */
+static void digests_hold_all_that_is_before(void **state)
+{
+    static const context_card CARDS[] = {
+        {.card_id = VIEW("1"), .content = VIEW("\"a\""), .metadata = VIEW("{}")},
+        {.card_id = VIEW("2"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
+        {.card_id = VIEW("3"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
+    };
+    arena memory = ARENA_INIT;
+    context_output a, b;
+    context ctx;
+
+    (void)state;
+    assert_true(context_of_cards(&ctx, CARDS, 2, true, &memory));
+    assert_true(context_write(&a, &ctx, CONTEXT_OPENAI));
+    assert_true(context_of_cards(&ctx, CARDS + 1, 2, true, &memory));
+    assert_true(context_write(&b, &ctx, CONTEXT_OPENAI));
+    assert_int_equal(a.count, 2);
+    assert_memory_not_equal(&a.digests[1], &b.digests[1], sizeof(a.digests[1]));
+    assert_memory_not_equal(&b.digests[0], &b.digests[1], sizeof(b.digests[1]));
+    assert_int_equal(context_first_difference(a.digests, a.count, b.digests, b.count), 0);
+    context_output_free(&a);
+    context_output_free(&b);
+    arena_reset(&memory);
+}
 
 static void digests_find_the_first_difference(void **state)
 {
@@ -422,6 +497,9 @@ int main(void)
         cmocka_unit_test(what_apis_refuse_is_left_out),
         cmocka_unit_test(plain_tools_join_their_message),
         cmocka_unit_test(cards_become_messages),
+        cmocka_unit_test(the_last_word_on_the_model_holds),
+        cmocka_unit_test(what_a_format_leaves_out_is_reported),
+        cmocka_unit_test(digests_hold_all_that_is_before),
         cmocka_unit_test(digests_find_the_first_difference),
     };
 

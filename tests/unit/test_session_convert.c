@@ -134,6 +134,18 @@ static void pi_as_plain(void **state)
         "\"id\":\"b\",\"parentId\":\"a\",\"modelId\":\"m\"}}\n");
 }
 
+/* Plain has no word for what failed: it may not become something that was said. */
+static void what_failed_is_metadata(void **state)
+{
+#define FAILED                                                                                     \
+    "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"assistant\",\"stopReason\":"       \
+    "\"error\",\"content\":[]}}"
+
+    (void)state;
+    assert_converted(FAILED "\n", SESSION_PI,
+                     "{\"id\":\"a\",\"parentId\":null,\"type\":\"metadata\",\"pi\":" FAILED "}\n");
+}
+
 /* Two tools that follow their message alone are its blocks; what hangs on the last one still
  * does. */
 static void plain_as_pi(void **state)
@@ -195,13 +207,15 @@ static void an_edited_line_is_what_it_says(void **state)
     at = strstr(there.data, "\"before\"");
     assert_non_null(at);
     memcpy(at, "\"behind\"", 8);
-    at = strstr(there.data, "\"role\":\"user\"");
+    at = strstr(there.data, "\"plain\":[");
     assert_non_null(at);
-    buf_text(&edited, buf_str(&there));
+    buf_add(&edited, there.data, (size_t)(at - there.data));
+    buf_text(&edited, "\"added\":1,");
+    buf_text(&edited, at);
     other = read_file(&edited);
     out = convert(&other, SESSION_PI);
     assert_non_null(strstr(buf_str(&out), "\"behind\""));
-    assert_null(strstr(buf_str(&out), "before"));
+    assert_non_null(strstr(buf_str(&out), "added"));
     assert_round_trip(&edited, SESSION_PI);
     session_file_free(&file);
     session_file_free(&other);
@@ -420,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pi_as_plain),
+        cmocka_unit_test(what_failed_is_metadata),
         cmocka_unit_test(plain_as_pi),
         cmocka_unit_test(an_edited_line_is_what_it_says),
         cmocka_unit_test(deep_entries_travel_as_text),

@@ -119,17 +119,8 @@ static bool add_restored(restored_run *run, view text, const session_item *item,
 {
     session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
 
-    if (run->count == run->capacity) {
-        size_t capacity = run->capacity == 0 ? 4 : run->capacity * 2;
-        session_item *more = arena_zeros(memory, capacity, sizeof(*more));
-        if (more == NULL)
-            return false;
-        if (run->count > 0)
-            memcpy(more, run->items, run->count * sizeof(*more));
-        run->items = more;
-        run->capacity = capacity;
-    }
-    if (entry == NULL || !convert_read(entry, text, item->entry->id, memory))
+    run->items = arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
+    if (run->items == NULL || entry == NULL || !convert_read(entry, text, item->entry->id, memory))
         return false;
     run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
     return true;
@@ -230,16 +221,10 @@ static void note_call(conversion *c, scan_value id, scan_value name)
 
     if (name.kind != SCAN_STRING || !session_text_of(&call, id, c->memory))
         return;
-    if (c->name_count == c->name_capacity) {
-        size_t capacity = c->name_capacity == 0 ? 64 : c->name_capacity * 2;
-        view *more = arena_zeros(c->memory, capacity, sizeof(*more));
-        if (more == NULL)
-            return;
-        if (c->name_count > 0)
-            memcpy(more, c->names, c->name_count * sizeof(*more));
-        c->names = more;
-        c->name_capacity = capacity;
-    }
+    view *more = arena_more(c->memory, c->names, c->name_count, &c->name_capacity, sizeof(*more));
+    if (more == NULL)
+        return;
+    c->names = more;
     c->names[c->name_count] = name.text;
     session_names_set(&c->calls, call, (uint32_t)c->name_count++);
 }

@@ -13,17 +13,11 @@ static const char *const NAMES[HOLE_KINDS] = {
 
 void holes_add(holes *h, view at, hole_kind kind, size_t a, size_t b)
 {
-    if (h->count == h->capacity) {
-        size_t capacity = h->capacity == 0 ? 8 : h->capacity * 2;
-        hole *more = arena_zeros(h->memory, capacity, sizeof(*more));
-        if (more == NULL)
-            return;
-        if (h->count > 0)
-            memcpy(more, h->all, h->count * sizeof(*more));
-        h->all = more;
-        h->capacity = capacity;
-    }
-    h->all[h->count++] = (hole){at, kind, a, b};
+    h->all = arena_more(h->memory, h->all, h->count, &h->capacity, sizeof(*h->all));
+    if (h->all == NULL)
+        h->count = 0;
+    else
+        h->all[h->count++] = (hole){at, kind, a, b};
 }
 
 static int by_place(const void *left, const void *right)

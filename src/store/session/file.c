@@ -24,20 +24,18 @@ const char *session_issue_name(session_issue_kind kind)
     return ISSUES[kind].name;
 }
 
-/* Room for one more in a growing array. False: out of memory. */
-static bool grow(void **array, size_t *capacity, size_t count, size_t size)
+/* An array with room for one more. NULL: out of memory, and the old one stays. */
+static void *grown(void *array, size_t count, size_t *capacity, size_t size)
 {
     size_t wanted = *capacity < 32 ? 32 : *capacity * 2;
     void *more;
 
     if (count < *capacity)
-        return true;
-    more = reallocarray(*array, wanted, size);
-    if (more == NULL)
-        return false;
-    *array = more;
-    *capacity = wanted;
-    return true;
+        return array;
+    more = reallocarray(array, wanted, size);
+    if (more != NULL)
+        *capacity = wanted;
+    return more;
 }
 
 /* Remembers an issue, of which `reason` NULL means its kind's. */
@@ -46,9 +44,11 @@ static bool add_issue(session_file *file, session_issue issue)
     file->issue_totals[issue.kind]++;
     if (file->issue_count == SESSION_ISSUES_MAX)
         return true;
-    if (!grow((void **)&file->issues, &file->issue_capacity, file->issue_count,
-              sizeof(*file->issues)))
+    session_issue *more =
+        grown(file->issues, file->issue_count, &file->issue_capacity, sizeof(*more));
+    if (more == NULL)
         return false;
+    file->issues = more;
     if (issue.reason == NULL)
         issue.reason = ISSUES[issue.kind].reason;
     file->issues[file->issue_count++] = issue;
@@ -66,10 +66,12 @@ static bool add_header(session_file *file, const session_line *line)
 /* `index` counts headers and entries. */
 static bool add_entry(session_file *file, const session_line *line, view session_id, uint64_t index)
 {
+    session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
 
-    if (!grow((void **)&file->entries, &file->capacity, file->count, sizeof(*file->entries)))
+    if (more == NULL)
         return false;
+    file->entries = more;
     if (session_entry_read(&file->entries[file->count], line, session_id, &file->memory, &reason)) {
         file->entries[file->count++].index = index;
         return true;

@@ -43,18 +43,10 @@ static call_group *group_of(pairing *p, view call)
 
 static call_group *new_group(pairing *p, view call)
 {
-    if (p->count == p->capacity) {
-        size_t capacity = p->capacity == 0 ? 64 : p->capacity * 2;
-        call_group *more = arena_zeros(p->ctx->memory, capacity, sizeof(*more));
-        if (more == NULL)
-            return NULL;
-        if (p->count > 0)
-            memcpy(more, p->all, p->count * sizeof(*more));
-        p->all = more;
-        p->capacity = capacity;
-    }
-    if (!session_names_set(&p->groups, call, (uint32_t)p->count))
+    call_group *more = arena_more(p->ctx->memory, p->all, p->count, &p->capacity, sizeof(*more));
+    if (more == NULL || !session_names_set(&p->groups, call, (uint32_t)p->count))
         return NULL;
+    p->all = more;
     return &p->all[p->count++];
 }
 
@@ -219,25 +211,31 @@ static context_message *synthetic_result(pairing *p, const call_record *record)
     return result;
 }
 
-/* What is left out of the list, and why. False: the message is not one of those. */
-static bool drop(pairing *p, context_message *message)
+/* Why a result is left out of the list. False: it is not. */
+static bool is_refused(context_repair_kind *why, const context_message *result)
 {
-    const call_record *call = message->answers;
-    view id = message->id;
+    const call_record *call = result->answers;
 
-    if (message->role == CONTEXT_ASSISTANT && message->has_failed)
-        context_repaired(p->ctx, CONTEXT_DROPPED_MESSAGE, id, (view){"", 0});
-    else if (message->role != CONTEXT_RESULT)
-        return false;
-    else if (call == NULL)
-        context_repaired(p->ctx, CONTEXT_ORPHAN_RESULT, id, message->call);
+    if (call == NULL)
+        *why = CONTEXT_ORPHAN_RESULT;
     else if (call->message->has_failed)
-        context_repaired(p->ctx, CONTEXT_DROPPED_RESULT, id, message->call);
-    else if (call->result != message)
-        context_repaired(p->ctx, CONTEXT_SECOND_RESULT, id, message->call);
+        *why = CONTEXT_DROPPED_RESULT;
     else
-        return false;
-    return true;
+        *why = CONTEXT_SECOND_RESULT;
+    return call == NULL || call->message->has_failed || call->result != result;
+}
+
+/* Leaves a message out, if it is one of those. */
+static bool drop(pairing *p, const context_message *message)
+{
+    context_repair_kind why = CONTEXT_DROPPED_MESSAGE;
+    bool is_dropped = message->role == CONTEXT_ASSISTANT && message->has_failed;
+
+    if (message->role == CONTEXT_RESULT)
+        is_dropped = is_refused(&why, message);
+    if (is_dropped)
+        context_repaired(p->ctx, why, message->id, message->call);
+    return is_dropped;
 }
 
 /* The results that follow their calls' message at once stay in their order. Gives the message after

@@ -1,0 +1,125 @@
+/*
+ * test_session_nomem.c: sessions when memory runs out, at every allocation there is: each is told,
+ * none is lost and nothing crashes. It compiles arenas and buffers itself, with an allocator that
+ * fails when told to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int allocations_left;
+
+static void *failing_realloc(void *memory, size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    allocations_left--;
+    return realloc(memory, size);
+}
+
+static void *failing_malloc(size_t size)
+{
+    return failing_realloc(NULL, size);
+}
+
+#define realloc failing_realloc
+#define malloc  failing_malloc
+#include "base/arena.c"
+#include "base/buf.c"
+#undef realloc
+#undef malloc
+
+/* Last, since they use macros and names that those files make. */
+#include <cmocka.h>
+#include "store/session/context.h"
+#include "store/session/convert.h"
+#include "store/session/file.h"
+
+static const char SESSION[] =
+    "{\"type\":\"session\",\"id\":\"s\"}\n"
+    "{\"type\":\"message\",\"id\":\"\\u0061\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n"
+    "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"message\":{\"role\":\"assistant\","
+    "\"content\":[{\"type\":\"text\",\"text\":\"t\"},{\"type\":\"toolCall\",\"id\":\"c|\",\"name\":"
+    "\"n.n\",\"arguments\":\"{\\\"a\\\":1}\"},{\"type\":\"toolCall\"}]}}\n"
+    "{\"type\":\"message\",\"id\":\"c\",\"parentId\":\"b\",\"message\":{\"role\":\"bashExecution\","
+    "\"command\":\"ls\",\"output\":\"o\"}}\n"
+    "{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"message\":{\"role\":\"toolResult\","
+    "\"toolCallId\":\"c|\",\"content\":[{\"type\":\"text\",\"text\":\"r\"}]}}\n"
+    "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"y\"}}\n";
+
+/* True: there was memory for all of it. */
+static bool build_all(const session_file *file, context_format format)
+{
+    arena memory = ARENA_INIT;
+    uint32_t *numbers = session_tree_path(&file->tree, file->tree.leaf, &memory);
+    const session_entry *path[8];
+    context_output out = {.count = 0};
+    context ctx;
+    bool fine = numbers != NULL;
+
+    for (size_t i = 0; fine && i <= file->tree.nodes[file->tree.leaf].depth; i++)
+        path[i] = &file->entries[numbers[i]];
+    fine =
+        fine && context_of_path(&ctx, &file->header, path,
+                                (size_t)file->tree.nodes[file->tree.leaf].depth + 1, true, &memory);
+    if (fine) {
+        fine = context_write(&out, &ctx, format);
+        context_output_free(&out);
+    }
+    arena_reset(&memory);
+    return fine;
+}
+
+static bool convert_all(const session_file *file, session_dialect from)
+{
+    arena memory = ARENA_INIT;
+    buf out = BUF_INIT(1u << 20);
+    session_item items[8];
+    bool fine;
+
+    for (size_t i = 0; i < file->count; i++)
+        items[i] = (session_item){&file->entries[i], i > 0, file->entries[i > 0 ? i - 1 : 0].id};
+    fine = session_convert(&out, from, &file->header, items, file->count, VIEW("s"), &memory);
+    buf_free(&out);
+    arena_reset(&memory);
+    return fine;
+}
+
+static bool all_of_it(void)
+{
+    session_file file;
+    bool fine = session_file_read(&file, view_of(SESSION), VIEW("s"));
+
+    for (int format = CONTEXT_OPENAI; fine && format <= CONTEXT_ENTRIES; format++)
+        fine = build_all(&file, (context_format)format);
+    fine = fine && convert_all(&file, SESSION_PI) && convert_all(&file, SESSION_PLAIN);
+    session_file_free(&file);
+    return fine;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    int count = 0;
+
+    (void)state;
+    for (;; count++) {
+        allocations_left = count;
+        if (all_of_it())
+            break;
+        assert_true(count < 10000);
+    }
+    allocations_left = 10000;
+    assert_true(all_of_it());
+    assert_int_equal(10000 - allocations_left, count); /* no failure was passed over */
+    assert_true(count > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
