@@ -39,7 +39,7 @@ typedef struct shared {
     atomic_int told;            /* a told */
     struct token_board *tokens; /* who may do what */
     bool reachable;             /* others than users of this machine can connect */
-    atomic_bool overpowered;    /* row-level security does not bind our database role */
+    atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
 } shared;
 
 /* Whether requests are refused at once. A connection that was lost is tried again first: after a

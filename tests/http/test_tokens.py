@@ -375,28 +375,74 @@ def test_open_address():
         assert process.wait(30) == 0
 
 
+@contextlib.contextmanager
+def serving_as(dsn, listen, *options):
+    """A server with the role that the DSN names: gives where its log is."""
+    log = os.path.join(cardbox_test.temp_dir(), "cardboxd.log")
+    with open(log, "wb") as errors:
+        process = subprocess.Popen([CARDBOXD, "--dsn", dsn, "--listen", listen, *options],
+                                   stdout=subprocess.PIPE, stderr=errors, text=True)
+    cardbox_test.at_end(process.kill)
+    assert process.stdout.readline().startswith("ready: ")
+    yield log
+    process.terminate()
+    assert process.wait(30) == 0
+
+
+def status_at(port, path):
+    """Status and body, asked over loopback."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response.status, body.decode()
+
+
 def test_roles_with_too_many_rights():
+    """Where other machines can reach the server it does not serve them, and stops to if it did."""
     dsn = filled()
-    assert "is a superuser" in refused(as_role(dsn, "postgres"))
-    said = refused(dsn)
+    listen = ("--listen", "0.0.0.0:0", "--insecure-no-auth")
+    assert "is a superuser" in refused(as_role(dsn, "postgres"), *listen)
+    said = refused(dsn, *listen)
     assert '"cardbox" owns tables' in said and "only a member of cardbox_service" in said
+    assert "0.0.0.0:0" in said and "127.0.0.1" in said, said
     name = f"token_role_{os.getpid()}"
     psql = Postgres.shared().psql
     psql(dsn, f"CREATE ROLE {name} LOGIN IN ROLE cardbox_service, cardbox")
-    assert "owns tables" in refused(as_role(dsn, name), "--insecure-no-auth")
+    assert "owns tables" in refused(as_role(dsn, name), *listen)
     psql(dsn, f"REVOKE cardbox FROM {name}; ALTER ROLE {name} BYPASSRLS")
-    assert "BYPASSRLS" in refused(as_role(dsn, name))
+    assert "BYPASSRLS" in refused(as_role(dsn, name), *listen)
     psql(dsn, f"ALTER ROLE {name} NOBYPASSRLS")
-    with serving(dsn, "--dsn", as_role(dsn, name)) as server:
-        path = "/projects/a/cards/card-a"
-        assert server.get(path).status == 200
+    port, path = cardbox_test.free_port(), "/projects/a/cards/card-a"
+    with serving_as(as_role(dsn, name), f"0.0.0.0:{port}", "--insecure-no-auth"):
+        assert status_at(port, path)[0] == 200
         psql(dsn, f"ALTER ROLE {name} BYPASSRLS")  # a server that runs is not ended by it
-        eventually(lambda: server.get("/readyz").status == 503)
-        response = server.get(path)
-        assert response.status == 503 and "cardbox_service" in response.json()["detail"]["hint"]
+        eventually(lambda: status_at(port, "/readyz")[0] == 503)
+        status, body = status_at(port, path)
+        assert status == 503 and "cardbox_service" in json.loads(body)["detail"]["hint"]
         psql(dsn, f"ALTER ROLE {name} NOBYPASSRLS")
-        eventually(lambda: server.get(path).status == 200)
-        assert server.get("/readyz").status == 200
+        eventually(lambda: status_at(port, path)[0] == 200)
+        assert status_at(port, "/readyz")[0] == 200
+
+
+def test_roles_with_too_many_rights_on_the_own_machine():
+    """A developer's PostgreSQL knows one role, and nobody else reaches it: one warning."""
+    dsn = filled()
+    socket = os.path.join(cardbox_test.temp_dir(), "socket")
+    for role, reason in (("postgres", "it is a superuser"), ("cardbox", "it owns tables")):
+        with serving_as(as_role(dsn, role), f"unix:{socket}"):
+            assert os.path.exists(socket)
+        port = cardbox_test.free_port()
+        with serving_as(as_role(dsn, role), f"127.0.0.1:{port}") as log:
+            assert status_at(port, "/projects/a/cards/card-a")[0] == 200
+            assert status_at(port, "/readyz")[0] == 200
+            # The role is looked at every two seconds: so long that a second warning would be there.
+            time.sleep(2.5)
+            with open(log) as lines:
+                said = [line for line in lines if "role_has_too_many_rights" in line]
+        assert len(said) == 1 and "level=warn" in said[0] and reason in said[0], said
+        assert "only a member of cardbox_service" in said[0], said
 
 
 def test_server_ends_well():

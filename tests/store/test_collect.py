@@ -116,8 +116,9 @@ def collect_all(dsn, *options):
 
 
 def counts(dsn):
-    union = " UNION ALL ".join(f"SELECT count(*) FROM cardbox.{table}" for table in TABLES)
-    return dict(zip(TABLES, map(int, Postgres.shared().psql(dsn, union).split())))
+    # In columns: the rows of a UNION ALL come in any order, once PostgreSQL reads them in parallel.
+    columns = ", ".join(f"(SELECT count(*) FROM cardbox.{table})" for table in TABLES)
+    return dict(zip(TABLES, map(int, Postgres.shared().psql(dsn, f"SELECT {columns}").split("|"))))
 
 
 def dry_run_is_what_follows(dsn):
