@@ -3,4 +3,5 @@ SELECT current_user::text,
        pg_has_role(current_user, 'cardbox_service', 'MEMBER'),
        pg_has_role(current_user, 'cardbox_worker', 'MEMBER'),
        current_setting('server_version'), pg_is_in_recovery(), current_setting('jit') = 'off',
-       current_database()::text, pg_database_size(current_database())
+       current_database()::text, pg_database_size(current_database()),
+       coalesce(current_setting('cardbox.dev', true), '') = 'on' -- the mark of dev_mark.sql

@@ -221,7 +221,7 @@ static bool fill(dev_run *r)
     print_database(r);
     if (!cli_open(&db, &common))
         return false;
-    filled = operate_dev_role(db, &err) == CARDBOX_OK;
+    filled = operate_dev_prepare(db, &err) == CARDBOX_OK;
     if (!filled)
         cli_failed(&err);
     else if (!r->options->no_sample)

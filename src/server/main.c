@@ -23,7 +23,7 @@
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
-    DESCRIPTORS_KEPT = 32,          /* files, lookups, what libraries open */
+    DESCRIPTORS_KEPT = 24,          /* two threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 6,        /* two epoll sets, eventfds, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */

@@ -25,9 +25,12 @@ cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, i
     return status;
 }
 
-cardbox_status operate_dev_role(cardbox *db, cardbox_error *err)
+cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err)
 {
-    return client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
+    cardbox_status status = client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
+    if (status == CARDBOX_OK)
+        status = client_run(db, STATEMENT_dev_mark, NULL, RUN_AGAIN, NULL, err);
+    return status;
 }
 
 /* --- doctor --- */
@@ -46,7 +49,8 @@ enum {
     COL_IN_RECOVERY,
     COL_JIT_OFF,
     COL_DATABASE,
-    COL_BYTES
+    COL_BYTES,
+    COL_DEV
 };
 
 static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_error *err)
@@ -63,6 +67,7 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
     out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
+    out->is_dev = rows_bool(rows, 0, COL_DEV);
     rows_free(rows);
     return role_rights_get(&out->rights, db, err);
 }

@@ -12,9 +12,9 @@
 cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                               cardbox_error *err);
 
-/* Makes the role that the server of `cardbox dev` logs in as. */
+/* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
 #define OPERATE_DEV_ROLE "cardbox_server"
-cardbox_status operate_dev_role(cardbox *db, cardbox_error *err);
+cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err);
 
 /* Who we are in the database, and what it is. */
 typedef struct operate_facts {
@@ -26,6 +26,7 @@ typedef struct operate_facts {
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool jit_off;
+    bool is_dev;           /* marked by `cardbox dev` */
     int64_t bytes;         /* of the database */
     int migration;         /* the newest that was applied */
     char open_tables[256]; /* of ours that row-level security does not guard for everybody */

@@ -58,6 +58,16 @@ def test_roles_with_too_many_rights():
     assert text.count("this role can't") == 3, text
 
 
+def test_roles_with_too_many_rights_in_dev():
+    dsn = Postgres.shared().database()
+    psql(dsn, f"ALTER DATABASE {dsn.split('dbname=')[1]} SET cardbox.dev = on")
+    for name in ("postgres", "cardbox"):
+        found = findings(as_role(dsn, name))
+        assert found["role"][0] == found["isolation"][0] == "warning", found
+    psql(dsn, "ALTER TABLE cardbox.cards DISABLE ROW LEVEL SECURITY")  # that is wrong there too
+    assert findings(dsn, status=1)["isolation"][0] == "error"
+
+
 def test_role_with_too_few():
     dsn = Postgres.shared().database()
     name = f"worker_{os.getpid()}"

@@ -80,7 +80,7 @@ EXAMPLES = {
 NOT_PLANNED = {
     **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits"), "reads no table"),
     **dict.fromkeys(("migrate_begin", "migrate_checksum", "migrate_known", "migrate_list", "migrate_lock",
-                     "migrate_record", "migrate_session", "dev_database", "dev_role"), "not at work"),
+                     "migrate_record", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "ready", "wal_position"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
                      "doctor_row_security_off", "role_rights"), "for operators, and reads no rows of tenants"),
