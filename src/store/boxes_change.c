@@ -10,27 +10,41 @@
 
 typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
 
-/* Runs one statement and fills `out`, which may be NULL, from its one row. */
+/* Runs one statement, whose one row says what became of the box: outcome 0 if there is none. */
+static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id,
+                                    const params *p, client_safety safety, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    *change = (box_change){.version = 0};
+    cardbox_status status = client_run(db, id, p, safety, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 1)
+        box_change_read(change, rows, 0, 0);
+    rows_free(rows);
+    return status;
+}
+
+/* Fills `out`, which may be NULL. */
+static cardbox_status tell_change(cardbox_box_change *out, const box_change *change,
+                                  const uuid16 *box, read_status read, cardbox_error *err)
+{
+    cardbox_status status = read(change, err);
+    if (status != CARDBOX_OK || out == NULL)
+        return status;
+    uuid16_format(out->box_id, box);
+    out->version = change->version;
+    out->length = change->length;
+    out->replayed = change->outcome == BOX_DONE_BEFORE;
+    return CARDBOX_OK;
+}
+
 static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement_id id, params *p,
                                  client_safety safety, const uuid16 *box, read_status read,
                                  cardbox_error *err)
 {
-    store_rows *rows = NULL;
-    box_change change = {.version = 0};
-    cardbox_status status = client_run(db, id, p, safety, &rows, err);
+    box_change change;
+    cardbox_status status = run_statement(&change, db, id, p, safety, err);
     params_free(p);
-    if (status == CARDBOX_OK && rows_count(rows) == 1)
-        box_change_read(&change, rows, 0, 0);
-    rows_free(rows);
-    if (status == CARDBOX_OK)
-        status = read(&change, err);
-    if (status != CARDBOX_OK || out == NULL)
-        return status;
-    uuid16_format(out->box_id, box);
-    out->version = change.version;
-    out->length = change.length;
-    out->replayed = change.outcome == BOX_DONE_BEFORE;
-    return CARDBOX_OK;
+    return status == CARDBOX_OK ? tell_change(out, &change, box, read, err) : status;
 }
 
 static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
@@ -149,6 +163,27 @@ cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const ch
     return create(out, db, tenant, &options, true, err);
 }
 
+/* First the quick way, unless that could fail the caller's transaction: when it meets an equal key.
+ */
+static cardbox_status run_append(cardbox_box_change *out, cardbox *db, params *p,
+                                 client_safety safety, const uuid16 *box, cardbox_error *err)
+{
+    box_change change = {.version = 0};
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status = CARDBOX_OK;
+    if (db->kind == CLIENT_POOL)
+        status = run_statement(&change, db, STATEMENT_box_append_quick, p, safety, &own);
+    bool undecided = change.outcome == 0 && (status == CARDBOX_OK || status == CARDBOX_CONFLICT);
+    if (undecided)
+        status = run_statement(&change, db, STATEMENT_box_append, p, safety, &own);
+    params_free(p);
+    if (status == CARDBOX_OK)
+        return tell_change(out, &change, box, box_change_status, err);
+    if (err != NULL)
+        *err = own;
+    return status;
+}
+
 cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const char *tenant,
                                      const char *box_id, const char *const *card_ids, size_t count,
                                      const cardbox_append_options *options, cardbox_error *err)
@@ -172,8 +207,7 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
     params_init(&p, REQUEST_MAX);
     box_append_params(&p, &append);
     take_failure(&p, &ids);
-    return run_change(out, db, STATEMENT_box_append, &p, key == NULL ? RUN_ONCE : RUN_AGAIN, &box,
-                      box_change_status, err);
+    return run_append(out, db, &p, key == NULL ? RUN_ONCE : RUN_AGAIN, &box, err);
 }
 
 cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char *tenant,

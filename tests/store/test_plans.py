@@ -46,6 +46,7 @@ def list_cards(step="NULL", kind="NULL", trace="NULL", turn="NULL", role="NULL",
 # name: examples of its parameters, each the inside of EXECUTE name(...).
 EXAMPLES = {
     "box_append": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
+    "box_append_quick": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
     "box_create": [f"{TENANT}, {NEW}, {IDS}, '[]', NULL, false"],
     "box_delete": [f"{TENANT}, {BOX}"],
     "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",

@@ -188,6 +188,9 @@ def test_tables_refuse_nonsense():
                 "UPDATE cardbox.card_boxes SET length = 4000000000",
                 "UPDATE cardbox.card_boxes SET length = -1",
                 "UPDATE cardbox.card_boxes SET tail = '{\"a\":1}'",
+                "UPDATE cardbox.card_boxes SET parent_ids = '[1]'",
+                "UPDATE cardbox.card_boxes SET tenant_id = ''",
+                "UPDATE cardbox.card_box_log SET op = 'other'",
                 "INSERT INTO cardbox.card_box_segments VALUES ('t', gen_random_uuid(), 1, '[\"a\"]')"):
         refused = subprocess.run(["psql", as_role(dsn, "cardbox_app"), "-Xqc", sql], capture_output=True, text=True)
         assert "ERROR" in refused.stderr, sql
