@@ -94,13 +94,18 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(ALL_CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LDFLAGS)' >$@
 FORCE:
 
-$(BUILD)/lib/libcardbox.a: $(LIB_OBJ)
+# Changes when a source file comes, moves or goes: an object without one must leave the archive.
+$(BUILD)/lib/objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sort $(LIB_OBJ))' | cmp -s - $@ || echo '$(sort $(LIB_OBJ))' >$@
+
+$(BUILD)/lib/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
 	@mkdir -p $(@D)
 	@rm -f $@
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $(LIB_OBJ)
 
-$(BUILD)/lib/libcardbox.so: $(LIB_OBJ) src/store/exports.map
+$(BUILD)/lib/libcardbox.so: $(LIB_OBJ) $(BUILD)/lib/objects src/store/exports.map
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
 	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--gc-sections \

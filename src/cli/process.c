@@ -23,8 +23,10 @@
 
 #define WAIT_STEP_MS 10
 
-/* Bytes of the end of a log that are looked through for its last lines. */
-#define TAIL_BYTES 8192
+/* Bytes of the end of a log that are looked through for its last lines, and most of those. A server
+ * that stops says for seconds, with each attempt to connect, that it does. */
+#define TAIL_BYTES     65536
+#define TAIL_LINES_MAX 32
 
 /* --- the child before exec --- */
 
@@ -169,11 +171,23 @@ bool process_wait(pid_t pid, int64_t timeout_ms)
 
 /* --- files --- */
 
+/* What a line says after its stamp: "TIME [PID] ...", as PostgreSQL has it, or "ts=TIME ...". */
+static const char *line_message(const char *line)
+{
+    const char *end = strstr(line, "] ");
+
+    if (end == NULL)
+        end = strchr(line, ' ');
+    return end != NULL ? end : line;
+}
+
 void process_print_tail(const char *path, int lines)
 {
-    char text[TAIL_BYTES + 1], *from;
+    static char text[TAIL_BYTES + 1]; /* large for a stack */
+    const char *shown[TAIL_LINES_MAX];
     FILE *log = fopen(path, "re");
     size_t length;
+    int count = 0;
 
     if (log == NULL)
         return;
@@ -181,20 +195,18 @@ void process_print_tail(const char *path, int lines)
         rewind(log);
     length = fread(text, 1, TAIL_BYTES, log);
     fclose(log);
-    while (length > 0 && text[length - 1] == '\n')
-        length--;
     text[length] = '\0';
-    for (from = text + length; from > text; from--) {
-        if (from[-1] == '\n' && --lines == 0)
-            break;
+    while (count < lines && count < TAIL_LINES_MAX && length > 0) {
+        while (length > 0 && text[length - 1] == '\n')
+            text[--length] = '\0';
+        while (length > 0 && text[length - 1] != '\n')
+            length--;
+        if (count > 0 && strcmp(line_message(shown[count - 1]), line_message(text + length)) == 0)
+            count--;
+        shown[count++] = text + length;
     }
-    for (char *line = from; line < text + length;) {
-        size_t width = strcspn(line, "\n");
-
-        line[width] = '\0';
-        cli_note("    %s", line);
-        line += width + 1;
-    }
+    while (count > 0)
+        cli_note("    %s", shown[--count]);
 }
 
 bool path_join(char out[PATH_MAX], const char *dir, const char *name)

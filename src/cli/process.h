@@ -44,7 +44,8 @@ bool process_may_enter(const char *path, const process_user *user);
 /* Waits for a child to end, at most so long. */
 bool process_wait(pid_t pid, int64_t timeout_ms);
 
-/* Prints the last lines of a log on stderr, indented. */
+/* Prints the last lines of a log on stderr, indented. Of neighbours that say the same the first one
+ * is printed alone. */
 void process_print_tail(const char *path, int lines);
 
 /* "dir/name" in out; false, with a message, if that is too long for a path. */

@@ -239,9 +239,15 @@ def test_server_that_dies():
 def test_database_that_dies():
     dev = Dev(open_folder())
     server = dev.children()["cardboxd"]
+    # Its server tries to connect all the while: the reason must not drown in that.
+    with open(os.path.join(dev.folder, "pg.log"), "a") as log:
+        for number in range(300):
+            log.write(f"2026-01-01 00:00:00.000 UTC [{number}] FATAL:  the database system is shutting"
+                      " down\n")
     os.kill(dev.children()["postgres"], signal.SIGQUIT)
     said = dev.ended()
     assert "PostgreSQL has ended by itself" in said and "immediate shutdown" in said, said
+    assert "ready to accept connections" in said, said
     wait_for_end([server])
 
 

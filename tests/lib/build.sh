@@ -73,10 +73,15 @@ build_variant() { # VARIANT
     report_test "$build" "$log" 1 "$started"
 }
 
-# Unit tests and fuzz targets may use what is in a program and not in the library.
+# Unit tests and fuzz targets may use what is in a program and not in the library. An object whose
+# source has moved or gone would define things twice.
 archive_room() { # BUILD ROOM
-    local objects=("$1/obj/$2/"*.o)
-    [ -e "${objects[0]}" ] || return 0
+    local source object objects=()
+    for source in "src/$2/"*.c; do
+        object=$1/obj/$2/$(basename "$source" .c).o
+        [ ! -e "$object" ] || objects+=("$object")
+    done
+    [ "${#objects[@]}" -gt 0 ] || return 0
     mkdir -p "$1/tests"
     rm -f "$1/tests/lib$2.a"
     ar rcs "$1/tests/lib$2.a" "${objects[@]}"
