@@ -95,7 +95,13 @@ pg_pooler() { # DIR
         server_round_robin=1 max_client_conn=500 "logfile=$pooler/log" "pidfile=$pooler/pid" \
         server_login_retry=1 query_wait_timeout=5 \
         stats_users=postgres >"$pooler/ini"
-    pg_as_owner pgbouncer -q -d "$pooler/ini"
+    pg_as_owner pgbouncer -q -d "$pooler/ini" || return
+    # It goes into the background before it listens.
+    local tries=500
+    until [ -S "$pooler/.s.PGSQL.5432" ]; do
+        [ "$((tries -= 1))" -gt 0 ] || return 1
+        sleep 0.02
+    done
 }
 
 pg_pooled() { # DIR DSN
