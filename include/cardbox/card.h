@@ -107,7 +107,7 @@ typedef struct cardbox_add_options {
  *
  * The content is kept as the text that it is, and read to the byte as it was written: order and
  * duplicates of keys, numbers of any size, escapes, white space. Metadata and tool_calls are jsonb:
- * \u0000, half a surrogate pair and numbers that would have over 400 digits written out are
+ * \u0000, half a surrogate pair and numbers whose exponent makes them over 40 digits long are
  * refused.
  *
  * "The same" means: content that says the same JSON, equal metadata, tool_calls and tool_call_id;

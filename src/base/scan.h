@@ -28,7 +28,7 @@ enum {
     SCAN_HAS_NUL = 1 << 0,        /* an escape \u0000 */
     SCAN_HAS_SURROGATE = 1 << 1,  /* an escape of half a surrogate pair */
     SCAN_HAS_LONG_NUMBER = 1 << 2 /* more digits than numeric holds (131072 before, 16383 after the
-                                   * point), or over 400 where an exponent makes them */
+                                   * point), or over 40 where an exponent makes them */
 };
 
 #define SCAN_NOT_JSONB (SCAN_HAS_NUL | SCAN_HAS_SURROGATE | SCAN_HAS_LONG_NUMBER)

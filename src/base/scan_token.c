@@ -5,8 +5,8 @@
 #include "base/scan_token.h"
 
 /* What numeric_in of PostgreSQL takes: digits before and after the point, and the exponent; and how
- * many digits jsonb may come to print for an exponent, which is a few bytes: a double has 309. */
-enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 400 };
+ * many digits jsonb may come to print for an exponent, which is a few bytes. */
+enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 40 };
 
 static bool is_digit(char c)
 {

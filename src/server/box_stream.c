@@ -8,8 +8,9 @@
 typedef struct box_stream {
     box_read read;  /* of the next page */
     int64_t length; /* ids to be given in all */
-    size_t at;      /* taken of the page */
-    view end;       /* what stands behind the ids */
+    int64_t created_micros, updated_micros;
+    size_t at; /* taken of the page */
+    view end;  /* what stands behind the ids */
 } box_stream;
 
 static bool has_more(const box_stream *s)
@@ -32,6 +33,12 @@ static void add_page(request *r, box_stream *s, const box_view *box)
         buf_view(request_body(r), s->end);
 }
 
+/* A box that was collected and made again under its id has the same versions, at other times. */
+static bool is_same(const box_stream *s, const box_head *head)
+{
+    return head->created_micros == s->created_micros && head->updated_micros == s->updated_micros;
+}
+
 static void render_more(request *r, const join_rows *found)
 {
     box_stream *s = r->plan;
@@ -42,10 +49,10 @@ static void render_more(request *r, const join_rows *found)
     s->at = 0;
     if (!box_view_open(&box, found, 0, &memory))
         out->failure = BUF_NOMEM;
-    else if (box.exists && box.head.before > s->read.skip)
+    else if (box.exists && is_same(s, &box.head) && box.head.before > s->read.skip)
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* It was deleted: nothing was added, and the stream breaks off. */
+    /* It was deleted, or made again since: nothing was added, and the stream breaks off. */
     if (buf_ok(out) && out->len > 0)
         request_move(r, REQUEST_SENDING);
     else
@@ -104,6 +111,8 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->read.box_id = read->box_id;
     s->read.at_version = first->head.version;
     s->length = first->head.length;
+    s->created_micros = first->head.created_micros;
+    s->updated_micros = first->head.updated_micros;
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page */
     if (frame.ptr == NULL) {
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");

@@ -115,6 +115,12 @@ static void note_if_match(head *h, view value)
     h->if_match = once(h->if_match, value);
 }
 
+static void note_none_match(head *h, view value)
+{
+    (void)value;
+    h->none_match = true;
+}
+
 static const struct {
     const char *name;
     void (*note)(head *h, view value);
@@ -131,6 +137,7 @@ static const struct {
     {"authorization", note_authorization},
     {"idempotency-key", note_idempotency_key},
     {"if-match", note_if_match},
+    {"if-none-match", note_none_match},
 };
 
 void head_field(head *h, view name, view value)

@@ -25,6 +25,7 @@ typedef struct head {
     view authorization;   /* the last one */
     view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     view if_match;        /* likewise */
+    bool none_match;      /* there is an If-None-Match */
 } head;
 
 /* Takes one field into account. */

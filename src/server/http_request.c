@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/fault.h"
+#include "server/handlers.h"
 #include "server/head.h"
 #include "server/http_exchange.h"
 #include "server/http_frame.h"
@@ -130,6 +131,30 @@ static bool check_writable(request *r)
     return false;
 }
 
+/* What a change takes of the headers that make it safe. One that is ignored would be believed in.
+ */
+static bool check_conditions(request *r, const head *h)
+{
+    const route *to = r->match.route;
+    const char *ignored = NULL;
+    if (to->scope != SCOPE_WRITE)
+        return true;
+    if (h->none_match)
+        ignored = "If-None-Match";
+    else if (h->if_match.ptr != NULL && to->handle != handle_replace_box)
+        ignored = "If-Match";
+    else if (h->idempotency_key.ptr != NULL &&
+             (to->handle == handle_create_box || to->handle == handle_fork_box))
+        ignored = "Idempotency-Key";
+    if (ignored == NULL)
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST,
+                 "boxes that are made take a box_id of yours, replaces If-Match, appends "
+                 "Idempotency-Key and expected_version",
+                 "this operation does not take %s", ignored);
+    return false;
+}
+
 /* Any page in a browser on this machine may send requests to a server that asks for no token. */
 static bool check_origin(request *r, const head *h)
 {
@@ -200,7 +225,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     bool formed = check_form(r, h, framed, version);
     if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
-        check_origin(r, h) && check_tenant(r) && check_body(r, h)) {
+        check_origin(r, h) && check_conditions(r, h) && check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)

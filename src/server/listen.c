@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,12 @@ static bool fail(char *error, size_t size, const char *format, ...)
 
 /* --- TCP --- */
 
+/* The resolver would take a number modulo 65536. */
+static bool is_port(const char *digits)
+{
+    return strtoul(digits, NULL, 10) <= UINT16_MAX;
+}
+
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
 static bool cut(const char *where, char *host, char *port, size_t size)
 {
@@ -49,7 +56,7 @@ static bool cut(const char *where, char *host, char *port, size_t size)
     memcpy(host, where, len);
     host[len] = '\0';
     memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    return true;
+    return strspn(port, "0123456789") < strlen(port) || is_port(port);
 }
 
 static bool is_loopback(const struct sockaddr *address)

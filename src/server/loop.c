@@ -54,8 +54,18 @@ static bool watch(const loop *l, int fd, uint64_t tag)
     return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &how) == 0;
 }
 
-static void loop_free(loop *l)
+void loop_wait(loop *l)
 {
+    if (l->started)
+        pthread_join(l->thread, NULL);
+    l->started = false;
+}
+
+void loop_free(loop *l)
+{
+    if (l == NULL)
+        return;
+    loop_wait(l);
     http_free(l->http);
     links_free(l->links); /* what is in flight ends here, and its batch with it */
     joiner_free(l->joiner);
@@ -224,13 +234,4 @@ void loop_wake(loop *l)
     uint64_t one = 1;
     if (write(l->wake_fd, &one, sizeof(one)) < 0)
         log_debug("wake", "errno=%d", errno);
-}
-
-void loop_join(loop *l)
-{
-    if (l == NULL)
-        return;
-    if (l->started)
-        pthread_join(l->thread, NULL);
-    loop_free(l);
 }

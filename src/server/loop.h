@@ -19,7 +19,10 @@ bool loop_start(loop *l);
 /* Makes it look at shared.stop at once. Any thread. */
 void loop_wake(loop *l);
 
-/* Waits until it has stopped, then frees it. */
-void loop_join(loop *l);
+/* Waits until it has stopped. */
+void loop_wait(loop *l);
+
+/* The same, then frees it. */
+void loop_free(loop *l);
 
 #endif

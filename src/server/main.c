@@ -23,6 +23,7 @@
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
+    HURRY_LOOK_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* two threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 6,        /* two epoll sets, eventfds, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
@@ -39,6 +40,7 @@ typedef struct server {
     listener listener;
     loop **loops;
     size_t count;
+    atomic_bool loops_ended;
 } server;
 
 /* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
@@ -128,18 +130,23 @@ static void tell_loops(server *s, stop_phase phase)
         loop_wake(s->loops[i]);
 }
 
-/* The second signal is waited for by a thread, as this one waits for the loops. */
+/* The second signal is waited for by a thread, as this one waits for the loops. It ends with them:
+ * it must not wake a loop that is no more. */
 static void *hurry_on_signal(void *arg)
 {
+    const struct timespec look = {.tv_nsec = HURRY_LOOK_NS};
     server *s = arg;
     sigset_t waited_for;
-    int number;
     sigemptyset(&waited_for);
     sigaddset(&waited_for, SIGTERM);
     sigaddset(&waited_for, SIGINT);
-    sigwait(&waited_for, &number);
-    log_info("stopping", "hurry=yes");
-    tell_loops(s, STOP_HURRY);
+    while (!atomic_load(&s->loops_ended)) {
+        if (sigtimedwait(&waited_for, NULL, &look) < 0)
+            continue;
+        log_info("stopping", "hurry=yes");
+        tell_loops(s, STOP_HURRY);
+        break;
+    }
     return NULL;
 }
 
@@ -169,18 +176,21 @@ static void serve_until_signal(server *s, const sigset_t *waited_for)
     int number = 0;
     pthread_t hurry;
     const char *name = s->listener.name;
-    if (s->house.tls.cert != NULL && strncmp(name, "http:", 5) == 0)
-        printf("ready: https%s\n", name + 4);
-    else
-        printf("ready: %s\n", name);
+    bool secure = s->house.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
+    const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
+    printf("ready: %s%s\n", scheme, rest);
     fflush(stdout);
-    log_info("serving", "at=%s loops=%zu version=%s", s->listener.name, s->count, CARDBOX_VERSION);
+    log_info("serving", "at=%s%s loops=%zu version=%s", scheme, rest, s->count, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
     tell_loops(s, STOP_DRAIN);
-    if (pthread_create(&hurry, NULL, hurry_on_signal, s) == 0)
-        pthread_detach(hurry);
+    bool may_hurry = pthread_create(&hurry, NULL, hurry_on_signal, s) == 0;
+    for (size_t i = 0; i < s->count; i++)
+        loop_wait(s->loops[i]);
+    atomic_store(&s->loops_ended, true);
+    if (may_hurry)
+        pthread_join(hurry, NULL);
 }
 
 int main(int argc, char **argv)
@@ -236,7 +246,7 @@ done:
     if (status != EXIT_SUCCESS)
         tell_loops(&s, STOP_HURRY);
     for (size_t i = 0; i < s.count; i++)
-        loop_join(s.loops[i]);
+        loop_free(s.loops[i]);
     bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);

@@ -526,6 +526,20 @@ def test_read_only():
     assert send("GET", url("ro", "cards"))["cards"] == []
 
 
+def test_conditions_that_are_not_taken():
+    """A header that should keep a change from happening is not ignored."""
+    box = send("POST", url("conditions", "boxes"), {})["box_id"]
+    refused = [("PUT", ("boxes", box), "If-None-Match"), ("DELETE", ("boxes", box), "If-Match"),
+               ("POST", ("boxes", box, "append"), "If-Match"), ("POST", ("cards",), "If-None-Match"),
+               ("POST", ("boxes",), "Idempotency-Key"), ("POST", ("boxes", box, "fork"), "Idempotency-Key")]
+    for method, rest, header in refused:
+        body = b'{"card_ids":["a"]}' if rest[-1] != "cards" else b'{"content":1}'
+        answer = server().request(method, url("conditions", *rest), body, {**JSON, header: '"1-a"'})
+        detail = answer.json()["detail"]
+        assert answer.status == 400 and header in detail["error_message"] and detail["hint"], answer
+    assert send("GET", url("conditions", "boxes", box))["version"] == 1
+
+
 def test_pages_of_other_sites():
     """A page in a browser on this machine can send such requests without being asked."""
     body = b'{"content":1}'

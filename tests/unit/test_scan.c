@@ -82,7 +82,7 @@ static void flags_what_jsonb_changes(void **state)
         assert_int_equal(flags_of(cases[i].text), cases[i].flags);
 }
 
-/* What an exponent makes of a few bytes, up to 400 digits; the edges of written digits, below, were
+/* What an exponent makes of a few bytes, up to 40 digits; the edges of written digits, below, were
  * tried with PostgreSQL 15's jsonb. */
 static void flags_numbers_that_blow_up(void **state)
 {
@@ -90,20 +90,19 @@ static void flags_numbers_that_blow_up(void **state)
         const char *text;
         bool is_long;
     } cases[] = {
-        {"1e308", false},
-        {"1e399", false},
-        {"1e400", true},
-        {"-9.99e399", false},
-        {"10e399", true},
-        {"0.00001e404", false},
-        {"0.00001e405", true},
-        {"1e-400", false},
-        {"1e-401", true},
-        {"1.5e-399", false},
-        {"1.5e-400", true},
-        {"0e400", false},
-        {"0e401", true},
-        {"0e-401", true},
+        {"1e39", false},
+        {"1e40", true},
+        {"-9.99e39", false},
+        {"10e39", true},
+        {"0.00001e44", false},
+        {"0.00001e45", true},
+        {"1e-40", false},
+        {"1e-41", true},
+        {"1.5e-39", false},
+        {"1.5e-40", true},
+        {"0e40", false},
+        {"0e41", true},
+        {"1e308", true},
         {"1e131071", true},
         {"1e99999999999999999999", true},
         {"1e-99999999999999999999", true},

@@ -44,10 +44,13 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
 
 void connect_params_fill(connect_params *out, const cardbox_options *options)
 {
-    /* A pooler in transaction mode refuses start-up settings. */
+    /* What others may have put into a schema on the path, such as an operator that fits better than
+     * PostgreSQL's own, must not run with our rights. A pooler in transaction mode refuses start-up
+     * settings: there the role has them. */
     out->settings[0] = '\0';
     if (!options->no_named_statements)
-        snprintf(out->settings, sizeof(out->settings), "-c statement_timeout=%u",
+        snprintf(out->settings, sizeof(out->settings),
+                 "-c statement_timeout=%u -c search_path=pg_catalog",
                  options->statement_timeout_ms);
 
     const char *const pairs[][2] = {
