@@ -165,15 +165,21 @@ static void batches_of_the_same_cards(void **state)
 }
 
 static atomic_bool killing;
+static atomic_int rounds; /* that the killer has gone */
 
-/* Ends every other session of this database, again and again. */
+/* Ends the other sessions of this database, again and again: all in the first round, then some. */
 static void *kill_backends(void *arg)
 {
     (void)arg;
     PGconn *pg = PQconnectdb(test_dsn());
     while (atomic_load(&killing)) {
-        PQclear(PQexec(pg, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
-                           "current_database() AND pid <> pg_backend_pid() AND random() < 0.3"));
+        const char *share = atomic_load(&rounds) == 0 ? "1" : "0.3";
+        PQclear(
+            PQexecParams(pg,
+                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+                         "current_database() AND pid <> pg_backend_pid() AND random() < $1",
+                         1, NULL, &share, NULL, NULL, 0));
+        atomic_fetch_add(&rounds, 1);
         usleep(20 * 1000);
     }
     PQfinish(pg);
@@ -194,7 +200,10 @@ static void killed_connections(void **state)
         jobs[i] =
             (job){.number = i, .appends = appends, .box = box, .key = "", .replayed = &replayed};
     atomic_store(&killing, true);
+    atomic_store(&rounds, 0);
     pthread_create(&killer, NULL, kill_backends, NULL);
+    while (atomic_load(&rounds) == 0)
+        usleep(1000);
     run_jobs(jobs, append_many);
     atomic_store(&killing, false);
     pthread_join(killer, NULL);
