@@ -1,6 +1,7 @@
 -- Appends ids to a box, where nothing is in the way: one row, as box_append gives. No row: something is
 -- (no such box, another version, a key that was used, a tail that gets full), and box_append says what.
--- Half the cost of the function. An equal key that another session commits at this moment is 23505.
+-- A third to a half more appends a second than by the function. An equal key that another session
+-- commits at this moment is 23505.
 -- $1 text tenant, $2 uuid box, $3 jsonb ids, $4 int8 expected version or NULL, $5 text key or NULL
 WITH head AS (
     UPDATE cardbox.card_boxes b
