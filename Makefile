@@ -36,7 +36,7 @@ LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
 
 run: deps ## install what is missing, build, start a private PostgreSQL in ./var and serve
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory -j$$(nproc) build
 	@$(BUILD)/bin/cardbox dev $(ARGS)
 
 test: ## install what is missing and run all tests

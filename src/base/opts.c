@@ -149,7 +149,7 @@ static bool read_option(parser *p, int *at, int argc, char **argv)
     char source[64];
 
     if (spec == NULL)
-        return fail(p, "unknown option %.*s; see --help", (int)name.len, name.ptr);
+        return fail(p, "unknown option %.*s", (int)name.len, name.ptr);
     snprintf(source, sizeof(source), "--%s", spec->name);
     p->given[spec - p->specs] = true;
     if (spec->kind == OPT_FLAG) {

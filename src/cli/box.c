@@ -6,6 +6,40 @@
 #include "cli/card_view.h"
 #include "cli/commands.h"
 
+/* As of when a box is read. */
+typedef struct as_of {
+    long version;
+    long length;
+    const char *time;
+} as_of;
+
+#define AS_OF(type)                                                                                \
+    {"at-version", OPT_INT, offsetof(type, at.version), NULL, "N", "as it was at this version", 1, \
+     INT32_MAX},                                                                                   \
+        {"at-length", OPT_INT,  offsetof(type, at.length),                                         \
+         NULL,        "N",      "as when it first had N cards",                                    \
+         1,           INT32_MAX},                                                                  \
+    {                                                                                              \
+        "at-time", OPT_TEXT, offsetof(type, at.time), NULL, "TIME",                                \
+            "as it was then, such as 2025-01-02T03:04:05Z", 0, 0                                   \
+    }
+
+static const cli_origin AT_ORIGINS[] = {
+    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
+
+/* False: more than one was given, which was said. */
+static bool read_as_of(cardbox_read_options *out, const as_of *at)
+{
+    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
+        cli_error("give one of --at-version, --at-length and --at-time");
+        return false;
+    }
+    out->at_version = at->version;
+    out->at_length = at->length;
+    out->at_time = at->time;
+    return true;
+}
+
 /* The line above what a box holds. */
 static void print_head(const char *box_id, int64_t version, int64_t length)
 {
@@ -27,7 +61,7 @@ static void add_ids(buf *out, const char *name, const char *const *ids, size_t c
 
 typedef struct get_options {
     cli_common common;
-    long at_version;
+    as_of at;
 } get_options;
 
 static bool print_json(const cardbox_box *box)
@@ -69,18 +103,20 @@ static bool print_box(const cardbox_box *box)
 static cli_exit run_get(const void *given, char **arguments, int count)
 {
     const get_options *options = given;
-    cardbox_read_options part = {.at_version = options->at_version};
+    cardbox_read_options part = {0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
     cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
     (void)count;
+    if (!read_as_of(&part, &options->at))
+        return CLI_USAGE;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK) {
-        status = cli_failed(&err);
+        status = cli_refused(&err, AT_ORIGINS);
     } else {
         const cardbox_box *box = cardbox_boxes_at(boxes, 0);
 
@@ -93,12 +129,8 @@ static cli_exit run_get(const void *given, char **arguments, int count)
 }
 
 static const opt_spec get_specs[] = {
-    CLI_DSN(get_options),
-    CLI_PROJECT(get_options),
-    {"at-version", OPT_INT, offsetof(get_options, at_version), NULL, "N",
-     "as it was at this version", 1, INT32_MAX},
-    CLI_JSON(get_options),
-    CLI_OPTIONS_END,
+    CLI_DSN(get_options),  CLI_PROJECT(get_options), AS_OF(get_options),
+    CLI_JSON(get_options), CLI_OPTIONS_END,
 };
 
 static const get_options get_defaults = {0};
@@ -122,68 +154,116 @@ const cli_command cli_box_get = {
 
 typedef struct cards_options {
     cli_common common;
+    as_of at;
     long tail;
-    long at_version;
+    bool ids;
 } cards_options;
 
-/* A table whose numbers are positions in the box: a card that is missing keeps its place. */
-static bool print_table(const cardbox_box *box, const cardbox_cards *cards)
+/* The card at a place in the box, if it is the next of those that were found; else it is missing,
+ * and keeps its place. */
+static const cardbox_card *card_at(const cardbox_box *box, size_t i, const cardbox_cards *cards,
+                                   size_t *next)
+{
+    const cardbox_card *card = cardbox_cards_at(cards, *next);
+
+    if (card == NULL || strcmp(card->card_id, box->card_ids[i]) != 0)
+        return NULL;
+    (*next)++;
+    return card;
+}
+
+/* A table whose numbers are positions in the box. */
+static bool print_table(const cardbox_box *box, const cardbox_cards *cards, bool ids)
 {
     card_table rows;
     size_t next = 0;
 
     print_head(box->box_id, box->version, box->length);
-    card_table_init(&rows, true);
+    card_table_init(&rows, true, ids);
     for (size_t i = 0; i < box->card_count; i++) {
-        const cardbox_card *card = cardbox_cards_at(cards, next);
+        const cardbox_card *card = card_at(box, i, cards, &next);
         int64_t position = box->first + (int64_t)i + 1;
 
-        if (card != NULL && strcmp(card->card_id, box->card_ids[i]) == 0) {
+        if (card != NULL)
             card_table_add(&rows, card, position);
-            next++;
-        } else {
+        else
             card_table_add_missing(&rows, box->card_ids[i], position);
-        }
     }
     return card_table_print(&rows);
 }
 
-/* Reads the ids and then the cards of the same version, so that the two fit together. */
-static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
-                                 const cards_options *options, const char *box_id,
-                                 cardbox_error *err)
+/* One line a place, so that line N is card N of what was asked for. */
+static bool print_cards_json(const cardbox_box *box, const cardbox_cards *cards,
+                             const char *project)
 {
-    cardbox_read_options part = {.tail = (size_t)options->tail, .at_version = options->at_version};
-    cardbox_status status =
-        cardbox_load_box(boxes, db, options->common.project, box_id, &part, err);
+    buf line = BUF_INIT(SIZE_MAX / 2);
+    bool fine = true;
+    size_t next = 0;
 
-    if (status != CARDBOX_OK)
+    for (size_t i = 0; fine && i < box->card_count; i++) {
+        const cardbox_card *card = card_at(box, i, cards, &next);
+
+        buf_reset(&line, 1 << 20);
+        if (card != NULL) {
+            card_view_json(&line, card, project);
+        } else {
+            buf_text(&line, "{\"card_id\":");
+            buf_json_string(&line, view_of(box->card_ids[i]));
+            buf_text(&line, ",\"missing\":true}\n");
+        }
+        fine = buf_ok(&line);
+        fwrite(buf_str(&line), 1, line.len, stdout);
+    }
+    buf_free(&line);
+    return fine;
+}
+
+/* Reads the ids and then the cards of the same places in the same version, so that the two fit
+ * together. */
+static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
+                                 const char *project, const char *box_id,
+                                 const cardbox_read_options *asked, cardbox_error *err)
+{
+    cardbox_read_options part = {0};
+    cardbox_status status = cardbox_load_box(boxes, db, project, box_id, asked, err);
+    const cardbox_box *box = status == CARDBOX_OK ? cardbox_boxes_at(*boxes, 0) : NULL;
+
+    if (box == NULL || box->card_count == 0)
         return status;
-    part.at_version = cardbox_boxes_at(*boxes, 0)->version;
-    return cardbox_get_box_cards(cards, db, options->common.project, box_id, &part, err);
+    part.at_version = box->version;
+    part.offset = (size_t)box->first;
+    part.limit = box->card_count;
+    return cardbox_get_box_cards(cards, db, project, box_id, &part, err);
+}
+
+static bool print_cards(const cardbox_box *box, const cardbox_cards *cards,
+                        const cards_options *options)
+{
+    if (options->common.json)
+        return print_cards_json(box, cards, options->common.project);
+    return print_table(box, cards, options->ids);
 }
 
 static cli_exit run_cards(const void *given, char **arguments, int count)
 {
     const cards_options *options = given;
+    cardbox_read_options part = {.tail = (size_t)options->tail};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
     cardbox *db = NULL;
     cli_exit status = CLI_DONE;
-    bool printed;
 
     (void)count;
+    if (!read_as_of(&part, &options->at))
+        return CLI_USAGE;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
-    if (read_cards(&boxes, &cards, db, options, arguments[0], &err) != CARDBOX_OK) {
-        status = cli_failed(&err);
-    } else {
-        printed = options->common.json ? card_view_print_json(cards, options->common.project)
-                                       : print_table(cardbox_boxes_at(boxes, 0), cards);
-        if (!printed)
-            status = cli_nomem();
-    }
+    if (read_cards(&boxes, &cards, db, options->common.project, arguments[0], &part, &err) !=
+        CARDBOX_OK)
+        status = cli_refused(&err, AT_ORIGINS);
+    else if (!print_cards(cardbox_boxes_at(boxes, 0), cards, options))
+        status = cli_nomem();
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     cardbox_close(db);
@@ -194,8 +274,8 @@ static const opt_spec cards_specs[] = {
     CLI_DSN(cards_options),
     CLI_PROJECT(cards_options),
     {"tail", OPT_INT, offsetof(cards_options, tail), NULL, "N", "only the last N", 1, INT32_MAX},
-    {"at-version", OPT_INT, offsetof(cards_options, at_version), NULL, "N",
-     "as it was at this version", 1, INT32_MAX},
+    AS_OF(cards_options),
+    {"ids", OPT_FLAG, offsetof(cards_options, ids), NULL, NULL, "show the ids of the cards", 0, 0},
     CLI_JSON(cards_options),
     CLI_OPTIONS_END,
 };
@@ -206,6 +286,8 @@ const cli_command cli_box_cards = {
     .name = "box cards",
     .arguments = "BOX",
     .summary = "show the cards in a box",
+    .description = "A card that does not exist keeps its place: with --json as\n"
+                   "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = cards_specs,

@@ -1,5 +1,6 @@
 /*
- * box_change.c: `cardbox box create`, `append` and `fork`, over the public SDK.
+ * box_change.c: `cardbox box create`, `append`, `replace`, `fork` and `delete`, over the public
+ * SDK.
  */
 #include <inttypes.h>
 #include "cli/commands.h"
@@ -37,11 +38,12 @@ static cli_exit finish(cardbox *db, cardbox_status status, const cardbox_box_cha
 typedef struct create_options {
     cli_common common;
     const char *id;
+    opt_list parents;
 } create_options;
 
 static cli_exit run_create(const void *given, char **arguments, int count)
 {
-    static const cli_origin origins[] = {{"box_id", "--id"}, {0}};
+    static const cli_origin origins[] = {{"box_id", "--id"}, {"parent_ids", "--parent"}, {0}};
     const create_options *options = given;
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -52,6 +54,8 @@ static cli_exit run_create(const void *given, char **arguments, int count)
     how.box_id = options->id;
     how.card_ids = as_ids(arguments);
     how.card_count = (size_t)count;
+    how.parent_ids = options->parents.at;
+    how.parent_count = options->parents.count;
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     status = cardbox_create_box(&change, db, options->common.project, &how, &err);
@@ -63,6 +67,8 @@ static const opt_spec create_specs[] = {
     CLI_PROJECT(create_options),
     {"id", OPT_TEXT, offsetof(create_options, id), NULL, "UUID", "its id (default: a new UUIDv7)",
      0, 0},
+    {"parent", OPT_LIST, offsetof(create_options, parents), NULL, "UUID",
+     "a box that it is made from; may be given several times", 0, 0},
     CLI_JSON(create_options),
     CLI_OPTIONS_END,
 };
@@ -142,6 +148,61 @@ const cli_command cli_box_append = {
     .run = run_append,
 };
 
+/* --- replace --- */
+
+typedef struct replace_options {
+    cli_common common;
+    long expected_version;
+} replace_options;
+
+static cli_exit run_replace(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"box_id", "the box's id"}, {0}};
+    const replace_options *options = given;
+    cardbox_box_change change = {.version = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status =
+        cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
+                         (size_t)count - 1, options->expected_version, &err);
+    return finish(db, status, &change, &err, origins, options->common.json);
+}
+
+static const opt_spec replace_specs[] = {
+    CLI_DSN(replace_options),
+    CLI_PROJECT(replace_options),
+    {"expected-version", OPT_INT, offsetof(replace_options, expected_version), NULL, "N",
+     "only if the box is at this version", 1, INT32_MAX},
+    CLI_JSON(replace_options),
+    CLI_OPTIONS_END,
+};
+
+static const replace_options replace_defaults = {0};
+
+const cli_command cli_box_replace = {
+    .name = "box replace",
+    .arguments = "BOX [CARD...]",
+    .summary = "give a box another list of cards",
+    .description =
+        "A box that does not exist is made. The list that it had stays readable: `cardbox "
+        "box log`,\n`cardbox box get --at-version`.",
+    .examples = "box replace --project demo 01970000-0000-7000-8000-000000000002 "
+                "demo-014-deliverable\n"
+                "box replace --project demo --expected-version 2 "
+                "01970000-0000-7000-8000-000000000002",
+    .options = replace_specs,
+    .defaults = &replace_defaults,
+    .size = sizeof(replace_options),
+    .least = 1,
+    .most = -1,
+    .needs_project = true,
+    .run = run_replace,
+};
+
 /* --- fork --- */
 
 typedef struct fork_options {
@@ -203,4 +264,41 @@ const cli_command cli_box_fork = {
     .most = 1,
     .needs_project = true,
     .run = run_fork,
+};
+
+/* --- delete --- */
+
+typedef struct delete_options {
+    cli_common common;
+} delete_options;
+
+static cli_exit run_delete(const void *given, char **arguments, int count)
+{
+    const delete_options *options = given;
+
+    return cli_delete("box", cardbox_delete_box, &options->common, arguments, count);
+}
+
+static const opt_spec delete_specs[] = {
+    CLI_DSN(delete_options),
+    CLI_PROJECT(delete_options),
+    CLI_JSON(delete_options),
+    CLI_OPTIONS_END,
+};
+
+static const delete_options delete_defaults = {0};
+
+const cli_command cli_box_delete = {
+    .name = "box delete",
+    .arguments = "BOX...",
+    .summary = "delete boxes",
+    .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
+    .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
+    .options = delete_specs,
+    .defaults = &delete_defaults,
+    .size = sizeof(delete_options),
+    .least = 1,
+    .most = -1,
+    .needs_project = true,
+    .run = run_delete,
 };

@@ -1,5 +1,5 @@
 /*
- * box_list.c: `cardbox box list`, over the public SDK.
+ * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
  */
 #include <inttypes.h>
 #include "cli/card_view.h"
@@ -113,4 +113,59 @@ const cli_command cli_box_list = {
     .size = sizeof(list_options),
     .needs_project = true,
     .run = run_list,
+};
+
+/* --- the boxes of a card --- */
+
+typedef struct with_card_options {
+    cli_common common;
+} with_card_options;
+
+static cli_exit run_with_card(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"card_id", "the card's id"}, {0}};
+    const with_card_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_boxes *boxes = NULL;
+    cardbox *db = NULL;
+    cli_exit status = CLI_DONE;
+
+    (void)count;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    if (cardbox_boxes_with_card(&boxes, db, options->common.project, arguments[0],
+                                (unsigned)options->common.limit, &err) != CARDBOX_OK)
+        status = cli_refused(&err, origins);
+    else if (!(options->common.json ? print_json(boxes) : print_table(boxes)))
+        status = cli_nomem();
+    else if (cardbox_boxes_count(boxes) == 0 && !options->common.json)
+        cli_note("no box of project %s holds %s now", options->common.project, arguments[0]);
+    cardbox_boxes_free(boxes);
+    cardbox_close(db);
+    return status;
+}
+
+static const opt_spec with_card_specs[] = {
+    CLI_DSN(with_card_options),
+    CLI_PROJECT(with_card_options),
+    CLI_LIMIT(with_card_options),
+    CLI_JSON(with_card_options),
+    CLI_OPTIONS_END,
+};
+
+static const with_card_options with_card_defaults = {0};
+
+const cli_command cli_card_boxes = {
+    .name = "card boxes",
+    .arguments = "CARD",
+    .summary = "list the boxes that hold a card now",
+    .description = "The box that changed last comes first.",
+    .examples = "card boxes --project demo demo-001-instruction",
+    .options = with_card_specs,
+    .defaults = &with_card_defaults,
+    .size = sizeof(with_card_options),
+    .least = 1,
+    .most = 1,
+    .needs_project = true,
+    .run = run_with_card,
 };

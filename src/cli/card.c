@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/arena.h"
 #include "cli/card_view.h"
 #include "cli/commands.h"
 
@@ -323,6 +324,7 @@ const cli_command cli_card_add = {
 typedef struct list_options {
     cli_common common;
     const char *type, *role, *step, *trace, *turn, *call, *after, *before, *cursor;
+    opt_list meta;
 } list_options;
 
 static bool print_list(const cardbox_cards *cards, const cli_common *common)
@@ -331,17 +333,32 @@ static bool print_list(const cardbox_cards *cards, const cli_common *common)
 
     if (common->json)
         return card_view_print_json(cards, common->project);
-    card_table_init(&rows, false);
+    card_table_init(&rows, false, true);
     for (size_t i = 0; i < cardbox_cards_count(cards); i++)
         card_table_add(&rows, cardbox_cards_at(cards, i), 0);
     return card_table_print(&rows);
 }
 
-static const cli_origin LIST_ORIGINS[] = {{"created_after", "--after"},
-                                          {"created_before", "--before"},
-                                          {"cursor", "--cursor"},
-                                          {"tool_call_id", "--call"},
-                                          {0}};
+static const cli_origin LIST_ORIGINS[] = {
+    {"created_after", "--after"},        {"created_before", "--before"}, {"cursor", "--cursor"},
+    {"a metadata key", "--meta: a key"}, {"tool_call_id", "--call"},     {0}};
+
+/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: why was said. */
+static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        const char *text = given->at[i], *equals = strchr(text, '=');
+
+        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX) {
+            cli_error("--meta takes KEY=VALUE, at most %d times, not \"%s\"", CARDBOX_FILTERS_MAX,
+                      text);
+            return false;
+        }
+        out[i].key = arena_copy(memory, (view){text, (size_t)(equals - text)});
+        out[i].value = equals + 1;
+    }
+    return true;
+}
 
 static bool is_filtered(const list_options *options)
 {
@@ -353,20 +370,30 @@ static bool is_filtered(const list_options *options)
         if (filters[i] != NULL)
             return true;
     }
-    return false;
+    return options->meta.count > 0;
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit print_found(const cardbox_cards *cards, const list_options *options)
 {
-    const list_options *options = given;
+    if (!print_list(cards, &options->common))
+        return cli_nomem();
+    if (cardbox_cards_count(cards) == 0 && !options->common.json)
+        cli_note("no%s cards in project %s", is_filtered(options) ? " such" : "",
+                 options->common.project);
+    /* Not on stdout, where programs read cards. */
+    if (cardbox_cards_cursor(cards) != NULL)
+        cli_note("older ones: --cursor %s", cardbox_cards_cursor(cards));
+    return CLI_DONE;
+}
+
+static cli_exit list_cards(const list_options *options, const cardbox_match *matches)
+{
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
     cardbox *db = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status;
 
-    (void)arguments;
-    (void)count;
     filter.type = options->type;
     filter.role = options->role;
     filter.step_id = options->step;
@@ -374,6 +401,8 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     filter.agent_turn_id = options->turn;
     filter.tool_call_ids = &options->call;
     filter.tool_call_count = options->call != NULL;
+    filter.matches = matches;
+    filter.match_count = options->meta.count;
     filter.created_after = options->after;
     filter.created_before = options->before;
     filter.cursor = options->cursor;
@@ -382,16 +411,25 @@ static cli_exit run_list(const void *given, char **arguments, int count)
         return CLI_FAILED;
     if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
         status = cli_refused(&err, LIST_ORIGINS);
-    else if (!print_list(cards, &options->common))
-        status = cli_nomem();
-    else if (cardbox_cards_count(cards) == 0 && !options->common.json)
-        cli_note("no%s cards in project %s", is_filtered(options) ? " such" : "",
-                 options->common.project);
-    /* Not on stdout, where programs read cards. */
-    if (cardbox_cards_cursor(cards) != NULL)
-        cli_note("older ones: --cursor %s", cardbox_cards_cursor(cards));
+    else
+        status = print_found(cards, options);
     cardbox_cards_free(cards);
     cardbox_close(db);
+    return status;
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    const list_options *options = given;
+    cardbox_match matches[CARDBOX_FILTERS_MAX];
+    arena memory = ARENA_INIT;
+    cli_exit status = CLI_USAGE;
+
+    (void)arguments;
+    (void)count;
+    if (read_matches(matches, &memory, &options->meta))
+        status = memory.failed ? cli_nomem() : list_cards(options, matches);
+    arena_reset(&memory);
     return status;
 }
 
@@ -409,6 +447,8 @@ static const opt_spec list_specs[] = {
     LIST_TEXT("trace", trace, "ID", "only with this metadata.trace_id"),
     LIST_TEXT("turn", turn, "ID", "only with this metadata.agent_turn_id"),
     LIST_TEXT("call", call, "ID", "only of this tool call"),
+    {"meta", OPT_LIST, offsetof(list_options, meta), NULL, "KEY=VALUE",
+     "only with this in the metadata; may be given several times", 0, 0},
     LIST_TEXT("after", after, "TIME", "only created later, such as 2025-01-02T03:04:05Z"),
     LIST_TEXT("before", before, "TIME", "only created earlier"),
     LIST_TEXT("cursor", cursor, "CURSOR", "go on where an earlier list ended"),
@@ -424,7 +464,8 @@ const cli_command cli_card_list = {
     .arguments = "",
     .summary = "list cards, newest first",
     .examples = "card list --project demo --type tool.result --limit 20\n"
-                "card list --project demo --step step-1 --json",
+                "card list --project demo --step step-1 --json\n"
+                "card list --project demo --meta author_id=agent-1 --meta host=db-2",
     .options = list_specs,
     .defaults = &list_defaults,
     .size = sizeof(list_options),

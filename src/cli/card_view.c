@@ -178,24 +178,30 @@ void card_view_summary(buf *out, const cardbox_card *card)
 
 /* --- tables --- */
 
-void card_table_init(card_table *t, bool numbered)
+void card_table_init(card_table *t, bool numbered, bool named)
 {
-    static const table_column columns[] = {{"card", TABLE_LEFT},        {"type", TABLE_LEFT},
-                                           {"role", TABLE_LEFT},        {"age", TABLE_RIGHT},
-                                           {"content", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
+    static const table_column columns[] = {{"type", TABLE_LEFT},
+                                           {"role", TABLE_LEFT},
+                                           {"age", TABLE_RIGHT},
+                                           {"content", TABLE_FLEXIBLE},
+                                           {"", TABLE_LEFT}};
+    size_t count = 0;
 
-    memcpy(t->columns, columns, sizeof(columns));
     t->numbered = numbered;
+    t->named = named;
     if (numbered)
-        t->columns[0] = (table_column){"#", TABLE_RIGHT};
-    table_init(&t->rows, t->columns, sizeof(columns) / sizeof(columns[0]));
+        t->columns[count++] = (table_column){"#", TABLE_RIGHT};
+    if (named)
+        t->columns[count++] = (table_column){"card", TABLE_LEFT};
+    memcpy(t->columns + count, columns, sizeof(columns));
+    table_init(&t->rows, t->columns, count + sizeof(columns) / sizeof(columns[0]));
 }
 
 static void add_first(card_table *t, const char *id, int64_t position)
 {
     if (t->numbered)
         table_int(&t->rows, position);
-    else
+    if (t->named)
         table_text(&t->rows, id);
 }
 
@@ -221,7 +227,7 @@ void card_table_add_missing(card_table *t, const char *id, int64_t position)
     table_add(&t->rows, VIEW("missing"), STYLE_RED);
     table_text(&t->rows, NULL);
     table_text(&t->rows, NULL);
-    table_add(&t->rows, view_of(id), STYLE_DIM);
+    table_add(&t->rows, view_of(t->named ? NULL : id), STYLE_DIM);
     table_text(&t->rows, NULL);
 }
 

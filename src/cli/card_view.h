@@ -26,14 +26,14 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment);
 /* Prints cards as NDJSON. False: out of memory. */
 bool card_view_print_json(const cardbox_cards *cards, const char *project);
 
-/* A table of cards, whose first column is their position in a box, or their id. */
+/* A table of cards, whose first columns are their position in a box, or their id, or both. */
 typedef struct card_table {
     table rows;
-    table_column columns[6];
-    bool numbered;
+    table_column columns[7];
+    bool numbered, named;
 } card_table;
 
-void card_table_init(card_table *t, bool numbered);
+void card_table_init(card_table *t, bool numbered, bool named);
 void card_table_add(card_table *t, const cardbox_card *card, int64_t position);
 void card_table_add_missing(card_table *t, const char *id, int64_t position);
 

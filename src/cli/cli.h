@@ -103,6 +103,9 @@ cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
 
+/* Whether the command that runs is about projects: it takes --project. */
+bool cli_is_of_project(void);
+
 /* What the user can do about it, to be put behind the message; "" if that says it all. */
 const char *cli_hint(const cardbox_error *err);
 
@@ -117,6 +120,13 @@ bool cli_dsn(const char **out, const cli_common *common, char storage[CLI_DSN_SI
 
 /* Opens the database; prints why not. */
 bool cli_open(cardbox **db, const cli_common *common);
+
+/* Deletes things by their ids, one after the other, and says what became of each. `kind` is what
+ * they are: "box". */
+typedef cardbox_status (*cli_delete_one)(cardbox *db, const char *project, const char *id,
+                                         cardbox_error *err);
+cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_common *common,
+                    char **ids, int count);
 
 /* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
 cli_exit cli_finish(cli_exit status);

@@ -24,7 +24,9 @@ const char *cli_hint(const cardbox_error *err)
     if (err->status == CARDBOX_UNAVAILABLE)
         return "; is PostgreSQL running there? give --dsn DSN or set CARDBOX_DSN";
     if (err->status == CARDBOX_FORBIDDEN)
-        return "; see `cardbox doctor`";
+        return cli_is_of_project()
+                   ? "; `cardbox doctor` with the same --dsn says which projects this role may see"
+                   : "; run it as the role that owns the database";
     return "";
 }
 

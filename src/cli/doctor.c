@@ -81,6 +81,18 @@ static void check_schema(doctor *d, const operate_facts *facts)
             facts->open_tables);
 }
 
+/* Our own sessions look in pg_catalog alone, unless a pooler is between. */
+static void check_path(doctor *d, const operate_facts *facts)
+{
+    if (*facts->open_schemas == '\0')
+        say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+    else
+        say(d, FINDING_WARNING, "search path",
+            "others may make things in %s, which %s looks names up in where a pooler is between: "
+            "REVOKE CREATE ON SCHEMA ... FROM ..., or ALTER ROLE %s SET search_path = pg_catalog",
+            facts->open_schemas, facts->role, facts->role);
+}
+
 /* A worker sees what it was granted, and must not become a service for the sake of more. */
 static void check_worker(doctor *d, const operate_facts *facts)
 {
@@ -178,6 +190,7 @@ static void examine(doctor *d, const doctor_options *options)
         check_bounds(d, &facts, db);
         check_schema(d, &facts);
         check_role(d, &facts);
+        check_path(d, &facts);
         check_settings(d, &facts);
     }
     cardbox_close(db);

@@ -43,7 +43,8 @@ static void print_overview(FILE *out)
           "  --dsn (or CARDBOX_DSN)          all but dev\n"
           "  --project (or CARDBOX_PROJECT)  import, export, card and box commands\n"
           "  --json                          all but dev and export\n"
-          "  --limit                         card list, box list, box log\n"
+          "  --limit                         what lists: card list, card boxes, card revisions,\n"
+          "                                  box list, box log\n"
           "  --help                          all\n"
           "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
           out);

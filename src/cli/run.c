@@ -73,6 +73,15 @@ cli_exit cli_failed(const cardbox_error *err)
     return CLI_FAILED;
 }
 
+bool cli_is_of_project(void)
+{
+    for (const opt_spec *spec = running->options; spec->kind != OPT_END; spec++) {
+        if (strcmp(spec->name, "project") == 0)
+            return true;
+    }
+    return false;
+}
+
 cli_exit cli_nomem(void)
 {
     cli_error("out of memory");
@@ -200,7 +209,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         return CLI_DONE;
     }
     if (help < 0) {
-        cli_error("%s", message);
+        cli_error("%s; see `cardbox %s --help`", message, command->name);
         return CLI_USAGE;
     }
     if (count < command->least || (command->most >= 0 && count > command->most))

@@ -89,6 +89,8 @@ static void print_made(const create_options *options, const token_made *made, co
         cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
                  options->name, until ? until : "never");
     }
+    if (made->first)
+        cli_note("it is the first: from now on servers refuse requests without a token");
     buf_free(&name);
     arena_reset(&memory);
 }

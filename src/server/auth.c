@@ -77,6 +77,10 @@ static void answer_undecided(request *r)
         fault_answer(r, FAULT_UNAVAILABLE,
                      "let the server log in as a role that is only a member of cardbox_service",
                      "the server's database role has more rights than a server should have");
+    else if (atomic_load(&house->tokens_barred))
+        fault_answer(r, FAULT_UNAVAILABLE,
+                     "let the server log in as a role that is a member of cardbox_service",
+                     "the server's database role may not read the tokens");
     else if (atomic_load(&house->unfit) > 0)
         fault_answer_unfit(r, atomic_load(&house->forbidden));
     else

@@ -128,6 +128,8 @@ static bool look(keeper *k)
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
+    bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
+    atomic_store(&k->house->tokens_barred, barred && !k->house->set->insecure_no_auth);
     if (!worked && !k->told)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->told = !worked;
@@ -176,7 +178,14 @@ bool keeper_objects(keeper *k, char *out, size_t size)
                  "one with `cardbox token create`, listen on 127.0.0.1, or let everybody in with "
                  "--insecure-no-auth",
                  k->house->set->listen);
-    bool objects = excess != NULL || k->no_tokens;
+    bool barred = atomic_load(&k->house->tokens_barred);
+    if (barred)
+        snprintf(
+            out, size,
+            "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
+            "cardbox_service TO \"%s\", or log in as a role that has it",
+            k->rights.name, k->rights.name);
+    bool objects = excess != NULL || k->no_tokens || barred;
     pthread_mutex_unlock(&k->lock);
     return objects;
 }

@@ -34,6 +34,17 @@ static bool fail(char *error, size_t size, const char *format, ...)
     return false;
 }
 
+/* Says why errno kept it from listening, and what to do. */
+static bool fail_to_bind(const char *where, char *error, size_t size)
+{
+    const char *remedy = "";
+    if (errno == EADDRINUSE)
+        remedy = ": stop what listens there, or choose another place with --listen";
+    else if (errno == EADDRNOTAVAIL)
+        remedy = ": that is no address of this machine";
+    return fail(error, size, "cannot listen on %s: %s%s", where, strerror(errno), remedy);
+}
+
 /* --- TCP --- */
 
 /* The resolver would take a number modulo 65536. */
@@ -126,9 +137,13 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
     struct sockaddr_storage address = {0};
-    if (!cut(where, host, port, sizeof(port)))
-        return fail(error, size, "--listen takes ADDR:PORT or unix:/path, not \"%s\"", where);
+    l->no_place = !cut(where, host, port, sizeof(port));
+    if (l->no_place)
+        return fail(error, size,
+                    "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
+                    where);
     int fault = getaddrinfo(host, port, &hints, &found);
+    l->no_place = fault == EAI_NONAME || fault == EAI_SERVICE;
     if (fault != 0)
         return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
     socklen_t len = found->ai_addrlen;
@@ -136,11 +151,11 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     freeaddrinfo(found);
     l->reachable = is_reachable((const struct sockaddr *)&address);
     if (l->count > 1 && !is_free((const struct sockaddr *)&address, len))
-        return fail(error, size, "cannot listen on %s: %s", where, strerror(errno));
+        return fail_to_bind(where, error, size);
     for (size_t i = 0; i < l->count; i++) {
         l->fds[i] = bound_socket((const struct sockaddr *)&address, len, l->count > 1);
         if (l->fds[i] < 0 || !name_tcp(l, &address))
-            return fail(error, size, "cannot listen on %s: %s", where, strerror(errno));
+            return fail_to_bind(where, error, size);
     }
     return true;
 }
@@ -176,14 +191,15 @@ static void remove_stale(const struct sockaddr_un *address)
 static bool open_path(listener *l, const char *path, char *error, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path) || path[0] != '/')
+    l->no_place = strlen(path) >= sizeof(address.sun_path) || path[0] != '/';
+    if (l->no_place)
         return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
                     sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path) + 1);
     remove_stale(&address);
     int fd = bound_socket((const struct sockaddr *)&address, sizeof(address), false);
     if (fd < 0)
-        return fail(error, size, "cannot listen on unix:%s: %s", path, strerror(errno));
+        return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
     snprintf(l->name, sizeof(l->name), "unix:%s", path);
     l->unlink = path;
     return share(l, fd, error, size);

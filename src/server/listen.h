@@ -16,6 +16,7 @@ typedef struct listener {
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
     bool reachable;              /* by other machines */
     const char *unlink;          /* the path to remove at the end, or NULL */
+    bool no_place;               /* after a failure: what was given can't be listened on anywhere */
 } listener;
 
 /* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for so many loops. False, with

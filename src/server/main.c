@@ -225,6 +225,7 @@ int main(int argc, char **argv)
     }
     if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
+        status = s.listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
         goto done;
     }
     s.house.reachable = s.listener.reachable;

@@ -151,7 +151,7 @@ settings_result settings_read(settings *out, int argc, char **argv)
         parsed = -1;
     }
     if (parsed < 0) {
-        fprintf(stderr, "cardboxd: %s (see cardboxd --help)\n", error);
+        fprintf(stderr, "cardboxd: %s; see `cardboxd --help`\n", error);
         return SETTINGS_WRONG;
     }
     if (parsed > 0)

@@ -40,6 +40,7 @@ typedef struct shared {
     struct token_board *tokens; /* who may do what */
     bool reachable;             /* others than users of this machine can connect */
     atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
+    atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */
 } shared;
 
 /* Whether requests are refused at once. A connection that was lost is tried again first: after a

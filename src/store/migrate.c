@@ -120,6 +120,19 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
+/* The owner's rights must not run what others may have put into a schema on the path. */
+static cardbox_status guard(migrator *m)
+{
+    char pid[16];
+    const char *values[] = {pid};
+    PGresult *result = NULL;
+    snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
+    cardbox_status status =
+        query(m, &result, STATEMENT_session_guard, 1, values, 0, "setting the search path");
+    PQclear(result);
+    return status;
+}
+
 /* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
  * nobody can close, and keep every later run waiting. */
 static cardbox_status check_session(migrator *m)
@@ -351,6 +364,8 @@ cardbox_status migrate_run_list(const char *conninfo, const migration *list, siz
                   .arg = arg,
                   .err = err ? err : &unasked};
     cardbox_status status = connect_database(&m, conninfo);
+    if (status == CARDBOX_OK)
+        status = guard(&m);
     if (status == CARDBOX_OK)
         status = run(&m, dry_run);
     PQfinish(m.conn); /* also gives the lock back */

@@ -96,6 +96,20 @@ static cardbox_status inspect_tables(cardbox *db, operate_facts *out, cardbox_er
     return status;
 }
 
+static cardbox_status inspect_schemas(cardbox *db, operate_facts *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_doctor_schemas, NULL, RUN_AGAIN, &rows, err);
+    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
+        view name = rows_text(rows, row, 0), who = rows_text(rows, row, 1);
+        size_t used = strlen(out->open_schemas);
+        snprintf(out->open_schemas + used, sizeof(out->open_schemas) - used, "%s%.*s (%.*s)",
+                 row > 0 ? ", " : "", (int)name.len, name.ptr, (int)who.len, who.ptr);
+    }
+    rows_free(rows);
+    return status;
+}
+
 /* Only a member of our groups may read the grants. */
 static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_error *err)
 {
@@ -123,6 +137,8 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
         status = inspect_migration(db, out, err);
     if (status == CARDBOX_OK)
         status = inspect_grants(db, out, err);
+    if (status == CARDBOX_OK)
+        status = inspect_schemas(db, out, err);
     return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
 }
 

@@ -26,12 +26,14 @@ typedef struct operate_facts {
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool jit_off;
-    bool is_dev;           /* marked by `cardbox dev` */
-    int64_t bytes;         /* of the database */
-    int migration;         /* the newest that was applied */
-    char open_tables[256]; /* of ours that row-level security does not guard for everybody */
-    int64_t granted;       /* projects that a worker's role sees, */
-    char grants[1024];     /* and the first of them */
+    bool is_dev;            /* marked by `cardbox dev` */
+    int64_t bytes;          /* of the database */
+    int migration;          /* the newest that was applied */
+    char open_tables[256];  /* of ours that row-level security does not guard for everybody */
+    char open_schemas[512]; /* on the role's search path, where others may make things: "public
+                               (everybody)" */
+    int64_t granted;        /* projects that a worker's role sees, */
+    char grants[1024];      /* and the first of them */
 } operate_facts;
 
 /* How many projects operate_facts.grants names. */

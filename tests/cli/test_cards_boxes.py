@@ -98,6 +98,29 @@ def test_missing_cards_keep_their_place():
     assert [line.split()[:2] for line in lines[2:]] == [
         ["15", "task.deliverable"], ["16", "missing"], ["17", "task.instruction"]]
     assert lines[3].endswith("nix")
+    lines = cardbox("box", "cards", "--ids", "--tail", "3", BOX, env=env).stdout.splitlines()
+    assert [line.split()[:2] for line in lines[2:]] == [
+        ["15", "demo-015-file"], ["16", "nix"], ["17", "demo-001-instruction"]]
+    found = objects("box", "cards", "--tail", "3", BOX, env=env)
+    assert [card["card_id"] for card in found] == ["demo-015-file", "nix", "demo-001-instruction"]
+    assert found[1] == {"card_id": "nix", "missing": True} and "content" in found[2]
+
+
+def test_box_as_of():
+    env = sample()
+    cardbox("box", "append", BOX, "a", "b", env=env)
+    then = objects("box", "get", BOX, env=env)[0]["updated_at"]
+    cardbox("box", "append", BOX, "c", env=env)
+    for verb in ("get", "cards"):
+        def length(*options):
+            done = objects("box", verb, *options, BOX, env=env)
+            return len(done[0]["card_ids"]) if verb == "get" else len(done)
+        assert [length(), length("--at-version", "1"), length("--at-length", "16"), length("--at-time", then)] == \
+            [18, 15, 16, 17]
+        done = cardbox("box", verb, BOX, "--at-time", "soon", env=env, check=False)
+        assert done.returncode == 2 and "--at-time" in done.stderr, done
+        done = cardbox("box", verb, BOX, "--at-length", "2", "--at-version", "1", env=env, check=False)
+        assert done.returncode == 2 and "give one of --at-version" in done.stderr, done
 
 
 def test_box_get():
@@ -130,6 +153,11 @@ def test_card_list():
     assert len(objects("card", "list", "--call", "call_log_1")) == 2
     assert len(objects("card", "list", "--step", "step-2", "--role", "tool")) == 2
     assert len(objects("card", "list", "--before", "2025-05-24T08:30:00Z")) == 15
+    assert {card["card_id"] for card in objects("card", "list", "--meta", "agent_turn_id=turn-1",
+                                                "--meta", "author_id=read_log")} == {"demo-007-result"}
+    for wrong in ("type", "=x"):
+        done = cardbox("card", "list", "--meta", wrong, env=shared(), check=False)
+        assert done.returncode == 2 and "--meta takes KEY=VALUE" in done.stderr, done
     table = cardbox("card", "list", "--limit", "2", env=shared())
     assert [line.split()[0] for line in table.stdout.splitlines()] == [
         "card", "demo-019-deliverable", "demo-018-result"]
@@ -178,6 +206,53 @@ def test_not_found():
         assert done.returncode == 1 and done.stdout == "", done
         assert done.stderr.startswith(f"cardbox {arguments[0]} {arguments[1]}: "), done.stderr
         assert done.stderr.count("\n") == 1
+
+
+# --- history ---
+
+
+def test_card_revisions():
+    env = sample()
+    assert cardbox("card", "revisions", "demo-010-result", env=env).stderr == \
+        "card demo-010-result was never repaired\n"
+    for text in ("one", "two", "three"):
+        cardbox("card", "add", "--id", "r", "--text", text, "--type", "note", env=env)
+    rows = objects("card", "revisions", "r", env=env)
+    assert [(row["revision"], row["card"]["content"]["text"]) for row in rows] == [(2, "two"), (1, "one")]
+    assert rows[0]["replaced_at"] > rows[1]["replaced_at"] and rows[0]["card"]["project_id"] == "demo"
+    older = cardbox("card", "revisions", "--before", "2", "r", env=env).stdout.splitlines()
+    assert older[0].split() == ["revision", "type", "until", "content"] and older[1].endswith("one")
+    assert len(older) == 2
+    assert cardbox("card", "revisions", "nix", env=env, check=False).returncode == 1
+
+
+def test_boxes_of_a_card():
+    env = sample()
+    found = [box["box_id"] for box in objects("card", "boxes", "demo-001-instruction", env=env)]
+    assert sorted(found) == [BOX, BOX[:-1] + "3"]
+    assert BOX in cardbox("card", "boxes", "demo-001-instruction", env=env).stdout
+    assert "holds nix" in cardbox("card", "boxes", "nix", env=env).stderr
+
+
+def test_replace_and_delete():
+    env = sample()
+    change, = objects("box", "replace", "--expected-version", "1", BOX, "a", "b", env=env)
+    assert (change["version"], change["length"]) == (2, 2)
+    done = cardbox("box", "replace", "--expected-version", "1", BOX, env=env, check=False)
+    assert done.returncode == 1 and "2" in done.stderr
+    assert objects("box", "replace", BOX, env=env)[0]["length"] == 0
+    assert cardbox("box", "delete", BOX, env=env).stdout == f"box {BOX} is deleted\n"
+    assert cardbox("box", "get", BOX, env=env, check=False).returncode == 1
+    done = cardbox("card", "delete", "--json", "demo-019-deliverable", "nix", env=env, check=False)
+    assert done.returncode == 1 and done.stdout == '{"card_id":"demo-019-deliverable","deleted":true}\n'
+    assert done.stderr.startswith("cardbox card delete: nix: card not found"), done.stderr
+    assert cardbox("card", "get", "demo-019-deliverable", env=env, check=False).returncode == 1
+
+
+def test_parents():
+    env = sample()
+    made, = objects("box", "create", "--parent", BOX, "a", env=env)
+    assert objects("box", "get", made["box_id"], env=env)[0]["parent_ids"] == [BOX]
 
 
 # --- writing ---

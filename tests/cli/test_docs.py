@@ -119,11 +119,13 @@ def test_common_options_are_where_the_overview_says():
               for option in ("dsn", "project", "json", "limit")}
     with_group = {name for name in names if name.split()[0] in ("card", "box")}
     assert taking == {"dsn": set(names) - {"dev"}, "project": {"import", "export"} | with_group,
-                      "json": set(names) - {"dev", "export"}, "limit": {"card list", "box list", "box log"}}
+                      "json": set(names) - {"dev", "export"}, "limit": {"card list", "card boxes", "card revisions", "box list",
+                                                                   "box log"}}
     overview = re.sub(" +", " ", help_of("cardbox"))
     for line in ("--dsn (or CARDBOX_DSN) all but dev",
                  "--project (or CARDBOX_PROJECT) import, export, card and box commands",
-                 "--json all but dev and export", "--limit card list, box list, box log"):
+                 "--json all but dev and export",
+                 "--limit what lists: card list, card boxes, card revisions,\n box list, box log"):
         assert line in overview, line
 
 

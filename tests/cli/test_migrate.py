@@ -122,6 +122,19 @@ def test_failed_migration_leaves_nothing():
     assert f"{len(FILES) - 1} migrations applied" in cardbox("migrate", "--dsn", dsn).stdout
 
 
+def test_looks_in_pg_catalog_alone():
+    """What others have put into public must not run with the owner's rights."""
+    dsn = empty()
+    psql(dsn, """
+        CREATE TABLE public.paths (path text);
+        GRANT ALL ON public.paths TO public;
+        CREATE FUNCTION public.look() RETURNS event_trigger LANGUAGE plpgsql AS
+            $$ BEGIN INSERT INTO public.paths VALUES (current_setting('search_path')); END $$;
+        CREATE EVENT TRIGGER look ON ddl_command_start EXECUTE FUNCTION public.look()""")
+    cardbox("migrate", "--dsn", dsn)
+    assert psql(dsn, "SELECT DISTINCT path FROM public.paths") == "pg_catalog\n"
+
+
 def test_role_without_rights_may_check():
     dsn = as_role(Postgres.shared().database(), "cardbox_app")
     assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout

@@ -35,7 +35,7 @@ def test_all_is_well():
     dsn = as_role(Postgres.shared().database(), "cardbox_app")
     found = findings(dsn)
     assert {result for result, _ in found.values()} == {"ok"}, found
-    assert set(found) == {"connection", "server", "migrations", "isolation", "role", "jit"}
+    assert set(found) == {"connection", "server", "migrations", "isolation", "role", "search path", "jit"}
     text = cardbox("doctor", "--dsn", dsn).stdout
     assert all(line.startswith("ok  ") for line in text.splitlines()) and "PostgreSQL" in text
 
@@ -125,6 +125,31 @@ def test_isolation_that_is_off():
               "ALTER TABLE cardbox.card_boxes NO FORCE ROW LEVEL SECURITY")
     result, detail = findings(as_role(dsn, "cardbox_app"), status=1)["isolation"]
     assert result == "error" and "cards" in detail and "card_boxes" in detail
+
+
+def test_schemas_where_others_make_things():
+    dsn = Postgres.shared().database()
+    app = as_role(dsn, "cardbox_app")
+    psql(dsn, "GRANT CREATE ON SCHEMA public TO public")
+    result, detail = findings(app)["search path"]
+    assert result == "warning" and "public (everybody)" in detail and "REVOKE CREATE" in detail
+    psql(dsn, "REVOKE CREATE ON SCHEMA public FROM public; GRANT CREATE ON SCHEMA public TO cardbox_worker")
+    assert "public (cardbox_worker)" in findings(app)["search path"][1]
+    psql(dsn, f"ALTER DATABASE {dsn.split('dbname=')[1]} SET search_path = pg_catalog")
+    assert findings(app)["search path"][0] == "ok"
+
+
+# --- what others have put into public ---
+
+
+def test_sessions_look_in_pg_catalog_alone():
+    """This function fits the owner's call better than PostgreSQL's own does."""
+    dsn = Postgres.shared().database()
+    psql(dsn, "CREATE FUNCTION public.make_interval(secs int8) RETURNS interval LANGUAGE plpgsql AS"
+              " $$ BEGIN RAISE 'hostile'; END $$")
+    done = cardbox("token", "create", "--dsn", dsn, "--name", "a", "--all-tenants", "--expires", "30d",
+                   check=False)
+    assert (done.returncode, "hostile" in done.stderr) == ((1, True) if cardbox_test.POOLED else (0, False)), done
 
 
 def test_jit_and_newer_schema():

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -233,7 +234,7 @@ def test_workers_see_no_tokens():
         assert (say in done.stderr) if say else done.stdout == "t\n", done
     for words in (["create", "--name", "x", "--all-tenants"], ["revoke", "read-a"]):
         done = cardbox("token", *words, "--dsn", as_role(dsn, "cardbox_app"), check=False)
-        assert done.returncode == 1 and "the one that migrates" in done.stderr, done
+        assert done.returncode == 1 and "owns the database" in done.stderr, done
 
 
 # --- changes ---
@@ -399,6 +400,37 @@ def status_at(port, path):
     return response.status, body.decode()
 
 
+def test_role_of_a_worker():
+    """It can't read the tokens: the server says so, rather than that the database is away."""
+    dsn = filled()
+    name = f"token_server_{os.getpid()}"
+    psql = Postgres.shared().psql
+    psql(dsn, f"CREATE ROLE {name} LOGIN IN ROLE cardbox_worker")
+    said = refused(as_role(dsn, name))
+    assert f'"{name}" may not read the tokens' in said and f'GRANT cardbox_service TO "{name}"' in said
+    psql(dsn, f"GRANT cardbox_service TO {name}")
+    port, path = cardbox_test.free_port(), "/projects/a/cards/card-a"
+    with serving_as(as_role(dsn, name), f"127.0.0.1:{port}"):
+        assert status_at(port, path)[0] == 200
+        psql(dsn, f"REVOKE cardbox_service FROM {name}")
+        eventually(lambda: "may not read the tokens" in status_at(port, path)[1], 40)
+        psql(dsn, f"GRANT cardbox_service TO {name}")
+        eventually(lambda: status_at(port, path)[0] == 200, 40)
+
+
+def test_addresses_that_are_none():
+    for listen in ("foo", "127.0.0.1", "127.0.0.1:99999", "no such host:80", "unix:relative", ""):
+        done = subprocess.run([CARDBOXD, "--listen", listen], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and done.stderr.startswith("cardboxd: "), (listen, done)
+        assert done.stderr.count("--help") <= 1
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = subprocess.run([CARDBOXD, "--listen", f"127.0.0.1:{taken.getsockname()[1]}"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "choose another place with --listen" in done.stderr, done
+
+
 def test_roles_with_too_many_rights():
     """Where other machines can reach the server it does not serve them, and stops to if it did."""
     dsn = filled()
@@ -487,7 +519,11 @@ def test_cli_secret_alone_on_stdout():
     done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
                    "--expires", "30d")
     assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr
-    row = json.loads(cardbox("token", "list", "--dsn", dsn, "--json").stdout)
+    assert "from now on servers refuse requests without a token" in done.stderr
+    done = cardbox("token", "create", "--dsn", dsn, "--name", "y", "--all-tenants")
+    assert "from now on" not in done.stderr
+    cardbox("token", "revoke", "--dsn", dsn, "y")
+    row = json.loads(cardbox("token", "list", "--dsn", dsn, "--json").stdout.splitlines()[0])
     assert row["tenants"] == ['a "b", c'] and row["scopes"] == ["read"]
     days = [datetime.datetime.fromisoformat(row[name].replace("Z", "+00:00"))
             for name in ("created_at", "expires_at")]

@@ -79,12 +79,13 @@ EXAMPLES = {
 
 # Why these have no plan that matters.
 NOT_PLANNED = {
-    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits"), "reads no table"),
+    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits",
+                     "session_guard"), "reads no table"),
     **dict.fromkeys(("migrate_begin", "migrate_checksum", "migrate_known", "migrate_list", "migrate_lock",
                      "migrate_record", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "ready", "wal_position"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
-                     "doctor_row_security_off", "role_rights"), "for operators, and reads no rows of tenants"),
+                     "doctor_row_security_off", "doctor_schemas", "role_rights"), "for operators, and reads no rows of tenants"),
     "collect": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
     **dict.fromkeys(("token_create", "token_list", "token_revoke"), "for operators; there are few tokens"),
     **dict.fromkeys(("export_count", "project_counts", "collectable"), "counts all there is, for operators"),

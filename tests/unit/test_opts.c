@@ -164,12 +164,12 @@ static void refuses_wrong_usage(void **state)
         const char *line;
         const char *error;
     } cases[] = {
-        {"prog --nonsense", "unknown option --nonsense; see --help"},
-        {"prog --nonsense=7", "unknown option --nonsense; see --help"},
-        {"prog --=7", "unknown option --; see --help"},
-        {"prog --por 7", "unknown option --por; see --help"},
-        {"prog -x", "unknown option -x; see --help"},
-        {"prog -dsn=x", "unknown option -dsn; see --help"},
+        {"prog --nonsense", "unknown option --nonsense"},
+        {"prog --nonsense=7", "unknown option --nonsense"},
+        {"prog --=7", "unknown option --"},
+        {"prog --por 7", "unknown option --por"},
+        {"prog -x", "unknown option -x"},
+        {"prog -dsn=x", "unknown option -dsn"},
         {"prog --dsn", "option --dsn needs a value, DSN"},
         {"prog --verbose=1", "option --verbose takes no value"},
         {"prog --port 65536", "--port must be a number from -5 to 65535, not \"65536\""},

@@ -46,6 +46,17 @@ static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardb
     return CARDBOX_UNAVAILABLE;
 }
 
+/* A session that is not prepared for a pooler has it from the start: see connect_params_fill. */
+static cardbox_status guard(store_conn *conn, cardbox_error *err)
+{
+    params p;
+    params_init(&p, 16);
+    params_int4(&p, PQbackendPID(conn->pg));
+    cardbox_status status = conn_run(conn, STATEMENT_session_guard, &p, NULL, err);
+    params_free(&p);
+    return status;
+}
+
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
@@ -64,6 +75,8 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
         connect_within(conn->pg, clock_ms() + options->connect_timeout_ms);
         if (PQstatus(conn->pg) != CONNECTION_OK)
             status = not_connected(conn->pg, options->connect_timeout_ms, err);
+        else if (!conn->named)
+            status = guard(conn, err);
     }
     if (status != CARDBOX_OK) {
         conn_close(conn);

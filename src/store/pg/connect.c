@@ -46,7 +46,8 @@ void connect_params_fill(connect_params *out, const cardbox_options *options)
 {
     /* What others may have put into a schema on the path, such as an operator that fits better than
      * PostgreSQL's own, must not run with our rights. A pooler in transaction mode refuses start-up
-     * settings: there the role has them. */
+     * settings: what may be behind one sends session_guard.sql first, and behind one the role has
+     * them. */
     out->settings[0] = '\0';
     if (!options->no_named_statements)
         snprintf(out->settings, sizeof(out->settings),
