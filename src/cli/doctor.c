@@ -88,8 +88,8 @@ static void check_path(doctor *d, const operate_facts *facts)
         say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
     else
         say(d, FINDING_WARNING, "search path",
-            "others may make things in %s, where %s looks names up if a pooler is between: take "
-            "CREATE on the schema from them, or ALTER ROLE %s SET search_path = pg_catalog",
+            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
             facts->open_schemas, facts->role, facts->role);
 }
 
