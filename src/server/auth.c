@@ -4,6 +4,7 @@
  * for whatever it is not good for, whether the project exists or not: neither teaches anything.
  */
 #include "server/auth.h"
+#include <stdio.h>
 #include <strings.h>
 #include "base/clock.h"
 #include "server/fault.h"
@@ -62,12 +63,16 @@ static unsigned scope_of(route_scope scope)
     return SCOPES[scope];
 }
 
+static bool is_of_project(const request *r)
+{
+    static const char PROJECT[] = "/projects/{project_id}";
+    return strncmp(r->match.route->pattern, PROJECT, sizeof(PROJECT) - 1) == 0;
+}
+
 /* What belongs to no project shows something of all. */
 static bool is_for_place(const token *t, const request *r)
 {
-    static const char PROJECT[] = "/projects/{project_id}";
-    bool in_project = strncmp(r->match.route->pattern, PROJECT, sizeof(PROJECT) - 1) == 0;
-    return in_project ? token_is_for(t, request_tenant(r)) : t->all_tenants;
+    return is_of_project(r) ? token_is_for(t, request_tenant(r)) : t->all_tenants;
 }
 
 static void answer_undecided(request *r)
@@ -85,6 +90,16 @@ static void answer_undecided(request *r)
         fault_answer_unfit(r, atomic_load(&house->forbidden));
     else
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
+}
+
+/* What the operation needs is no secret; which part of it the token lacks is not said. */
+static void answer_forbidden(request *r)
+{
+    char hint[80];
+    snprintf(hint, sizeof(hint), "it needs the scope %s, for %s",
+             route_scope_name(r->match.route->scope),
+             is_of_project(r) ? "this project" : "all projects");
+    fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
 }
 
 bool auth_check(request *r, token_reader *tokens, const head *h)
@@ -110,6 +125,6 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
     r->token_id = t->id;
     if (is_for_place(t, r) && (t->scopes & scope_of(r->match.route->scope)) != 0)
         return true;
-    fault_answer(r, FAULT_FORBIDDEN, NULL, "the token is not good for this project or operation");
+    answer_forbidden(r);
     return false;
 }

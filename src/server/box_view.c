@@ -144,7 +144,7 @@ void box_view_end(buf *out, const box_head *head)
 void box_view_object(buf *out, const box_view *box, const uuid16 *id)
 {
     box_view_start(out, id);
-    add_ids(out, box, 0, box->head.length);
+    add_ids(out, box, box->head.first, box->head.before);
     box_view_end(out, &box->head);
 }
 

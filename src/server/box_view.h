@@ -34,7 +34,8 @@ typedef struct missing_cards {
 /* Takes the rows of the key-th key apart. False: out of memory. */
 bool box_view_open(box_view *out, const join_rows *found, size_t key, arena *memory);
 
-/* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}. */
+/* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
+ * ids in the range that was read. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
 /* The same in parts: before the ids, those in the range that was read, and after them. */

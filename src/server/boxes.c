@@ -2,100 +2,41 @@
  * boxes.c: reads of boxes: the ids of one, the cards of one, many with or without cards. What the
  * client wants of each box is a box_read; box_view.c makes JSON of the rows.
  */
-#include "server/handlers.h"
-#include "base/uuid.h"
+#include "server/box_query.h"
 #include "server/box_stream.h"
 
-/* What the reads of one box take; whatever else stands in the query is ignored. */
-enum { Q_AT_VERSION, Q_AT_LENGTH, Q_AT_TIME, Q_LIMIT, Q_COUNT };
+enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
+/* What the reads of one box take; whatever else stands in the query is ignored. */
 static const field QUERY[Q_COUNT] = {
-    [Q_AT_VERSION] = {"at_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
-    [Q_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
-    [Q_AT_TIME] = {.name = "at_time", .kind = FIELD_TIME},
+    [BOX_AT_VERSION] = BOX_AT_VERSION_FIELD,
+    [BOX_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
+    [BOX_AT_TIME] = BOX_AT_TIME_FIELD,
+    [Q_OFFSET] = {"offset", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
     [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
 };
 
-static void not_found(request *r)
-{
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
-}
-
-/* Which moment the query names. False: several; answered. */
-static bool read_moment(request *r, box_read *read, const field_value *query)
-{
-    if (query[Q_AT_VERSION].given + query[Q_AT_LENGTH].given + query[Q_AT_TIME].given > 1) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\"],\"msg\":"
-                                   "\"Give one of at_version, at_length and at_time\"}"));
-        return false;
-    }
-    if (query[Q_AT_VERSION].given)
-        read->at_version = query[Q_AT_VERSION].number;
-    if (query[Q_AT_LENGTH].given)
-        read->at_length = query[Q_AT_LENGTH].number;
-    read->at_time = query[Q_AT_TIME].given;
-    read->at_micros = query[Q_AT_TIME].number;
-    return true;
-}
-
-/* Reads of the box in the path: first as of the moment that the query names, if it names one; last
- * as it is now. *count is 1 or 2. NULL: answered. */
-static box_read *reads_of_path(request *r, const field_value *query, size_t *count)
-{
-    box_read *reads = handler_take(r, 2, sizeof(*reads));
-    if (reads == NULL)
-        return NULL;
-    reads[1] = (box_read)BOX_READ_INIT;
-    reads[1].tenant = request_tenant(r);
-    reads[1].most = 0;
-    reads[0] = reads[1];
-    reads[0].most = -1;
-    if (!read_moment(r, &reads[0], query))
-        return NULL;
-    if (!uuid16_parse(&reads[0].box_id, r->match.params[1])) {
-        not_found(r);
-        return NULL;
-    }
-    reads[1].box_id = reads[0].box_id;
-    bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
-    *count = earlier ? 2 : 1;
-    return reads;
-}
-
-static void join(request *r, const box_read *reads, size_t count, size_t weight, join_render render)
-{
-    r->ticket = (join_ticket){
-        .lane = JOIN_BOXES, .keys = reads, .count = count, .weight = weight, .render = render};
-    joiner_add(r->joiner, r);
-}
-
-/* The one box that a request is about. False: answered. */
-static bool open_one(request *r, const join_rows *found, box_view *box)
-{
-    if (!box_view_open(box, found, 0, &r->memory)) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
-        return false;
-    }
-    if (box->exists)
-        return true;
-    /* The second read says whether it is the box or the moment that is missing. */
-    if (r->ticket.count > 1 && found->start[1] < found->start[2])
-        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
-                     "the box was never as it is asked for");
-    else
-        not_found(r);
-    return false;
-}
-
 /* --- the ids of one --- */
+
+/* A part of the ids that the client asked for; it gets no more than that. */
+static bool is_page(const box_read *read)
+{
+    return read->most < BOX_STREAM_PAGE;
+}
+
+static void set_page(box_read *read, const field_value *query)
+{
+    read->skip = query[Q_OFFSET].number;
+    read->most = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
+}
 
 static void render_box(request *r, const join_rows *found)
 {
     const box_read *read = r->ticket.keys;
     box_view box;
-    if (!open_one(r, found, &box))
+    if (!box_query_open(r, found, &box))
         return;
-    if (box.head.before < box.head.length) {
+    if (box.head.before < box.head.length && !is_page(read)) {
         box_stream_answer(r, &box, read);
         return;
     }
@@ -110,11 +51,15 @@ void handle_box(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
-    box_read *reads = query == NULL ? NULL : reads_of_path(r, query, &count);
+    if (query != NULL && query[Q_OFFSET].given) /* else a limit is a parameter like any other */
+        query = handler_read_query(r, QUERY, Q_COUNT, true);
+    box_read *reads = query == NULL ? NULL : box_query_reads(r, query, &count);
     if (reads == NULL)
         return;
     reads->most = BOX_STREAM_PAGE;
-    join(r, reads, count, count, render_box);
+    if (query[Q_OFFSET].given)
+        set_page(reads, query);
+    box_query_join(r, reads, count, count, render_box);
 }
 
 /* --- the cards of one --- */
@@ -125,7 +70,7 @@ static void render_box_cards(request *r, const join_rows *found)
     box_view box;
     char *missing = handler_take(r, 1, 24);
     if (missing == NULL || !handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS) ||
-        !open_one(r, found, &box))
+        !box_query_open(r, found, &box))
         return;
     buf_char(out, '[');
     snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
@@ -139,12 +84,14 @@ void handle_box_cards(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_COUNT, true);
-    box_read *reads = query == NULL ? NULL : reads_of_path(r, query, &count);
+    box_read *reads = query == NULL ? NULL : box_query_reads(r, query, &count);
     if (reads == NULL)
         return;
     reads->want = BOX_WANT_CARDS;
-    reads->tail = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
-    join(r, reads, count, (size_t)reads->tail, render_box_cards);
+    set_page(reads, query);
+    if (!query[Q_OFFSET].given)
+        reads->tail = reads->most;
+    box_query_join(r, reads, count, (size_t)reads->most, render_box_cards);
 }
 
 /* --- many --- */
@@ -231,5 +178,6 @@ void handle_boxes_batch(request *r)
         return;
     fill_reads(r, batch, reads, &count);
     r->plan = batch;
-    join(r, reads, count, batch->hydrate ? count * (size_t)batch->limit : count, render_batch);
+    box_query_join(r, reads, count, batch->hydrate ? count * (size_t)batch->limit : count,
+                   render_batch);
 }

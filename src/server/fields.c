@@ -55,6 +55,23 @@ static void take_time(field_value *out, const here *h, view text)
                : "Input should be a time like 2025-01-02T03:04:05Z or with an offset like +05:30");
 }
 
+static void take_choice(field_value *out, const here *h, view text)
+{
+    buf message = BUF_INIT(1024);
+    buf_text(&message, "Input should be one of");
+    for (size_t i = 0; h->field->choices[i] != NULL; i++) {
+        if (view_equal(text, view_of(h->field->choices[i]))) {
+            out->number = (int64_t)i;
+            goto done;
+        }
+        buf_printf(&message, "%s %s", i == 0 ? ":" : ",", h->field->choices[i]);
+    }
+    fault(h, "enum", buf_str(&message));
+    h->shape->nomem = h->shape->nomem || !buf_ok(&message);
+done:
+    buf_free(&message);
+}
+
 static void take_text(field_value *out, const here *h, view text)
 {
     out->text = text;
@@ -66,6 +83,8 @@ static void take_text(field_value *out, const here *h, view text)
         fault(h, "uuid_parsing", "Input should be a UUID");
     else if (h->field->kind == FIELD_TIME)
         take_time(out, h, text);
+    else if (h->field->kind == FIELD_CHOICE)
+        take_choice(out, h, text);
     else if (h->field->kind == FIELD_TEXT && text.len > (size_t)h->field->most)
         fault_number(h, "string_too_long", "Input should have at most as many bytes as ",
                      h->field->most);
@@ -158,10 +177,11 @@ static void read_ids(field_value *out, here *h)
 }
 
 static void (*const READERS[])(field_value *out, here *h) = {
-    [FIELD_ANY] = read_span,    [FIELD_OBJECT] = read_span,    [FIELD_ARRAY] = read_span,
-    [FIELD_TEXT] = read_string, [FIELD_ID] = read_string,      [FIELD_UUID] = read_string,
-    [FIELD_BOOL] = read_bool,   [FIELD_INTEGER] = read_number, [FIELD_LIMIT] = read_number,
-    [FIELD_TIME] = read_string, [FIELD_IDS] = read_ids,        [FIELD_UUIDS] = read_ids,
+    [FIELD_ANY] = read_span,      [FIELD_OBJECT] = read_span,    [FIELD_ARRAY] = read_span,
+    [FIELD_TEXT] = read_string,   [FIELD_ID] = read_string,      [FIELD_UUID] = read_string,
+    [FIELD_BOOL] = read_bool,     [FIELD_INTEGER] = read_number, [FIELD_LIMIT] = read_number,
+    [FIELD_CHOICE] = read_string, [FIELD_TIME] = read_string,    [FIELD_IDS] = read_ids,
+    [FIELD_UUIDS] = read_ids,
 };
 
 /* The field of a name; `count`: none. */

@@ -19,6 +19,7 @@ typedef enum field_kind {
     FIELD_BOOL,    /* `number`, 0 or 1 */
     FIELD_INTEGER, /* `number`, `least` to `most` */
     FIELD_LIMIT,   /* `number`, brought into `least` to `most` */
+    FIELD_CHOICE,  /* one of `choices`: its place there in `number` */
     FIELD_TIME,    /* RFC 3339 with an offset: `number`, microseconds since 1970 */
     FIELD_IDS,     /* an array of up to `most` card ids: `json`, how many in `count` */
     FIELD_UUIDS    /* the same of UUIDs */
@@ -30,6 +31,7 @@ typedef struct field {
     bool required;
     size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
     int64_t least, most;
+    const char *const *choices; /* NULL ends them */
 } field;
 
 /* More than `repeats` ever is. */

@@ -1,65 +1,11 @@
 /*
- * handlers.c: the table of routes, the small endpoints, and what the larger handlers share.
+ * handlers.c: the small endpoints, and what the larger handlers share.
  */
 #include "server/handlers.h"
-#include "server/auth.h"
 
 #include <inttypes.h>
+#include "server/auth.h"
 #include "cardbox/limits.h"
-
-const route ROUTES[] = {
-    {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", ROUTE_NO_BODY, SCOPE_READ,
-     handle_card},
-    {"POST", "/projects/{project_id}/cards/batch", "getCards", ROUTE_JSON, SCOPE_READ,
-     handle_cards_batch},
-    {"GET", "/projects/{project_id}/boxes/{box_id}", "getBox", ROUTE_NO_BODY, SCOPE_READ,
-     handle_box},
-    {"GET", "/projects/{project_id}/boxes/{box_id}/cards", "getBoxCards", ROUTE_NO_BODY, SCOPE_READ,
-     handle_box_cards},
-    {"POST", "/projects/{project_id}/boxes/batch", "getBoxes", ROUTE_JSON, SCOPE_READ,
-     handle_boxes_batch},
-    {"GET", "/projects/{project_id}/export", "exportProject", ROUTE_NO_BODY, SCOPE_READ,
-     handle_export},
-    {"POST", "/projects/{project_id}/import", "importProject", ROUTE_STREAM, SCOPE_WRITE,
-     handle_import},
-    {"POST", "/projects/{project_id}/cards", "addCards", ROUTE_JSON, SCOPE_WRITE, handle_add_cards},
-    {"GET", "/projects/{project_id}/cards", "listCards", ROUTE_NO_BODY, SCOPE_READ,
-     handle_list_cards},
-    {"DELETE", "/projects/{project_id}/cards/{card_id}", "deleteCard", ROUTE_NO_BODY, SCOPE_WRITE,
-     handle_delete_card},
-    {"GET", "/projects/{project_id}/cards/{card_id}/revisions", "getCardRevisions", ROUTE_NO_BODY,
-     SCOPE_READ, handle_card_revisions},
-    {"GET", "/projects/{project_id}/cards/{card_id}/boxes", "getCardBoxes", ROUTE_NO_BODY,
-     SCOPE_READ, handle_card_boxes},
-    {"POST", "/projects/{project_id}/boxes", "createBox", ROUTE_JSON, SCOPE_WRITE,
-     handle_create_box},
-    {"GET", "/projects/{project_id}/boxes", "listBoxes", ROUTE_NO_BODY, SCOPE_READ,
-     handle_list_boxes},
-    {"PUT", "/projects/{project_id}/boxes/{box_id}", "replaceBox", ROUTE_JSON, SCOPE_WRITE,
-     handle_replace_box},
-    {"DELETE", "/projects/{project_id}/boxes/{box_id}", "deleteBox", ROUTE_NO_BODY, SCOPE_WRITE,
-     handle_delete_box},
-    {"POST", "/projects/{project_id}/boxes/{box_id}/append", "appendToBox", ROUTE_JSON, SCOPE_WRITE,
-     handle_append},
-    {"POST", "/projects/{project_id}/boxes/{box_id}/fork", "forkBox", ROUTE_JSON, SCOPE_WRITE,
-     handle_fork_box},
-    {"GET", "/projects/{project_id}/boxes/{box_id}/log", "getBoxLog", ROUTE_NO_BODY, SCOPE_READ,
-     handle_box_log},
-    {"GET", "/healthz", "healthz", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
-    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, handle_health},
-    {"GET", "/readyz", "readyz", ROUTE_NO_BODY, SCOPE_OPEN, handle_ready},
-    {"GET", "/version", "version", ROUTE_NO_BODY, SCOPE_OPEN, handle_version},
-    {"GET", "/openapi.json", "openapi", ROUTE_NO_BODY, SCOPE_OPEN, handle_openapi},
-    {"GET", "/metrics", "metrics", ROUTE_NO_BODY, SCOPE_ADMIN, handle_metrics},
-    {"GET", "/docs", "docs", ROUTE_NO_BODY, SCOPE_OPEN, handle_docs},
-    {"GET", "/ui", "uiRedirect", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui_redirect},
-    {"GET", "/ui/", "ui", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui},
-    {"GET", "/ui/{file}", "uiFile", ROUTE_NO_BODY, SCOPE_OPEN, handle_ui_file},
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
-};
-
-_Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
-               "requests are counted by number of their route");
 
 static const char OPENAPI[] =
 #include "openapi.inc"
@@ -210,12 +156,17 @@ static size_t row_bytes(const store_rows *rows, int row, int columns)
     return bytes;
 }
 
-bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns)
+size_t handler_bytes(const join_rows *found, size_t keys, int columns)
 {
-    size_t bytes = 0, most = (size_t)r->shared->set->response_max;
+    size_t bytes = 0;
     for (int i = found->start[0]; i < found->start[keys]; i++)
         bytes += row_bytes(found->rows, found->row[i], columns);
-    if (bytes <= most)
+    return bytes;
+}
+
+bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns)
+{
+    if (handler_bytes(found, keys, columns) <= (size_t)r->shared->set->response_max)
         return true;
     fault_answer_budget(r);
     return false;

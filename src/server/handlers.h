@@ -28,6 +28,7 @@ void handle_replace_box(request *r);
 void handle_fork_box(request *r);
 void handle_delete_box(request *r);
 void handle_box_log(request *r);
+void handle_box_context(request *r);
 void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);
@@ -68,6 +69,9 @@ void *handler_take(request *r, size_t count, size_t size);
 
 /* Columns of cards_get and of boxes_read. */
 enum { CARD_COLUMNS = CARD_FIRST + 10, BOX_COLUMNS = BOX_COL_CARD + 10 };
+
+/* Bytes in the rows of `keys` keys, of so many columns. */
+size_t handler_bytes(const join_rows *found, size_t keys, int columns);
 
 /* Whether the rows of `keys` keys, of so many columns, fit the response budget; answered if not. */
 bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns);

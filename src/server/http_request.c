@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/fault.h"
-#include "server/handlers.h"
 #include "server/head.h"
 #include "server/http_exchange.h"
 #include "server/http_frame.h"
@@ -131,8 +130,6 @@ static bool check_writable(request *r)
     return false;
 }
 
-/* What a change takes of the headers that make it safe. One that is ignored would be believed in.
- */
 static bool check_conditions(request *r, const head *h)
 {
     const route *to = r->match.route;
@@ -141,10 +138,9 @@ static bool check_conditions(request *r, const head *h)
         return true;
     if (h->none_match)
         ignored = "If-None-Match";
-    else if (h->if_match.ptr != NULL && to->handle != handle_replace_box)
+    else if (h->if_match.ptr != NULL && (to->takes & TAKES_IF_MATCH) == 0)
         ignored = "If-Match";
-    else if (h->idempotency_key.ptr != NULL &&
-             (to->handle == handle_create_box || to->handle == handle_fork_box))
+    else if (h->idempotency_key.ptr != NULL && (to->takes & TAKES_KEY) == 0)
         ignored = "Idempotency-Key";
     if (ignored == NULL)
         return true;
@@ -203,7 +199,8 @@ static bool check_body(request *r, const head *h)
     if (r->match.route->body == ROUTE_NO_BODY)
         return true;
     if (!head_is_json(h) || h->encoded) {
-        fault_answer(r, FAULT_MEDIA_TYPE, NULL, "the body must be application/json%s",
+        fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
+                     "the body must be application/json%s",
                      h->encoded ? " without a content encoding" : "");
         return false;
     }

@@ -104,7 +104,7 @@ path_result path_decode(url_path *out, view raw, arena *memory, const char **rea
     while (known && at <= raw.len) {
         const char *slash = at == raw.len ? NULL : memchr(raw.ptr + at, '/', raw.len - at);
         size_t len = slash == NULL ? raw.len - at : (size_t)(slash - raw.ptr) - at;
-        out->folder = len == 0 && at == raw.len && out->count > 0;
+        out->folder = len == 0 && at == raw.len;
         if (out->folder)
             break;
         known = len > 0 && out->count < PATH_SEGMENTS_MAX;

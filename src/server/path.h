@@ -20,7 +20,7 @@ typedef enum path_result {
 typedef struct url_path {
     view segments[PATH_SEGMENTS_MAX];
     size_t count;
-    bool folder; /* a '/' stands at its end */
+    bool folder; /* a '/' stands at its end; the root is one */
 } url_path;
 
 /* Cuts a target at its first '?'. An absolute one, "http://host/path", loses scheme and host. */

@@ -84,13 +84,18 @@ route_class route_class_of(const route *r)
     return CLASS_READ;
 }
 
-void route_print(FILE *out, const route *table)
+const char *route_scope_name(route_scope scope)
 {
     static const char *const SCOPES[] = {[SCOPE_OPEN] = "open",
                                          [SCOPE_READ] = "read",
                                          [SCOPE_WRITE] = "write",
                                          [SCOPE_TASKS] = "tasks",
                                          [SCOPE_ADMIN] = "admin"};
+    return SCOPES[scope];
+}
+
+void route_print(FILE *out, const route *table)
+{
     for (const route *r = table; r->method != NULL; r++)
-        fprintf(out, "%s %s %s\n", r->method, r->pattern, SCOPES[r->scope]);
+        fprintf(out, "%s %s %s\n", r->method, r->pattern, route_scope_name(r->scope));
 }

@@ -12,7 +12,7 @@
 struct request;
 
 /* Segments in braces of a pattern, in order. */
-#define ROUTE_PARAMS_MAX 2
+#define ROUTE_PARAMS_MAX 3
 
 typedef enum route_body {
     ROUTE_NO_BODY, /* one that comes all the same is read and ignored */
@@ -29,12 +29,17 @@ typedef enum route_scope {
     SCOPE_ADMIN
 } route_scope;
 
+/* Which of the headers that make a change safe it takes, or may ignore since it is safe anyway. Any
+ * other is refused: one that is ignored would be believed in. */
+enum { TAKES_NONE = 0, TAKES_KEY = 1 /* Idempotency-Key */, TAKES_IF_MATCH = 2 };
+
 typedef struct route {
     const char *method;
     const char *pattern; /* "/projects/{project_id}/cards/{card_id}" */
     const char *name;    /* OpenAPI's operationId, for logs */
     route_body body;
     route_scope scope;
+    unsigned takes;                    /* of a change */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
                                         * ROUTE_STREAM, its head */
 } route;
@@ -49,6 +54,9 @@ typedef struct route_match {
 extern const route ROUTES[];
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
+
+/* "read", "write", ... */
+const char *route_scope_name(route_scope scope);
 
 /* What it counts as. */
 route_class route_class_of(const route *r);

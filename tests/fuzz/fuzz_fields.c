@@ -8,7 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, COUNT };
+enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
+
+static const char *const CHOICES[] = {"on", "off", NULL};
 
 static const field BODY[COUNT] = {
     [ANY] = {.name = "a", .kind = FIELD_ANY, .required = true},
@@ -23,6 +25,7 @@ static const field BODY[COUNT] = {
     [TIME] = {.name = "w", .kind = FIELD_TIME},
     [IDS] = {.name = "s", .kind = FIELD_IDS, .least = 1, .most = 5},
     [UUIDS] = {.name = "v", .kind = FIELD_UUIDS, .most = 5},
+    [CHOICE] = {.name = "c", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
 static const field QUERY[] = {
@@ -31,6 +34,7 @@ static const field QUERY[] = {
     {.name = "w", .kind = FIELD_TIME},
     {.name = "i", .kind = FIELD_ID, .most = 8, .repeats = 2},
     {.name = "q.", .kind = FIELD_TEXT, .most = 8, .repeats = 2},
+    {.name = "c", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
 static void require(bool good)
@@ -62,6 +66,7 @@ static void check_body(const field_value *values)
     require(!values[LIMIT].given || (values[LIMIT].number >= 1 && values[LIMIT].number <= 9));
     require(!values[IDS].given || (values[IDS].count >= 1 && values[IDS].count <= 5));
     require(values[UUIDS].count <= 5);
+    require(values[CHOICE].number >= 0 && values[CHOICE].number <= 1);
 }
 
 static void run_body(view text)

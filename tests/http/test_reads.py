@@ -167,7 +167,7 @@ def test_targets():
     """Absolute targets, escapes, dots: an id is an id."""
     server = prepare()
     host = f"127.0.0.1:{server.port}"
-    for target, status in ((f"http://{host}/healthz", 200), (f"http://{host}", 404),
+    for target, status in ((f"http://{host}/healthz", 200), (f"http://{host}", 308),
                            ("/%68ealthz", 200), ("/healthz/", 404), ("//healthz", 404),
                            ("/projects/red/cards/..", 404), ("/projects/../red/cards/card-1", 404),
                            ("/projects/red/cards/%zz", 400), ("/projects/red/cards/a%00", 400),

@@ -176,6 +176,17 @@ def test_forms_of_the_header():
         assert answer.status == status, (lines, answer)
 
 
+def test_what_is_needed_is_said():
+    """The scope and the reach, which are no secret; not what of it the token lacks."""
+    _, server, secrets = scene()
+    headers = bearer(secrets["read of a"])
+    for method, path, needed in (("DELETE", "/projects/a/cards/x", "the scope write, for this project"),
+                                 ("GET", "/projects/b/cards/x", "the scope read, for this project"),
+                                 ("GET", "/metrics", "the scope admin, for all projects")):
+        refused = server.request(method, path, None, headers)
+        assert refused.status == 403 and refused.json()["detail"]["hint"] == f"it needs {needed}", refused
+
+
 def test_other_projects_can_not_be_told_from_none():
     """403 with the same text, whether there is such a project, card or box or not."""
     _, server, secrets = scene()

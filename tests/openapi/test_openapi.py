@@ -174,6 +174,7 @@ CARD = "/projects/{project_id}/cards/{card_id}"
 CARDS = "/projects/{project_id}/cards/batch"
 A_BOX = "/projects/{project_id}/boxes/{box_id}"
 BOX_CARDS = "/projects/{project_id}/boxes/{box_id}/cards"
+BOX_CONTEXT = "/projects/{project_id}/boxes/{box_id}/context"
 BOXES = "/projects/{project_id}/boxes/batch"
 EXPORT = "/projects/{project_id}/export"
 IMPORT = "/projects/{project_id}/import"
@@ -255,6 +256,11 @@ REQUESTS = [
     ("POST", A_BOX + "/fork", BOX_4 + "/fork", {"at_version": 1, "at_length": 1}, 422),
     ("GET", A_BOX + "/log", BOX_4 + "/log", None, 200),
     ("GET", A_BOX + "/log", NO_BOX + "/log", None, 404),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context", None, 200),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=anthropic", None, 200),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "2/context?format=entries&limit=1", None, 200),
+    ("GET", BOX_CONTEXT, "/projects/demo/boxes/" + BOX + "1/context?format=x", None, 422),
+    ("GET", BOX_CONTEXT, NO_BOX + "/context", None, 404),
     ("DELETE", A_BOX, BOX_4, None, 200),
     ("DELETE", A_BOX, NO_BOX, None, 404),
     ("PUT", A_BOX, BOX_4, {"card_ids": ["c"]}, 410),
@@ -264,6 +270,7 @@ REQUESTS = [
     ("GET", "/version", "/version", None, 200),
     ("GET", "/metrics", "/metrics", None, 200),
     ("GET", "/docs", "/docs", None, 200),
+    ("GET", "/", "/", None, 308),
     ("GET", "/ui", "/ui", None, 308),
     ("GET", "/ui/", "/ui/", None, 200),
     ("GET", "/ui/{file}", "/ui/app.js", None, 200),

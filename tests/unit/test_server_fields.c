@@ -9,7 +9,9 @@
 #include <cmocka.h>
 #include "server/fields.h"
 
-enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, COUNT };
+enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
+
+static const char *const CHOICES[] = {"on", "off", NULL};
 
 static const field TABLE[COUNT] = {
     [ANY] = {.name = "any", .kind = FIELD_ANY},
@@ -24,6 +26,7 @@ static const field TABLE[COUNT] = {
     [TIME] = {.name = "time", .kind = FIELD_TIME},
     [IDS] = {.name = "ids", .kind = FIELD_IDS, .least = 1, .most = 3},
     [UUIDS] = {.name = "uuids", .kind = FIELD_UUIDS, .most = 3},
+    [CHOICE] = {.name = "choice", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
 static const field NEEDED[] = {{.name = "any", .kind = FIELD_ANY, .required = true},
@@ -77,7 +80,7 @@ static void takes_each_kind(void **state)
         read_body("{\"any\": [1 ,2] ,\"object\":{},\"array\":[ ],\"te\\u0078t\":\"\\u0061\\n\","
                   "\"id\":\"a/b\",\"uuid\":\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\",\"bool\":true,"
                   "\"integer\":9.0,\"limit\":1e3,\"time\":\"1970-01-01T01:00:00.5+01:00\","
-                  "\"ids\":[\"a\",\"a\"],\"uuids\":[]}"),
+                  "\"ids\":[\"a\",\"a\"],\"uuids\":[],\"choice\":\"off\"}"),
         SHAPE_OK);
     for (size_t i = 0; i < COUNT; i++)
         assert_true(values[i].given);
@@ -90,6 +93,7 @@ static void takes_each_kind(void **state)
     assert_int_equal(values[LIMIT].number, 9);
     assert_int_equal(values[TIME].number, 500000);
     assert_int_equal(values[IDS].count, 2);
+    assert_int_equal(values[CHOICE].number, 1);
     assert_text(values[IDS].json.text, "[\"a\",\"a\"]");
 }
 
@@ -132,6 +136,9 @@ static void names_each_fault(void **state)
         {"{\"ids\":[]}", "{\"type\":\"too_short\",\"loc\":[\"body\",\"ids\"]"},
         {"{\"ids\":[\"a\",null]}", "{\"type\":\"string_type\",\"loc\":[\"body\",\"ids\",1]"},
         {"{\"ids\":[\"a\\t\"]}", "{\"type\":\"value_error\",\"loc\":[\"body\",\"ids\",0]"},
+        {"{\"choice\":\"of\"}", "{\"type\":\"enum\",\"loc\":[\"body\",\"choice\"],"
+                                "\"msg\":\"Input should be one of: on, off\""},
+        {"{\"choice\":true}", "{\"type\":\"string_type\",\"loc\":[\"body\",\"choice\"]"},
         {"{\"uuids\":[\"a\"]}", "{\"type\":\"uuid_parsing\",\"loc\":[\"body\",\"uuids\",0]"},
         {"{\"x\\u0000\":1}", "{\"type\":\"extra_forbidden\",\"loc\":[\"body\",\"x\\u0000\"]"},
         {"{\"Text\":\"a\"}", "{\"type\":\"extra_forbidden\",\"loc\":[\"body\",\"Text\"]"},
@@ -163,7 +170,7 @@ static void judges_in_order(void **state)
 
 /* --- queries --- */
 
-enum { Q_TEXT, Q_LIMIT, Q_TIME, Q_CALL, Q_META, Q_COUNT };
+enum { Q_TEXT, Q_LIMIT, Q_TIME, Q_CALL, Q_META, Q_CHOICE, Q_COUNT };
 
 static const field QUERY[Q_COUNT] = {
     [Q_TEXT] = {.name = "text", .kind = FIELD_TEXT, .most = 9},
@@ -171,6 +178,7 @@ static const field QUERY[Q_COUNT] = {
     [Q_TIME] = {.name = "time", .kind = FIELD_TIME},
     [Q_CALL] = {.name = "call", .kind = FIELD_ID, .most = 9, .repeats = 2},
     [Q_META] = {.name = "meta.", .kind = FIELD_TEXT, .most = 9, .repeats = 3},
+    [Q_CHOICE] = {.name = "choice", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
 static shape_result read_query(const char *query, bool lenient)
@@ -185,11 +193,12 @@ static void takes_parameters(void **state)
 {
     (void)state;
     assert_int_equal(read_query("&text=a+b%26&limit=%2020&&call=x&call=y&meta.a.b=1&meta.%C3%A9=&"
-                                "time=2025-01-01T00:00:00%2B01:00",
+                                "time=2025-01-01T00:00:00%2B01:00&choice=on",
                                 false),
                      SHAPE_OK);
     assert_text(values[Q_TEXT].text, "a b&");
     assert_int_equal(values[Q_LIMIT].number, 9);
+    assert_true(values[Q_CHOICE].given && values[Q_CHOICE].number == 0);
     assert_int_equal(values[Q_CALL].count, 2);
     assert_text(values[Q_CALL].list[1].text, "y");
     assert_int_equal(values[Q_META].count, 2);
@@ -213,6 +222,7 @@ static void refuses_parameters(void **state)
         {"a%22b=1", SHAPE_FAULTS, "[\"query\",\"a\\\"b\"]"},
         {"meta.=1", SHAPE_FAULTS, "extra_forbidden"},
         {"text=a&text=a", SHAPE_FAULTS, "given once"},
+        {"choice=On", SHAPE_FAULTS, "on, off"},
         {"limit=x", SHAPE_FAULTS, "int_parsing"},
         {"limit", SHAPE_FAULTS, "int_parsing"},
         {"text=1234567890", SHAPE_FAULTS, "string_too_long"},

@@ -90,8 +90,8 @@ static void decodes_segments(void **state)
 
 static void knows_what_is_no_path(void **state)
 {
-    static const char *const UNKNOWN[] = {
-        "", "/", "a", "*", "//", "/a//", "/a//b", "//a", "/1/2/3/4/5/6/7/8/9"};
+    static const char *const UNKNOWN[] = {"",     "a",     "*",   "//",
+                                          "/a//", "/a//b", "//a", "/1/2/3/4/5/6/7/8/9"};
     static const char *const MALFORMED[] = {"/%",     "/%a",   "/%g0",      "/%0g", "/a%00b",
                                             "/%ff",   "/%C3",  "/\xC3",     "/a b", "/a\tb",
                                             "/a\x7F", "/\x01", "/%ED%A0%80"};
@@ -115,6 +115,9 @@ static void tells_a_folder(void **state)
     assert_int_equal(found.count, 2);
     assert_int_equal(decode(&found, VIEW("/a/b")), PATH_OK);
     assert_false(found.folder);
+    assert_int_equal(decode(&found, VIEW("/")), PATH_OK);
+    assert_true(found.folder);
+    assert_int_equal(found.count, 0);
 }
 
 /* --- queries --- */

@@ -9,11 +9,11 @@
 #include "server/request.h"
 
 static const route TABLE[] = {
-    {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, NULL},
-    {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, NULL},
-    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, NULL},
-    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, NULL},
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, NULL},
+    {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, TAKES_NONE, NULL},
+    {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, TAKES_NONE, NULL},
+    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, NULL},
+    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, NULL},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, NULL},
 };
 
 static url_path cut(const char *text)

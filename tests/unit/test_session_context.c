@@ -384,11 +384,19 @@ static void cards_become_messages(void **state)
          .content = VIEW("{\"__type__\":\"JsonContent\",\"data\":{\"n\":[1.50]}}"),
          .metadata = VIEW("{\"role\":\"user\"}"),
          .text = VIEW("{\"card_id\":\"6\"}")},
+        {.card_id = VIEW("7"), /* and these become none, whatever role they name */
+         .content = VIEW("{\"__type__\":\"ToolContent\",\"tools\":[]}"),
+         .metadata = VIEW("{\"type\":\"sys.tools\",\"role\":\"system\"}"),
+         .text = VIEW("{\"card_id\":\"7\"}")},
+        {.card_id = VIEW("8"),
+         .content = VIEW("{}"),
+         .metadata = VIEW("{\"type\":\"meta.parent_pointer\"}"),
+         .text = VIEW("{\"card_id\":\"8\"}")},
     };
 
     (void)state;
     assert_cards(
-        CARDS, 6, CONTEXT_OPENAI,
+        CARDS, 8, CONTEXT_OPENAI,
         "[{\"role\":\"user\",\"content\":\"do\\u00e9\"},"
         "{\"role\":\"assistant\",\"content\":\"thinking\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
         "\"function\",\"function\":{\"name\":\"find\",\"arguments\":\"{\\\"q\\\":1.0}\"}},"
@@ -405,7 +413,7 @@ static void cards_become_messages(void **state)
                  "\"find\",\"input\":{\"q\":1.0}}]},{\"role\":\"user\",\"content\":[{\"type\":"
                  "\"tool_result\",\"tool_use_id\":\"c1\",\"content\":[{\"type\":\"text\",\"text\":"
                  "\"No result provided\"}],\"is_error\":true}]}]");
-    assert_cards(CARDS + 5, 1, CONTEXT_ENTRIES, "[{\"card_id\":\"6\"}]");
+    assert_cards(CARDS + 5, 3, CONTEXT_ENTRIES, "[{\"card_id\":\"6\"}]");
 }
 
 /* --- settings --- */

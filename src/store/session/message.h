@@ -166,7 +166,7 @@ typedef struct context_card {
     view text;         /* the card as JSON, for the format of entries */
 } context_card;
 
-/* Adds the message that a card gives. */
+/* Adds the message that a card gives; sys.tools and meta.parent_pointer give none. */
 void context_add_card(context *ctx, const context_card *card);
 
 /* Rule 4: every call answered once and right behind it. */

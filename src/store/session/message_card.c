@@ -186,8 +186,19 @@ static void add_call(context *ctx, const context_card *card)
     add_listed_calls(ctx, last, card);
 }
 
+/* The list of tools has a place of its own in a model's request, and what a box was made from is
+ * for auditors: neither was said to anybody, whatever role such a card names. */
+static bool is_said(const context_card *card)
+{
+    scan_value type = scan_find(scan_whole(card->metadata), "type");
+
+    return !session_says(type, "sys.tools") && !session_says(type, "meta.parent_pointer");
+}
+
 void context_add_card(context *ctx, const context_card *card)
 {
+    if (!is_said(card))
+        return;
     const char *class = content_class_of(scan_whole(card->content));
     context_role role = card_role(ctx, card, class);
     context_message *message;

@@ -1,0 +1,44 @@
+/*
+ * context_view.h: the context of a leaf or of a box as the answer to a request: the parameters that
+ * all of them take, their bounds, and the JSON from the format on. Knows no rows.
+ */
+#ifndef SERVER_CONTEXT_VIEW_H
+#define SERVER_CONTEXT_VIEW_H
+
+#include "server/handlers.h"
+#include "store/session/context.h"
+
+/*
+ * Bytes of what a context is made of. It is built in the loop, where others wait meanwhile, and
+ * this takes about a tenth of a second; Anthropic's API takes requests of 32 MB, and no model reads
+ * as much text.
+ */
+#define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
+
+extern const char *const CONTEXT_FORMATS[], *const CONTEXT_REPAIRS[];
+
+#define CONTEXT_FORMAT_FIELD                                                                       \
+    {                                                                                              \
+        .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS                         \
+    }
+#define CONTEXT_REPAIR_FIELD                                                                       \
+    {                                                                                              \
+        .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
+    }
+
+typedef struct context_wish {
+    context_format format;
+    bool repair;
+} context_wish;
+
+context_wish context_wish_of(const field_value *format, const field_value *repair);
+
+/* Whether so many bytes of rows may be made into a context; answered if not. */
+bool context_check_input(request *r, size_t bytes);
+
+/* Writes the context, and appends to the object that was begun `"format"`, `"repair"`, `"system"`
+ * where there is one, `"messages"`, `"digests"` and `"report"`. `out` keeps the digests; free it in
+ * any case. False: answered. */
+bool context_view_add(request *r, context_output *out, context *ctx, const context_wish *wish);
+
+#endif

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""GET .../boxes/{b}/context: the messages for an LLM of a box's cards, in every format, as the APIs
+take them, with broken pairs too; pages of a box by offset; what is refused."""
+
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+import llm_rules
+from cardbox_test import LIGHT, Postgres, Server
+
+FORMATS = ("openai", "anthropic", "entries")
+ROUNDS = 20 if LIGHT else 60
+
+
+@cardbox_test.once
+def server():
+    return Server(Postgres.shared().database())
+
+
+def add(project, cards):
+    answer = server().post(f"/projects/{project}/cards", {"cards": cards})
+    assert answer.status == 200, answer
+
+
+def make_box(project, ids):
+    answer = server().post(f"/projects/{project}/boxes", {"card_ids": ids})
+    assert answer.status == 200, answer
+    return answer.json()["box_id"]
+
+
+def context_of(project, box, query="", status=200):
+    answer = server().get(f"/projects/{project}/boxes/{box}/context{query}")
+    assert answer.status == status, (query, answer)
+    if status == 200:
+        llm_rules.check(answer.json())
+    return answer.json()
+
+
+def text(card_id, role, says, **more):
+    return {"card_id": card_id, "content": {"__type__": "TextContent", "text": says},
+            "metadata": {"role": role}, **more}
+
+
+def call(card_id, call_id, name="find", **arguments):
+    return {"card_id": card_id, "type": "tool.call", "tool_call_id": call_id,
+            "content": {"__type__": "ToolCallContent", "tool_name": name, "arguments": arguments,
+                        "status": "called"}}
+
+
+def result(card_id, call_id, says):
+    return {"card_id": card_id, "type": "tool.result", "tool_call_id": call_id,
+            "content": {"__type__": "ToolResultContent", "status": "success", "result": says,
+                        "error": None, "after_execution": "suspend"}}
+
+
+TURN = [text("profile", "system", "be brief"), text("ask", "user", "find it"),
+        {"card_id": "tools", "type": "sys.tools", "metadata": {"role": "system"},
+         "content": {"__type__": "ToolContent", "tools": [{"name": "find"}]}},
+        {"card_id": "pointer", "type": "meta.parent_pointer", "content": {"parent": "x"}},
+        text("think", "assistant", "I look"), call("call-1", "c1", q=1), result("result-1", "c1", "here"),
+        call("call-2", "c2", q=2)]
+
+
+@cardbox_test.once
+def turn():
+    add("turn", TURN)
+    return make_box("turn", [card["card_id"] for card in TURN] + ["gone", "gone"])
+
+
+def test_formats():
+    openai = context_of("turn", turn())
+    assert openai["messages"] == [
+        {"role": "system", "content": "be brief"}, {"role": "user", "content": "find it"},
+        {"role": "assistant", "content": "I look", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "here"},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c2", "type": "function", "function": {"name": "find", "arguments": '{"q": 2}'}}]},
+        {"role": "tool", "tool_call_id": "c2", "content": "No result provided"}], openai["messages"]
+    assert (openai["format"], openai["repair"], "system" in openai) == ("openai", "on", False)
+    assert openai["cards"] == openai["length"] == len(TURN) + 2 and openai["version"] == 1
+    assert openai["missing_card_ids"] == ["gone"]
+    assert openai["report"]["repairs"] == [{"repair": "synthetic_result", "entry": "call-2",
+                                            "call": "c2"}], openai["report"]
+    anthropic = context_of("turn", turn(), "?format=anthropic")
+    assert anthropic["system"] == [{"type": "text", "text": "be brief"}]
+    assert [message["role"] for message in anthropic["messages"]] == \
+        ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_entries_are_cards():
+    """In the format of entries: the cards that give messages, as they are shown elsewhere."""
+    entries = context_of("turn", turn(), "?format=entries")["messages"]
+    shown = [server().get(f"/projects/turn/cards/{card}").json()
+             for card in ("profile", "ask", "think", "call-1", "result-1", "call-2")]
+    assert entries[:-1] == shown
+    assert entries[-1]["tool_call_id"] == "c2" and entries[-1]["type"] == "tool.result"
+
+
+def test_without_repair():
+    raw = context_of("turn", turn(), "?format=entries&repair=off")
+    assert raw["repair"] == "off" and raw["report"]["repairs"] == []
+    assert [card["card_id"] for card in raw["messages"]] == \
+        ["profile", "ask", "think", "call-1", "result-1", "call-2"]
+
+
+def test_tail_and_moments():
+    """The last cards, and the box as it was."""
+    box = make_box("turn", ["profile", "ask"])
+    server().post(f"/projects/turn/boxes/{box}/append", {"card_ids": ["think"]})
+    assert context_of("turn", box, "?limit=1")["messages"] == [
+        {"role": "assistant", "content": "I look"}]
+    was = context_of("turn", box, "?at_version=1")
+    assert len(was["messages"]) == 2 and was["version"] == 1 and was["cards"] == 2
+    assert len(context_of("turn", box, "?at_length=1")["messages"]) == 1
+    never = context_of("turn", box, "?at_version=7", status=404)
+    assert "never" in never["detail"]["error_message"], never
+    # An orphan at the cut is left out, and the report says so.
+    box = make_box("turn", ["call-1", "result-1"])
+    cut = context_of("turn", box, "?limit=1")
+    assert cut["messages"] == [] and cut["report"]["repairs"][0]["repair"] == "orphan_result", cut
+
+
+def test_prefixes():
+    """What two contexts have in common has the same digests."""
+    box = make_box("turn", ["profile", "ask"])
+    before = context_of("turn", box)["digests"]
+    server().post(f"/projects/turn/boxes/{box}/append", {"card_ids": ["think"]})
+    after = context_of("turn", box)["digests"]
+    assert after[:2] == before and len(after) == 3
+
+
+def test_etag():
+    path = f"/projects/turn/boxes/{turn()}/context"
+    first = server().get(path)
+    assert server().get(path).body == first.body
+    assert server().get(path, {"If-None-Match": first.header("ETag")}).status == 304
+
+
+def test_refusals():
+    box = turn()
+    for query in ("?format=xml", "?format=", "?repair=yes", "?limit=0", "?limit=x", "?limit=10001",
+                  "?formt=openai", "?format=openai&format=openai", "?at_version=1&at_length=1",
+                  "?leaf=x"):
+        context_of("turn", box, query, status=422)
+    fault, = context_of("turn", box, "?format=xml", status=422)["detail"]
+    assert fault["loc"] == ["query", "format"] and "openai, anthropic, entries" in fault["msg"]
+    for missing in ("nothing", "01970000-0000-7000-8000-000000000009"):
+        assert context_of("turn", missing, status=404)["detail"]["error_message"] == "box not found"
+    assert server().get(f"/projects/other/boxes/{box}/context").status == 404
+    assert server().request("POST", f"/projects/turn/boxes/{box}/context").status == 405
+
+
+def test_odd_cards():
+    """Whatever a card holds, the others are readable and the APIs take what comes out."""
+    odd = [None, 1, "", "bare", [], {}, {"__type__": "TextContent", "text": ""}, "\u0000", "\ud800x",
+           {"__type__": "ImageFileContent", "uri": "https://h/x.png", "checksum": "c"}, 1e999]
+    cards = [{"card_id": f"odd-{at}", "content": content,
+              "metadata": {"role": ("user", "assistant", "tool", "system", "no")[at % 5]}}
+             for at, content in enumerate(odd[1:-1])]
+    cards += [{"card_id": f"calls-{at}", "content": "x", "metadata": {"role": "assistant"},
+               "tool_calls": calls}
+              for at, calls in enumerate(([], [None], [{}], [{"id": "a", "name": "b" * 99}],
+                                          [{"id": "a"}, {"id": "a"}], [{"id": 7, "name": []}]))]
+    add("odd", cards)
+    ids = [card["card_id"] for card in cards]
+    for form in FORMATS:
+        context_of("odd", make_box("odd", ids + ids[::-1]), f"?format={form}")
+        context_of("odd", make_box("odd", []), f"?format={form}")
+
+
+def some_cards(rng, count):
+    """A conversation with broken pairs: calls twice, results of nothing, late and doubled ones."""
+    for at in range(count):
+        which = rng.randrange(6)
+        card_id, call_id = f"r{rng.randrange(10 ** 9)}-{at}", f"c{rng.randrange(8)}"
+        if which == 0:
+            yield text(card_id, "user", rng.choice(["go", " ", "on"]))
+        elif which == 1:
+            yield call(card_id, call_id, q=at)
+        elif which == 2:  # one tool.result card a call: others say it in their role alone
+            yield {"card_id": card_id, "content": "out", "metadata": {"role": "tool"},
+                   "tool_call_id": call_id}
+        elif which == 3:
+            yield text(card_id, "assistant", "hm ", tool_calls=[
+                {"id": call_id, "type": "function", "function": {"name": "f", "arguments": "{}"}}])
+        else:
+            yield text(card_id, rng.choice(["system", "assistant"]), "x")
+
+
+def test_broken_pairs():
+    rng = random.Random(int(os.environ.get("CARDBOX_TEST_SEED", "7")))
+    for turn_number in range(ROUNDS):
+        cards = list(some_cards(rng, rng.randrange(1, 25)))
+        add("pairs", cards)
+        box = make_box("pairs", [card["card_id"] for card in cards])
+        for form in FORMATS:
+            path = f"/projects/pairs/boxes/{box}/context?format={form}"
+            first, again = server().get(path), server().get(path)
+            assert first.status == 200 and first.body == again.body, (turn_number, first)
+            try:
+                llm_rules.check(first.json())
+            except AssertionError as fault:
+                raise AssertionError(f"{fault}\n{json.dumps(cards)}") from None
+
+
+def test_long_box():
+    """Ten thousand cards are a context; more are asked for in part."""
+    add("long", [text("c", "user", "again")])
+    box = make_box("long", ["c"] * 10000)
+    whole = context_of("long", box)
+    assert whole["cards"] == 10000 and len(whole["messages"]) == 10000
+    server().post(f"/projects/long/boxes/{box}/append", {"card_ids": ["c"]})
+    refused = context_of("long", box, status=413)["detail"]
+    assert "10000 cards" in refused["error_message"] and "limit=" in refused["hint"], refused
+    assert context_of("long", box, "?limit=10000")["cards"] == 10000
+
+
+def test_budget():
+    add("big", [text(f"big-{at}", "user", "x" * 3000000) for at in range(1)])
+    refused = context_of("big", make_box("big", ["big-0"] * 12), status=413)["detail"]
+    assert refused["error_code"] == "too_large" and "limit=" in refused["hint"], refused
+    assert context_of("big", make_box("big", ["big-0"] * 9))["cards"] == 9
+
+
+# --- a box page by page ---
+
+
+def test_offset():
+    ids = [f"p{at}" for at in range(150)]
+    box = make_box("pages", ids)
+    add("pages", [text(card, "user", card) for card in ids])
+    path = f"/projects/pages/boxes/{box}"
+    for offset, limit in ((0, 1), (0, 500), (60, 10), (63, 2), (149, 5), (150, 5), (9 ** 12, 5)):
+        query = f"?offset={offset}&limit={limit}"
+        part = server().get(path + query).json()
+        assert part["card_ids"] == ids[offset:offset + limit], (query, part)
+        assert part["length"] == 150 and part["version"] == 1
+        cards = server().get(f"{path}/cards{query}").json()
+        assert [card["card_id"] for card in cards] == ids[offset:offset + limit], query
+    assert server().get(path + "?offset=3").json()["card_ids"] == ids[3:]
+    server().post(path + "/append", {"card_ids": ["q"]})
+    assert server().get(path + "?offset=149&at_version=1").json()["card_ids"] == ids[149:]
+    assert server().get(path + "?limit=x").status == 200, "a limit without an offset is ignored"
+    for query in ("?offset=-1", "?offset=x", "?offset=1&limit=x"):
+        assert server().get(path + query).status == 422, query
+
+
+# --- small things that clients see ---
+
+
+def test_root():
+    answer = server().get("/")
+    assert answer.status == 308 and answer.header("Location") == "ui/", answer
+
+
+def test_hint_for_a_body_of_another_type():
+    answer = server().request("POST", "/projects/p/cards", b"{}", {"Content-Type": "text/plain"})
+    assert answer.status == 415 and "Content-Type: application/json" in answer.json()["detail"]["hint"]
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

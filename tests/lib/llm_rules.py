@@ -1,0 +1,153 @@
+"""What the APIs of OpenAI (chat completions) and Anthropic (messages) ask of a list of messages.
+
+Written from their published rules, over the JSON that would be sent; knows nothing of how CardBox
+builds a context. openai(messages) and anthropic(messages, system) raise AssertionError with the
+rule that is broken.
+"""
+
+import re
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+ANTHROPIC_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def openai(messages):
+    assert isinstance(messages, list), "messages must be an array"
+    open_calls, seen = set(), set()
+    for number, message in enumerate(messages):
+        try:
+            _openai_message(message, open_calls, seen)
+        except AssertionError as fault:
+            raise AssertionError(f"openai, message {number}: {fault}: {message}") from None
+    assert not open_calls, f"openai: the last calls must be answered: {open_calls}"
+
+
+def _openai_message(message, open_calls, seen):
+    role = message["role"]
+    assert role in ("system", "user", "assistant", "tool"), "unknown role"
+    if role == "tool":
+        call = message["tool_call_id"]
+        assert call in open_calls, "a tool's message must answer a call right before it, once"
+        open_calls.remove(call)
+        _openai_content(message["content"], role)
+        return
+    assert not open_calls, f"calls {open_calls} must be answered before the next message"
+    calls = message.get("tool_calls")
+    if role != "assistant" or calls is None:
+        assert calls is None, "only assistants make calls"
+        _openai_content(message["content"], role)
+        return
+    if message["content"] is not None:
+        _openai_content(message["content"], role)
+    assert calls, "tool_calls may not be empty"
+    for call in calls:
+        assert 0 < len(call["id"]) <= 40, "a call's id has 1 to 40 characters"
+        assert call["id"] not in seen, "ids of calls must be unique"
+        assert call["type"] == "function", "a call is a function's"
+        assert NAME.match(call["function"]["name"]), "a function's name has a pattern"
+        assert isinstance(call["function"]["arguments"], str), "arguments are a string"
+        seen.add(call["id"])
+        open_calls.add(call["id"])
+
+
+def _openai_content(content, role):
+    if isinstance(content, str):
+        assert content, "content may not be empty"
+        return
+    assert isinstance(content, list) and content, "content must be text or parts"
+    for part in content:
+        if part["type"] == "text":
+            assert part["text"], "a text part may not be empty"
+        else:
+            assert role == "user" and part["type"] == "image_url", "only users have images"
+            assert part["image_url"]["url"], "an image needs a url"
+
+
+def anthropic(messages, system=None):
+    assert isinstance(messages, list), "messages must be an array"
+    if system is not None:
+        assert system, "the system may not be empty"
+        for block in system:
+            assert block["type"] == "text" and block["text"].strip(), "system blocks must have text"
+    open_calls, seen = set(), set()
+    for number, message in enumerate(messages):
+        try:
+            _anthropic_message(message, number, open_calls, seen)
+        except AssertionError as fault:
+            raise AssertionError(f"anthropic, message {number}: {fault}: {message}") from None
+    assert not open_calls, "anthropic: each tool_use must have a tool_result in the next message"
+
+
+def _anthropic_message(message, number, open_calls, seen):
+    assert message["role"] == ("user", "assistant")[number % 2], "roles alternate, the user begins"
+    assert isinstance(message["content"], list) and message["content"], "content may not be empty"
+    if message["role"] == "user":
+        _anthropic_user(message["content"], open_calls)
+    else:
+        _anthropic_assistant(message["content"], open_calls, seen)
+
+
+def _anthropic_user(blocks, open_calls):
+    others = False
+    for block in blocks:
+        if block["type"] == "tool_result":
+            assert not others, "tool_result blocks come first"
+            _anthropic_result(block, open_calls)
+            continue
+        others = True
+        _anthropic_text_or_image(block)
+    assert not open_calls, "each tool_use must have a tool_result in the next message"
+
+
+def _anthropic_result(block, open_calls):
+    assert block["tool_use_id"] in open_calls, "a tool_result must answer the message before, once"
+    open_calls.remove(block["tool_use_id"])
+    for part in block.get("content", []):
+        _anthropic_text_or_image(part)
+        assert part["type"] == "text" or not block.get("is_error"), "an error holds text only"
+
+
+def _anthropic_text_or_image(block):
+    if block["type"] == "text":
+        assert block["text"].strip(), "text blocks must be non-empty"
+        return
+    assert block["type"] == "image", "unknown block"
+    source = block["source"]
+    if source["type"] == "url":
+        assert source["url"], "an image's url may not be empty"
+        return
+    assert source["type"] == "base64" and source["data"], "an image has data"
+    assert source["media_type"] in IMAGE_TYPES, "an image's media type"
+
+
+def _anthropic_assistant(blocks, open_calls, seen):
+    assert not open_calls, "each tool_use must have a tool_result in the next message"
+    last = blocks[-1]
+    assert "thinking" not in last["type"], "the final block may not be thinking"
+    assert last["type"] != "text" or last["text"] == last["text"].rstrip(), \
+        "final assistant content cannot end with white space"
+    for block in blocks:
+        if block["type"] == "tool_use":
+            assert ANTHROPIC_CALL_ID.match(block["id"]), "a tool_use's id has a pattern"
+            assert block["id"] not in seen, "ids of tool_use must be unique"
+            assert NAME.match(block["name"]), "a tool's name has a pattern"
+            assert isinstance(block["input"], dict), "input must be an object"
+            seen.add(block["id"])
+            open_calls.add(block["id"])
+        elif block["type"] == "thinking":
+            assert block["signature"], "thinking needs its signature"
+        elif block["type"] == "redacted_thinking":
+            assert block["data"], "redacted thinking needs its data"
+        else:
+            assert block["type"] == "text" and block["text"].strip(), "text must be non-empty"
+
+
+def check(context):
+    """A context as CardBox answers it: in the formats of the APIs its messages keep their rules."""
+    if context["format"] == "openai":
+        openai(context["messages"])
+    elif context["format"] == "anthropic":
+        anthropic(context["messages"], context.get("system"))
+    assert len(context["digests"]) == len(context["messages"]), "a digest for each prefix"
+    assert len(set(context["digests"])) == len(context["digests"]), "prefixes differ"
