@@ -20,7 +20,7 @@ SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls
 
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
-LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c)
+LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c src/bus/*.c)
 SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \

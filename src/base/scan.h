@@ -98,6 +98,19 @@ bool scan_decode(buf *out, view token);
  * range. False for any other number. */
 bool scan_integer(view number, int64_t *out);
 
+/* The order of two JSON numbers by value, exact whatever their size: below 0, 0, above 0. */
+int scan_number_order(view a, view b);
+
+/* Characters (code points) that a string token says; half a surrogate pair counts as one. */
+size_t scan_string_length(view token);
+
+/* Whether two string tokens say the same. */
+bool scan_string_equal(view a, view b);
+
+/* Whether two values are the same: 1 and 1.0, objects in any order. Of objects with a name twice
+ * nothing is promised. */
+bool scan_equal(scan_value a, scan_value b);
+
 /* Appends valid JSON without the white space between tokens. */
 void scan_compact(buf *out, view text);
 

@@ -1,0 +1,168 @@
+/*
+ * scan_compare.c: JSON values by what they say: numbers exactly and whatever their spelling,
+ * strings with their escapes read, objects in any order. For texts that scan_check accepted: its
+ * limit of depth bounds the recursion here.
+ */
+#include "base/scan.h"
+#include "base/scan_token.h"
+
+/* --- numbers --- */
+
+/* A number without what does not matter: zeros before and behind its digits. */
+typedef struct plain_number {
+    scan_number parts;
+    size_t first, before; /* its digits, counted in whole and fraction together */
+    int64_t point;        /* the place of the point, counted from `first` */
+} plain_number;
+
+static int digit_at(const scan_number *number, size_t index)
+{
+    size_t whole = number->whole.len;
+    return index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole];
+}
+
+static void read_plain(plain_number *out, view number)
+{
+    *out = (plain_number){.first = 0};
+    if (!scan_number_read(&out->parts, number.ptr, number.ptr + number.len))
+        return;
+    out->before = out->parts.whole.len + out->parts.fraction.len;
+    while (out->first < out->before && digit_at(&out->parts, out->first) == '0')
+        out->first++;
+    while (out->before > out->first && digit_at(&out->parts, out->before - 1) == '0')
+        out->before--;
+    out->point = (int64_t)out->parts.whole.len - (int64_t)out->first + out->parts.exponent;
+}
+
+static int sign_of(const plain_number *number)
+{
+    return number->first == number->before ? 0 : number->parts.negative ? -1 : 1;
+}
+
+static int order_magnitudes(const plain_number *a, const plain_number *b)
+{
+    size_t i = a->first, k = b->first;
+    if (a->point != b->point)
+        return a->point < b->point ? -1 : 1;
+    for (; i < a->before && k < b->before; i++, k++) {
+        int difference = digit_at(&a->parts, i) - digit_at(&b->parts, k);
+        if (difference != 0)
+            return difference < 0 ? -1 : 1;
+    }
+    return (i < a->before) - (k < b->before);
+}
+
+int scan_number_order(view a, view b)
+{
+    plain_number one, other;
+    read_plain(&one, a);
+    read_plain(&other, b);
+    int sign = sign_of(&one);
+    if (sign != sign_of(&other))
+        return sign < sign_of(&other) ? -1 : 1;
+    return sign * order_magnitudes(&one, &other);
+}
+
+/* --- strings --- */
+
+size_t scan_string_length(view token)
+{
+    view rest = scan_inside(token);
+    char storage[4];
+    uint32_t code;
+    size_t length = 0;
+    while (rest.len > 0) {
+        view piece = scan_next_piece(&rest, storage, &code);
+        for (size_t i = 0; i < piece.len; i++)
+            length += ((unsigned char)piece.ptr[i] & 0xC0) != 0x80;
+    }
+    return length;
+}
+
+bool scan_string_equal(view a, view b)
+{
+    view rest[2] = {scan_inside(a), scan_inside(b)}, piece[2] = {{NULL, 0}, {NULL, 0}};
+    char storage[2][4];
+    uint32_t code;
+    if (view_equal(a, b))
+        return true;
+    for (;;) {
+        for (int i = 0; i < 2; i++)
+            if (piece[i].len == 0)
+                piece[i] = scan_next_piece(&rest[i], storage[i], &code);
+        size_t len = piece[0].len < piece[1].len ? piece[0].len : piece[1].len;
+        if (len == 0)
+            return piece[0].len == piece[1].len;
+        if (memcmp(piece[0].ptr, piece[1].ptr, len) != 0)
+            return false;
+        for (int i = 0; i < 2; i++)
+            piece[i] = (view){piece[i].ptr + len, piece[i].len - len};
+    }
+}
+
+/* --- values --- */
+
+static bool arrays_equal(scan_value a, scan_value b)
+{
+    scan_walk one = scan_enter(a), other = scan_enter(b);
+    scan_value x, y;
+    for (;;) {
+        bool more = scan_element(&one, &x);
+        if (more != scan_element(&other, &y))
+            return false;
+        if (!more)
+            return true;
+        if (!scan_equal(x, y))
+            return false;
+    }
+}
+
+static size_t count_members(scan_value object)
+{
+    view key;
+    scan_value value;
+    size_t count = 0;
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
+        count++;
+    return count;
+}
+
+static bool has_member(scan_value object, view wanted, scan_value like)
+{
+    view key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
+        if (scan_string_equal(key, wanted))
+            return scan_equal(value, like);
+    return false;
+}
+
+static bool objects_equal(scan_value a, scan_value b)
+{
+    view key;
+    scan_value value;
+    if (count_members(a) != count_members(b))
+        return false;
+    for (scan_walk walk = scan_enter(a); scan_member(&walk, &key, &value);)
+        if (!has_member(b, key, value))
+            return false;
+    return true;
+}
+
+bool scan_equal(scan_value a, scan_value b)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case SCAN_NUMBER:
+        return scan_number_order(a.text, b.text) == 0;
+    case SCAN_STRING:
+        return scan_string_equal(a.text, b.text);
+    case SCAN_ARRAY:
+        return arrays_equal(a, b);
+    case SCAN_OBJECT:
+        return objects_equal(a, b);
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * schema.h: JSON Schema, the part of it that tools use: whether a value is as a schema says, and
+ * whether a schema says only what is checked here. Pure: texts in, a message out. Knows no ability.
+ *
+ * Keywords: type, enum, const, properties, required, additionalProperties, items, minItems,
+ * maxItems, minProperties, maxProperties, minLength, maxLength, minimum, maximum,
+ * exclusiveMinimum, exclusiveMaximum, anyOf, allOf, oneOf, $ref within the schema ("#/$defs/x"),
+ * and the annotations, format among them. They mean what 2020-12 and draft 7 agree on. `pattern` is
+ * left out on purpose: C's regular expressions are not those of JSON Schema.
+ */
+#ifndef BUS_SCHEMA_H
+#define BUS_SCHEMA_H
+
+#include "base/scan.h"
+#include "cardbox/status.h"
+
+/* Levels of schemas that are followed, references included: one that refers to itself for ever
+ * ends there. */
+#define SCHEMA_DEPTH_MAX 64
+
+/* Properties of one schema: what was seen of them is a bit each. */
+#define SCHEMA_PROPERTIES_MAX 256
+
+/* Times that a schema meets a value in one check: forms within forms multiply. */
+#define SCHEMA_STEPS_MAX 1000000
+
+/* Whether a text is a schema of these keywords: CARDBOX_OK, or CARDBOX_INVALID with the place and
+ * what is wrong there. */
+cardbox_status schema_check(view schema, cardbox_error *err);
+
+/*
+ * Whether a value is as the schema says, which schema_check has accepted: CARDBOX_OK, or
+ * CARDBOX_INVALID with the place (a JSON pointer) and what is expected there. In an object whose
+ * members the schema names, none of these may stand twice.
+ */
+cardbox_status schema_validate(scan_value schema, scan_value value, cardbox_error *err);
+
+#endif

@@ -1,0 +1,378 @@
+/*
+ * schema_validate.c: the keywords of JSON Schema, one function each and a table of them. A keyword
+ * that is about another kind of value holds, as the standard has it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include "bus/schema_parts.h"
+#include "store/errors.h"
+
+/* Bytes of a value or name that a message shows. */
+enum { SHOWN_MAX = 100 };
+
+static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at);
+
+/* A JSON text cut to what a message shows, never inside a character. */
+static int shown(view text)
+{
+    size_t len = text.len < SHOWN_MAX ? text.len : SHOWN_MAX;
+    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return (int)len;
+}
+
+/* --- of any value --- */
+
+static bool holds_type(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                       const schema_place *at)
+{
+    scan_value item;
+    (void)schema;
+    if (argument.kind == SCAN_STRING && schema_is_type(value, argument.text))
+        return true;
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
+        if (schema_is_type(value, item.text))
+            return true;
+    return schema_refuse(run, at, "expected %.*s, got %s", shown(argument.text), argument.text.ptr,
+                         value.kind == SCAN_NUMBER ? "a number" : scan_kind_name(value.kind));
+}
+
+static bool holds_enum(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                       const schema_place *at)
+{
+    scan_value item;
+    (void)schema;
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
+        if (scan_equal(item, value))
+            return true;
+    return schema_refuse(run, at, "expected one of %.*s", shown(argument.text), argument.text.ptr);
+}
+
+static bool holds_const(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                        const schema_place *at)
+{
+    (void)schema;
+    if (scan_equal(argument, value))
+        return true;
+    return schema_refuse(run, at, "expected %.*s", shown(argument.text), argument.text.ptr);
+}
+
+/* --- of objects --- */
+
+/* The property that a string token names, and which one it is. */
+static scan_value find_property(scan_value properties, view token, size_t *index)
+{
+    view key;
+    scan_value value;
+    *index = 0;
+    for (scan_walk walk = scan_enter(properties); scan_member(&walk, &key, &value); ++*index)
+        if (scan_string_equal(key, token))
+            return value;
+    return (scan_value){SCAN_NONE, {NULL, 0}};
+}
+
+/* Each member once: it is as its property says, or, if it has none, as `additional` does. */
+static bool check_members(schema_run *run, scan_value properties, scan_value additional,
+                          scan_value value, const schema_place *at)
+{
+    uint64_t seen[SCHEMA_PROPERTIES_MAX / 64] = {0};
+    view key;
+    scan_value member;
+    size_t index;
+    if (value.kind != SCAN_OBJECT)
+        return true;
+    for (scan_walk walk = scan_enter(value); scan_member(&walk, &key, &member);) {
+        scan_value wanted = find_property(properties, key, &index);
+        schema_place place = schema_member(at, key);
+        if (wanted.kind == SCAN_NONE && additional.kind == SCAN_FALSE)
+            return schema_refuse(run, &place, "is not known here");
+        if (wanted.kind != SCAN_NONE && (seen[index / 64] >> (index % 64) & 1) != 0)
+            return schema_refuse(run, &place, "is there more than once");
+        if (wanted.kind == SCAN_NONE)
+            wanted = additional;
+        else
+            seen[index / 64] |= UINT64_C(1) << (index % 64);
+        if (wanted.kind != SCAN_NONE && !validate(run, wanted, member, &place))
+            return false;
+    }
+    return true;
+}
+
+static bool holds_properties(schema_run *run, scan_value schema, scan_value argument,
+                             scan_value value, const schema_place *at)
+{
+    return check_members(run, argument, scan_find(schema, "additionalProperties"), value, at);
+}
+
+/* Where there are properties they have looked at it. */
+static bool holds_additional(schema_run *run, scan_value schema, scan_value argument,
+                             scan_value value, const schema_place *at)
+{
+    const scan_value none = {SCAN_NONE, {NULL, 0}};
+    if (scan_find(schema, "properties").kind != SCAN_NONE)
+        return true;
+    return check_members(run, none, argument, value, at);
+}
+
+static bool holds_required(schema_run *run, scan_value schema, scan_value argument,
+                           scan_value value, const schema_place *at)
+{
+    scan_value name;
+    size_t index;
+    (void)schema;
+    for (scan_walk walk = scan_enter(argument);
+         value.kind == SCAN_OBJECT && scan_element(&walk, &name);) {
+        schema_place place = schema_member(at, name.text);
+        if (find_property(value, name.text, &index).kind == SCAN_NONE)
+            return schema_refuse(run, &place, "is missing");
+    }
+    return true;
+}
+
+/* --- of lists --- */
+
+static bool holds_items(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                        const schema_place *at)
+{
+    scan_value item;
+    size_t index = 0;
+    (void)schema;
+    if (value.kind != SCAN_ARRAY)
+        return true;
+    for (scan_walk walk = scan_enter(value); scan_element(&walk, &item);) {
+        schema_place place = schema_element(at, index++);
+        if (!validate(run, argument, item, &place))
+            return false;
+    }
+    return true;
+}
+
+/* --- counts --- */
+
+static int64_t count_items(scan_value value)
+{
+    scan_value item;
+    int64_t count = 0;
+    for (scan_walk walk = scan_enter(value); scan_element(&walk, &item);)
+        count++;
+    return count;
+}
+
+static int64_t count_members(scan_value value)
+{
+    view key;
+    scan_value item;
+    int64_t count = 0;
+    for (scan_walk walk = scan_enter(value); scan_member(&walk, &key, &item);)
+        count++;
+    return count;
+}
+
+static bool check_least(schema_run *run, scan_value argument, int64_t count, const char *what,
+                        const schema_place *at)
+{
+    int64_t least = 0;
+    scan_integer(argument.text, &least);
+    if (count >= least)
+        return true;
+    return schema_refuse(run, at, "has %" PRId64 " %s, at least %" PRId64 " are expected", count,
+                         what, least);
+}
+
+static bool check_most(schema_run *run, scan_value argument, int64_t count, const char *what,
+                       const schema_place *at)
+{
+    int64_t most = INT64_MAX;
+    scan_integer(argument.text, &most);
+    if (count <= most)
+        return true;
+    return schema_refuse(run, at, "has %" PRId64 " %s, at most %" PRId64 " are allowed", count,
+                         what, most);
+}
+
+#define COUNT_KEYWORD(name, kind_of, check, count, what)                                           \
+    static bool name(schema_run *run, scan_value schema, scan_value argument, scan_value value,    \
+                     const schema_place *at)                                                       \
+    {                                                                                              \
+        (void)schema;                                                                              \
+        return value.kind != (kind_of) || check(run, argument, count, what, at);                   \
+    }
+
+COUNT_KEYWORD(holds_min_items, SCAN_ARRAY, check_least, count_items(value), "items")
+COUNT_KEYWORD(holds_max_items, SCAN_ARRAY, check_most, count_items(value), "items")
+COUNT_KEYWORD(holds_min_members, SCAN_OBJECT, check_least, count_members(value), "members")
+COUNT_KEYWORD(holds_max_members, SCAN_OBJECT, check_most, count_members(value), "members")
+COUNT_KEYWORD(holds_min_length, SCAN_STRING, check_least, (int64_t)scan_string_length(value.text),
+              "characters")
+COUNT_KEYWORD(holds_max_length, SCAN_STRING, check_most, (int64_t)scan_string_length(value.text),
+              "characters")
+
+/* --- bounds --- */
+
+#define BOUND_KEYWORD(name, relation, words)                                                       \
+    static bool name(schema_run *run, scan_value schema, scan_value argument, scan_value value,    \
+                     const schema_place *at)                                                       \
+    {                                                                                              \
+        (void)schema;                                                                              \
+        if (value.kind != SCAN_NUMBER || scan_number_order(value.text, argument.text) relation 0)  \
+            return true;                                                                           \
+        return schema_refuse(run, at, "expected a number " words " %.*s", shown(argument.text),    \
+                             argument.text.ptr);                                                   \
+    }
+
+BOUND_KEYWORD(holds_minimum, >=, "of at least")
+BOUND_KEYWORD(holds_maximum, <=, "of at most")
+BOUND_KEYWORD(holds_above, >, "above")
+BOUND_KEYWORD(holds_below, <, "below")
+
+/* --- other schemas --- */
+
+static bool holds_all(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                      const schema_place *at)
+{
+    scan_value item;
+    (void)schema;
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
+        if (!validate(run, item, value, at))
+            return false;
+    return true;
+}
+
+/* How many of the forms a value has. The fault that got deepest is the one of the form that was
+ * meant, most likely. */
+static size_t count_forms(schema_run *run, scan_value argument, scan_value value,
+                          const schema_place *at, schema_fault *nearest)
+{
+    scan_value item;
+    schema_run own = *run;
+    size_t count = 0;
+    own.fault = nearest;
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
+        count += validate(&own, item, value, at);
+    return count;
+}
+
+static bool holds_any(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                      const schema_place *at)
+{
+    schema_fault nearest = SCHEMA_FAULT_INIT;
+    (void)schema;
+    if (count_forms(run, argument, value, at, &nearest) > 0)
+        return true;
+    if (!run->fault->found)
+        *run->fault = nearest;
+    return schema_refuse(run, at, "is none of the forms that are allowed");
+}
+
+static bool holds_one(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                      const schema_place *at)
+{
+    schema_fault nearest = SCHEMA_FAULT_INIT;
+    (void)schema;
+    size_t count = count_forms(run, argument, value, at, &nearest);
+    if (count == 1)
+        return true;
+    if (count > 1)
+        return schema_refuse(run, at, "is more than one of the forms of which one is allowed");
+    if (!run->fault->found)
+        *run->fault = nearest;
+    return schema_refuse(run, at, "is none of the forms that are allowed");
+}
+
+static bool holds_reference(schema_run *run, scan_value schema, scan_value argument,
+                            scan_value value, const schema_place *at)
+{
+    (void)schema;
+    return validate(run, schema_resolve(run->root, argument.text), value, at);
+}
+
+/* --- the table --- */
+
+static const schema_keyword KEYWORDS[] = {
+    {"type", ARGUMENT_TYPES, holds_type},
+    {"properties", ARGUMENT_MAP, holds_properties},
+    {"required", ARGUMENT_NAMES, holds_required},
+    {"additionalProperties", ARGUMENT_SCHEMA, holds_additional},
+    {"items", ARGUMENT_SCHEMA, holds_items},
+    {"enum", ARGUMENT_VALUES, holds_enum},
+    {"const", ARGUMENT_ANY, holds_const},
+    {"minLength", ARGUMENT_COUNT, holds_min_length},
+    {"maxLength", ARGUMENT_COUNT, holds_max_length},
+    {"minItems", ARGUMENT_COUNT, holds_min_items},
+    {"maxItems", ARGUMENT_COUNT, holds_max_items},
+    {"minProperties", ARGUMENT_COUNT, holds_min_members},
+    {"maxProperties", ARGUMENT_COUNT, holds_max_members},
+    {"minimum", ARGUMENT_NUMBER, holds_minimum},
+    {"maximum", ARGUMENT_NUMBER, holds_maximum},
+    {"exclusiveMinimum", ARGUMENT_NUMBER, holds_above},
+    {"exclusiveMaximum", ARGUMENT_NUMBER, holds_below},
+    {"anyOf", ARGUMENT_SCHEMAS, holds_any},
+    {"allOf", ARGUMENT_SCHEMAS, holds_all},
+    {"oneOf", ARGUMENT_SCHEMAS, holds_one},
+    {"$ref", ARGUMENT_REFERENCE, holds_reference},
+    {"$defs", ARGUMENT_MAP, NULL},
+    {"definitions", ARGUMENT_MAP, NULL},
+    {"title", ARGUMENT_ANY, NULL},
+    {"description", ARGUMENT_ANY, NULL},
+    {"default", ARGUMENT_ANY, NULL},
+    {"examples", ARGUMENT_ANY, NULL},
+    {"format", ARGUMENT_ANY, NULL},
+    {"deprecated", ARGUMENT_ANY, NULL},
+    {"readOnly", ARGUMENT_ANY, NULL},
+    {"writeOnly", ARGUMENT_ANY, NULL},
+    {"$schema", ARGUMENT_ANY, NULL},
+    {"$comment", ARGUMENT_ANY, NULL},
+};
+
+const schema_keyword *schema_keyword_find(view token)
+{
+    for (size_t i = 0; i < sizeof(KEYWORDS) / sizeof(KEYWORDS[0]); i++)
+        if (scan_string_is(token, view_of(KEYWORDS[i].name)))
+            return &KEYWORDS[i];
+    return NULL;
+}
+
+static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
+                              const schema_place *at)
+{
+    view key;
+    scan_value argument;
+    for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &argument);) {
+        const schema_keyword *keyword = schema_keyword_find(key);
+        if (keyword != NULL && keyword->holds != NULL &&
+            !keyword->holds(run, schema, argument, value, at))
+            return false;
+    }
+    return true;
+}
+
+static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at)
+{
+    if (schema.kind == SCAN_TRUE)
+        return true;
+    if (schema.kind != SCAN_OBJECT)
+        return schema_refuse(run, at, "nothing is allowed here");
+    if (run->depth >= SCHEMA_DEPTH_MAX)
+        return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
+    if (*run->steps == 0)
+        return false;
+    --*run->steps;
+    run->depth++;
+    bool fine = validate_keywords(run, schema, value, at);
+    run->depth--;
+    return fine;
+}
+
+cardbox_status schema_validate(scan_value schema, scan_value value, cardbox_error *err)
+{
+    schema_fault fault = SCHEMA_FAULT_INIT;
+    size_t steps = SCHEMA_STEPS_MAX;
+    schema_run run = {schema, &fault, 0, &steps};
+    bool fine = validate(&run, schema, value, &(schema_place){NULL, {NULL, 0}, 0, 0});
+    if (steps == 0)
+        return error_set(err, CARDBOX_INVALID, "takes %d steps to check, give less at once",
+                         SCHEMA_STEPS_MAX);
+    if (fine)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s", fault.error.message);
+}

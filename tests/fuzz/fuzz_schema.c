@@ -1,0 +1,41 @@
+/*
+ * fuzz_schema.c: any text as a schema, and what follows its line as a value: what is accepted can
+ * be checked against, and what is refused has a reason.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "bus/schema.h"
+#include "cardbox/limits.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static void require_reason(cardbox_status status, const cardbox_error *err)
+{
+    require(status == CARDBOX_OK || status == CARDBOX_INVALID);
+    require((status == CARDBOX_OK) == (err->message[0] == '\0'));
+    require(view_is_utf8(view_of(err->message)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;
+    if (end == NULL)
+        return 0;
+    view schema = {(const char *)data, (size_t)(end - data)};
+    view text = {(const char *)end + 1, size - schema.len - 1};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    scan_value value;
+    cardbox_status status = schema_check(schema, &err);
+    require_reason(status, &err);
+    if (status != CARDBOX_OK || !scan_check(text, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL))
+        return 0;
+    require(scan_equal(value, value) || memchr(text.ptr, '{', text.len) != NULL);
+    require_reason(schema_validate(scan_whole(schema), value, &err), &err);
+    return 0;
+}

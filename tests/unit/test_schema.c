@@ -1,0 +1,269 @@
+/*
+ * test_schema.c: JSON Schema against the public test suite's cases for the keywords that are
+ * checked (draft 7, as Debian packages it), and what the suite has no case for: messages, places,
+ * names that stand twice, schemas that are refused.
+ */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "bus/schema.h"
+#include "cardbox/limits.h"
+
+#define SUITE "/usr/share/json-schema-test-suite/tests/draft7"
+
+/* --- the public suite --- */
+
+/* Files all of whose schemas must be accepted and whose cases must come out as the suite says. Of
+ * the others only those groups are run whose schemas are accepted. */
+static const char *const WHOLE[] = {
+    "allOf.json",
+    "anyOf.json",
+    "boolean_schema.json",
+    "const.json",
+    "default.json",
+    "enum.json",
+    "exclusiveMaximum.json",
+    "exclusiveMinimum.json",
+    "maxItems.json",
+    "maxLength.json",
+    "maxProperties.json",
+    "maximum.json",
+    "minItems.json",
+    "minLength.json",
+    "minProperties.json",
+    "minimum.json",
+    "oneOf.json",
+    "required.json",
+    "type.json",
+};
+
+/* What draft 7 has and 2020-12 has no more: beside a reference nothing counts. */
+static const char *const OTHERWISE[] = {"ref overrides any sibling keywords"};
+
+static bool is_among(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static char *read_file(const char *path, size_t *len)
+{
+    char *text = malloc(1 << 20);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(text);
+    assert_non_null(file);
+    *len = fread(text, 1, 1 << 20, file);
+    fclose(file);
+    return text;
+}
+
+static void decode(char out[256], scan_value string)
+{
+    buf text = BUF_INIT(255);
+    assert_true(scan_decode(&text, string.text) && buf_ok(&text));
+    snprintf(out, 256, "%s", buf_str(&text));
+    buf_free(&text);
+}
+
+static size_t run_group(const char *file, const char *group, scan_value schema, scan_value cases)
+{
+    scan_value one;
+    char name[256];
+    size_t count = 0;
+    for (scan_walk walk = scan_enter(cases); scan_element(&walk, &one); count++) {
+        bool valid = scan_find(one, "valid").kind == SCAN_TRUE;
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        cardbox_status status = schema_validate(schema, scan_find(one, "data"), &err);
+        decode(name, scan_find(one, "description"));
+        if (status != (valid ? CARDBOX_OK : CARDBOX_INVALID))
+            fail_msg("%s: %s: %s: expected %s, got %d %s", file, group, name,
+                     valid ? "valid" : "not valid", status, err.message);
+        assert_true(valid || err.message[0] != '\0');
+    }
+    return count;
+}
+
+static size_t run_file(const char *name, size_t *refused)
+{
+    char path[512], group[256];
+    size_t len, count = 0;
+    scan_value groups, one;
+    snprintf(path, sizeof(path), "%s/%s", SUITE, name);
+    char *text = read_file(path, &len);
+    assert_true(scan_check((view){text, len}, CARDBOX_JSON_DEPTH_MAX, &groups, NULL, NULL));
+    for (scan_walk walk = scan_enter(groups); scan_element(&walk, &one);) {
+        scan_value schema = scan_find(one, "schema");
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        decode(group, scan_find(one, "description"));
+        if (is_among(group, OTHERWISE, sizeof(OTHERWISE) / sizeof(OTHERWISE[0])))
+            continue;
+        if (schema_check(schema.text, &err) == CARDBOX_OK) {
+            count += run_group(name, group, schema, scan_find(one, "tests"));
+        } else {
+            if (is_among(name, WHOLE, sizeof(WHOLE) / sizeof(WHOLE[0])))
+                fail_msg("%s: %s: the schema is refused: %s", name, group, err.message);
+            ++*refused;
+        }
+    }
+    free(text);
+    return count;
+}
+
+static void public_suite(void **state)
+{
+    (void)state;
+    size_t count = 0, refused = 0, whole = 0;
+    DIR *suite = opendir(SUITE);
+    if (suite == NULL) {
+        print_message("SKIPPED: %s is not there; install json-schema-test-suite\n", SUITE);
+        skip();
+    }
+    for (const struct dirent *entry; (entry = readdir(suite)) != NULL;) {
+        size_t len = strlen(entry->d_name);
+        if (len < 5 || strcmp(entry->d_name + len - 5, ".json") != 0)
+            continue;
+        whole += is_among(entry->d_name, WHOLE, sizeof(WHOLE) / sizeof(WHOLE[0]));
+        count += run_file(entry->d_name, &refused);
+    }
+    closedir(suite);
+    print_message("%zu cases of the suite; %zu schemas have other keywords\n", count, refused);
+    assert_int_equal(whole, sizeof(WHOLE) / sizeof(WHOLE[0]));
+    assert_true(count > 230);
+    assert_true(refused > 20);
+}
+
+/* --- ours --- */
+
+static void assert_refused(const char *schema, const char *message)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(schema_check(view_of(schema), &err), CARDBOX_INVALID);
+    assert_string_equal(err.message, message);
+}
+
+static void refuses_schemas(void **state)
+{
+    (void)state;
+    assert_refused("{", "the schema is not valid JSON at byte 1: expected a name in quotes");
+    assert_refused("[]", "is not a schema: an object, true or false");
+    assert_refused("{\"properties\":{\"a/b~\":{\"pattern\":\"x\"}}}",
+                   "/properties/a~1b~0/pattern: is no keyword that is checked here, so the schema "
+                   "would promise more than it keeps; leave it out");
+    assert_refused("{\"type\":\"text\"}", "/type: is not the name of a type, or a list of such");
+    assert_refused("{\"type\":[]}", "/type: is not the name of a type, or a list of such");
+    assert_refused("{\"minLength\":-1}", "/minLength: is not an integer from 0 on");
+    assert_refused("{\"required\":[1]}", "/required: is not a list of names");
+    assert_refused("{\"anyOf\":[]}", "/anyOf: is empty");
+    assert_refused("{\"anyOf\":[true,{\"items\":[true]}]}",
+                   "/anyOf/1/items: is not a schema: an object, true or false");
+    assert_refused("{\"$ref\":\"#/$defs/a\"}",
+                   "/$ref: refers to no schema within this one, such as \"#/$defs/name\"");
+    assert_refused("{\"$ref\":\"other.json#/a\"}",
+                   "/$ref: refers to no schema within this one, such as \"#/$defs/name\"");
+    assert_refused("{\"properties\":[]}", "/properties: is not an object");
+}
+
+static void refuses_deep_schemas(void **state)
+{
+    (void)state;
+    buf text = BUF_INIT(1 << 16);
+    for (int i = 0; i < SCHEMA_DEPTH_MAX; i++)
+        buf_text(&text, "{\"items\":");
+    buf_text(&text, "{}");
+    for (int i = 0; i < SCHEMA_DEPTH_MAX; i++)
+        buf_text(&text, "}");
+    assert_true(buf_ok(&text));
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(schema_check((view){text.data, text.len}, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "is over 64 schemas deep"));
+    buf_free(&text);
+}
+
+static void assert_fault(const char *schema, const char *value, const char *message)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    scan_value checked;
+    assert_int_equal(schema_check(view_of(schema), &err), CARDBOX_OK);
+    assert_true(scan_check(view_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
+    cardbox_status status = schema_validate(scan_whole(view_of(schema)), checked, &err);
+    assert_int_equal(status, message == NULL ? CARDBOX_OK : CARDBOX_INVALID);
+    assert_string_equal(err.message, message == NULL ? "" : message);
+}
+
+static void names_place_and_expectation(void **state)
+{
+    static const char CARD[] =
+        "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"minLength\":1},"
+        "\"n\":{\"type\":\"integer\",\"minimum\":1},\"l\":{\"items\":{\"enum\":[1,\"a\"]}}},"
+        "\"required\":[\"id\"],\"additionalProperties\":false}";
+    (void)state;
+    assert_fault(CARD, "{\"id\":\"x\",\"n\":2.0,\"l\":[1.0,\"\\u0061\"]}", NULL);
+    assert_fault(CARD, "[]", "expected \"object\", got array");
+    assert_fault(CARD, "{}", "/id: is missing");
+    assert_fault(CARD, "{\"id\":\"\"}", "/id: has 0 characters, at least 1 are expected");
+    assert_fault(CARD, "{\"id\":\"x\",\"n\":1.5}", "/n: expected \"integer\", got a number");
+    assert_fault(CARD, "{\"id\":\"x\",\"n\":0}", "/n: expected a number of at least 1");
+    assert_fault(CARD, "{\"id\":\"x\",\"l\":[1,\"b\"]}", "/l/1: expected one of [1,\"a\"]");
+    assert_fault(CARD, "{\"id\":\"x\",\"m/n\":0}", "/m~1n: is not known here");
+    assert_fault(CARD, "{\"id\":\"x\",\"\\u0069d\":\"y\"}", "/id: is there more than once");
+    assert_fault("{\"additionalProperties\":{\"type\":\"null\"}}", "{\"a\\u0000\":1}",
+                 "/a\\u0000: expected \"null\", got a number");
+}
+
+static void tells_of_the_nearest_form(void **state)
+{
+    static const char FORMS[] =
+        "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"required\":[\"a\"]}]}";
+    (void)state;
+    assert_fault(FORMS, "{\"b\":1}", "/a: is missing");
+    assert_fault(FORMS, "1", "expected \"string\", got a number");
+    assert_fault("{\"oneOf\":[{\"minimum\":1},{\"maximum\":3}]}", "2",
+                 "is more than one of the forms of which one is allowed");
+}
+
+static void is_exact(void **state)
+{
+    (void)state;
+    assert_fault("{\"maximum\":18446744073709551616}", "18446744073709551616.0", NULL);
+    assert_fault("{\"maximum\":18446744073709551616}", "18446744073709551616.1",
+                 "expected a number of at most 18446744073709551616");
+    assert_fault("{\"const\":1e400}", "10e399", NULL);
+    assert_fault("{\"minimum\":-0.5}", "-0.50000000000000000001",
+                 "expected a number of at least -0.5");
+    assert_fault("{\"type\":\"integer\"}", "1e30", NULL);
+    assert_fault("{\"maxLength\":2}", "\"\\ud83d\\ude00\u00fc\"", NULL);
+    assert_fault("{\"maxLength\":1}", "\"\\ud83d\\ude00\u00fc\"",
+                 "has 2 characters, at most 1 are allowed");
+    assert_fault("{\"const\":{\"a\":[1,{\"b\":null}],\"c\":\"\\u00fc\"}}",
+                 "{\"c\":\"\u00fc\",\"a\":[1.0,{\"b\":null}]}", NULL);
+}
+
+static void ends_where_a_schema_refers_to_itself(void **state)
+{
+    (void)state;
+    assert_fault("{\"$ref\":\"#\"}", "1", "is over 64 schemas deep");
+    assert_fault("{\"items\":{\"$ref\":\"#\"},\"type\":\"array\"}", "[[[1]]]",
+                 "/0/0/0: expected \"array\", got a number");
+    assert_fault("{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}", "1",
+                 "takes 1000000 steps to check, give less at once");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(public_suite),
+        cmocka_unit_test(refuses_schemas),
+        cmocka_unit_test(refuses_deep_schemas),
+        cmocka_unit_test(names_place_and_expectation),
+        cmocka_unit_test(tells_of_the_nearest_form),
+        cmocka_unit_test(is_exact),
+        cmocka_unit_test(ends_where_a_schema_refers_to_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
