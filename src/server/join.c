@@ -104,7 +104,7 @@ joiner *joiner_new(shared *house, stats *s, struct links *l)
     j->scratch = BUF_INIT(SIZE_MAX / 4);
     for (int i = 0; i < LANE_LISTS; i++) {
         j->lanes[i].which = (join_lane)(i / 2);
-        j->lanes[i].patient = i % 2 != 0;
+        j->lanes[i].apart = i % 2 != 0;
     }
     return j;
 }
@@ -121,12 +121,13 @@ void joiner_free(joiner *j)
 
 static lane *lane_of(joiner *j, const request *r)
 {
-    return &j->lanes[2 * (int)r->ticket.lane + (r->ticket.pace == PACE_PATIENT)];
+    return &j->lanes[2 * (int)r->ticket.lane + r->ticket.apart];
 }
 
-static void lane_push(joiner *j, request *r)
+void lane_push(joiner *j, request *r)
 {
     lane *l = lane_of(j, r);
+    r->ticket.batch = NULL;
     r->ticket.next = NULL;
     r->ticket.prev = l->last;
     if (l->last == NULL)
@@ -228,6 +229,7 @@ void joiner_add(joiner *j, request *r)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
+    r->ticket.apart = turn_is_troubled(j, kind->group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
     lane_push(j, r);
     ages_push(j, r);
@@ -235,41 +237,49 @@ void joiner_add(joiner *j, request *r)
 
 /* --- statements go --- */
 
-/* Those at the front of a list that left while they waited need no statement. */
-static void drop_left(joiner *j, const lane *from, int64_t now_ms)
+/* Who left while they waited need no statement: the one whose turn it is, and those behind it who
+ * would go with it. False: it was among them. */
+static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    request *r = from->first;
+    bool stayed = true;
+    request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = r->ticket.next;
+        request *next = first->ticket.apart ? NULL : r->ticket.next;
         if (r->host->left(r)) {
+            stayed = stayed && r != first;
             join_let_go(j, r);
             fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
         }
         r = next;
     }
+    return stayed;
 }
 
 /* What can take long never gets the last free connection: it is kept for what is quick. And those
- * that wait for locks, of one tenant perhaps, get half of the connections at most. */
+ * apart get half of the connections at most: what they wait for keeps nobody else waiting. */
 static bool may_have(const joiner *j, const lane *l, const db_link *to)
 {
     link_group group = LANES[l->which].group;
     size_t count = links_usable(j->links, group);
     if (l->first == NULL)
         return false;
-    if (l->patient && count > 1 && j->patients[group] >= count / 2)
+    if (l->apart && count > 1 && j->turns_running[group] >= count / 2)
         return false;
-    return !(l->patient || LANES[l->which].may_be_slow) || !links_is_last(j->links, to);
+    return !(l->apart || LANES[l->which].may_be_slow) || !links_is_last(j->links, to);
 }
 
-/* The lists of a group take turns. NULL: none may have the connection. */
-static const lane *choose_lane(joiner *j, link_group group, const db_link *to)
+/* The lists of a group take turns. Gives who is next in one of them; NULL: none may have the
+ * connection. */
+static request *choose(joiner *j, link_group group, const db_link *to)
 {
     for (int i = 0; i < LANE_LISTS; i++) {
         const lane *l = &j->lanes[j->turn[group]];
         j->turn[group] = (j->turn[group] + 1) % LANE_LISTS;
-        if (LANES[l->which].group == group && may_have(j, l, to))
-            return l;
+        if (LANES[l->which].group != group || !may_have(j, l, to))
+            continue;
+        request *first = l->apart ? turn_next(j, l) : l->first;
+        if (first != NULL)
+            return first;
     }
     return NULL;
 }
@@ -285,15 +295,13 @@ static bool anybody_waits(const joiner *j, link_group group)
 static void flush_group(joiner *j, link_group group, int64_t now_ms)
 {
     db_link *to = NULL;
-    const lane *from = NULL;
+    request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
     while (anybody_waits(j, group) &&
            (to = links_free_one(j->links, group, now_ms, &look_again_ms)) != NULL &&
-           (from = choose_lane(j, group, to)) != NULL) {
-        drop_left(j, from, now_ms);
-        if (from->first != NULL)
-            batch_send(j, from, to);
-    }
+           (first = choose(j, group, to)) != NULL)
+        if (has_stayed(j, first, now_ms))
+            batch_send(j, first, to);
     if (look_again_ms < j->look_again_ms)
         j->look_again_ms = look_again_ms;
 }
@@ -332,7 +340,10 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
 static void give_up_late(joiner *j, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-        join_give_up(j, r, FAULT_TIMEOUT, "the database did not answer in time");
+        join_give_up(j, r, FAULT_TIMEOUT,
+                     r->ticket.locked
+                         ? "what it changes is locked by another transaction, and stayed so"
+                         : "the database did not answer in time");
 }
 
 void joiner_tick(joiner *j, int64_t now_ms)

@@ -39,7 +39,8 @@ typedef struct join_batch join_batch;
 typedef enum join_pace {
     PACE_JOINED, /* with its neighbours, where its lane joins */
     PACE_SINGLE, /* by itself, since a statement that it was part of has failed */
-    PACE_PATIENT /* by itself and with all the time that is left, also to wait for locks */
+    PACE_PATIENT /* by itself, with all the time that is left, and in turn with other tenants'; for
+                  * a lock that others hold it waits a while each time */
 } join_pace;
 
 /* A request's place in the joiner. `keys` and what they point to must live until the answer. */
@@ -63,6 +64,8 @@ typedef struct join_ticket {
     int64_t since_ms;
     unsigned tries;
     join_pace pace;
+    bool apart;  /* it stands in the list in which tenants take turns */
+    bool locked; /* what it changes was found locked by others */
 } join_ticket;
 
 typedef struct joiner joiner;

@@ -13,8 +13,8 @@ enum {
                         * alone wants more */
     TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
                         * before that is noticed */
-    LOCK_MS = 200,  /* a write that is not patient waits no longer for a lock that others hold: its
-                     * neighbours must not wait for one tenant's long transaction */
+    LOCK_MS = 200,  /* a write waits no longer at a time for a lock that others hold: its neighbours
+                     * must not wait for one tenant's long transaction */
     WARY_MS = 1000, /* after that has happened, statements that can pass over what is locked do */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
@@ -32,7 +32,9 @@ struct join_batch {
     size_t keys;
     size_t count;
     size_t in_flight; /* its statement, and behind a write the question for its position */
-    bool patient;     /* it may wait for locks */
+    bool patient;     /* its one request has waited by itself before */
+    bool apart;       /* it is its tenant's turn: */
+    turn *turn;       /* NULL: nobody remembers */
     bool wary;        /* it passes over what is locked */
     bool sent;        /* the database may have run it */
     int64_t half_ms;  /* when the time that it has is over, if its requests have more */
@@ -51,49 +53,64 @@ static void release(join_batch *batch)
 {
     if (--batch->in_flight > 0)
         return;
-    batch->joiner->patients[LANES[batch->lane].group] -= batch->patient;
+    if (batch->apart)
+        turn_end(batch->joiner, batch->lane, batch->turn);
     rows_free(batch->rows);
     free(batch);
 }
 
 /* --- what goes --- */
 
-/* How many requests at the front of a list go into one statement. */
-static size_t fitting(const request *first)
+/* Whether a request may go in one statement with one that stands before it in its list. */
+static bool goes_with(const request *first, const request *r)
 {
-    size_t count = 0, keys = 0, weight = 0;
-    bool joined = LANES[first->ticket.lane].key_size > 0 && first->ticket.pace == PACE_JOINED;
-    for (const request *r = first; r != NULL; r = r->ticket.next) {
-        keys += r->ticket.count;
-        weight += r->ticket.weight;
-        if (count > 0 &&
-            (!joined || keys > KEYS_MAX || weight > WEIGHT_MAX || r->ticket.pace != PACE_JOINED))
+    return r->ticket.pace == PACE_JOINED &&
+           (!first->ticket.apart || view_equal(request_tenant(r), request_tenant(first)));
+}
+
+/* Which requests go into one statement: the first and, where its lane joins, those behind it; apart
+ * those of other tenants are left out. Gives their number. */
+static size_t choose_members(request *first, request *member[KEYS_MAX])
+{
+    size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
+    member[0] = first;
+    if (LANES[first->ticket.lane].key_size == 0 || first->ticket.pace != PACE_JOINED)
+        return 1;
+    for (request *r = first->ticket.next; r != NULL; r = r->ticket.next) {
+        bool fits = goes_with(first, r);
+        keys += fits ? r->ticket.count : 0;
+        weight += fits ? r->ticket.weight : 0;
+        if ((!fits && !first->ticket.apart) || keys > KEYS_MAX || weight > WEIGHT_MAX)
             break;
-        count++;
+        if (fits)
+            member[count++] = r;
     }
     return count;
 }
 
-/* Moves `count` requests from a list into a new batch, their keys into the scratch buffer. */
-static join_batch *collect(joiner *j, const lane *from, size_t count)
+/* Moves requests from their list into a new batch, their keys into the scratch buffer. */
+static join_batch *collect(joiner *j, request *first)
 {
+    request *member[KEYS_MAX];
+    size_t count = choose_members(first, member);
     join_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
     if (batch == NULL)
         return NULL;
     batch->joiner = j;
-    batch->lane = from->which;
+    batch->lane = first->ticket.lane;
     batch->count = count;
-    batch->patient = from->patient;
+    batch->patient = first->ticket.pace == PACE_PATIENT;
+    batch->apart = first->ticket.apart;
     buf_reset(&j->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
-        request *r = from->first;
+        request *r = member[i];
         lane_remove(j, r);
         r->ticket.batch = batch;
         r->ticket.slot = i;
         r->ticket.tries++;
         batch->member[i] = (batch_member){r, batch->keys};
         batch->keys += r->ticket.count;
-        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[from->which].key_size);
+        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[batch->lane].key_size);
     }
     return batch;
 }
@@ -119,10 +136,12 @@ static pipe_limits limits_of(const join_batch *batch, const request *first)
     unsigned whole_ms = (unsigned)batch->joiner->house->set->request_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
     unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
-    pipe_limits limits = {half_ms, LANES[batch->lane].writes && !batch->patient ? lock_ms : 0};
+    pipe_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
     if (first->ticket.pace != PACE_JOINED) {
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
+        if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
+            limits.lock_ms = (limits.statement_ms + 1) / 2; /* to learn that it was not done */
     } else if (LANES[batch->lane].key_size == 0 ||
                (batch->lane == JOIN_BOXES && batch->count == 1)) {
         limits.statement_ms = whole_ms;
@@ -142,27 +161,27 @@ static void prepare(join_batch *batch, const request *first, db_link *to, pipe_l
     *limits = limits_of(batch, first);
     batch->link = to;
     batch->in_flight = 1;
-    batch->wary =
-        kind->passed_over != NULL && !batch->patient && j->wary_ms[batch->lane] > clock_ms();
+    batch->wary = kind->passed_over != NULL && !batch->patient &&
+                  (batch->apart || j->wary_ms[batch->lane] > clock_ms());
     batch->half_ms = first->ticket.pace == PACE_JOINED &&
                              (long)limits->statement_ms < j->house->set->request_timeout_ms
                          ? clock_ms() + limits->statement_ms
                          : INT64_MAX;
-    j->patients[kind->group] += batch->patient;
+    if (batch->apart)
+        batch->turn = turn_begin(j, kind->group, first);
     if (kind->key_size > 0) {
         tally_add(&j->stats->joined[kind->statement], 1);
         tally_add(&j->stats->members[kind->statement], batch->count);
     }
 }
 
-void batch_send(joiner *j, const lane *from, db_link *to)
+void batch_send(joiner *j, request *first, db_link *to)
 {
-    const lane_kind *kind = &LANES[from->which];
+    const lane_kind *kind = &LANES[first->ticket.lane];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    request *first = from->first;
     pipe_limits limits;
     params p;
-    join_batch *batch = collect(j, from, fitting(first));
+    join_batch *batch = collect(j, first);
     if (batch == NULL) {
         join_let_go(j, first);
         fault_answer(first, FAULT_UNAVAILABLE, NULL, "out of memory");
@@ -227,11 +246,18 @@ static bool list_rows(buf *scratch, const store_rows *rows, join_rows *out)
 /* A member is to wait again, at a pace. */
 static void run_again(join_batch *batch, request *r, join_pace pace)
 {
+    joiner *j = batch->joiner;
     batch_forget(batch, r->ticket.slot);
     if (pace > r->ticket.pace)
         r->ticket.pace = pace;
-    lane_push_front(batch->joiner, r);
-    tally_add(&batch->joiner->stats->retries, 1);
+    if (r->ticket.pace == PACE_PATIENT) {
+        r->ticket.apart = true;
+        lane_push(j, r);
+    } else {
+        r->ticket.apart = turn_is_troubled(j, LANES[batch->lane].group, request_tenant(r));
+        lane_push_front(j, r);
+    }
+    tally_add(&j->stats->retries, 1);
 }
 
 /* What a member wants is locked by others: it is left to wait by itself. */
@@ -261,6 +287,7 @@ static void answer_batch(join_batch *batch, view position)
         if (r == NULL)
             continue;
         if (was_passed_over(batch, &mine)) {
+            r->ticket.locked = true;
             run_again(batch, r, PACE_PATIENT);
             continue;
         }
@@ -328,10 +355,14 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
 }
 
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
- * where that does no harm. */
+ * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
 {
-    if (batch->unfit || r->ticket.tries >= TRIES_MAX || err->status == CARDBOX_NOMEM)
+    if (batch->unfit || err->status == CARDBOX_NOMEM)
+        return false;
+    if (err->status == CARDBOX_BUSY)
+        return true;
+    if (r->ticket.tries >= TRIES_MAX)
         return false;
     if (is_unknown(batch, err) && !r->ticket.replayable)
         return false;
@@ -370,12 +401,18 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
 static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
     join_pace pace = pace_after(batch, err);
-    if (err->status == CARDBOX_BUSY)
+    bool locked = err->status == CARDBOX_BUSY;
+    if (locked)
         batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
+    if (locked && batch->count == 1 && batch->member[0].request != NULL)
+        turn_trouble(batch->joiner, LANES[batch->lane].group,
+                     request_tenant(batch->member[0].request));
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)
             continue;
+        r->ticket.locked = locked && batch->count == 1;
+        r->ticket.tries -= locked && r->ticket.tries > 0;
         if (again(batch, r, err))
             run_again(batch, r, pace);
         else

@@ -1,10 +1,11 @@
 /*
- * join_parts.h: what join.c (requests come and wait) and join_batch.c (statements go and answers
- * come) share. Nobody else includes it.
+ * join_parts.h: what join.c (requests come and wait), join_turns.c (whose turn it is) and
+ * join_batch.c (statements go and answers come) share. Nobody else includes it.
  */
 #ifndef SERVER_JOIN_PARTS_H
 #define SERVER_JOIN_PARTS_H
 
+#include "cardbox/limits.h"
 #include "server/fault.h"
 #include "server/links.h"
 
@@ -26,25 +27,39 @@ typedef struct lane_kind {
 
 extern const lane_kind LANES[JOIN_LANES];
 
-/* Requests that wait for one kind of statement. The patient ones have a list of their own: nobody
- * stands behind them. */
+/* Requests that wait for one kind of statement. Those that stand apart have a list of their own, in
+ * which tenants take turns: nobody else stands behind them. */
 typedef struct lane {
     join_lane which;
-    bool patient;
+    bool apart;
     request *first, *last;
 } lane;
 
-enum { LANE_LISTS = 2 * JOIN_LANES };
+enum {
+    LANE_LISTS = 2 * JOIN_LANES,
+    TURNS_MAX = 64 /* tenants in trouble that are remembered */
+};
+
+/* A tenant in trouble, or with a turn just now. */
+typedef struct turn {
+    view tenant; /* the name below */
+    bool running[LINK_GROUPS];
+    int64_t until_ms[LINK_GROUPS]; /* until when all its requests stand apart */
+    bool waited;                   /* its last turn was that of a patient one */
+    char name[CARDBOX_TENANT_MAX];
+} turn;
 
 struct joiner {
     shared *house;
     stats *stats;
     links *links;
     lane lanes[LANE_LISTS];
-    int turn[LINK_GROUPS];        /* which list is first to get a free connection */
-    size_t patients[LINK_GROUPS]; /* connections that patient ones have */
-    int64_t wary_ms[JOIN_LANES];  /* until when statements do not wait for locks */
-    request *oldest, *newest;     /* all that wait or run, by arrival and so by deadline */
+    int turn[LINK_GROUPS];             /* which list is first to get a free connection */
+    size_t turns_running[LINK_GROUPS]; /* connections that those apart have */
+    turn turns[TURNS_MAX];
+    size_t turns_used;
+    int64_t wary_ms[JOIN_LANES]; /* until when statements do not wait for locks */
+    request *oldest, *newest;    /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
     int64_t look_again_ms; /* for a connection to become worth using */
     buf scratch;           /* for keys on their way out and row numbers on their way in */
@@ -54,7 +69,8 @@ enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
 /* --- join.c --- */
 
-/* Puts a request before all others of its list: it has waited once already. */
+/* Puts a request behind all others of its list; or before them: it has waited once already. */
+void lane_push(joiner *j, request *r);
 void lane_push_front(joiner *j, request *r);
 void lane_remove(joiner *j, request *r);
 
@@ -68,10 +84,27 @@ void join_answer_away(joiner *j, request *r);
  * for; with what to do about a write that has been sent, and so may have been done. */
 void join_give_up(joiner *j, request *r, fault what, const char *why);
 
+/* --- join_turns.c --- */
+
+/* Whether all requests of a tenant stand apart, in the lanes of a group. */
+bool turn_is_troubled(joiner *j, link_group group, view tenant);
+
+/* A statement for this tenant alone waited for a lock in vain: for a while all its requests stand
+ * apart. */
+void turn_trouble(joiner *j, link_group group, view tenant);
+
+/* Whose turn it is in a list apart. NULL: nobody's, as those who wait have theirs just now. */
+request *turn_next(joiner *j, const lane *l);
+
+/* `of` is what turn_begin gave; it may be NULL. */
+turn *turn_begin(joiner *j, link_group group, const request *first);
+void turn_end(joiner *j, join_lane which, turn *of);
+
 /* --- join_batch.c --- */
 
-/* Sends one statement for the front of a lane, which must not be empty. */
-void batch_send(joiner *j, const lane *from, db_link *to);
+/* Sends one statement for a request that waits, and for those of its list that may go with it:
+ * those behind it, or, apart, its tenant's. */
+void batch_send(joiner *j, request *first, db_link *to);
 
 /* A member is answered already. */
 void batch_forget(join_batch *batch, size_t slot);

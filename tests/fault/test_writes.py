@@ -133,6 +133,32 @@ def test_neighbours_do_not_wait_for_a_lock():
         assert sorted(ids_of(server, "free", free)) == [f"o{i}" for i in range(8)]
 
 
+def test_many_waiting_of_one_tenant_hold_up_no_others():
+    """A hundred appends and a hundred adds to what one tenant's worker holds: whatever neighbours
+    write meanwhile, also many to one box at once, is done before it lets go."""
+    hold = ("SELECT 1 FROM cardbox.card_boxes WHERE box_id = '{0}' FOR UPDATE;"
+            "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
+            " SELECT 'many', 'c' || n, '1', now() FROM generate_series(0, 99) AS n")
+    with serving() as server, concurrent.futures.ThreadPoolExecutor(240) as pool:
+        held, free = make_box(server, "many"), make_box(server, "some")
+        with holding(hold.format(held)):
+            waiting = [pool.submit(append, server, "many", held, f"w{i}") for i in range(100)]
+            waiting += [pool.submit(server.post, "/projects/many/cards", {"card_id": f"c{i}", "content": i})
+                        for i in range(100)]
+            await_waiting(1)
+            others = [pool.submit(append, server, "some", free, f"o{i}") for i in range(16)]
+            for i in range(20):
+                others.append(pool.submit(append, server, "some", free, f"p{i}"))
+                others.append(pool.submit(server.post, "/projects/some/cards", {"card_id": f"c{i}", "content": i}))
+                time.sleep(0.02)
+            assert {done.result(WAIT_S).status for done in others} == {200}
+            assert not any(done.done() for done in waiting)
+        statuses = {done.result(WAIT_S).status for done in waiting}
+        assert statuses <= {200, 409}, statuses  # an add may find its card, of other content
+        assert sorted(ids_of(server, "many", held)) == sorted(f"w{i}" for i in range(100))
+        assert len(ids_of(server, "some", free)) == 36
+
+
 def test_lists_hold_up_no_reads():
     with serving() as server, concurrent.futures.ThreadPoolExecutor(12) as pool:
         box = make_box(server, "lists")

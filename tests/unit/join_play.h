@@ -170,6 +170,7 @@ static request requests[REQUESTS_MAX];
 static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
 static size_t resumed;
 static bool all_left;
+static view tenant; /* of the requests that come */
 
 static inline void resume(request *r)
 {
@@ -198,6 +199,7 @@ static inline void add_ticket(size_t number, const join_ticket *ticket)
     request_init(r, &house, &counts, j);
     r->host = &HOST;
     r->id = VIEW("test");
+    r->match.params[0] = tenant;
     request_move(r, REQUEST_WORKING);
     r->ticket = *ticket;
     r->ticket.render = render;
@@ -225,6 +227,7 @@ static inline int set_up(void **state)
         database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
     all_left = false;
+    tenant = VIEW("t");
     j = joiner_new(&house, &counts, (links *)&database);
     return j == NULL;
 }

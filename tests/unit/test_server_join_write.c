@@ -187,7 +187,8 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     refuse_write(CARDBOX_BUSY, "55P03"); /* now it may wait for a lock, and so take long */
     joiner_flush(j);
     assert_int_equal(database.sent, 1);
-    put(2); /* and nobody stands behind it */
+    tenant = VIEW("other");
+    put(2); /* and no other tenant stands behind it */
     joiner_flush(j);
     assert_int_equal(database.sent, 2);
     give_write((int64_t[]){1}, 1);
@@ -197,24 +198,81 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     assert_int_equal(database.sent, 3);
 }
 
-/* Of four connections two are for those that wait for locks. */
-static void patient_ones_get_half(void **state)
+/* One of each of three tenants has found a lock. */
+static void trouble_three(void)
 {
-    (void)state;
-    database.group[LINK_WRITES].usable = 4;
+    static const view TENANTS[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
     database.group[LINK_WRITES].is_last = true;
     for (size_t i = 0; i < 3; i++) {
+        tenant = TENANTS[i];
         put(i);
         joiner_flush(j);
         refuse_write(CARDBOX_BUSY, "55P03");
     }
-    database.group[LINK_WRITES].free = 4;
     database.group[LINK_WRITES].is_last = false;
+}
+
+/* Of four connections two are for those that wait for locks. */
+static void those_apart_get_half(void **state)
+{
+    (void)state;
+    database.group[LINK_WRITES].usable = 4;
+    trouble_three();
+    database.group[LINK_WRITES].free = 4;
     joiner_flush(j);
     assert_int_equal(database.sent, 5);
     give_write((int64_t[]){1}, 1);
     joiner_flush(j);
     assert_int_equal(database.sent, 6);
+}
+
+/* Who finds the lock again stands behind the other tenants, as often as it takes. */
+static void tenants_take_turns(void **state)
+{
+    (void)state;
+    trouble_three();
+    tenant = VIEW("red");
+    put(3);
+    for (int round = 0; round < 20; round++) {
+        joiner_flush(j);
+        assert_int_equal(database.keys, 1);
+        assert_int_equal(requests[0].ticket.batch != NULL, round % 6 == 0);
+        assert_int_equal(requests[1].ticket.batch != NULL, round % 3 == 1);
+        assert_int_equal(requests[2].ticket.batch != NULL, round % 3 == 2);
+        assert_int_equal(requests[3].ticket.batch != NULL, round % 6 == 3);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
+}
+
+/* One statement of a tenant at a time, and nothing of others in it; what it wants that is not
+ * locked does not wait for what is. */
+static void a_troubled_tenant_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    database.group[LINK_WRITES].usable = 4;
+    append(0, false);
+    joiner_flush(j);
+    refuse_write(CARDBOX_BUSY, "55P03"); /* now its requests stand apart */
+    for (size_t i = 1; i < 4; i++)
+        append(i, false);
+    tenant = VIEW("other");
+    append(4, false);
+    append(5, false);
+    database.group[LINK_WRITES].free = 4;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 3);
+    assert_ptr_equal(requests[4].ticket.batch, requests[5].ticket.batch);
+    assert_non_null(requests[4].ticket.batch);
+    assert_non_null(requests[0].ticket.batch);
+    assert_null(requests[1].ticket.batch);
+    for (size_t sent = 0; sent < 2; sent++)
+        refuse_write(CARDBOX_BUSY, "55P03");
+    assert_int_equal(status(0), 0);
+    joiner_flush(j);
+    assert_non_null(requests[1].ticket.batch);
+    assert_ptr_equal(requests[1].ticket.batch, requests[3].ticket.batch);
+    assert_ptr_not_equal(requests[1].ticket.batch, requests[4].ticket.batch);
+    assert_null(requests[0].ticket.batch);
 }
 
 static void repeats_what_may_be_repeated(void **state)
@@ -357,7 +415,7 @@ static void neighbours_do_not_wait_for_locks(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(database.keys, 1);
         assert_int_equal(database.pass_over, patient_first == (i > 0));
-        assert_int_equal(database.limits.lock_ms, database.pass_over ? 200 : 0);
+        assert_int_equal(database.limits.lock_ms, 200);
         give_appends((int[]){BOX_DONE}, 1);
         joiner_flush(j);
     }
@@ -370,6 +428,7 @@ static void adds_find_out_who_waits(void **state)
 {
     (void)state;
     put(0);
+    tenant = VIEW("other");
     put(1);
     joiner_flush(j);
     refuse_write(CARDBOX_BUSY, "55P03");
@@ -384,23 +443,27 @@ static void adds_find_out_who_waits(void **state)
     assert_int_equal(status(1), 200);
     database.group[LINK_WRITES].is_last = false;
     joiner_flush(j);
-    assert_int_equal(database.limits.lock_ms, 0);
+    assert_int_equal(database.limits.lock_ms, 200);
     assert_in_range(database.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
-    refuse_write(CARDBOX_TIMEOUT, "57014");
+    refuse_write(CARDBOX_BUSY, "55P03");
+    joiner_tick(j, joiner_next_ms(j));
     assert_int_equal(status(0), 504);
     assert_false(says(0, "not known"));
+    assert_true(says(0, "locked by another"));
 }
 
-/* One that found a lock while it was the only one gets to wait for it too. */
+/* It waits again and again until its time is over, not so many times. */
 static void a_single_one_waits_for_a_lock(void **state)
 {
     (void)state;
     append(0, false);
+    for (size_t tries = 1; tries <= 20; tries++) {
+        joiner_flush(j);
+        assert_int_equal(database.sent, tries);
+        assert_int_equal(database.limits.lock_ms, 200);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
     joiner_flush(j);
-    assert_int_equal(database.limits.lock_ms, 200);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    joiner_flush(j);
-    assert_int_equal(database.limits.lock_ms, 0);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(0), 200);
 }
@@ -494,7 +557,9 @@ int main(void)
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),
-        TEST(patient_ones_get_half),
+        TEST(those_apart_get_half),
+        TEST(tenants_take_turns),
+        TEST(a_troubled_tenant_keeps_nobody_waiting),
         TEST(neighbours_do_not_wait_for_locks),
         TEST(adds_find_out_who_waits),
         TEST(a_single_one_waits_for_a_lock),
