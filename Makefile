@@ -18,11 +18,13 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) 
 LIB_LIBS    = -lpq -luuid -pthread
 SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls
+WORKER_LIBS = $(LIB_LIBS) -lcurl
 
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
 LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c src/bus/*.c)
 SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
+WORKER_OBJ = $(call objects,src/worker/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
              $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc
 
@@ -33,7 +35,7 @@ LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 .PHONY: build run test lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
 .DELETE_ON_ERROR:
 
-build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
+build: $(PROGRAMS) $(LIBS) $(WORKER_OBJ) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
 
 run: deps ## install what is missing, build, start a private PostgreSQL in ./var and serve
 	@$(MAKE) --no-print-directory -j$$(nproc) build

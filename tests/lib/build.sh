@@ -26,7 +26,7 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        printf '%s\n' src/server/*.c src/cli/*.c | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        printf '%s\n' src/server/*.c src/cli/*.c src/worker/*.c | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     else
         echo build
     fi
@@ -67,6 +67,7 @@ build_variant() { # VARIANT
         status=$?
         archive_room "$build" server
         archive_room "$build" cli
+        archive_room "$build" worker
         exit "$status"
     ) >"$log" 2>&1 9>"$build/.lock" &&
         printf 'built   %s (%s s)\n' "$build" "$(seconds_since "$started")" && return
@@ -104,7 +105,7 @@ compile_test() { # VARIANT FILE [FLAG...]
     # The archives stand twice, as they may need one another.
     # shellcheck disable=SC2046
     "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(room_archives "$build") \
-        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lz -lgnutls -lpq -luuid >&2 || return
+        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid >&2 || return
     echo "$program"
 }
 

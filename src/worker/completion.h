@@ -1,0 +1,52 @@
+/*
+ * completion.h: a chat completion put together from the chunks of its stream: text, tool calls,
+ * why it ended, tokens used. Pure. Only a completion that came to its end counts: completion_end
+ * tells. Texts stay the insides of JSON strings, as they came: half a character in one chunk and
+ * half in the next are one again, and what UTF-8 can't say is not lost.
+ */
+#ifndef WORKER_COMPLETION_H
+#define WORKER_COMPLETION_H
+
+#include "base/scan.h"
+
+enum {
+    COMPLETION_CALLS_MAX = 64, /* tool calls of one message: more is a model that loops */
+    COMPLETION_DEPTH_MAX = 64, /* of a chunk's JSON */
+    COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
+    COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
+    COMPLETION_NAME_MAX = 256               /* bytes of a tool's name */
+};
+
+typedef struct completion_call {
+    int64_t index; /* the server's number of it */
+    buf id;        /* insides of JSON strings, all three */
+    buf name;
+    buf arguments;
+} completion_call;
+
+typedef struct completion_usage {
+    int64_t prompt_tokens, completion_tokens, total_tokens;
+} completion_usage;
+
+typedef struct completion {
+    buf text; /* the inside of a JSON string */
+    completion_call calls[COMPLETION_CALLS_MAX];
+    size_t call_count;
+    char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not said yet */
+    completion_usage usage; /* -1: not said */
+    bool is_done;           /* [DONE] came */
+    char error[256];        /* why it is no completion; "": nothing wrong so far */
+} completion;
+
+void completion_init(completion *c);
+void completion_free(completion *c);
+
+/* Takes an event's data. `piece` receives the text that came with it, an inside, lent from `data`.
+ * False: it is over, by [DONE] or by what `error` says. */
+bool completion_take(completion *c, view data, view *piece);
+
+/* Called when the stream has ended without a fault of the transport. True: the message is whole.
+ * False: it was cut, and `error` says so. */
+bool completion_end(completion *c);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * fuzz_worker_stream.c: any bytes as a model's stream. However they are cut the message is the
+ * same, and its parts are insides of JSON strings.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "worker/completion.h"
+#include "worker/sse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static bool take(void *arg, view data)
+{
+    view piece;
+    return completion_take(arg, data, &piece);
+}
+
+static bool read_stream(completion *c, view text, size_t step)
+{
+    sse s;
+    bool goes_on = true;
+    completion_init(c);
+    sse_init(&s, 1 << 16, take, c);
+    for (size_t at = 0; at < text.len && goes_on; at += step)
+        goes_on = sse_feed(&s, (view){text.ptr + at, text.len - at < step ? text.len - at : step});
+    sse_free(&s);
+    return completion_end(c);
+}
+
+static void check_inside(const buf *text)
+{
+    buf quoted = BUF_INIT(text->len + 2);
+    buf_char(&quoted, '"');
+    buf_view(&quoted, (view){buf_str(text), text->len});
+    buf_char(&quoted, '"');
+    require(scan_check((view){buf_str(&quoted), quoted.len}, 1, NULL, NULL, NULL));
+    buf_free(&quoted);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static completion whole, pieces; /* too large for the stack */
+    view text = {(const char *)data, size};
+    bool is_whole = read_stream(&whole, text, size > 0 ? size : 1);
+    require(read_stream(&pieces, text, size > 0 ? data[0] % 7 + 1U : 1) == is_whole);
+    require(whole.call_count == pieces.call_count);
+    require(view_equal((view){buf_str(&whole.text), whole.text.len},
+                       (view){buf_str(&pieces.text), pieces.text.len}));
+    check_inside(&whole.text);
+    for (size_t i = 0; i < whole.call_count; i++) {
+        check_inside(&whole.calls[i].name);
+        check_inside(&whole.calls[i].arguments);
+        require(!is_whole || whole.calls[i].name.len > 0);
+    }
+    completion_free(&whole);
+    completion_free(&pieces);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * fuzz_worker_tools.c: any text as a tools file. What is taken can be offered to a model as JSON
+ * and be found again; what is refused has a reason in one line.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include "worker/tools.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static tools list;
+    char error[300] = "";
+    buf offered = BUF_INIT(16 * size + 65536);
+    tools_init(&list);
+    if (tools_read(&list, (view){(const char *)data, size}, "/bin", error, sizeof(error))) {
+        tools_offer(&offered, &list);
+        require(buf_ok(&offered));
+        require(scan_check((view){buf_str(&offered), offered.len}, 80, NULL, NULL, NULL));
+        for (size_t i = 0; i < list.count; i++)
+            require(tools_find(&list, view_of(list.at[i].offered)) == &list.at[i]);
+    } else {
+        require(error[0] != '\0' && view_is_utf8(view_of(error)));
+    }
+    buf_free(&offered);
+    tools_free(&list);
+    return 0;
+}

@@ -1,0 +1,250 @@
+/*
+ * test_worker_program.c: programs that behave, and programs that flood, hang, ignore SIGTERM, leave
+ * their group or outlive the worker. They are shell scripts only because those are short.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "worker/program.h"
+
+enum { PATIENCE_MS = 30000, OUTPUT_MAX = 100000 };
+
+static char PATH[] = "PATH=/usr/bin:/bin", ONLY[] = "ONLY=this";
+static char *const ENVIRONMENT[] = {PATH, ONLY, NULL};
+
+static program_result run(buf *output, const char *script, view input, long time_ms,
+                          atomic_int *stop)
+{
+    char shell[] = "/bin/sh", option[] = "-c";
+    char *argv[] = {shell, option, NULL, NULL};
+    program_result result;
+    program_spec spec = {argv, ENVIRONMENT, input, time_ms, stop};
+
+    argv[2] = strdup(script);
+    buf_reset(output, 0);
+    program_run(&result, output, &spec);
+    free(argv[2]);
+    return result;
+}
+
+#define RUN(output, script) run((output), (script), VIEW(""), PATIENCE_MS, NULL)
+
+static bool is_alive(pid_t pid)
+{
+    return kill(pid, 0) == 0;
+}
+
+static void expect_gone(const buf *output)
+{
+    long pid = strtol(buf_str(output), NULL, 10);
+    assert_true(pid > 1);
+    assert_false(is_alive((pid_t)pid));
+}
+
+static void runs(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    (void)state;
+    program_result r =
+        run(&output, "cat; echo oops >&2; exit 3", VIEW("{\"a\":1}"), PATIENCE_MS, NULL);
+    assert_int_equal(r.end, PROGRAM_EXITED);
+    assert_int_equal(r.number, 3);
+    assert_string_equal(buf_str(&output), "{\"a\":1}");
+    assert_string_equal(r.complaint, "oops\n");
+    r = RUN(&output, "kill -9 $$");
+    assert_int_equal(r.end, PROGRAM_KILLED);
+    assert_int_equal(r.number, SIGKILL);
+    buf_free(&output);
+}
+
+static void says_what_it_cannot_start(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    char program[] = "/no/such/program";
+    char *argv[] = {program, NULL};
+    program_result r;
+    program_spec spec = {argv, ENVIRONMENT, VIEW(""), PATIENCE_MS, NULL};
+    (void)state;
+    program_run(&r, &output, &spec);
+    assert_int_equal(r.end, PROGRAM_NOT_STARTED);
+    assert_int_equal(r.number, ENOENT);
+    buf_free(&output);
+}
+
+static void gives_nothing_away(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    (void)state;
+    int secret = dup(0);
+    setenv("CARDBOX_DSN", "password=secret", 1);
+    RUN(&output, "env | grep -v -e PWD -e SHLVL -e ^_=; ls /proc/self/fd | tr '\\n' ' '");
+    assert_string_equal(buf_str(&output), "PATH=/usr/bin:/bin\nONLY=this\n0 1 2 3 ");
+    close(secret);
+    buf_free(&output);
+}
+
+static void gives_much_input(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX), input = BUF_INIT(4 << 20);
+    (void)state;
+    while (input.len < 3 << 20)
+        buf_text(&input, "0123456789abcdef");
+    view text = {buf_str(&input), input.len};
+    program_result r = run(&output, "wc -c", text, PATIENCE_MS, NULL);
+    assert_int_equal(r.end, PROGRAM_EXITED);
+    assert_int_equal(strtol(buf_str(&output), NULL, 10), 3 << 20);
+    r = run(&output, "exit 0", text, PATIENCE_MS, NULL); /* one that reads nothing */
+    assert_int_equal(r.end, PROGRAM_EXITED);
+    buf_free(&input);
+    buf_free(&output);
+}
+
+static void stops_floods(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    (void)state;
+    program_result r = RUN(&output, "yes | head -c 100000000; sleep 1000");
+    assert_int_equal(r.end, PROGRAM_TOO_LOUD);
+    r = RUN(&output, "yes | head -c 5000000 >&2; echo last >&2; echo fine");
+    assert_int_equal(r.end, PROGRAM_EXITED);
+    assert_string_equal(buf_str(&output), "fine\n");
+    assert_string_equal(r.complaint + r.complaint_len - 5, "last\n");
+    assert_int_equal(r.complaint_len, PROGRAM_COMPLAINT_MAX - 1);
+    buf_free(&output);
+}
+
+static void stops_what_hangs(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    (void)state;
+    program_result r = run(&output, "echo $$; exec sleep 1000", VIEW(""), 200, NULL);
+    assert_int_equal(r.end, PROGRAM_TIMEOUT);
+    expect_gone(&output);
+    r = run(&output, "trap '' TERM INT HUP; echo $$; while :; do sleep 0.05; done", VIEW(""), 200,
+            NULL);
+    assert_int_equal(r.end, PROGRAM_TIMEOUT);
+    expect_gone(&output);
+    buf_free(&output);
+}
+
+/* Children in sessions of their own, orphaned twice over, that hold the output open. */
+static void ends_descendants(void **state)
+{
+    static const char script[] = "(setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000 & sleep 1000' "
+                                 "&) & sleep 0.3; %s";
+    static const char *const rests[] = {"exit 0", "sleep 1000", "exec yes"};
+    buf output = BUF_INIT(OUTPUT_MAX);
+    char text[300];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof(text), script, rests[i]);
+        run(&output, text, VIEW(""), 1000, NULL);
+        if (output.failure == BUF_FINE)
+            expect_gone(&output);
+    }
+    buf_free(&output);
+}
+
+static void *set_later(void *arg)
+{
+    clock_sleep_ms(150);
+    atomic_store((atomic_int *)arg, 1);
+    return NULL;
+}
+
+static void can_be_stopped(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    atomic_int stop = 0;
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, set_later, &stop), 0);
+    program_result r = run(&output, "echo $$; exec sleep 1000", VIEW(""), PATIENCE_MS, &stop);
+    pthread_join(thread, NULL);
+    assert_int_equal(r.end, PROGRAM_STOPPED);
+    expect_gone(&output);
+    buf_free(&output);
+}
+
+/* A worker that is killed takes its programs with it, those that left its group too. */
+static void dies_with_the_worker(void **state)
+{
+    int fds[2];
+    char line[32] = "";
+    char script[200];
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    pid_t worker = fork();
+    assert_true(worker >= 0);
+    if (worker == 0) {
+        buf output = BUF_INIT(OUTPUT_MAX);
+        snprintf(script, sizeof(script), "setsid sleep 1000 & echo $! >/proc/%ld/fd/%d; sleep 1000",
+                 (long)getpid(), fds[1]);
+        RUN(&output, script);
+        _exit(0);
+    }
+    close(fds[1]);
+    assert_true(read(fds[0], line, sizeof(line) - 1) > 0);
+    close(fds[0]);
+    pid_t left = (pid_t)strtol(line, NULL, 10);
+    assert_true(left > 1 && is_alive(left));
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+    for (int64_t end_ms = clock_ms() + PATIENCE_MS; is_alive(left) && clock_ms() < end_ms;)
+        clock_sleep_ms(5);
+    assert_false(is_alive(left));
+}
+
+static void *run_some(void *arg)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    for (int i = 0; i < 10; i++) {
+        program_result r = run(&output, "sleep 1000 & cat", VIEW("x"), PATIENCE_MS, NULL);
+        if (r.end != PROGRAM_EXITED || output.len != 1)
+            atomic_store((atomic_int *)arg, 1);
+    }
+    buf_free(&output);
+    return NULL;
+}
+
+/* A program must not wait for the end of another one's input, whose pipe it would hold open. */
+static void runs_many_at_once(void **state)
+{
+    pthread_t threads[6];
+    atomic_int failed = 0;
+    (void)state;
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_some, &failed), 0);
+    for (size_t i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&failed), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs),
+        cmocka_unit_test(says_what_it_cannot_start),
+        cmocka_unit_test(gives_nothing_away),
+        cmocka_unit_test(gives_much_input),
+        cmocka_unit_test(stops_floods),
+        cmocka_unit_test(stops_what_hangs),
+        cmocka_unit_test(ends_descendants),
+        cmocka_unit_test(can_be_stopped),
+        cmocka_unit_test(dies_with_the_worker),
+        cmocka_unit_test(runs_many_at_once),
+    };
+
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/*
+ * test_worker_stream.c: a model's stream, from bytes to a message: lines and events however they
+ * are cut, pieces of text and of tool calls, and everything that must not become a message.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include "worker/completion.h"
+#include "worker/sse.h"
+
+/* --- events --- */
+
+static bool collect(void *arg, view data)
+{
+    buf *all = arg;
+    buf_char(all, '[');
+    buf_view(all, data);
+    buf_char(all, ']');
+    return !view_equal(data, VIEW("stop"));
+}
+
+/* The events of a text, fed in pieces of `step` bytes. */
+static bool events_of(buf *all, view text, size_t step, size_t max)
+{
+    sse s;
+    bool goes_on = true;
+    sse_init(&s, max, collect, all);
+    for (size_t at = 0; at < text.len && goes_on; at += step) {
+        size_t len = text.len - at < step ? text.len - at : step;
+        goes_on = sse_feed(&s, (view){text.ptr + at, len});
+    }
+    sse_free(&s);
+    return goes_on;
+}
+
+static void expect_events(const char *text, const char *expected)
+{
+    for (size_t step = 1; step <= strlen(text); step++) {
+        buf all = BUF_INIT(4096);
+        assert_true(events_of(&all, view_of(text), step, 100));
+        assert_string_equal(buf_str(&all), expected);
+        buf_free(&all);
+    }
+}
+
+static void reads_events(void **state)
+{
+    (void)state;
+    expect_events("data: one\n\ndata: two\n\n", "[one][two]");
+    expect_events("data: one\r\n\r\ndata:two\r\rdata:  three\n\n", "[one][two][ three]");
+    expect_events("\xEF\xBB\xBF"
+                  "data: a\ndata: b\ndata\n\n",
+                  "[a\nb\n]");
+    expect_events(": comment\nevent: error\nid: 7\ndata: x\nretry: 5\n\n\n\n", "[x]");
+    expect_events("dataset: no\ndata: {\"a:b\"}\n\n", "[{\"a:b\"}]");
+    expect_events("data:\n\n", "[]");
+}
+
+static void gives_no_event_that_is_cut(void **state)
+{
+    (void)state;
+    expect_events("data: whole\n\ndata: cut", "[whole]");
+    expect_events("data: whole\n\ndata: cut\n", "[whole]");
+}
+
+static void bounds_events(void **state)
+{
+    buf all = BUF_INIT(4096);
+    (void)state;
+    assert_false(events_of(&all, VIEW("data: 0123456789\n\n"), 3, 12));
+    assert_false(events_of(&all, VIEW("data: 01234\ndata: 5678\ndata: 9\n\n"), 100, 11));
+    assert_string_equal(buf_str(&all), "");
+    assert_false(events_of(&all, VIEW("data: a\n\ndata: stop\n\ndata: b\n\n"), 100, 100));
+    assert_string_equal(buf_str(&all), "[a][stop]");
+    buf_free(&all);
+}
+
+/* --- completions --- */
+
+#define DELTA(text) "{\"choices\":[{\"index\":0,\"delta\":" text ",\"finish_reason\":null}]}"
+#define FINISH(why) "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"" why "\"}]}"
+#define CALL(text)  DELTA("{\"tool_calls\":[" text "]}")
+
+/* Takes chunks up to the NULL; whether it is a whole message. */
+static bool take_all(completion *c, const char *const *chunks)
+{
+    view piece;
+    completion_init(c);
+    for (; *chunks != NULL; chunks++) {
+        buf copy = BUF_INIT(4096); /* on the heap: a read past the end is seen */
+        buf_text(&copy, *chunks);
+        bool goes_on = completion_take(c, (view){buf_str(&copy), copy.len}, &piece);
+        buf_free(&copy);
+        if (!goes_on)
+            break;
+    }
+    return completion_end(c);
+}
+
+#define TAKE(c, ...) take_all((c), (const char *const[]){__VA_ARGS__, NULL})
+
+static void assembles_text(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c, DELTA("{\"role\":\"assistant\",\"content\":\"\"}"),
+                     DELTA("{\"content\":\"He\\\"\"}"), DELTA("{\"content\":\"llo\\ud83d\"}"),
+                     DELTA("{\"content\":\"\\ude00\"}"), DELTA("{\"content\":null}"),
+                     FINISH("stop"),
+                     "{\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3,"
+                     "\"total_tokens\":15}}",
+                     "[DONE]"));
+    assert_string_equal(buf_str(&c.text), "He\\\"llo\\ud83d\\ude00");
+    assert_string_equal(c.finish_reason, "stop");
+    assert_int_equal(c.usage.prompt_tokens, 12);
+    assert_int_equal(c.usage.completion_tokens, 3);
+    assert_int_equal(c.usage.total_tokens, 15);
+    assert_int_equal(c.call_count, 0);
+    completion_free(&c);
+}
+
+static void lends_pieces(void **state)
+{
+    completion c;
+    view piece;
+    (void)state;
+    completion_init(&c);
+    assert_true(completion_take(&c, VIEW(DELTA("{\"content\":\"a\\nb\"}")), &piece));
+    assert_true(view_equal(piece, VIEW("a\\nb")));
+    assert_true(completion_take(&c, VIEW(FINISH("stop")), &piece));
+    assert_int_equal(piece.len, 0);
+    assert_false(completion_take(&c, VIEW("[DONE]"), &piece));
+    assert_true(c.is_done);
+    assert_false(completion_take(&c, VIEW(DELTA("{\"content\":\"late\"}")), &piece));
+    assert_string_equal(buf_str(&c.text), "a\\nb");
+    completion_free(&c);
+}
+
+static void assembles_calls(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(
+        TAKE(&c,
+             CALL("{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                  "\"arguments\":\"\"}}"),
+             CALL("{\"index\":0,\"function\":{\"arguments\":\"{\\\"q\\\"\"}}"),
+             CALL("{\"index\":1,\"id\":\"c2\",\"function\":{\"name\":\"g\",\"arguments\":\"{\"}},"
+                  "{\"index\":0,\"function\":{\"arguments\":\":1}\"}}"),
+             CALL("{\"index\":1,\"id\":\"c2\",\"function\":{\"name\":\"g\",\"arguments\":\"}\"}}"),
+             FINISH("tool_calls"), "[DONE]"));
+    assert_int_equal(c.call_count, 2);
+    assert_string_equal(buf_str(&c.calls[0].id), "c1");
+    assert_string_equal(buf_str(&c.calls[0].name), "f");
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{\\\"q\\\":1}");
+    assert_string_equal(buf_str(&c.calls[1].name), "g");
+    assert_string_equal(buf_str(&c.calls[1].arguments), "{}");
+    completion_free(&c);
+}
+
+/* Servers that leave the index out give each call whole, or begin each with its id. */
+static void assembles_calls_without_index(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c, CALL("{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}"),
+                     CALL("{\"function\":{\"arguments\":\"}\"}}"),
+                     CALL("{\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}"),
+                     FINISH("stop")));
+    assert_int_equal(c.call_count, 2);
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{}");
+    assert_string_equal(buf_str(&c.calls[1].name), "g");
+    completion_free(&c);
+}
+
+static void expect_failure(bool is_whole, completion *c, const char *reason)
+{
+    assert_false(is_whole);
+    assert_non_null(strstr(c->error, reason));
+    completion_free(c);
+}
+
+static void refuses_what_is_no_message(void **state)
+{
+    completion c;
+    bool whole;
+    (void)state;
+    whole = TAKE(&c, DELTA("{\"content\":\"half\"}"));
+    expect_failure(whole, &c, "cut off");
+    whole = TAKE(&c, DELTA("{\"content\":\"half\"}"), "[DONE]");
+    expect_failure(whole, &c, "cut off");
+    whole = TAKE(&c, DELTA("{\"content\":\"half\"}"), "{\"choices\":[{\"del");
+    expect_failure(whole, &c, "no JSON object");
+    whole = TAKE(&c, "[1]");
+    expect_failure(whole, &c, "no JSON object");
+    whole = TAKE(&c, DELTA("{\"content\":\"half\"}"),
+                 "{\"error\":{\"message\":\"over\\u006coaded\",\"type\":\"server_error\"}}");
+    expect_failure(whole, &c, "overloaded");
+    whole = TAKE(&c, FINISH("stop"), "{\"error\":\"gone\"}");
+    expect_failure(whole, &c, "gone");
+    whole = TAKE(&c, "{\"error\":{\"message\":\"\\ud800\"}}");
+    expect_failure(whole, &c, "says no more");
+    whole = TAKE(&c, CALL("{\"index\":0,\"id\":\"x\"}"), FINISH("tool_calls"));
+    expect_failure(whole, &c, "without naming");
+}
+
+static void takes_odd_chunks(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c, "{}", "{\"choices\":null}", "{\"choices\":[]}", "{\"choices\":[7]}",
+                     "{\"choices\":[{\"delta\":null}]}", "{\"error\":null,\"usage\":null}",
+                     DELTA("{\"content\":[1],\"tool_calls\":[null,3]}"), FINISH("st\\u006fp")));
+    assert_string_equal(buf_str(&c.text), "");
+    assert_string_equal(c.finish_reason, "st?u???fp");
+    assert_int_equal(c.usage.total_tokens, -1);
+    completion_free(&c);
+}
+
+static void bounds_calls(void **state)
+{
+    completion c;
+    char chunk[256];
+    view piece;
+    int taken = 0;
+    (void)state;
+    completion_init(&c);
+    for (; taken < 1000; taken++) {
+        snprintf(chunk, sizeof(chunk),
+                 CALL("{\"index\":%d,\"id\":\"i\",\"function\":{\"name\":\"f\"}}"), taken);
+        if (!completion_take(&c, view_of(chunk), &piece))
+            break;
+    }
+    assert_int_equal(taken, COMPLETION_CALLS_MAX);
+    assert_non_null(strstr(c.error, "more tool calls"));
+    completion_free(&c);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_events),
+        cmocka_unit_test(gives_no_event_that_is_cut),
+        cmocka_unit_test(bounds_events),
+        cmocka_unit_test(assembles_text),
+        cmocka_unit_test(lends_pieces),
+        cmocka_unit_test(assembles_calls),
+        cmocka_unit_test(assembles_calls_without_index),
+        cmocka_unit_test(refuses_what_is_no_message),
+        cmocka_unit_test(takes_odd_chunks),
+        cmocka_unit_test(bounds_calls),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

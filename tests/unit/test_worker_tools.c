@@ -1,0 +1,146 @@
+/*
+ * test_worker_tools.c: the tools file, each mistake with its place, and the names for the model.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "worker/say.h"
+#include "worker/tools.h"
+
+#define PATH       "/nowhere::/bin:/usr/bin"
+#define TOOL(rest) "{\"tools\":[{\"name\":\"a\",\"description\":\"d\"" rest "}]}"
+
+static void reads_tools(void **state)
+{
+    tools list;
+    char error[300] = "";
+    buf offered = BUF_INIT(4096);
+    (void)state;
+    tools_init(&list);
+    assert_true(tools_read(
+        &list,
+        VIEW("{\"tools\":[{\"name\":\"w\\u0065ather\",\"description\":\"Says \\\"it\\\"\","
+             "\"parameters\":{\"type\":\"object\",\"properties\":{}},\"command\":[\"sh\",\"-c\","
+             "\"true\"],\"timeout_ms\":5,\"output_max\":7},{\"url\":\"http://x/y\",\"name\":"
+             "\"find:it\",\"description\":\"\"}]}"),
+        PATH, error, sizeof(error)));
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.at[0].name, "weather");
+    assert_string_equal(list.at[0].argv[0], "/bin/sh");
+    assert_string_equal(list.at[0].argv[2], "true");
+    assert_null(list.at[0].argv[3]);
+    assert_int_equal(list.at[0].time_ms, 5);
+    assert_int_equal(list.at[0].output_max, 7);
+    assert_int_equal(list.at[1].kind, TOOL_URL);
+    assert_int_equal(list.at[1].time_ms, TOOL_TIME_MS);
+    tools_offer(&offered, &list);
+    assert_string_equal(
+        buf_str(&offered),
+        "[{\"type\":\"function\",\"function\":{\"name\":\"weather\",\"description\":"
+        "\"Says \\\"it\\\"\",\"parameters\":{\"type\":\"object\",\"properties\":{}}}},"
+        "{\"type\":\"function\",\"function\":{\"name\":\"find__it\",\"description\":\"\","
+        "\"parameters\":{\"type\":\"object\"}}}]");
+    buf_free(&offered);
+    tools_free(&list);
+}
+
+static void expect_refused(const char *text, const char *reason)
+{
+    tools list;
+    char error[300] = "";
+    tools_init(&list);
+    bool taken = tools_read(&list, view_of(text), PATH, error, sizeof(error));
+    if (taken || strstr(error, reason) == NULL)
+        fail_msg("%s: taken=%d \"%s\"", text, taken, error);
+    tools_free(&list);
+}
+
+static void refuses_mistakes(void **state)
+{
+    (void)state;
+    expect_refused("{\"tools\":[", "no JSON");
+    expect_refused("[]", "one member");
+    expect_refused("{\"tools\":{}}", "one member");
+    expect_refused("{\"tools\":[],\"tools\":[]}", "one member");
+    expect_refused("{\"tools\":[],\"more\":1}", "one member");
+    expect_refused("{\"tools\":[1]}", "tools[0]: must be an object");
+    expect_refused("{\"tools\":[{}]}", "\"name\" is missing");
+    expect_refused("{\"tools\":[{\"name\":\"a\"}]}", "tools[0] \"a\": \"description\" is missing");
+    expect_refused("{\"tools\":[{\"name\":1}]}", "\"name\" must be a string");
+    expect_refused("{\"tools\":[{\"name\":\"a\\u0000\"}]}", "\"name\" must be a string");
+    expect_refused(TOOL(""), "either \"command\" or \"url\"");
+    expect_refused(TOOL(",\"command\":[\"sh\"],\"url\":\"http://x\""), "either");
+    expect_refused(TOOL(",\"command\":\"sh\""), "array of strings");
+    expect_refused(TOOL(",\"command\":[]"), "must name a program");
+    expect_refused(TOOL(",\"command\":[\"sh\",1]"), "strings only");
+    expect_refused(TOOL(",\"command\":[\"no-such-program\"]"), "no-such-program");
+    expect_refused(TOOL(",\"command\":[\"/bin\"]"), "no program");
+    expect_refused(TOOL(",\"url\":\"file:///etc/passwd\""), "http://");
+    expect_refused(TOOL(",\"parameters\":{\"type\":\"string\"}"), "JSON Schema");
+    expect_refused(TOOL(",\"timeout_ms\":0"), "\"timeout_ms\"");
+    expect_refused(TOOL(",\"timeout_ms\":1.5"), "\"timeout_ms\"");
+    expect_refused(TOOL(",\"output_max\":\"9\""), "\"output_max\"");
+    expect_refused(TOOL(",\"shell\":true"), "unknown member \"shell\"");
+    expect_refused(TOOL(",\"description\":\"e\""), "twice");
+    expect_refused("{\"tools\":[{\"name\":\"a b\",\"description\":\"\",\"url\":\"http://x\"}]}",
+                   "no name for a tool");
+}
+
+static void finds_by_offered_name(void **state)
+{
+    tools list;
+    char error[300] = "";
+    (void)state;
+    tools_init(&list);
+    assert_true(tools_add_ability(&list, "ldg:task:get", VIEW("Reads \"one\""), VIEW("{}"), error,
+                                  sizeof(error)));
+    assert_true(tools_add_ability(&list, "x__y", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_string_equal(tools_find(&list, VIEW("ldg__task__get"))->name, "ldg:task:get");
+    assert_string_equal(tools_find(&list, VIEW("x__y"))->name, "x__y");
+    assert_null(tools_find(&list, VIEW("ldg:task:get")));
+    assert_null(tools_find(&list, VIEW("ldg__task")));
+    assert_false(tools_add_ability(&list, "x:y", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_non_null(strstr(error, "would both be \"x__y\""));
+    assert_int_equal(list.count, 2);
+    tools_free(&list);
+}
+
+static void bounds_names(void **state)
+{
+    tools list;
+    char name[80] = "", error[300] = "";
+    (void)state;
+    tools_init(&list);
+    memset(name, 'n', 64);
+    assert_true(tools_add_ability(&list, name, VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    name[0] = ':';
+    assert_false(tools_add_ability(&list, name, VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_false(tools_add_ability(&list, "", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    tools_free(&list);
+}
+
+static void says_clean_text(void **state)
+{
+    char out[8];
+    (void)state;
+    say(out, sizeof(out), "%s", "a\nb\xFF");
+    assert_string_equal(out, "a b?");
+    say(out, sizeof(out), "%s", "12345\xC3\xA9");
+    assert_string_equal(out, "12345\xC3\xA9");
+    say(out, sizeof(out), "%s", "123456\xC3\xA9");
+    assert_string_equal(out, "123456");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_tools),           cmocka_unit_test(refuses_mistakes),
+        cmocka_unit_test(finds_by_offered_name), cmocka_unit_test(bounds_names),
+        cmocka_unit_test(says_clean_text),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
