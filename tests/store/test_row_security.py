@@ -86,6 +86,24 @@ def test_worker_rewrites_no_history():
             assert "permission denied" in refused.stderr, (text, refused)
 
 
+def test_boxes_keep_their_shape():
+    """Policies stand where a CHECK would cost each append a quarter: for every role that is bound."""
+    dsn = database()
+    log = ("INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key, at)"
+           f" VALUES ('mine', '{BOX}', 9, %s, gen_random_uuid(), %s, 1, %s, now())")
+    for role in (ROLE, "cardbox_app", "cardbox"):
+        for change in ("length = -1", "length = length + 1", "version = 0", "own_from = 64, length = 36",
+                       "own_from = 1", "tail = '1'", "tail = tail || '[\"x\"]'"):
+            refused = sql(dsn, role, f"UPDATE cardbox.card_boxes SET {change} WHERE box_id = '{BOX}' AND tenant_id = 'mine'")
+            assert "row-level security" in refused.stderr, (role, change, refused)
+        for values in (("'other'", "1", "NULL"), ("'append'", "-1", "NULL"), ("'append'", "1", "''"),
+                       ("'append'", "1", "repeat('k', 513)")):
+            refused = sql(dsn, role, log % values)
+            assert "row-level security" in refused.stderr, (role, values, refused)
+    taken = sql(dsn, ROLE, log % ("'append'", "1", "repeat('k', 512)"))
+    assert taken.returncode == 0, taken
+
+
 def test_grant_and_revoke_at_once():
     dsn = database()
     pg = Postgres.shared()
