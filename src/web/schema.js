@@ -1,6 +1,6 @@
 // schema.js: JSON Schema as tables: what an object has, of which type, and what it means. Nested
 // objects fold. Knows no page.
-import { el } from './dom.js';
+import { add, el } from './dom.js';
 
 const DEEPEST = 6;
 
@@ -31,27 +31,26 @@ function limits(schema) {
   return said.length === 0 ? null : el('span', { class: 'faint' }, ` ${said.join('; ')}.`);
 }
 
-/** The object inside: of an array its items', of a choice the first object's. */
-function objectIn(raw, resolve, depth = 0) {
+/** The objects inside: of an array its items', of a choice every form, of allOf all in one. */
+function formsIn(raw, resolve, depth = 0) {
   const schema = resolve(raw);
-  if (depth > DEEPEST) return null;
-  if (schema.properties) return schema;
-  if (schema.items) return objectIn(schema.items, resolve, depth + 1);
-  for (const one of schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) {
-    const found = objectIn(one, resolve, depth + 1);
-    if (found) return found;
-  }
-  return null;
+  const within = (all) => all.flatMap((one) => formsIn(one, resolve, depth + 1));
+  const name = raw?.$ref?.split('/').pop();
+  if (depth > DEEPEST) return [];
+  if (schema.properties) return [{ name, schema }];
+  if (schema.items) return within([schema.items]);
+  if (!schema.allOf) return within(schema.anyOf ?? schema.oneOf ?? []);
+  const parts = within(schema.allOf).map((form) => form.schema);
+  return [{ name, schema: { properties: Object.assign({}, ...parts.map((one) => one.properties)),
+    required: parts.flatMap((one) => one.required ?? []) } }];
 }
 
-/** A table of the members; null if there are none. `inline` makes nodes of descriptions. */
-export function schemaTable(raw, resolve, inline, depth = 0) {
-  const schema = objectIn(raw, resolve);
-  if (!schema || depth > DEEPEST) return null;
+function members(schema, resolve, inline, depth) {
   const required = new Set(schema.required ?? []);
   return el('table', {}, el('tbody', {}, Object.entries(schema.properties).map(([name, member]) => {
     const of = resolve(member);
-    const inner = objectIn(member, resolve) ? () => schemaTable(member, resolve, inline, depth + 1) : null;
+    const inner = formsIn(member, resolve).length > 0
+      ? () => schemaTable(member, resolve, inline, depth + 1) : null;
     return el('tr', {}, el('th', { scope: 'row' }, el('code', {}, name),
       required.has(name) ? el('span', { class: 'must' }, ' required') : null),
     el('td', { class: 'faint' }, typeOf(member, resolve)),
@@ -59,11 +58,21 @@ export function schemaTable(raw, resolve, inline, depth = 0) {
   })));
 }
 
+/** A table of the members, of each form one; nothing if there are none. `inline` makes nodes of
+ * descriptions. */
+export function schemaTable(raw, resolve, inline, depth = 0) {
+  const forms = depth > DEEPEST ? [] : formsIn(raw, resolve);
+  return forms.map(({ name, schema }, number) => [
+    forms.length === 1 ? null
+      : el('p', { class: 'form faint' }, number === 0 ? 'Either ' : 'or ', el('code', {}, name ?? 'object')),
+    members(schema, resolve, inline, depth)]);
+}
+
 /** Made when it is opened: schemas may contain themselves. */
 function folded(make) {
   const part = el('details', {}, el('summary', {}, 'members'));
   part.addEventListener('toggle', () => {
-    if (part.open && part.children.length === 1) part.append(make());
+    if (part.open && part.children.length === 1) add(part, make());
   });
   return part;
 }

@@ -507,6 +507,8 @@ def test_docs():
     assert not any("undefined" in text or "[object" in text for text in browser.texts(".operation"))
     browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
     assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
+    forms = browser.run("return document.querySelector('#addCards .media').innerText")
+    assert "Either NewCardAlone" in forms and "or NewCards" in forms, forms
     browser.type("#filter", "hydrate missing_box_ids")
     browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
     assert browser.texts("#found") == ["1 found"]
