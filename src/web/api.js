@@ -72,6 +72,7 @@ export function project(name, signal) {
     box: (box, moment = {}) => get(boxAt(box) + query(moment)),
     tail: (box, moment = {}) => get(boxAt(box, 'cards') + query({ ...moment, limit: 500 })),
     log: (box, cursor) => get(boxAt(box, 'log') + query({ limit: 200, cursor })),
+    boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
     fork: (box, body) => call('POST', boxAt(box, 'fork'), { body }),
     card: (card) => get(at('cards', card)),
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),

@@ -4,6 +4,7 @@ import { el, fill, notice } from './dom.js';
 import { project, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard } from './card.js';
+import { showBoxContext } from './context.js';
 import { listBoxes, searchCards } from './lists.js';
 import { go, link, place } from './place.js';
 
@@ -70,7 +71,7 @@ function showSide(here) {
 
 function markCurrent(here) {
   for (const one of side.querySelectorAll('.box-link')) {
-    if (here.view === 'box' && one.dataset.box === here.id) one.setAttribute('aria-current', 'page');
+    if (['box', 'context'].includes(here.view) && one.dataset.box === here.id) one.setAttribute('aria-current', 'page');
     else one.removeAttribute('aria-current');
   }
 }
@@ -82,6 +83,7 @@ function showMain(here) {
   window.scrollTo(0, 0);
   const api = project(here.project, leave.signal);
   if (here.view === 'box') showBox(main, api, here, leave.signal);
+  else if (here.view === 'context') showBoxContext(main, api, here);
   else if (here.view === 'cards') searchCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
   else chooseBox();

@@ -63,10 +63,11 @@ class BoxPage {
       type: 'button', class: 'main', 'data-do': 'fork',
       onclick: () => this.fork({ at_version: this.version }, `version ${this.version}`),
     }, 'Fork here');
+    this.contextLink = el('a', { class: 'button', 'data-do': 'context' }, 'What a model gets');
     return el('section', { class: 'timeline', 'aria-label': 'history' },
       el('div', { class: 'controls' }, this.back, this.slider, this.forth, this.now),
       this.strip, el('div', { class: 'controls' }, this.said, el('span', { class: 'space' }),
-        this.forkButton));
+        this.contextLink, this.forkButton));
   }
 
   drawStrip() {
@@ -149,6 +150,8 @@ class BoxPage {
     this.back.disabled = this.version <= 1;
     this.forth.disabled = this.version >= newest;
     this.main.classList.toggle('in-the-past', this.version < newest);
+    this.contextLink.href = link({ ...this.here, view: 'context',
+      query: this.version === newest ? {} : { version: this.version } });
     fill(this.list, this.earlier(state), this.items(state), this.end(state));
   }
 

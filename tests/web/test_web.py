@@ -326,6 +326,32 @@ def test_a_box_that_grows():
     no_complaints(browser)
 
 
+def test_what_a_model_gets():
+    """The messages in each format, as of a version, with what was repaired."""
+    browser = visit(box(BOX, version=2))
+    await_version(browser, "Version 2 of 5")
+    browser.click("[data-do='context']")
+    browser.await_text("1 repair")
+    assert browser.run("return location.hash").endswith(f"/context/{BOX}?version=2")
+    roles = browser.texts("main .cards .role")
+    assert roles[-1] == "tool" and "assistant" in roles, roles
+    browser.run("document.querySelector('.repairs').open = true")
+    assert "a call without a result got one: demo-00" in browser.text(), browser.text()
+    browser.click("[data-format='anthropic']")
+    browser.wait("return document.querySelector('main .cards .role')?.innerText === 'user'")
+    assert "No result provided" in browser.text() and "read_log" in browser.text()
+    browser.click("input[type=checkbox]")
+    browser.await_text("Nothing had to be repaired")
+    assert "No result provided" not in browser.text()
+    browser.click("[data-format='entries']")
+    browser.await_text("demo-001-instruction")
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/context/{EVIL_BOX}")
+    browser.wait("return document.querySelectorAll('main .cards .card').length > 10")
+    assert not browser.run("return Boolean(document.pwned)")
+    no_complaints(browser)
+
+
 def test_forking():
     browser = visit(box(BOX, version=3))
     await_version(browser, "Version 3 of 5")
