@@ -102,6 +102,11 @@ static void answer_forbidden(request *r)
     fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
 }
 
+static bool is_good_for(const token *t, const request *r)
+{
+    return is_for_place(t, r) && (t->scopes & scope_of(r->match.route->scope)) != 0;
+}
+
 bool auth_check(request *r, token_reader *tokens, const head *h)
 {
     shared *house = r->shared;
@@ -123,8 +128,20 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
         return false;
     }
     r->token_id = t->id;
-    if (is_for_place(t, r) && (t->scopes & scope_of(r->match.route->scope)) != 0)
+    if (is_good_for(t, r))
         return true;
     answer_forbidden(r);
     return false;
+}
+
+bool auth_still_good(const request *r, token_reader *tokens)
+{
+    shared *house = r->shared;
+    if (r->match.route->scope == SCOPE_OPEN || house->set->insecure_no_auth || !is_known(house))
+        return true;
+    const token_list *list = board_read(house->tokens, tokens);
+    if (r->token_id == 0)
+        return is_open(house, list);
+    const token *t = token_list_find_id(list, r->token_id);
+    return t != NULL && clock_ms() < t->expires_ms && is_good_for(t, r);
 }

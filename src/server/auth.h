@@ -15,4 +15,7 @@ bool auth_is_decided(const shared *house);
 /* Whether the request, whose route was found, may go on. False: answered. */
 bool auth_check(request *r, token_reader *tokens, const head *h);
 
+/* Whether it may still go on, some time later. While nobody can say, it may. */
+bool auth_still_good(const request *r, token_reader *tokens);
+
 #endif

@@ -3,7 +3,9 @@
  * that is on its way out is the answer's body; versions stay readable, so pages fit together.
  */
 #include "server/box_stream.h"
+#include "server/auth.h"
 #include "server/handlers.h"
+#include "server/transfers.h"
 
 typedef struct box_stream {
     box_read read;  /* of the next page */
@@ -34,9 +36,9 @@ static void add_page(request *r, box_stream *s, const box_view *box)
 }
 
 /* A box that was collected and made again under its id has the same versions, at other times. */
-static bool is_same(const box_stream *s, const box_head *head)
+static bool is_same(const box_stream *s, const box_head *now)
 {
-    return head->created_micros == s->created_micros && head->updated_micros == s->updated_micros;
+    return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
 static void render_more(request *r, const join_rows *found)
@@ -61,6 +63,8 @@ static void render_more(request *r, const join_rows *found)
 
 static stream_state ask(request *r, box_stream *s)
 {
+    if (!auth_still_good(r, transfers_tokens(r->transfers)))
+        return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
     r->ticket = (join_ticket){
         .lane = JOIN_BOXES, .keys = &s->read, .count = 1, .weight = 1, .render = render_more};

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What transfers_max may be. */
+#define TRANSFERS_MOST 64
+
 typedef struct settings {
     const char *dsn;
     const char *listen;
@@ -24,9 +27,10 @@ typedef struct settings {
     long idle_timeout_s;
     long connect_timeout_ms;
     long drain_timeout_ms;
-    long transfers_max; /* exports and imports at once, of all loops */
-    long body_max;      /* bytes */
-    long response_max;  /* bytes */
+    long transfers_max;         /* exports and imports at once, of all loops */
+    long project_transfers_max; /* and of one project */
+    long body_max;              /* bytes */
+    long response_max;          /* bytes */
     bool read_only;
     long sweep_interval_s; /* 0: never */
     long retention_days;

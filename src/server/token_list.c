@@ -129,6 +129,14 @@ const token *token_list_find(const token_list *list, view secret)
     }
 }
 
+const token *token_list_find_id(const token_list *list, int64_t id)
+{
+    for (size_t at = 0; at < list->capacity; at++)
+        if (list->slots[at] != NULL && list->slots[at]->id == id)
+            return list->slots[at];
+    return NULL;
+}
+
 bool token_is_for(const token *t, view tenant)
 {
     for (size_t i = 0; i < t->tenant_count; i++)

@@ -32,6 +32,9 @@ bool token_list_ever(const token_list *list);
 /* The token with this secret, expired or not; NULL: none. */
 const token *token_list_find(const token_list *list, view secret);
 
+/* The one with this number, found by walking the list. */
+const token *token_list_find_id(const token_list *list, int64_t id);
+
 bool token_is_for(const token *t, view tenant);
 
 /* Where the list is that counts. One thread changes it. */

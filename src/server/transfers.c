@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/auth.h"
 #include "server/fault.h"
 
 enum {
@@ -21,14 +22,15 @@ enum {
 struct transfer_hall {
     const settings *set;
     pthread_mutex_t lock;
-    size_t running;
-    cardbox *db; /* opened by the first that needs it */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
+    cardbox *db;                                         /* opened by the first that needs it */
 };
 
 struct transfers {
     shared *house;
     int wake_fd;
     transfer *first;
+    token_reader tokens;
     int64_t due_ms; /* the next round */
 };
 
@@ -47,7 +49,9 @@ transfer_hall *transfer_hall_new(const settings *set)
 static bool hall_is_empty(transfer_hall *h)
 {
     pthread_mutex_lock(&h->lock);
-    bool empty = h->running == 0;
+    bool empty = true;
+    for (size_t i = 0; i < TRANSFERS_MOST; i++)
+        empty = empty && h->tenant[i][0] == '\0';
     pthread_mutex_unlock(&h->lock);
     return empty;
 }
@@ -68,19 +72,33 @@ bool transfer_hall_free(transfer_hall *h)
     return true;
 }
 
-static bool hall_enter(transfer_hall *h)
+/* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
+ * can't have the places of all. */
+static const char *hall_enter(transfer_hall *h, view tenant, size_t *place)
 {
+    size_t running = 0, own = 0;
+    const char *full = NULL;
     pthread_mutex_lock(&h->lock);
-    bool room = h->running < (size_t)h->set->transfers_max;
-    h->running += room;
+    for (size_t i = TRANSFERS_MOST; i-- > 0;) {
+        running += h->tenant[i][0] != '\0';
+        own += view_equal(view_of(h->tenant[i]), tenant);
+        if (h->tenant[i][0] == '\0')
+            *place = i;
+    }
+    if (running >= (size_t)h->set->transfers_max)
+        full = "too many exports and imports are under way";
+    else if (own >= (size_t)h->set->project_transfers_max)
+        full = "too many exports and imports of this project are under way";
+    else
+        snprintf(h->tenant[*place], sizeof(h->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
     pthread_mutex_unlock(&h->lock);
-    return room;
+    return full;
 }
 
-static void hall_leave(transfer_hall *h)
+static void hall_leave(transfer_hall *h, size_t place)
 {
     pthread_mutex_lock(&h->lock);
-    h->running--;
+    h->tenant[place][0] = '\0';
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -155,6 +173,7 @@ static void *run(void *arg)
 {
     transfer *t = arg;
     transfer_hall *h = t->hall;
+    size_t place = t->place;
     cardbox_status status = hall_open(h, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
@@ -164,7 +183,7 @@ static void *run(void *arg)
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
     let_go(t);
-    hall_leave(h);
+    hall_leave(h, place);
     return NULL;
 }
 
@@ -200,14 +219,14 @@ static void release(void *plan)
     let_go(t);
 }
 
-static transfer *make(request *r, const transfer_kind_of *kind)
+static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 {
     transfer *t = calloc(1, kind->size);
     if (t == NULL)
         return NULL;
-    view tenant = request_tenant(r);
     t->kind = kind;
     t->hall = r->shared->hall;
+    t->place = place;
     t->home = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
@@ -216,7 +235,7 @@ static transfer *make(request *r, const transfer_kind_of *kind)
     t->wake_fd = t->home->wake_fd;
     t->holders = 2;
     pthread_mutex_init(&t->lock, NULL);
-    snprintf(t->tenant, sizeof(t->tenant), "%.*s", (int)tenant.len, tenant.ptr);
+    memcpy(t->tenant, t->hall->tenant[place], sizeof(t->tenant));
     t->ring = ring_new(RING_BYTES, wake, t);
     if (t->ring != NULL && start_thread(t))
         return t;
@@ -232,13 +251,15 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind)
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return NULL;
     }
-    if (!hall_enter(r->shared->hall)) {
-        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "too many exports and imports are under way");
+    size_t place = 0;
+    const char *full = hall_enter(r->shared->hall, request_tenant(r), &place);
+    if (full != NULL) {
+        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
-    transfer *t = make(r, kind);
+    transfer *t = make(r, kind, place);
     if (t == NULL) {
-        hall_leave(r->shared->hall);
+        hall_leave(r->shared->hall, place);
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return NULL;
     }
@@ -262,6 +283,9 @@ void transfer_answer_failed(transfer *t)
     request *r = t->request;
     if (t->aborted && atomic_load(&r->shared->stop) != STOP_NOT)
         fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
+    else if (t->revoked)
+        fault_answer(r, FAULT_UNAUTHENTICATED, "send what is left with a token that is good",
+                     "the token was revoked, or has expired, while this went on");
     else if (t->aborted)
         fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
     else if (t->db == NULL && t->err.status == CARDBOX_INTERNAL)
@@ -284,7 +308,8 @@ static void give_up(transfer *t)
 }
 
 /* Gives up clients that have left while their connection was suspended, which nobody else would
- * notice, or read too slowly. An import is finished for who is gone too. */
+ * notice, or read too slowly, or may do no more what they do. An import is finished for who is gone
+ * too. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
@@ -292,6 +317,15 @@ static void check_client(transfer *t, int64_t now_ms)
     if (suspended && r->sink == NULL && r->host->left(r)) {
         log_debug("transfer_ended", "reason=\"the client left\"");
         give_up(t);
+        return;
+    }
+    if (!auth_still_good(r, &t->home->tokens)) {
+        log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
+                 (long long)r->token_id);
+        t->revoked = true;
+        give_up(t);
+        if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
+            r->host->cut(r);
         return;
     }
     if (now_ms < t->check_ms)
@@ -317,6 +351,8 @@ transfers *transfers_new(shared *house, int wake_fd)
 
 void transfers_free(transfers *all)
 {
+    if (all != NULL)
+        board_leave(&all->tokens);
     free(all);
 }
 
@@ -331,6 +367,11 @@ void transfers_tick(transfers *all, int64_t now_ms)
             check_client(t, now_ms);
         t->kind->look(t);
     }
+}
+
+token_reader *transfers_tokens(transfers *all)
+{
+    return &all->tokens;
 }
 
 int64_t transfers_next_ms(const transfers *all)

@@ -11,6 +11,7 @@
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 #include "server/request.h"
+#include "server/token_list.h"
 
 /* --- of the process: how many there may be, and their database connections --- */
 
@@ -32,9 +33,13 @@ typedef struct transfers transfers;
 transfers *transfers_new(shared *house, int wake_fd);
 void transfers_free(transfers *all);
 
-/* Does what has become possible, and ends those whose clients left or read too slowly. */
+/* Does what has become possible, and ends those whose clients left or read too slowly, or whose
+ * tokens are good no more. */
 void transfers_tick(transfers *all, int64_t now_ms);
 int64_t transfers_next_ms(const transfers *all);
+
+/* The loop's hold on the list of tokens. */
+token_reader *transfers_tokens(transfers *all);
 
 /* Ends all: the server stops. */
 void transfers_abort(transfers *all);
@@ -57,6 +62,7 @@ typedef struct transfer_kind_of {
 struct transfer {
     const transfer_kind_of *kind;
     transfer_hall *hall;
+    size_t place; /* in the hall */
     ring *ring;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
@@ -67,7 +73,8 @@ struct transfer {
     transfer *next;
     request *request;
     bool waits;       /* its connection is suspended in the middle of a body */
-    bool aborted;     /* the server stops, or the client was given up */
+    bool aborted;     /* the server stops, or the client was given up: */
+    bool revoked;     /* its token is good no more */
     uint64_t moved;   /* bytes of a stream to the client */
     uint64_t marked;  /* of them, when its pace was last looked at */
     bool excused;     /* since then it had to wait for us */

@@ -401,17 +401,35 @@ def test_more_than_there_may_be():
     small.stop()
 
 
+def test_one_project_leaves_room_for_others():
+    load("big", lines_of(card(n, content="b" * 4000) for n in range(4000)))
+    load("small", lines_of([card(1, content=1)]))
+    fair = Server(dsn(), "--transfers-max", "3", "--project-transfers-max", "2")
+    with connect(fair) as one, connect(fair) as two:
+        for connection in (one, two):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            connection.sendall(head("GET", "/projects/big/export"))
+            connection.recv(10)
+        answer = export("big", on=fair)
+        assert answer.status == 503 and answer.header("Retry-After"), answer
+        assert "of this project" in answer.json()["detail"]["error_message"], answer
+        assert export("small", on=fair).body.count(b"\n") == 1
+    wait_until(lambda: export("big", on=fair).status == 200)
+    fair.stop()
+
+
 def test_two_at_once():
     """An export and an import of one project, and two exports: none disturbs another."""
     load("both", lines_of(card(n, content="b" * 1000) for n in range(3000)))
-    results = {}
+    results, roomy = {}, Server(dsn(), "--project-transfers-max", "3")
 
     def do(name, function):
         results[name] = function()
 
     threads = [threading.Thread(target=do, args=pair) for pair in (
-        ("in", lambda: load("both", lines_of(card(n, content="c") for n in range(3000, 9000)))),
-        ("out", lambda: export("both")), ("out too", lambda: export("both", {"Accept-Encoding": "gzip"})))]
+        ("in", lambda: load("both", lines_of(card(n, content="c") for n in range(3000, 9000)), on=roomy)),
+        ("out", lambda: export("both", on=roomy)),
+        ("out too", lambda: export("both", {"Accept-Encoding": "gzip"}, on=roomy)))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -419,6 +437,7 @@ def test_two_at_once():
     assert results["in"].json()["cards"]["inserted"] == 6000
     for text in (results["out"].body, gzip.decompress(results["out too"].body)):
         assert text.count(b"\n") >= 3000 and all(map(json.loads, text.splitlines()))
+    roomy.stop()
 
 
 # --- the server and the database stop ---

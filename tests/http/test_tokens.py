@@ -282,6 +282,46 @@ def test_expiry_at_the_instant():
         assert server.log().count("event=tokens ") == 2  # nobody had to tell the server
 
 
+def test_what_is_under_way_ends_too():
+    """An import and an export that go on for long end soon after their token does."""
+    dsn = filled()
+    secret = make(dsn, "long", "--tenant", "a", "--scope", "read,write")
+    head = f"HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secret}\r\n".encode()
+    line = b'{"kind":"card","card_id":"long-%d","content":"' + b"x" * 8000 + b'"}\n'
+    with serving(dsn, "--access-log") as server:
+        body = b"".join(line % n for n in range(2000))
+        loaded = server.request("POST", "/projects/a/import", body,
+                                {**bearer(secret), "Content-Type": "application/x-ndjson"})
+        assert loaded.status == 200, loaded
+        with socket.create_connection(("127.0.0.1", server.port), 30) as reader, \
+                socket.create_connection(("127.0.0.1", server.port), 30) as writer:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            reader.sendall(b"GET /projects/a/export " + head + b"\r\n")
+            assert reader.recv(12) == b"HTTP/1.1 200"
+            writer.sendall(b"POST /projects/a/import " + head + b"Content-Length: 100000000\r\n\r\n")
+            writer.sendall(line % 3000)
+            cardbox("token", "revoke", "--dsn", dsn, "long")
+            writer.settimeout(0.3)
+            ends = time.monotonic() + 20
+            try:
+                while time.monotonic() < ends:
+                    writer.sendall(b" " * 2000 + b"\n")
+                    with contextlib.suppress(socket.timeout):
+                        assert writer.recv(65536) == b""
+                        break
+            except OSError:
+                pass
+            assert time.monotonic() < ends
+            received = b""
+            try:
+                while piece := reader.recv(1 << 20):
+                    received += piece
+            except OSError:
+                pass
+            assert len(received) < len(body) and not received.endswith(b"0\r\n\r\n")
+            eventually(lambda: server.log().count("its token is good no more") == 2)
+
+
 def test_change_under_load():
     """Two servers: a token that stays always works; one that is revoked soon works nowhere."""
     dsn = filled()
