@@ -12,11 +12,6 @@
 #define WIDTH_MIN      8
 #define FLEXIBLE_ALIGN 72
 
-/* Enough for a cell of the widest characters; bounds the work on a cell of megabytes. */
-#define CELL_BYTES_MAX (8 * TABLE_CELL_MAX)
-
-static const char ellipsis[] = "\xe2\x80\xa6";
-
 void table_init(table *t, const table_column *columns, size_t count)
 {
     *t = (table){.columns = columns, .width = count, .text = BUF_INIT(SIZE_MAX / 2)};
@@ -29,38 +24,6 @@ void table_free(table *t)
 }
 
 /* --- cells --- */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-/* Appends text on one line, at most TABLE_CELL_MAX columns of it: runs of white space become one
- * space, what is unfit to be shown the replacement character. */
-static void add_readable(buf *out, view text)
-{
-    size_t start = out->len, length;
-
-    while (text.len > 0 && out->len - start < CELL_BYTES_MAX) {
-        size_t bytes = view_utf8_step(text);
-
-        if (is_space(text.ptr[0])) {
-            if (out->len > start && out->data[out->len - 1] != ' ')
-                buf_char(out, ' ');
-        } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
-            buf_text(out, TERM_REPLACEMENT);
-        } else {
-            buf_add(out, text.ptr, bytes);
-        }
-        bytes = bytes > 0 ? bytes : 1;
-        text = (view){text.ptr + bytes, text.len - bytes};
-    }
-    length = term_fit((view){buf_str(out) + start, out->len - start}, TABLE_CELL_MAX);
-    if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
-        out->len = start + length;
-        buf_text(out, ellipsis);
-    }
-}
 
 static table_cell *new_cell(table *t)
 {
@@ -85,7 +48,7 @@ void table_add(table *t, view text, term_style style)
     if (cell == NULL)
         return;
     *cell = (table_cell){.offset = t->text.len, .style = style};
-    add_readable(&t->text, text);
+    term_add_line(&t->text, text, TABLE_CELL_MAX);
     cell->length = t->text.len - cell->offset;
     cell->columns = term_columns((view){buf_str(&t->text) + cell->offset, cell->length});
 }
@@ -173,7 +136,7 @@ static void print_cell(FILE *out, const layout *l, view text, const table_cell *
     if (columns > width && l->cuts) {
         text.len = term_fit(text, width - 1);
         columns = term_columns(text) + 1;
-        cut = ellipsis;
+        cut = TERM_ELLIPSIS;
     }
     if (columns > width)
         width = columns;

@@ -13,6 +13,9 @@
 #define BAR_WIDTH    24
 #define BAR_EVERY_MS 100
 
+/* Enough for a line of the widest characters; bounds the work on a text of megabytes. */
+#define COLUMN_BYTES_MAX 8
+
 int term_width(void)
 {
     struct winsize size;
@@ -120,6 +123,36 @@ bool term_is_unfit(view character)
         return first == 0xc2 && second < 0xa0;
     return first == 0xe2 && ((second == 0x80 && third >= 0xa8 && third <= 0xae) ||
                              (second == 0x81 && third >= 0xa6 && third <= 0xa9));
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+void term_add_line(buf *out, view text, int columns)
+{
+    size_t start = out->len, most = COLUMN_BYTES_MAX * (size_t)columns, length;
+
+    while (text.len > 0 && out->len - start < most) {
+        size_t bytes = view_utf8_step(text);
+
+        if (is_space(text.ptr[0])) {
+            if (out->len > start && out->data[out->len - 1] != ' ')
+                buf_char(out, ' ');
+        } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
+            buf_text(out, TERM_REPLACEMENT);
+        } else {
+            buf_add(out, text.ptr, bytes);
+        }
+        bytes = bytes > 0 ? bytes : 1;
+        text = (view){text.ptr + bytes, text.len - bytes};
+    }
+    length = term_fit((view){buf_str(out) + start, out->len - start}, columns);
+    if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
+        out->len = start + length;
+        buf_text(out, TERM_ELLIPSIS);
+    }
 }
 
 void term_print_text(FILE *out, view text)

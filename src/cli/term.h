@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include "base/view.h"
+#include "base/buf.h"
 
 typedef enum term_style {
     STYLE_PLAIN = 0,
@@ -40,6 +40,13 @@ size_t term_fit(view text, int columns);
 /* Whether a well-formed character must not reach a terminal: controls, and what changes the
  * direction of the text around it. */
 bool term_is_unfit(view character);
+
+/* What stands for the rest of a text that was cut: one column. */
+#define TERM_ELLIPSIS "\xe2\x80\xa6"
+
+/* Appends text that came from outside on one line, cut to so many columns with an ellipsis behind
+ * them: runs of white space become one space, what is unfit the replacement character. */
+void term_add_line(buf *out, view text, int columns);
 
 /* Prints text that came from outside, with its lines, and an end of line after it. */
 void term_print_text(FILE *out, view text);

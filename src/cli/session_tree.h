@@ -1,0 +1,33 @@
+/*
+ * session_tree.h: draws the tree of a session: branches, the head, labels, long runs folded. Pure:
+ * knows neither the database nor what an entry's line looks like.
+ */
+#ifndef CLI_SESSION_TREE_H
+#define CLI_SESSION_TREE_H
+
+#include <stdio.h>
+#include "base/view.h"
+
+#define SESSION_TREE_ROOT SIZE_MAX
+
+typedef struct session_tree_entry {
+    view id;
+    size_t parent; /* its place among the entries; SESSION_TREE_ROOT: none */
+    view role;     /* "user", "assistant", "result", ... */
+    view text;     /* as it comes from outside */
+    view label;    /* empty: none */
+    view tools;    /* what it calls: "read, write"; empty: nothing */
+    bool is_head;
+} session_tree_entry;
+
+typedef struct session_tree_look {
+    int width; /* columns; 0: any */
+    bool all;  /* fold nothing */
+    bool ids;  /* show them */
+} session_tree_look;
+
+/* Prints a line an entry, siblings in the order of the entries. False: out of memory. */
+bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
+                        const session_tree_look *look);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * test_cli_session_tree.c: how `cardbox session tree` draws: branches, marks, folds, widths, and
+ * trees of any shape and size.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "cli/commands.h"
+#include "cli/session_tree.h"
+#include "cli/term.h"
+
+#define ROOT SESSION_TREE_ROOT
+
+/* What is drawn; to be freed. */
+static char *draw(const session_tree_entry *entries, size_t count, session_tree_look look)
+{
+    char *printed = NULL;
+    size_t length;
+    FILE *out = open_memstream(&printed, &length);
+
+    assert_true(session_tree_print(out, entries, count, &look));
+    fclose(out);
+    return printed;
+}
+
+static void check(const session_tree_entry *entries, size_t count, session_tree_look look,
+                  const char *expected)
+{
+    char *printed = draw(entries, count, look);
+
+    assert_string_equal(printed, expected);
+    free(printed);
+}
+
+static session_tree_entry entry(size_t parent, const char *role, const char *text)
+{
+    return (session_tree_entry){
+        .id = VIEW("id"), .parent = parent, .role = view_of(role), .text = view_of(text)};
+}
+
+/* The picture that the design promises. */
+static void draws_branches_and_marks(void **state)
+{
+    enum { RUN = 214, COUNT = 5 + RUN };
+    session_tree_entry entries[COUNT] = {entry(ROOT, "user", "create hello.ts"),
+                                         entry(0, "assistant", "I'll create the file"),
+                                         entry(1, "result", "File written: hello.ts"),
+                                         entry(2, "user", "use TypeScript instead"),
+                                         entry(3, "assistant", "TypeScript file created"),
+                                         entry(2, "user", "add tests")};
+
+    (void)state;
+    entries[1].tools = VIEW("write");
+    entries[4].label = VIEW("good");
+    for (size_t i = 6; i < COUNT; i++)
+        entries[i] = entry(i - 1, "assistant", "all 14 tests pass");
+    entries[COUNT - 1].is_head = true;
+    check(entries, COUNT, (session_tree_look){.width = 60},
+          "o user       create hello.ts\n"
+          "o assistant  I'll create the file       -> write\n"
+          "o result     File written: hello.ts\n"
+          "|-o user       use TypeScript instead\n"
+          "| o assistant  TypeScript file created  [good]\n"
+          "`-o user       add tests\n"
+          "  o assistant  all 14 tests pass\n"
+          "  : 210 more\n"
+          "  o assistant  all 14 tests pass\n"
+          "  o assistant  all 14 tests pass        (head)\n");
+}
+
+static void folds_only_what_is_worth_it(void **state)
+{
+    session_tree_entry entries[9];
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++)
+        entries[i] = entry(i == 0 ? ROOT : i - 1, "user", i % 2 ? "odd" : "even");
+    check(entries, 8, (session_tree_look){.width = 60},
+          "o user       even\no user       odd\n: 4 more\no user       even\no user       odd\n");
+    check(entries, 7, (session_tree_look){.width = 60},
+          "o user       even\no user       odd\no user       even\no user       odd\n"
+          "o user       even\no user       odd\no user       even\n");
+    entries[4].label = VIEW("here"); /* is never folded */
+    check(entries, 9, (session_tree_look){.width = 60},
+          "o user       even\no user       odd\no user       even\no user       odd\n"
+          "o user       even  [here]\n"
+          "o user       odd\no user       even\no user       odd\no user       even\n");
+    entries[4].label = VIEW("");
+    entries[4].is_head = true;
+    check(entries, 8, (session_tree_look){.width = 60, .all = true},
+          "o user       even\no user       odd\no user       even\no user       odd\n"
+          "o user       even  (head)\no user       odd\no user       even\no user       odd\n");
+}
+
+static void shows_ids_and_roots(void **state)
+{
+    session_tree_entry entries[] = {entry(ROOT, "user", "a"), entry(0, "bashlonger_x", "b"),
+                                    entry(ROOT, "user", "c"),
+                                    entry(7, "user", "its parent is none")};
+
+    (void)state;
+    entries[0].id = VIEW("first");
+    check(entries, 4, (session_tree_look){.ids = true},
+          "o first  user       a\n"
+          "o id     bashlonge" TERM_ELLIPSIS " b\n\n"
+          "o id     user       c\n\n"
+          "o id     user       its parent is none\n");
+    check(entries, 0, (session_tree_look){.ids = true}, "");
+}
+
+/* A child that comes before its parent is drawn below it all the same. */
+static void takes_parents_that_come_later(void **state)
+{
+    const session_tree_entry entries[] = {entry(2, "user", "third"), entry(ROOT, "user", "first"),
+                                          entry(1, "user", "second")};
+
+    (void)state;
+    check(entries, 3, (session_tree_look){.width = 40},
+          "o user       first\no user       second\no user       third\n");
+}
+
+/* Wide characters take two columns, combining marks none; control characters reach nobody. */
+static void cuts_by_columns(void **state)
+{
+    session_tree_entry entries[] = {
+        entry(ROOT, "user",
+              "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"),
+        entry(0, "user",
+              "e\xcc\x81"
+              "e\xcc\x81 \xf0\x9f\x98\x80"),
+        entry(1, "user", "two\n\n lines\x1b[31m"), entry(2, "user", "bad \xff utf-8")};
+
+    (void)state;
+    entries[0].is_head = true;
+    check(entries, 4, (session_tree_look){.width = 30},
+          "o user       \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5" TERM_ELLIPSIS "  (head)\n"
+          "o user       e\xcc\x81"
+          "e\xcc\x81 \xf0\x9f\x98\x80\n"
+          "o user       two lines" TERM_REPLACEMENT "[31m\n"
+          "o user       bad " TERM_REPLACEMENT " utf-8\n");
+}
+
+/* How many columns the widest line has. */
+static int widest_of(const char *text)
+{
+    int widest = 0;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        int columns = term_columns((view){text, length});
+
+        widest = columns > widest ? columns : widest;
+        text += length + 1;
+    }
+    return widest;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0;
+
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+enum { MANY = 10000 };
+
+typedef size_t (*shape)(size_t i);
+
+static size_t comb(size_t i) /* each second entry hangs on the main line as a leaf */
+{
+    return i < 2 ? (i == 0 ? ROOT : 0) : i - 2 + i % 2;
+}
+
+static size_t comb_first(size_t i) /* the main line goes on in the first child */
+{
+    return i == 0 ? ROOT : i % 2 ? (i == 1 ? 0 : i - 2) : i - 1;
+}
+
+static size_t star(size_t i)
+{
+    return i == 0 ? ROOT : 0;
+}
+
+static size_t chain(size_t i)
+{
+    return i == 0 ? ROOT : i - 1;
+}
+
+static size_t binary(size_t i)
+{
+    return i == 0 ? ROOT : (i - 1) / 2;
+}
+
+/* Trees of many entries: every one is drawn once, within the width, and without a deep stack. */
+static void draws_many_in_any_shape(void **state)
+{
+    static const shape shapes[] = {comb, comb_first, star, chain, binary};
+    session_tree_entry *entries = calloc(MANY, sizeof(*entries));
+
+    (void)state;
+    assert_non_null(entries);
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+        for (size_t i = 0; i < MANY; i++) {
+            entries[i] =
+                entry(shapes[s](i), "assistant", "some words that are said again and again");
+            entries[i].tools = VIEW("read, write, edit, bash, and a very long name of a tool");
+        }
+        char *all = draw(entries, MANY, (session_tree_look){.width = 80, .all = true});
+        char *wide = draw(entries, MANY, (session_tree_look){.all = true});
+
+        assert_int_equal(lines_of(all), MANY);
+        assert_true(widest_of(all) <= 80);
+        assert_int_equal(lines_of(wide), MANY);
+        assert_true(strlen(wide) < MANY * (size_t)300);
+        free(all);
+        free(wide);
+    }
+    free(entries);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_branches_and_marks), cmocka_unit_test(folds_only_what_is_worth_it),
+        cmocka_unit_test(shows_ids_and_roots),      cmocka_unit_test(takes_parents_that_come_later),
+        cmocka_unit_test(cuts_by_columns),          cmocka_unit_test(draws_many_in_any_shape),
+    };
+
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
