@@ -102,7 +102,7 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment)
     return out;
 }
 
-static void add_string(buf *out, scan_value value)
+void card_view_value(buf *out, scan_value value)
 {
     if (value.kind == SCAN_STRING && scan_decode(out, value.text))
         return;
@@ -112,7 +112,7 @@ static void add_string(buf *out, scan_value value)
 /* search {"q":"Q1 report"} */
 static void add_call(buf *out, scan_value content)
 {
-    add_string(out, scan_find(content, "tool_name"));
+    card_view_value(out, scan_find(content, "tool_name"));
     buf_char(out, ' ');
     scan_compact(out, scan_find(content, "arguments").text);
 }
@@ -122,15 +122,15 @@ static void add_result(buf *out, scan_value content)
 {
     scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
 
-    add_string(out, scan_find(content, "status"));
+    card_view_value(out, scan_find(content, "status"));
     if (error.kind == SCAN_OBJECT) {
         buf_text(out, ", ");
-        add_string(out, scan_find(error, "code"));
+        card_view_value(out, scan_find(error, "code"));
         buf_text(out, ": ");
-        add_string(out, scan_find(error, "message"));
+        card_view_value(out, scan_find(error, "message"));
     } else if (result.kind != SCAN_NONE && result.kind != SCAN_NULL) {
         buf_text(out, ", ");
-        add_string(out, result);
+        card_view_value(out, result);
     }
 }
 
@@ -152,7 +152,7 @@ static void add_tools(buf *out, scan_value content)
         if (function.kind == SCAN_OBJECT)
             tool = function;
         if (tool.kind == SCAN_OBJECT)
-            add_string(out, scan_find(tool, "name"));
+            card_view_value(out, scan_find(tool, "name"));
     }
 }
 

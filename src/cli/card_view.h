@@ -5,6 +5,7 @@
 #ifndef CLI_CARD_VIEW_H
 #define CLI_CARD_VIEW_H
 
+#include "base/scan.h"
 #include "cardbox.h"
 #include "cli/table.h"
 
@@ -14,6 +15,9 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project);
 /* Appends what a card says in one line: the call of a tool, the outcome of one, the names of tools,
  * else its text. */
 void card_view_summary(buf *out, const cardbox_card *card);
+
+/* Appends what a string says, and the JSON of any other value. */
+void card_view_value(buf *out, scan_value value);
 
 /* "user", "assistant", ...; "" if neither the card nor its type says. */
 const char *card_view_role(const cardbox_card *card);

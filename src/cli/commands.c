@@ -28,5 +28,7 @@ const cli_command *const cli_commands[] = {
     &cli_box_replace,
     &cli_box_fork,
     &cli_box_delete,
+    &cli_session_check,
+    &cli_session_convert,
     NULL,
 };

@@ -13,5 +13,6 @@ extern const cli_command cli_card_boxes, cli_card_revisions, cli_card_delete;
 extern const cli_command cli_box_list, cli_box_get, cli_box_cards, cli_box_log;
 extern const cli_command cli_box_create, cli_box_append, cli_box_replace;
 extern const cli_command cli_box_fork, cli_box_delete;
+extern const cli_command cli_session_check, cli_session_convert;
 
 #endif

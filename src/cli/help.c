@@ -40,9 +40,9 @@ static void print_overview(FILE *out)
         fprintf(out, "  %-*s  %s\n", NAME_WIDTH, (*command)->name, (*command)->summary);
     fprintf(out, "  %-*s  %s\n", NAME_WIDTH, "help COMMAND", "options and examples of a command");
     fputs("\nOptions go after the command. These mean the same wherever they are taken:\n"
-          "  --dsn (or CARDBOX_DSN)          all but dev\n"
+          "  --dsn (or CARDBOX_DSN)          all but dev, session check, session convert\n"
           "  --project (or CARDBOX_PROJECT)  import, export, card and box commands\n"
-          "  --json                          all but dev and export\n"
+          "  --json                          all but dev, export and session convert\n"
           "  --limit                         what lists: card list, card boxes, card revisions,\n"
           "                                  box list, box log\n"
           "  --help                          all\n"

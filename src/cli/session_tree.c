@@ -278,8 +278,11 @@ static void draw_entry(drawing *d, size_t i)
 
 static void draw_fold(drawing *d, size_t i, size_t folded)
 {
+    char number[TERM_NUMBER_SIZE];
+
     add_indent(d, &d->nodes[i]);
-    buf_printf(&d->line, "%s: %zu more%s", term_on(STYLE_DIM), folded, term_off(STYLE_DIM));
+    buf_printf(&d->line, "%s: %s more%s", term_on(STYLE_DIM), term_number(number, folded),
+               term_off(STYLE_DIM));
     end_line(d);
 }
 

@@ -109,6 +109,21 @@ size_t term_fit(view text, int columns)
     return fits;
 }
 
+const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+    size_t at = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+    return out;
+}
+
 /* --- text from outside --- */
 
 bool term_is_unfit(view character)

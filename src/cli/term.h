@@ -28,6 +28,10 @@ int term_width(void);
 const char *term_on(term_style style);
 const char *term_off(term_style style);
 
+/* 1018 as 1,018. */
+#define TERM_NUMBER_SIZE 32
+const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number);
+
 /* What stands for a character that is unfit, or is none. */
 #define TERM_REPLACEMENT "\xef\xbf\xbd"
 

@@ -118,13 +118,13 @@ def test_common_options_are_where_the_overview_says():
     taking = {option: {name for name in names if f"--{option} " in help_of("cardbox", *name.split())}
               for option in ("dsn", "project", "json", "limit")}
     with_group = {name for name in names if name.split()[0] in ("card", "box")}
-    assert taking == {"dsn": set(names) - {"dev"}, "project": {"import", "export"} | with_group,
-                      "json": set(names) - {"dev", "export"}, "limit": {"card list", "card boxes", "card revisions", "box list",
+    assert taking == {"dsn": set(names) - {"dev", "session check", "session convert"}, "project": {"import", "export"} | with_group,
+                      "json": set(names) - {"dev", "export", "session convert"}, "limit": {"card list", "card boxes", "card revisions", "box list",
                                                                    "box log"}}
     overview = re.sub(" +", " ", help_of("cardbox"))
-    for line in ("--dsn (or CARDBOX_DSN) all but dev",
+    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check, session convert",
                  "--project (or CARDBOX_PROJECT) import, export, card and box commands",
-                 "--json all but dev and export",
+                 "--json all but dev, export and session convert",
                  "--limit what lists: card list, card boxes, card revisions,\n box list, box log"):
         assert line in overview, line
 
