@@ -402,9 +402,10 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
     join_pace pace = pace_after(batch, err);
     bool locked = err->status == CARDBOX_BUSY;
+    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes;
     if (locked)
         batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
-    if (locked && batch->count == 1 && batch->member[0].request != NULL)
+    if ((locked || heavy) && batch->count == 1 && batch->member[0].request != NULL)
         turn_trouble(batch->joiner, LANES[batch->lane].group,
                      request_tenant(batch->member[0].request));
     for (size_t i = batch->count; i > 0; i--) {

@@ -89,8 +89,8 @@ void join_give_up(joiner *j, request *r, fault what, const char *why);
 /* Whether all requests of a tenant stand apart, in the lanes of a group. */
 bool turn_is_troubled(joiner *j, link_group group, view tenant);
 
-/* A statement for this tenant alone waited for a lock in vain: for a while all its requests stand
- * apart. */
+/* A statement for this tenant alone waited for a lock in vain, or gave more than there was memory
+ * for: for a while all its requests stand apart. */
 void turn_trouble(joiner *j, link_group group, view tenant);
 
 /* Whose turn it is in a list apart. NULL: nobody's, as those who wait have theirs just now. */

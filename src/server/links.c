@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/errors.h"
 #include "store/migrate.h"
 
@@ -21,7 +22,9 @@ enum {
     FAILURES_MOST = 2,     /* attempts to connect, then the database counts as away */
     GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
-    READY_BYTES_MAX = 64
+    READY_BYTES_MAX = 64,
+    READS_MANY = 64, /* an answer that has come in so many pieces is a large one, */
+    READS_EVERY = 16 /* and then so often it is seen to that there is memory for the rest */
 };
 
 struct db_link {
@@ -300,10 +303,26 @@ void links_free(links *l)
     free(l);
 }
 
+/* libpq keeps all rows of an answer before anybody sees one, and how many bytes they are, nobody
+ * can say before. So what bounds the memory is that no large answer goes on coming in while the
+ * process has more in use than it may: at most each connection's next READS_EVERY pieces come on
+ * top of it. Who asked for it hears so; others that were in its statement are asked for again. */
+static void see_to_memory(db_link *k)
+{
+    unsigned reads = pipe_reads(k->pipe);
+    if (reads < READS_MANY || reads % READS_EVERY != 0 ||
+        memory_in_use() <= (size_t)k->all->house->set->memory_max)
+        return;
+    log_info("answer_refused", "reason=\"memory\" reads=%u", reads);
+    pipe_refuse(k->pipe, CARDBOX_TOO_LARGE,
+                "the answer takes more memory than the server has left: ask for less at once");
+}
+
 void links_ready(links *l, size_t number)
 {
     db_link *k = &l->link[number];
     pipe_ready(k->pipe);
+    see_to_memory(k);
     look(k, clock_ms());
 }
 

@@ -75,6 +75,9 @@ static const opt_spec SPECS[] = {
              "of a request; default 4M", 1024, 1L << 30),
     VARIABLE("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
              "of an answer; default 64M", 1024, 1L << 31),
+    VARIABLE("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
+             "of the process, past which large reads are refused; default 512M", 64L << 20,
+             1L << 40),
     VARIABLE("log-level", OPT_TEXT, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
              "error, warn, info or debug; default info", 0, 0),
     VARIABLE("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
@@ -104,6 +107,7 @@ static const settings DEFAULTS = {
     .retention_days = COLLECT_RETENTION_DAYS,
     .body_max = 4L << 20,
     .response_max = 64L << 20,
+    .memory_max = 512L << 20,
     .log_level = "info",
 };
 

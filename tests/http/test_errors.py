@@ -95,6 +95,31 @@ def test_response_budget():
         assert server.get(CARD).status == 200
 
 
+def test_large_reads_at_once():
+    """However many large answers are asked for at once, also through joined statements, the memory
+    that they take is bounded; neighbours read meanwhile, and afterwards all is as before."""
+    if cardbox_test.LIGHT:
+        print("SKIPPED: a sanitizer's allocator does not say what is in use", flush=True)
+        return
+    dsn, mb, heavy = Postgres.shared().database(), 1 << 20, 60
+    Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
+                                " SELECT 'heavy', 'c' || n, to_jsonb(repeat('x', 4000000)), now()"
+                                f" FROM generate_series(1, {heavy}) AS n")
+    with serving("--memory-max", "128M", dsn=dsn) as server, \
+            concurrent.futures.ThreadPoolExecutor(12) as pool:
+        assert server.post("/projects/light/cards", {"card_id": "a", "content": 1}).status == 200
+        before = server.rss_kb() << 10
+        ids = {"card_ids": [f"c{n}" for n in range(1, heavy + 1)]}
+        large = [pool.submit(server.post, "/projects/heavy/cards/batch", ids) for _ in range(12)]
+        while not all(done.done() for done in large):
+            assert server.get("/projects/light/cards/a").status == 200
+        for done in large:
+            assert check_error(done.result(), 413, "too_large")
+        assert server.peak_rss_kb() << 10 < before + (128 + 128) * mb, server.peak_rss_kb()
+        some = server.post("/projects/heavy/cards/batch", {"card_ids": ["c1", "c2", "c3"]})
+        assert some.status == 200 and len(some.body) > 12_000_000
+
+
 def test_body_limit():
     with serving("--body-max", "10K") as server:
         fits = json.dumps({"card_ids": ["a"], "x": "y" * 9000})

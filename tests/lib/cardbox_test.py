@@ -268,6 +268,10 @@ class Server:
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
 
+    def peak_rss_kb(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
+
     def client(self, timeout=30):
         return Client(self.port, timeout)
 

@@ -184,6 +184,7 @@ static void connect_on(store_pipe *pipe)
 
 static void transfer(store_pipe *pipe)
 {
+    pipe->reads++;
     if (!PQconsumeInput(pipe->conn)) {
         pipe_take_results(pipe); /* the server's last words, such as "terminating connection" */
         drop_lost(pipe, "the connection to the database was lost");
@@ -227,6 +228,16 @@ static void drop_silent(store_pipe *pipe)
                   f->limits.statement_ms + STATEMENT_GRACE_MS);
     f->failed = true;
     pipe_drop(pipe, "the database did not answer in time");
+}
+
+void pipe_refuse(store_pipe *pipe, cardbox_status status, const char *reason)
+{
+    flight *f = pipe->first;
+    if (f != NULL && !f->failed)
+        error_set(&f->error, status, "%s", reason);
+    if (f != NULL)
+        f->failed = true;
+    pipe_drop(pipe, reason);
 }
 
 void pipe_tick(store_pipe *pipe, int64_t now_ms)
@@ -297,6 +308,11 @@ size_t pipe_in_flight(const store_pipe *pipe)
 int64_t pipe_busy_since_ms(const store_pipe *pipe)
 {
     return pipe->first == NULL ? INT64_MAX : pipe->front_ms;
+}
+
+unsigned pipe_reads(const store_pipe *pipe)
+{
+    return pipe->first == NULL ? 0 : pipe->reads;
 }
 
 unsigned pipe_failed_attempts(const store_pipe *pipe)

@@ -57,6 +57,13 @@ bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
 size_t pipe_in_flight(const store_pipe *pipe);
 int64_t pipe_busy_since_ms(const store_pipe *pipe); /* INT64_MAX: nothing is in flight */
 
+/* How often something has come of what is in flight first: about as many times 8 KiB, or more. */
+unsigned pipe_reads(const store_pipe *pipe);
+
+/* Ends what is in flight first, as one that has failed so, and the connection: there is no other
+ * way to take no more of it. */
+void pipe_refuse(store_pipe *pipe, cardbox_status status, const char *reason);
+
 /* Attempts to connect that have failed since it was connected last. */
 unsigned pipe_failed_attempts(const store_pipe *pipe);
 

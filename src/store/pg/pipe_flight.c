@@ -81,6 +81,7 @@ static void append(store_pipe *pipe, flight *f)
     if (pipe->first == NULL) {
         pipe->first = f;
         pipe->front_ms = clock_ms();
+        pipe->reads = 0;
     } else {
         pipe->last->next = f;
     }
@@ -158,6 +159,7 @@ static void land(store_pipe *pipe)
     pipe->first = f->next;
     pipe->in_flight--;
     pipe->front_ms = clock_ms();
+    pipe->reads = 0;
     if (f->failed && f->preparing)
         pipe->prepared[f->id].sent = false;
     if (can_heal(pipe, f) && heal(pipe, f))

@@ -50,6 +50,7 @@ struct store_pipe {
     unsigned attempts; /* that failed since the last success */
     int64_t due_ms;
     int64_t front_ms; /* since when the first flight is the first */
+    unsigned reads;   /* how often something has come since then */
     flight *first, *last;
     size_t in_flight;
     prepared prepared[STATEMENT_COUNT];
