@@ -1,157 +1,17 @@
 /*
- * box_view.c: takes the rows of a box apart and splices them. Ids and cards go out as PostgreSQL
- * printed them; nothing is parsed but a run of ids that reaches beyond what was asked for.
+ * box_view.c: boxes of a batch read: with their cards or without, and which cards are missing.
  */
 #include "server/box_view.h"
-#include <stdlib.h>
-#include "base/isotime.h"
-#include "base/scan.h"
-#include "store/card_json.h"
-
-/* Ids in a run, at most: the length of a segment in the database. */
-enum { RUN_MAX = 64 };
-
-/* --- rows in order --- */
-
-static int by_position(const void *a, const void *b)
-{
-    const box_row *one = a, *other = b;
-    return (one->pos > other->pos) - (one->pos < other->pos);
-}
-
-static void sort(box_row *rows, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (rows[i].pos < rows[i - 1].pos) {
-            qsort(rows, count, sizeof(*rows), by_position);
-            return;
-        }
-    }
-}
 
 bool box_view_open(box_view *out, const join_rows *found, size_t key, arena *memory)
 {
-    size_t from = (size_t)found->start[key], count = (size_t)found->start[key + 1] - from;
-    size_t runs = 0, cards = 0;
-    box_row *rows = arena_take(memory, (count + 1) * sizeof(*rows));
-    *out = (box_view){.rows = found->rows};
-    if (rows == NULL)
-        return false;
-    /* Runs from the front, cards from the back: there is room for both. */
-    for (size_t i = 0; i < count; i++) {
-        int row = found->row[from + i];
-        int32_t kind = rows_int4(found->rows, row, BOX_COL_KIND);
-        box_row here = {rows_int8(found->rows, row, BOX_COL_POS), row};
-        if (kind == BOX_HEAD) {
-            box_head_read(&out->head, found->rows, row);
-            out->exists = true;
-        } else if (kind == BOX_IDS) {
-            rows[runs++] = here;
-        } else {
-            rows[count - ++cards] = here;
-        }
-    }
-    sort(rows, runs);
-    sort(rows + count - cards, cards);
-    out->runs = rows;
-    out->run_count = runs;
-    out->cards = rows + count - cards;
-    out->card_count = cards;
-    return true;
+    int from = found->start[key], before = found->start[key + 1];
+    return box_view_take(out, found->rows, found->row + from, (size_t)(before - from), memory);
 }
 
-/* --- ids --- */
-
-/* Between elements: neither at the start of a list nor behind a comma that is there already. */
-static void comma(buf *out, char opening)
+static void note_missing(void *arg, view id)
 {
-    if (out->len > 0 && out->data[out->len - 1] != opening && out->data[out->len - 1] != ',')
-        buf_char(out, ',');
-}
-
-/* Only the elements from the first-th to before the last-th of a run. */
-static void add_part(buf *out, view run, int64_t first, int64_t last)
-{
-    scan_value item, list = {SCAN_ARRAY, run};
-    int64_t place = 0;
-    for (scan_walk walk = scan_enter(list); place < last && scan_element(&walk, &item); place++) {
-        if (place < first)
-            continue;
-        comma(out, '[');
-        buf_view(out, item.text);
-    }
-}
-
-/* The ids from the first-th to before the before-th of the box, spliced from its runs. These follow
- * one another without gaps; only the last may go on behind the end. */
-static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before)
-{
-    for (size_t i = 0; i < box->run_count; i++) {
-        int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
-        bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
-        view run = rows_jsonb(box->rows, box->runs[i].row, BOX_COL_IDS);
-        if (from > 0 || (last && before - start < RUN_MAX)) {
-            add_part(out, run, from, last ? before - start : RUN_MAX);
-        } else if (run.len > 2) {
-            comma(out, '[');
-            scan_compact(out, (view){run.ptr + 1, run.len - 2});
-        }
-        if (last)
-            return;
-    }
-}
-
-static void add_time(buf *out, const char *name, int64_t micros)
-{
-    char text[ISOTIME_SIZE];
-    isotime time;
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
-    buf_text(out, name);
-    buf_text(out, text);
-    buf_char(out, '"');
-}
-
-void box_view_start(buf *out, const uuid16 *id)
-{
-    char text[UUID_TEXT_SIZE];
-    uuid16_format(text, id);
-    buf_text(out, "{\"box_id\":\"");
-    buf_text(out, text);
-    buf_text(out, "\",\"card_ids\":[");
-}
-
-void box_view_ids(buf *out, const box_view *box)
-{
-    if (box->head.first > 0)
-        buf_char(out, ',');
-    add_ids(out, box, box->head.first, box->head.before);
-}
-
-void box_view_end(buf *out, const box_head *head)
-{
-    buf_text(out, "],\"version\":");
-    buf_int(out, head->version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, head->length);
-    buf_text(out, ",\"parent_ids\":");
-    scan_compact(out, head->parent_ids);
-    add_time(out, ",\"created_at\":\"", head->created_micros);
-    add_time(out, ",\"updated_at\":\"", head->updated_micros);
-    buf_char(out, '}');
-}
-
-void box_view_object(buf *out, const box_view *box, const uuid16 *id)
-{
-    box_view_start(out, id);
-    add_ids(out, box, box->head.first, box->head.before);
-    box_view_end(out, &box->head);
-}
-
-/* --- cards --- */
-
-static void note_missing(missing_cards *missing, view id)
-{
+    missing_cards *missing = arg;
     idset_found found = idset_add(&missing->seen, id, NULL);
     missing->nomem = missing->nomem || found == IDSET_NOMEM;
     if (found != IDSET_NEW)
@@ -160,42 +20,17 @@ static void note_missing(missing_cards *missing, view id)
     buf_json_string(&missing->ids, id);
 }
 
-static size_t add_cards(buf *out, const box_view *box, view tenant, missing_cards *missing)
-{
-    size_t absent = 0;
-    const char *between = "";
-    for (size_t i = 0; i < box->card_count; i++) {
-        int row = box->cards[i].row;
-        card_row card;
-        if (rows_null(box->rows, row, BOX_COL_CARD)) {
-            absent++;
-            if (missing != NULL)
-                note_missing(missing, rows_text(box->rows, row, BOX_COL_WANTED_ID));
-            continue;
-        }
-        card_row_read(&card, box->rows, row, BOX_COL_CARD);
-        buf_text(out, between);
-        card_json(out, &card, tenant);
-        between = ",";
-    }
-    return absent;
-}
-
-size_t box_view_cards(buf *out, const box_view *box, view tenant)
-{
-    return add_cards(out, box, tenant, NULL);
-}
-
 void box_view_of_batch(buf *out, const box_view *box, const uuid16 *id, missing_cards *missing,
                        view tenant)
 {
-    comma(out, '[');
+    if (out->len > 0 && out->data[out->len - 1] != '[')
+        buf_char(out, ',');
     box_view_start(out, id);
-    add_ids(out, box, 0, box->head.length);
+    box_view_all_ids(out, box);
     buf_char(out, ']');
     if (missing != NULL) {
         buf_text(out, ",\"hydrated_cards\":[");
-        add_cards(out, box, tenant, missing);
+        box_view_cards(out, box, tenant, note_missing, missing);
         buf_char(out, ']');
     }
     buf_char(out, '}');

@@ -73,7 +73,7 @@ static void render_box_cards(request *r, const join_rows *found)
         !box_query_open(r, found, &box))
         return;
     buf_char(out, '[');
-    snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
+    snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r), NULL, NULL));
     buf_char(out, ']');
     request_header(r, "Cardbox-Missing", missing);
     request_tag(r, 0);

@@ -6,6 +6,7 @@
 #include "cardbox/limits.h"
 #include "server/handlers.h"
 #include "server/head.h"
+#include "store/list_json.h"
 #include "store/write.h"
 
 static const shape_place BODY = {"body", NULL, 0};
@@ -16,17 +17,9 @@ static view ids_or_none(const field_value *ids)
     return ids->given ? ids->json.text : VIEW("[]");
 }
 
-/* {"box_id","version","length"}. */
 static void answer_change(request *r, const uuid16 *box, const box_change *change)
 {
-    char id[UUID_TEXT_SIZE];
-    buf *out = request_body(r);
-    uuid16_format(id, box);
-    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", id);
-    buf_int(out, change->version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, change->length);
-    buf_char(out, '}');
+    list_json_change(request_body(r), box, change);
     fault_or_answer(r);
 }
 

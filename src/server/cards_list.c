@@ -4,7 +4,7 @@
  */
 #include "cardbox/limits.h"
 #include "server/page.h"
-#include "store/card_json.h"
+#include "store/list_json.h"
 
 /* --- cards --- */
 
@@ -85,20 +85,10 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
 static void render_cards(request *r, const join_rows *found)
 {
     const card_list *list = r->ticket.keys;
-    const char *next = NULL;
-    buf *out = request_body(r);
     if (!page_check_budget(r, found->rows))
         return;
-    buf_text(out, "{\"cards\":[");
-    for (int row = 0; row < rows_count(found->rows) && row < list->limit; row++) {
-        card_row card;
-        card_row_read(&card, found->rows, row, CARD_FIRST);
-        buf_text(out, row == 0 ? "" : ",");
-        card_json(out, &card, request_tenant(r));
-        if (row + 1 == list->limit && rows_count(found->rows) > list->limit)
-            next = list_cursor_text(&r->memory, card.created_micros, card.card_id);
-    }
-    page_end(r, next);
+    list_json_cards(request_body(r), found->rows, list->limit, request_tenant(r), &r->memory);
+    fault_or_answer(r);
 }
 
 static void build_cards(params *p, const void *keys)
@@ -136,30 +126,14 @@ void handle_list_cards(request *r)
 static void render_revisions(request *r, const join_rows *found)
 {
     const history *h = r->ticket.keys;
-    const store_rows *rows = found->rows;
-    int64_t number = 0;
-    buf *out = request_body(r);
-    int count = rows_count(rows);
-    if (count == 0) {
+    if (rows_count(found->rows) == 0) {
         fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
         return;
     }
     if (!page_check_budget(r, found->rows))
         return;
-    buf_text(out, "{\"revisions\":[");
-    for (int row = 0; row < count && row < h->limit && !rows_null(rows, row, REVISION_COL_NUMBER);
-         row++) {
-        card_row card;
-        number = rows_int8(rows, row, REVISION_COL_NUMBER);
-        card_row_read(&card, rows, row, REVISION_COL_CARD);
-        buf_printf(out, "%s{\"revision\":", row == 0 ? "" : ",");
-        buf_int(out, number);
-        page_time(out, ",\"replaced_at\":", rows_micros(rows, row, REVISION_COL_AT));
-        buf_text(out, ",\"card\":");
-        card_json(out, &card, request_tenant(r));
-        buf_char(out, '}');
-    }
-    page_end_numbered(r, count > h->limit ? number : 0);
+    list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
+    fault_or_answer(r);
 }
 
 static void build_revisions(params *p, const void *keys)

@@ -1,13 +1,9 @@
 /*
- * page.c: limit, cursor and end of a page. A page asks for a row more than it shows: it tells that
- * there is a next one.
+ * page.c: limit and cursor of a page, and whether it fits. Its JSON is the store's.
  */
 #include "server/page.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include "base/isotime.h"
-#include "base/scan.h"
+#include "store/list_json.h"
 
 int64_t page_limit(const field_value *limit)
 {
@@ -85,68 +81,11 @@ bool page_check_budget(request *r, const store_rows *rows)
     return false;
 }
 
-void page_end(request *r, const char *next)
-{
-    buf *out = request_body(r);
-    buf_text(out, "],\"next_cursor\":");
-    if (next == NULL)
-        buf_text(out, "null}");
-    else
-        buf_printf(out, "\"%s\"}", next);
-    if (r->memory.failed)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
-    else
-        fault_or_answer(r);
-}
-
-void page_end_numbered(request *r, int64_t next)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRId64, next);
-    page_end(r, next == 0 ? NULL : text);
-}
-
-void page_time(buf *out, const char *name, int64_t micros)
-{
-    char text[ISOTIME_SIZE];
-    isotime time;
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
-    buf_text(out, name);
-    buf_char(out, '"');
-    buf_text(out, text);
-    buf_char(out, '"');
-}
-
-static void add_box(buf *out, const store_rows *rows, int row, const char *id)
-{
-    buf_printf(out, "%s{\"box_id\":\"%s\",\"version\":", row == 0 ? "" : ",", id);
-    buf_int(out, rows_int8(rows, row, LIST_COL_VERSION));
-    buf_text(out, ",\"length\":");
-    buf_int(out, rows_int8(rows, row, LIST_COL_LENGTH));
-    buf_text(out, ",\"parent_ids\":");
-    scan_compact(out, rows_jsonb(rows, row, LIST_COL_PARENTS));
-    page_time(out, ",\"created_at\":", rows_micros(rows, row, LIST_COL_CREATED));
-    page_time(out, ",\"updated_at\":", rows_micros(rows, row, LIST_COL_UPDATED));
-    buf_char(out, '}');
-}
-
 void page_render_boxes(request *r, const join_rows *found, int time_column)
 {
     const box_list *list = r->ticket.keys;
-    const store_rows *rows = found->rows;
-    const char *next = NULL;
-    buf *out = request_body(r);
-    if (!page_check_budget(r, rows))
+    if (!page_check_budget(r, found->rows))
         return;
-    buf_text(out, "{\"boxes\":[");
-    for (int row = 0; row < rows_count(rows) && row < list->limit; row++) {
-        char id[UUID_TEXT_SIZE];
-        uuid16 box = rows_uuid(rows, row, LIST_COL_BOX);
-        uuid16_format(id, &box);
-        add_box(out, rows, row, id);
-        if (row + 1 == list->limit && rows_count(rows) > list->limit)
-            next = list_cursor_text(&r->memory, rows_micros(rows, row, time_column), view_of(id));
-    }
-    page_end(r, next);
+    list_json_boxes(request_body(r), found->rows, list->limit, time_column, &r->memory);
+    fault_or_answer(r);
 }

@@ -1,0 +1,46 @@
+/*
+ * box_view.h: one box of a result as JSON, in the forms that services see. Knows no requests.
+ */
+#ifndef STORE_BOX_VIEW_H
+#define STORE_BOX_VIEW_H
+
+#include "base/arena.h"
+#include "store/read.h"
+
+/* A row and where it belongs. */
+typedef struct box_row {
+    int64_t pos;
+    int row;
+} box_row;
+
+/* The rows of one box in order: its head, its runs of ids, its cards. */
+typedef struct box_view {
+    bool exists;
+    const store_rows *rows;
+    box_head head;
+    const box_row *runs;
+    size_t run_count;
+    const box_row *cards;
+    size_t card_count;
+} box_view;
+
+/* Takes the rows of one box apart: those of `count` indexes. False: out of memory. */
+bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
+                   arena *memory);
+
+/* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
+ * ids in the range that was read. */
+void box_view_object(buf *out, const box_view *box, const uuid16 *id);
+
+/* The same in parts: before the ids, those in the range that was read, and after them. */
+void box_view_start(buf *out, const uuid16 *id);
+void box_view_ids(buf *out, const box_view *box);
+void box_view_all_ids(buf *out, const box_view *box); /* all of the box, where they were read */
+void box_view_end(buf *out, const box_head *head);
+
+/* Card objects with commas between. Gives the number of positions without a readable card, each of
+ * which goes to `missing`, which may be NULL. */
+size_t box_view_cards(buf *out, const box_view *box, view tenant,
+                      void (*missing)(void *arg, view id), void *arg);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * list_json.c: rows of lists become pages. A list asks for a row more than its page shows: it tells
+ * that there is a next one.
+ */
+#include "store/list_json.h"
+
+#include "base/isotime.h"
+#include "base/scan.h"
+#include "store/card_json.h"
+
+void list_json_time(buf *out, const char *name, int64_t micros)
+{
+    char text[ISOTIME_SIZE];
+    isotime time;
+    isotime_from_micros(&time, micros);
+    isotime_format(text, &time);
+    buf_text(out, name);
+    buf_char(out, '"');
+    buf_text(out, text);
+    buf_char(out, '"');
+}
+
+/* Ends the list and the object around it. `next` NULL: the last page. */
+static void end_page(buf *out, const char *next, const arena *memory)
+{
+    buf_text(out, "],\"next_cursor\":");
+    if (next == NULL)
+        buf_text(out, "null}");
+    else
+        buf_printf(out, "\"%s\"}", next);
+    if (memory != NULL && memory->failed)
+        out->failure = BUF_NOMEM;
+}
+
+static void end_numbered(buf *out, bool more, int64_t next)
+{
+    buf_text(out, "],\"next_cursor\":");
+    if (!more) {
+        buf_text(out, "null}");
+        return;
+    }
+    buf_char(out, '"');
+    buf_int(out, next);
+    buf_text(out, "\"}");
+}
+
+/* --- cards --- */
+
+void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory)
+{
+    const char *next = NULL;
+    buf_text(out, "{\"cards\":[");
+    for (int row = 0; row < rows_count(rows) && row < limit; row++) {
+        card_row card;
+        card_row_read(&card, rows, row, CARD_FIRST);
+        buf_text(out, row == 0 ? "" : ",");
+        card_json(out, &card, tenant);
+        if (row + 1 == limit && rows_count(rows) > limit)
+            next = list_cursor_text(memory, card.created_micros, card.card_id);
+    }
+    end_page(out, next, memory);
+}
+
+void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant)
+{
+    int64_t number = 0;
+    int count = rows_count(rows);
+    buf_text(out, "{\"revisions\":[");
+    for (int row = 0; row < count && row < limit && !rows_null(rows, row, REVISION_COL_NUMBER);
+         row++) {
+        card_row card;
+        number = rows_int8(rows, row, REVISION_COL_NUMBER);
+        card_row_read(&card, rows, row, REVISION_COL_CARD);
+        buf_printf(out, "%s{\"revision\":", row == 0 ? "" : ",");
+        buf_int(out, number);
+        list_json_time(out, ",\"replaced_at\":", rows_micros(rows, row, REVISION_COL_AT));
+        buf_text(out, ",\"card\":");
+        card_json(out, &card, tenant);
+        buf_char(out, '}');
+    }
+    end_numbered(out, count > limit, number);
+}
+
+/* --- boxes --- */
+
+static void add_box(buf *out, const store_rows *rows, int row, const char *id)
+{
+    buf_printf(out, "%s{\"box_id\":\"%s\",\"version\":", row == 0 ? "" : ",", id);
+    buf_int(out, rows_int8(rows, row, LIST_COL_VERSION));
+    buf_text(out, ",\"length\":");
+    buf_int(out, rows_int8(rows, row, LIST_COL_LENGTH));
+    buf_text(out, ",\"parent_ids\":");
+    scan_compact(out, rows_jsonb(rows, row, LIST_COL_PARENTS));
+    list_json_time(out, ",\"created_at\":", rows_micros(rows, row, LIST_COL_CREATED));
+    list_json_time(out, ",\"updated_at\":", rows_micros(rows, row, LIST_COL_UPDATED));
+    buf_char(out, '}');
+}
+
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, int time_column,
+                     arena *memory)
+{
+    const char *next = NULL;
+    buf_text(out, "{\"boxes\":[");
+    for (int row = 0; row < rows_count(rows) && row < limit; row++) {
+        char id[UUID_TEXT_SIZE];
+        uuid16 box = rows_uuid(rows, row, LIST_COL_BOX);
+        uuid16_format(id, &box);
+        add_box(out, rows, row, id);
+        if (row + 1 == limit && rows_count(rows) > limit)
+            next = list_cursor_text(memory, rows_micros(rows, row, time_column), view_of(id));
+    }
+    end_page(out, next, memory);
+}
+
+static void add_change(buf *out, const store_rows *rows, int row)
+{
+    view key = rows_text(rows, row, LOG_COL_KEY);
+    buf_printf(out, "%s{\"version\":", row == 0 ? "" : ",");
+    buf_int(out, rows_int8(rows, row, LOG_COL_VERSION));
+    buf_text(out, ",\"op\":");
+    buf_json_string(out, rows_text(rows, row, LOG_COL_OP));
+    buf_text(out, ",\"added\":");
+    buf_int(out, rows_int8(rows, row, LOG_COL_ADDED));
+    buf_text(out, ",\"length\":");
+    buf_int(out, rows_int8(rows, row, LOG_COL_LENGTH));
+    buf_text(out, ",\"append_key\":");
+    if (key.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, key);
+    list_json_time(out, ",\"at\":", rows_micros(rows, row, LOG_COL_AT));
+    buf_text(out, ",\"card_ids\":");
+    if (rows_null(rows, row, LOG_COL_IDS))
+        buf_text(out, "null");
+    else
+        scan_compact(out, rows_jsonb(rows, row, LOG_COL_IDS));
+    buf_char(out, '}');
+}
+
+void list_json_log(buf *out, const store_rows *rows, int64_t limit)
+{
+    int64_t version = 0;
+    int count = rows_count(rows);
+    buf_text(out, "{\"log\":[");
+    for (int row = 0; row < count && row < limit && !rows_null(rows, row, LOG_COL_VERSION); row++) {
+        version = rows_int8(rows, row, LOG_COL_VERSION);
+        add_change(out, rows, row);
+    }
+    end_numbered(out, count > limit, version);
+}
+
+void list_json_change(buf *out, const uuid16 *box, const box_change *change)
+{
+    char id[UUID_TEXT_SIZE];
+    uuid16_format(id, box);
+    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", id);
+    buf_int(out, change->version);
+    buf_text(out, ",\"length\":");
+    buf_int(out, change->length);
+    buf_char(out, '}');
+}

@@ -1,0 +1,28 @@
+/*
+ * list_json.h: pages of lists, and what became of a change, as the JSON that services see. The
+ * server and the bus show the same. Knows no requests.
+ */
+#ifndef STORE_LIST_JSON_H
+#define STORE_LIST_JSON_H
+
+#include "store/list.h"
+#include "store/read.h"
+#include "store/write.h"
+
+/* Appends `name`, which is "," and a name and ":", and a moment as a string. */
+void list_json_time(buf *out, const char *name, int64_t micros);
+
+/* Each appends {"cards":[...],"next_cursor":...} or its like of up to `limit` rows. */
+void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
+
+/* The cursor is made of the id and the time in `time_column`, by which the list goes. */
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, int time_column,
+                     arena *memory);
+
+void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant);
+void list_json_log(buf *out, const store_rows *rows, int64_t limit);
+
+/* {"box_id","version","length"}. */
+void list_json_change(buf *out, const uuid16 *box, const box_change *change);
+
+#endif
