@@ -26,7 +26,7 @@ SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
 WORKER_OBJ = $(call objects,src/worker/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
-             $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc
+             $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc $(BUILD)/gen/abilities.inc
 
 SONAME   = libcardbox.so.$(SOMAJOR)
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox
@@ -61,7 +61,8 @@ deps: ## install the Debian packages that building and running need
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
-# --- generated sources: SQL, the sample, the API's description and the pages become C text ---
+# --- generated sources: SQL, abilities, the sample, the API's description and the pages become C
+# text ---
 
 $(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk
 	@mkdir -p $(@D)
@@ -82,6 +83,11 @@ $(BUILD)/gen/openapi.inc: openapi/cardbox.json sql/embed.awk
 $(BUILD)/gen/web.inc: $(wildcard src/web/*) sql/embed.awk
 	@mkdir -p $(@D)
 	@awk -v kind=WEB_FILE -f sql/embed.awk $(sort $(wildcard src/web/*)) >$@
+
+$(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/*.json src/bus/abilities/parts/*.json) \
+                            sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=ABILITY -f sql/embed.awk $(sort $(wildcard src/bus/abilities/*.json)) >$@
 
 # --- objects, libraries, programs ---
 

@@ -37,5 +37,6 @@
 #include <cardbox/card.h>
 #include <cardbox/box.h>
 #include <cardbox/content.h>
+#include <cardbox/bus.h>
 
 #endif

@@ -3,6 +3,8 @@
 #                   each_time is true where a comment says "plan: each time"
 #   kind=MIGRATION  MIGRATION(version, "name", "text") from NNNN_name.sql; the text to the byte
 #   kind=TEXT       "text"                             one file, to the byte
+#   kind=ABILITY    ABILITY(card_get, "card:get", "text") one a file, card.get.json; where it says
+#                   "@name" it has the text of parts/name.json in its folder
 #   kind=WEB_FILE   WEB_FILE("name.js", "text")        one a file, to the byte
 function stem(path) {
     sub(/.*\//, "", path)
@@ -24,11 +26,38 @@ function planned_each_time(path,    line, found) {
     return found
 }
 
+# Parts may have parts.
+function with_parts(text,    name, path, line, part) {
+    while (match(text, /"@[a-z_]+"/)) {
+        name = substr(text, RSTART + 2, RLENGTH - 3)
+        path = FILENAME
+        sub(/[^\/]*$/, "parts/" name ".json", path)
+        part = ""
+        while ((getline line < path) > 0)
+            part = part line " "
+        close(path)
+        if (part == "") {
+            print FILENAME ": there is no " path >"/dev/stderr"
+            exit 1
+        }
+        text = substr(text, 1, RSTART - 1) part substr(text, RSTART + RLENGTH)
+    }
+    return text
+}
+
+function ability_name(separator,    name) {
+    name = stem(FILENAME)
+    gsub(/\./, separator, name)
+    return name
+}
+
 function begin_file() {
     if (kind == "STATEMENT")
         printf "STATEMENT(%s, %s,", stem(FILENAME), planned_each_time(FILENAME)
     else if (kind == "MIGRATION")
         printf "MIGRATION(%d, \"%s\",", substr(stem(FILENAME), 1, 4) + 0, substr(stem(FILENAME), 6)
+    else if (kind == "ABILITY")
+        printf "ABILITY(%s, \"%s\",", ability_name("_"), ability_name(":")
     else if (kind == "WEB_FILE")
         printf "WEB_FILE(\"%s\",", base(FILENAME)
 }
@@ -45,6 +74,8 @@ FNR == 1 {
 }
 
 kind == "STATEMENT" && /^[ \t]*(--.*)?$/ { next }
+
+kind == "ABILITY" { $0 = with_parts($0) }
 
 {
     gsub(/\\/, "&&") # a backslash in a replacement means different things to different awks

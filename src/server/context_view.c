@@ -3,6 +3,7 @@
  * how they came to be so. It must not look into the messages.
  */
 #include "server/context_view.h"
+#include "store/session/context_json.h"
 
 /* In the order of the enum. */
 const char *const CONTEXT_FORMATS[] = {"openai", "anthropic", "entries", NULL};
@@ -27,30 +28,6 @@ bool context_check_input(request *r, size_t bytes)
     return false;
 }
 
-static void add_digests(buf *out, const context_output *written)
-{
-    buf_text(out, ",\"digests\":[");
-    for (size_t i = 0; i < written->count; i++) {
-        buf_text(out, i == 0 ? "\"" : ",\"");
-        context_digest_format(out, &written->digests[i]);
-        buf_char(out, '"');
-    }
-    buf_char(out, ']');
-}
-
-static void add_written(buf *out, const context *ctx, const context_output *written)
-{
-    if (written->system.len > 0) {
-        buf_text(out, ",\"system\":");
-        buf_view(out, (view){buf_str(&written->system), written->system.len});
-    }
-    buf_text(out, ",\"messages\":");
-    buf_view(out, (view){buf_str(&written->messages), written->messages.len});
-    add_digests(out, written);
-    buf_text(out, ",\"report\":");
-    context_report(out, ctx, SIZE_MAX);
-}
-
 bool context_view_add(request *r, context_output *out, context *ctx, const context_wish *wish)
 {
     buf *body = request_body(r);
@@ -61,8 +38,6 @@ bool context_view_add(request *r, context_output *out, context *ctx, const conte
             fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return false;
     }
-    buf_printf(body, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[wish->format],
-               CONTEXT_REPAIRS[wish->repair ? REPAIR_ON : REPAIR_OFF]);
-    add_written(body, ctx, out);
+    context_json(body, ctx, out, wish->format, wish->repair);
     return true;
 }

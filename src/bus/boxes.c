@@ -1,0 +1,274 @@
+/*
+ * boxes.c: box:*, reads, as their HTTP endpoints. A read as of a moment asks for the box as it is
+ * now too: that says whether it is the box or the moment that is missing.
+ */
+#include "bus/abilities.h"
+#include "bus/input.h"
+#include "store/box_context.h"
+#include "store/box_view.h"
+#include "store/errors.h"
+#include "store/list_json.h"
+#include "store/session/context_json.h"
+
+/* Ids that box:get gives at once: it is not sent in pieces. */
+enum { BOX_IDS_MOST = 100000 };
+
+/* Bytes that a context is made of: the server builds it while others wait. */
+enum { CONTEXT_INPUT_MOST = 32 * 1024 * 1024 };
+
+typedef struct box_wish {
+    box_read reads[2];
+    size_t count;
+    context_format format;
+    bool repair;
+    bool cut; /* only the last cards are asked for */
+} box_wish;
+
+static cardbox_status no_box(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+}
+
+static cardbox_status read_moment(input_reader *in, box_read *read)
+{
+    read->at_version = input_integer(in, "at_version", -1);
+    read->at_length = input_integer(in, "at_length", -1);
+    read->at_time = input_time(in, "at_time", &read->at_micros);
+    if (in->status == CARDBOX_OK &&
+        (read->at_version >= 0) + (read->at_length >= 0) + read->at_time > 1)
+        in->status =
+            error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
+    return in->status;
+}
+
+/* The box and the moment that the input names. NULL: *status says why. */
+static box_wish *read_wish(bus_call *call, cardbox_status *status, cardbox_error *err)
+{
+    input_reader in = INPUT_OF(call, err);
+    box_wish *wish = input_plan(call, sizeof(*wish));
+    if (wish == NULL) {
+        *status = CARDBOX_NOMEM;
+        return NULL;
+    }
+    wish->reads[1] = (box_read)BOX_READ_INIT;
+    wish->reads[1].tenant = call->tenant;
+    wish->reads[1].most = 0;
+    input_uuid(&in, "box_id", &wish->reads[1].box_id);
+    wish->reads[0] = wish->reads[1];
+    wish->reads[0].most = -1;
+    *status = read_moment(&in, &wish->reads[0]);
+    const box_read *first = wish->reads;
+    wish->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
+    return *status == CARDBOX_OK ? wish : NULL;
+}
+
+BUS_BUILDS(box_read)
+{
+    const box_wish *wish = call->plan;
+    boxes_read_params(p, wish->reads, wish->count);
+}
+
+/* The rows of the first read. */
+static cardbox_status open_box(const bus_call *call, const store_rows *rows, box_view *box,
+                               cardbox_error *err)
+{
+    int *index = arena_zeros(call->memory, (size_t)rows_count(rows) + 1, sizeof(*index));
+    size_t count = 0;
+    bool other = false;
+    for (int row = 0; index != NULL && row < rows_count(rows); row++) {
+        bool first = rows_int8(rows, row, BOX_COL_ORD) == 1;
+        other = other || !first;
+        if (first)
+            index[count++] = row;
+    }
+    if (index == NULL || !box_view_take(box, rows, index, count, call->memory))
+        return error_nomem(err);
+    if (box->exists)
+        return CARDBOX_OK;
+    return other ? error_set(err, CARDBOX_NOT_FOUND,
+                             "the box was never as it is asked for; its log says what there was")
+                 : no_box(err);
+}
+
+/* --- its ids --- */
+
+BUS_READS(box_get)
+{
+    cardbox_status status;
+    box_wish *wish = read_wish(call, &status, err);
+    if (wish != NULL)
+        wish->reads[0].most = BOX_IDS_MOST;
+    return status;
+}
+
+BUS_RENDERS(box_get)
+{
+    const box_wish *wish = call->plan;
+    box_view box;
+    cardbox_status status = open_box(call, rows, &box, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (box.head.before < box.head.length)
+        return error_set(err, CARDBOX_TOO_LARGE, "the box has over %d ids; ask box:cards for them",
+                         BOX_IDS_MOST);
+    box_view_object(out, &box, &wish->reads[0].box_id);
+    return CARDBOX_OK;
+}
+
+/* --- its cards --- */
+
+BUS_READS(box_cards)
+{
+    const input_reader in = INPUT_OF(call, err);
+    cardbox_status status;
+    box_wish *wish = read_wish(call, &status, err);
+    if (wish == NULL)
+        return status;
+    wish->reads[0].want = BOX_WANT_CARDS;
+    wish->reads[0].tail = input_limit(&in);
+    return status;
+}
+
+BUS_RENDERS(box_cards)
+{
+    box_view box;
+    cardbox_status status = open_box(call, rows, &box, err);
+    if (status != CARDBOX_OK)
+        return status;
+    buf_text(out, "{\"cards\":[");
+    size_t missing = box_view_cards(out, &box, call->tenant, NULL, NULL);
+    buf_text(out, "],\"missing\":");
+    buf_int(out, (int64_t)missing);
+    buf_char(out, '}');
+    return CARDBOX_OK;
+}
+
+/* --- what an LLM gets of it --- */
+
+BUS_READS(box_context)
+{
+    input_reader in = INPUT_OF(call, err);
+    cardbox_status status;
+    box_wish *wish = read_wish(call, &status, err);
+    if (wish == NULL)
+        return status;
+    view format = input_text(&in, "format");
+    if (format.ptr != NULL)
+        context_format_of(&wish->format, format);
+    wish->repair = !scan_string_is(input_json(call, "repair"), VIEW("off"));
+    wish->cut = input_value(call, "limit").kind != SCAN_NONE;
+    wish->reads[0].want = BOX_WANT_CARDS;
+    wish->reads[0].tail = input_integer(&in, "limit", BOX_CONTEXT_CARDS_MAX);
+    return in.status;
+}
+
+static size_t take_cards(const bus_call *call, const box_view *box, context_format format,
+                         context_card *cards)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < box->card_count && !call->memory->failed; i++) {
+        int row = box->cards[i].row;
+        card_row card;
+        if (rows_null(box->rows, row, BOX_COL_CARD))
+            continue;
+        card_row_read(&card, box->rows, row, BOX_COL_CARD);
+        if (!box_context_card(&cards[count++], &card, call->tenant, format, call->memory))
+            call->memory->failed = true;
+    }
+    return count;
+}
+
+static void add_context(const bus_call *call, const box_view *box, buf *out)
+{
+    const box_wish *wish = call->plan;
+    context_card *cards = arena_zeros(call->memory, box->card_count + 1, sizeof(*cards));
+    context_output written = {0};
+    context ctx;
+    size_t count = cards == NULL ? 0 : take_cards(call, box, wish->format, cards);
+    if (call->memory->failed || !context_of_cards(&ctx, cards, count, wish->repair, call->memory)) {
+        out->failure = BUF_NOMEM;
+        return;
+    }
+    buf_text(out, "{\"missing\":");
+    buf_int(out, (int64_t)(box->card_count - count));
+    if (context_write(&written, &ctx, wish->format))
+        context_json(out, &ctx, &written, wish->format, wish->repair);
+    else
+        out->failure = written.messages.failure == BUF_TOO_LARGE ? BUF_TOO_LARGE : BUF_NOMEM;
+    buf_char(out, '}');
+    context_output_free(&written);
+}
+
+BUS_RENDERS(box_context)
+{
+    const box_wish *wish = call->plan;
+    box_view box;
+    if (rows_bytes(rows) > CONTEXT_INPUT_MOST)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context would be made of over %d bytes; give limit for the last ones",
+                         CONTEXT_INPUT_MOST);
+    cardbox_status status = open_box(call, rows, &box, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (!wish->cut && box.head.length > BOX_CONTEXT_CARDS_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "a context is made of at most %d cards; give limit for the last ones",
+                         BOX_CONTEXT_CARDS_MAX);
+    add_context(call, &box, out);
+    return CARDBOX_OK;
+}
+
+/* --- lists --- */
+
+BUS_READS(box_list)
+{
+    input_reader in = INPUT_OF(call, err);
+    box_list *list = input_plan(call, sizeof(*list));
+    if (list == NULL)
+        return CARDBOX_NOMEM;
+    *list = (box_list){.tenant = call->tenant, .limit = input_limit(&in)};
+    return input_cursor(&in, &list->from, list_cursor_read_box);
+}
+
+BUS_BUILDS(box_list)
+{
+    boxes_list_params(p, call->plan);
+}
+
+BUS_RENDERS(box_list)
+{
+    const box_list *list = call->plan;
+    (void)err;
+    list_json_boxes(out, rows, list->limit, LIST_COL_CREATED, call->memory);
+    return CARDBOX_OK;
+}
+
+/* A change that added more ids than this is shown without them. */
+enum { LOG_IDS_MAX = 1000 };
+
+BUS_READS(box_log)
+{
+    input_reader in = INPUT_OF(call, err);
+    history *h = input_plan(call, sizeof(*h));
+    if (h == NULL)
+        return CARDBOX_NOMEM;
+    *h = (history){.tenant = call->tenant, .ids_max = LOG_IDS_MAX};
+    input_uuid(&in, "box_id", &h->box);
+    h->before = input_before(&in);
+    h->limit = input_limit(&in);
+    return in.status;
+}
+
+BUS_BUILDS(box_log)
+{
+    box_log_params(p, call->plan);
+}
+
+BUS_RENDERS(box_log)
+{
+    const history *h = call->plan;
+    if (rows_count(rows) == 0)
+        return no_box(err);
+    list_json_log(out, rows, h->limit);
+    return CARDBOX_OK;
+}

@@ -1,0 +1,90 @@
+/*
+ * bus.h: abilities: named operations with JSON in and JSON out, each with a description, JSON
+ * Schemas and a scope. One table serves the SDK, the server, the command line and the worker's
+ * tools. An ability is plain functions over the store's plain data: read the input, build a
+ * statement, render its rows; who runs the statement, and how, is not known here.
+ */
+#ifndef BUS_BUS_H
+#define BUS_BUS_H
+
+#include "base/arena.h"
+#include "base/scan.h"
+#include "cardbox/status.h"
+#include "store/pg/params.h"
+#include "store/pg/rows.h"
+#include "store/pg/statement.h"
+
+/* What a token must be good for. */
+typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
+
+/* Levels of nested JSON in an input: more than a content in it may have, so that it can be said of
+ * that content. */
+#define BUS_DEPTH_MAX 256
+
+/* A list's rows where no limit is asked for, and the most. */
+enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
+
+typedef struct bus_ability bus_ability;
+
+/* One invocation, from its input to its output. */
+typedef struct bus_call {
+    const bus_ability *ability;
+    view tenant;
+    scan_value input; /* as the schema says */
+    arena *memory;    /* of the call */
+    void *plan;       /* what was read of the input */
+    bool again;       /* doing it twice does the same as doing it once */
+} bus_call;
+
+/* Description and schemas, of src/bus/abilities/NAME.json. */
+typedef struct bus_text {
+    const char *id; /* "card:get" */
+    const char *json;
+} bus_text;
+
+struct bus_ability {
+    const bus_text *text;
+    bus_scope scope;
+    bool again;             /* as bus_call's, whatever the input; reads are so anyway */
+    statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
+    /* Reads the input into the plan. CARDBOX_INVALID is for what a schema can't say. NULL: there is
+     * nothing to read. */
+    cardbox_status (*read)(bus_call *call, cardbox_error *err);
+    void (*build)(params *p, const bus_call *call);
+    /* Appends the output, or says what is in the way. */
+    cardbox_status (*render)(const bus_call *call, const store_rows *rows, buf *out,
+                             cardbox_error *err);
+    void (*drop)(void *plan); /* frees what the arena does not hold; NULL: nothing */
+};
+
+#define BUS_NO_STATEMENT STATEMENT_COUNT
+
+/* The table, in order of registration: modules stand together. */
+extern const bus_ability *const BUS_ABILITIES;
+extern const size_t BUS_COUNT;
+
+/* NULL: there is none. */
+const bus_ability *bus_find(view id);
+
+/* "card" of "card:get", and "get". */
+view bus_module(const bus_ability *ability);
+view bus_name(const bus_ability *ability);
+
+/* "read", "write", "tasks". */
+const char *bus_scope_name(bus_scope scope);
+
+/* Members of its text: borrowed for ever, with white space in them. */
+scan_value bus_input_schema(const bus_ability *ability);
+scan_value bus_output_schema(const bus_ability *ability);
+scan_value bus_description(const bus_ability *ability);
+
+/*
+ * Begins a call: checks the input against the schema and reads it. `input` must live as long as the
+ * call; one of no bytes is {}. CARDBOX_INVALID: the input is not as it should be, the message says
+ * where; other statuses are the ability's. bus_end in any case.
+ */
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, view input,
+                         arena *memory, cardbox_error *err);
+void bus_end(bus_call *call);
+
+#endif

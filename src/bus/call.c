@@ -1,0 +1,183 @@
+/*
+ * call.c: a call of an ability from its input on: what every ability checks, and readers of members
+ * of an input that the schema has let pass. Runs nothing.
+ */
+#include "base/isotime.h"
+#include "bus/input.h"
+#include "bus/schema.h"
+#include "store/card_input.h"
+#include "store/errors.h"
+
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, view input,
+                         arena *memory, cardbox_error *err)
+{
+    scan_error fault;
+    *call =
+        (bus_call){.ability = ability, .tenant = tenant, .memory = memory, .again = ability->again};
+    if (input.len == 0)
+        input = VIEW("{}");
+    if (!scan_check(input, BUS_DEPTH_MAX, &call->input, NULL, &fault))
+        return error_json(err, "the input", &fault);
+    cardbox_status status = schema_validate(bus_input_schema(ability), call->input, err);
+    if (status == CARDBOX_OK && ability->read != NULL)
+        status = ability->read(call, err);
+    return status == CARDBOX_OK && memory->failed ? error_nomem(err) : status;
+}
+
+void bus_end(bus_call *call)
+{
+    if (call->ability != NULL && call->ability->drop != NULL && call->plan != NULL)
+        call->ability->drop(call->plan);
+    call->plan = NULL;
+}
+
+/* --- members of the input --- */
+
+void *input_plan(bus_call *call, size_t size)
+{
+    call->plan = arena_zeros(call->memory, 1, size);
+    return call->plan;
+}
+
+scan_value input_value(const bus_call *call, const char *name)
+{
+    return scan_find(call->input, name);
+}
+
+view input_json(const bus_call *call, const char *name)
+{
+    return input_value(call, name).text;
+}
+
+/* What a string token says; ptr NULL, with the reason in `in`, if no UTF-8 text can say it. */
+view input_decode(input_reader *in, const char *name, view token)
+{
+    buf text = BUF_INIT(token.len);
+    view said = {NULL, 0};
+    if (!scan_decode(&text, token))
+        in->status = error_set(in->err, CARDBOX_INVALID,
+                               "/%s: holds \\u0000 or half a surrogate pair", name);
+    else if (!buf_ok(&text))
+        in->status = error_nomem(in->err);
+    else
+        said = (view){arena_copy(in->call->memory, (view){buf_str(&text), text.len}), text.len};
+    buf_free(&text);
+    return said;
+}
+
+view input_text(input_reader *in, const char *name)
+{
+    scan_value value = input_value(in->call, name);
+    if (value.kind != SCAN_STRING || in->status != CARDBOX_OK)
+        return (view){NULL, 0};
+    return input_decode(in, name, value.text);
+}
+
+view input_id(input_reader *in, const char *name, size_t most)
+{
+    view text = input_text(in, name);
+    if (in->status == CARDBOX_OK && text.ptr != NULL)
+        in->status = check_id_view(name, text, most, in->err);
+    return text;
+}
+
+bool input_uuid(input_reader *in, const char *name, uuid16 *out)
+{
+    view text = input_text(in, name);
+    if (text.ptr == NULL)
+        return false;
+    if (!uuid16_parse(out, text))
+        in->status = error_set(in->err, CARDBOX_INVALID, "/%s: expected a UUID", name);
+    return true;
+}
+
+int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise)
+{
+    scan_value value = input_value(in->call, name);
+    int64_t number = otherwise;
+    if (value.kind == SCAN_NUMBER)
+        scan_integer(value.text, &number);
+    return number;
+}
+
+bool input_flag(const input_reader *in, const char *name)
+{
+    return input_value(in->call, name).kind == SCAN_TRUE;
+}
+
+bool input_time(input_reader *in, const char *name, int64_t *micros)
+{
+    view text = input_text(in, name);
+    if (text.ptr == NULL)
+        return false;
+    if (in->status == CARDBOX_OK)
+        in->status = check_time(name, text, micros, in->err);
+    return true;
+}
+
+int64_t input_limit(const input_reader *in)
+{
+    int64_t limit = input_integer(in, "limit", BUS_LIMIT_DEFAULT);
+    return limit < 1 ? 1 : limit > BUS_LIMIT_MOST ? BUS_LIMIT_MOST : limit;
+}
+
+static bool is_card_id(input_reader *in, const char *name, view token)
+{
+    view text = input_decode(in, name, token);
+    return text.ptr == NULL || view_is_id(text, CARDBOX_CARD_ID_MAX);
+}
+
+static bool is_uuid(input_reader *in, const char *name, view token)
+{
+    uuid16 id;
+    view text = input_decode(in, name, token);
+    return text.ptr == NULL || uuid16_parse(&id, text);
+}
+
+static view input_list(input_reader *in, const char *name, const char *what,
+                       bool (*is)(input_reader *in, const char *name, view token))
+{
+    scan_value list = input_value(in->call, name), item;
+    size_t index = 0;
+    if (list.kind != SCAN_ARRAY)
+        return VIEW("[]");
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item); index++) {
+        if (in->status == CARDBOX_OK && !is(in, name, item.text))
+            in->status =
+                error_set(in->err, CARDBOX_INVALID, "/%s/%zu: expected %s", name, index, what);
+    }
+    return list.text;
+}
+
+view input_card_ids(input_reader *in, const char *name)
+{
+    return input_list(in, name, "a card id: 1 to 512 bytes without control characters", is_card_id);
+}
+
+view input_box_ids(input_reader *in, const char *name)
+{
+    return input_list(in, name, "a UUID", is_uuid);
+}
+
+cardbox_status input_cursor(input_reader *in, list_cursor *out,
+                            bool (*read)(list_cursor *out, view text, arena *memory))
+{
+    view text = input_text(in, "cursor");
+    if (in->status == CARDBOX_OK && text.ptr != NULL && !read(out, text, in->call->memory))
+        in->status =
+            in->call->memory->failed ? error_nomem(in->err) : error_cursor(in->err, text.ptr);
+    return in->status;
+}
+
+int64_t input_before(input_reader *in)
+{
+    view text = input_text(in, "cursor");
+    int64_t before = 0;
+    if (text.ptr == NULL)
+        return INT64_MAX;
+    for (size_t i = 0; i < text.len && i < 18 && before >= 0; i++)
+        before = text.ptr[i] >= '0' && text.ptr[i] <= '9' ? before * 10 + (text.ptr[i] - '0') : -1;
+    if (in->status == CARDBOX_OK && (before <= 0 || text.len > 18))
+        in->status = error_cursor(in->err, text.ptr);
+    return before;
+}

@@ -1,0 +1,262 @@
+/*
+ * cards.c: card:*, reads and deletion, as their HTTP endpoints.
+ */
+#include "bus/abilities.h"
+#include "bus/input.h"
+#include "store/card_json.h"
+#include "store/errors.h"
+#include "store/list_json.h"
+
+static cardbox_status no_card(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOT_FOUND, "card not found");
+}
+
+/* --- by id --- */
+
+typedef struct card_ids {
+    card_key *keys;
+    size_t count;
+} card_ids;
+
+BUS_READS(card_get)
+{
+    input_reader in = INPUT_OF(call, err);
+    card_ids *ids = input_plan(call, sizeof(*ids));
+    card_key *key = arena_zeros(call->memory, 1, sizeof(*key));
+    if (ids == NULL || key == NULL)
+        return CARDBOX_NOMEM;
+    *key = (card_key){call->tenant, input_id(&in, "card_id", CARDBOX_CARD_ID_MAX)};
+    *ids = (card_ids){key, 1};
+    return in.status;
+}
+
+BUS_BUILDS(card_get)
+{
+    const card_ids *ids = call->plan;
+    cards_get_params(p, ids->keys, ids->count);
+}
+
+BUS_RENDERS(card_get)
+{
+    card_row card;
+    if (rows_count(rows) == 0)
+        return no_card(err);
+    card_row_read(&card, rows, 0, CARD_FIRST);
+    card_json(out, &card, call->tenant);
+    return CARDBOX_OK;
+}
+
+static bool has_key(const card_ids *ids, view id)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (view_equal(ids->keys[i].card_id, id))
+            return true;
+    return false;
+}
+
+/* Each id once, at its first place: there are a hundred of them at most. */
+BUS_READS(card_batch)
+{
+    input_reader in = INPUT_OF(call, err);
+    card_ids *ids = input_plan(call, sizeof(*ids));
+    scan_value list = input_value(call, "card_ids"), item;
+    size_t count = 0;
+    input_card_ids(&in, "card_ids");
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item);)
+        count++;
+    card_key *keys = arena_zeros(call->memory, count + 1, sizeof(*keys));
+    if (ids == NULL || keys == NULL)
+        return CARDBOX_NOMEM;
+    ids->keys = keys;
+    for (scan_walk walk = scan_enter(list);
+         in.status == CARDBOX_OK && scan_element(&walk, &item);) {
+        view id = input_decode(&in, "card_ids", item.text);
+        if (!has_key(ids, id))
+            keys[ids->count++] = (card_key){call->tenant, id};
+    }
+    return in.status;
+}
+
+/* The row of the key-th id; -1: none. */
+static int row_of(const store_rows *rows, size_t key)
+{
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int8(rows, row, CARD_ORD) == (int64_t)key + 1)
+            return row;
+    return -1;
+}
+
+BUS_RENDERS(card_batch)
+{
+    const card_ids *ids = call->plan;
+    const char *between = "";
+    (void)err;
+    buf_text(out, "{\"cards\":[");
+    for (size_t i = 0; i < ids->count; i++) {
+        card_row card;
+        int row = row_of(rows, i);
+        if (row < 0)
+            continue;
+        card_row_read(&card, rows, row, CARD_FIRST);
+        buf_text(out, between);
+        card_json(out, &card, call->tenant);
+        between = ",";
+    }
+    buf_text(out, "],\"missing_ids\":[");
+    between = "";
+    for (size_t i = 0; i < ids->count; i++) {
+        if (row_of(rows, i) >= 0)
+            continue;
+        buf_text(out, between);
+        buf_json_string(out, ids->keys[i].card_id);
+        between = ",";
+    }
+    buf_text(out, "]}");
+    return CARDBOX_OK;
+}
+
+/* --- by what they say of themselves --- */
+
+static bool read_calls(input_reader *in, card_list *list)
+{
+    scan_value given = input_value(in->call, "tool_call_ids"), item;
+    size_t count = 0;
+    for (scan_walk walk = scan_enter(given); scan_element(&walk, &item);)
+        count++;
+    view *ids = arena_zeros(in->call->memory, count + 1, sizeof(*ids));
+    list->call_ids = ids;
+    for (scan_walk walk = scan_enter(given); ids != NULL && scan_element(&walk, &item);)
+        ids[list->call_count++] = input_decode(in, "tool_call_ids", item.text);
+    return ids != NULL;
+}
+
+static bool read_meta(input_reader *in, card_list *list)
+{
+    scan_value given = input_value(in->call, "meta"), value;
+    view key;
+    card_match *matches = arena_zeros(in->call->memory, CARDBOX_FILTERS_MAX, sizeof(*matches));
+    list->matches = matches;
+    for (scan_walk walk = scan_enter(given); matches != NULL && scan_member(&walk, &key, &value);) {
+        card_match *match = &matches[list->match_count++];
+        match->key = input_decode(in, "meta", key);
+        match->value = input_decode(in, "meta", value.text);
+        for (size_t i = 0; in->status == CARDBOX_OK && i + 1 < list->match_count; i++)
+            if (view_equal(matches[i].key, match->key))
+                in->status = error_set(in->err, CARDBOX_INVALID, "/meta: a key is there twice");
+        if (in->status == CARDBOX_OK && !view_is_id(match->key, CARDBOX_KEY_MAX))
+            in->status = error_set(in->err, CARDBOX_INVALID,
+                                   "/meta: a key has 1 to %d bytes without control characters",
+                                   CARDBOX_KEY_MAX);
+    }
+    return matches != NULL;
+}
+
+BUS_READS(card_list)
+{
+    input_reader in = INPUT_OF(call, err);
+    card_list *list = input_plan(call, sizeof(*list));
+    if (list == NULL)
+        return CARDBOX_NOMEM;
+    list->tenant = call->tenant;
+    list->step_id = input_text(&in, "step_id");
+    list->type = input_text(&in, "type");
+    list->trace_id = input_text(&in, "trace_id");
+    list->agent_turn_id = input_text(&in, "agent_turn_id");
+    list->role = input_text(&in, "role");
+    list->has_after = input_time(&in, "created_after", &list->after_micros);
+    list->has_before = input_time(&in, "created_before", &list->before_micros);
+    list->limit = input_limit(&in);
+    if (!read_calls(&in, list) || !read_meta(&in, list))
+        return CARDBOX_NOMEM;
+    return input_cursor(&in, &list->from, list_cursor_read);
+}
+
+BUS_BUILDS(card_list)
+{
+    cards_list_params(p, call->plan);
+}
+
+BUS_RENDERS(card_list)
+{
+    const card_list *list = call->plan;
+    (void)err;
+    list_json_cards(out, rows, list->limit, call->tenant, call->memory);
+    return CARDBOX_OK;
+}
+
+/* --- what became of one --- */
+
+BUS_READS(card_revisions)
+{
+    input_reader in = INPUT_OF(call, err);
+    history *h = input_plan(call, sizeof(*h));
+    if (h == NULL)
+        return CARDBOX_NOMEM;
+    *h = (history){.tenant = call->tenant, .ids_max = -1};
+    h->card_id = input_id(&in, "card_id", CARDBOX_CARD_ID_MAX);
+    h->before = input_before(&in);
+    h->limit = input_limit(&in);
+    return in.status;
+}
+
+BUS_BUILDS(card_revisions)
+{
+    card_revisions_params(p, call->plan);
+}
+
+BUS_RENDERS(card_revisions)
+{
+    const history *h = call->plan;
+    if (rows_count(rows) == 0)
+        return no_card(err);
+    list_json_revisions(out, rows, h->limit, call->tenant);
+    return CARDBOX_OK;
+}
+
+BUS_READS(card_boxes)
+{
+    input_reader in = INPUT_OF(call, err);
+    box_list *list = input_plan(call, sizeof(*list));
+    if (list == NULL)
+        return CARDBOX_NOMEM;
+    *list = (box_list){.tenant = call->tenant, .limit = input_limit(&in)};
+    list->card_id = input_id(&in, "card_id", CARDBOX_CARD_ID_MAX);
+    return input_cursor(&in, &list->from, list_cursor_read_box);
+}
+
+BUS_BUILDS(card_boxes)
+{
+    boxes_with_card_params(p, call->plan);
+}
+
+BUS_RENDERS(card_boxes)
+{
+    const box_list *list = call->plan;
+    (void)err;
+    list_json_boxes(out, rows, list->limit, LIST_COL_UPDATED, call->memory);
+    return CARDBOX_OK;
+}
+
+BUS_READS(card_delete)
+{
+    return card_get_read(call, err);
+}
+
+BUS_BUILDS(card_delete)
+{
+    const card_ids *ids = call->plan;
+    card_delete_params(p, ids->keys->tenant, ids->keys->card_id);
+}
+
+BUS_RENDERS(card_delete)
+{
+    const card_ids *ids = call->plan;
+    cardbox_status status = card_delete_status(rows, ids->keys->card_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, ids->keys->card_id);
+    buf_text(out, ",\"deleted\":true}");
+    return CARDBOX_OK;
+}

@@ -1,0 +1,190 @@
+/*
+ * cards_add.c: card:add and card:add_many. Content goes on by its span in the input, to the byte;
+ * of many either all are added or none.
+ */
+#include <stdio.h>
+#include "bus/abilities.h"
+#include "bus/input.h"
+#include "store/errors.h"
+#include "store/write.h"
+
+typedef struct added {
+    card_input *inputs;
+    size_t count;
+    bool strict, restore;
+} added;
+
+void card_add_drop(void *plan)
+{
+    added *a = plan;
+    for (size_t i = 0; i < a->count; i++)
+        card_input_free(&a->inputs[i]);
+}
+
+/* --- reading --- */
+
+static view new_id(arena *memory)
+{
+    char text[UUID_TEXT_SIZE];
+    uuid16 id;
+    uuid16_v7(&id);
+    uuid16_format(text, &id);
+    return (view){arena_copy(memory, view_of(text)), sizeof(text) - 1};
+}
+
+/* A card of the input; `one` is a call whose whole input it is. */
+static card_given read_given(input_reader *one, bool sealed)
+{
+    card_given given = {
+        .tenant = one->call->tenant,
+        .card_id = input_text(one, "card_id"),
+        .content = input_json(one->call, "content"),
+        .metadata = input_json(one->call, "metadata"),
+        .tool_calls = input_json(one->call, "tool_calls"),
+        .tool_call_id = input_text(one, "tool_call_id"),
+        .type = input_text(one, "type"),
+        .role = input_text(one, "role"),
+        .step_id = input_text(one, "step_id"),
+        .trace_id = input_text(one, "trace_id"),
+        .agent_turn_id = input_text(one, "agent_turn_id"),
+        .author_id = input_text(one, "author_id"),
+        .created_at = input_text(one, "created_at"),
+        .ttl_seconds = (int32_t)input_integer(one, "ttl_seconds", 0),
+        .sealed = sealed,
+    };
+    if (given.card_id.ptr == NULL)
+        given.card_id = new_id(one->call->memory);
+    if (input_value(one->call, "sealed").kind != SCAN_NONE)
+        given.sealed = input_flag(one, "sealed");
+    return given;
+}
+
+/* Says of which card it is what is wrong with it. */
+static cardbox_status of_card(cardbox_status status, const char *place, const char *member,
+                              cardbox_error *err)
+{
+    if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM)
+        return status;
+    cardbox_error own = *err;
+    error_set(err, status, "%s%s%s: %s", place, member == NULL ? "" : "/",
+              member == NULL ? "" : member, own.message);
+    err->position = own.position;
+    return status;
+}
+
+static cardbox_status read_card(bus_call *call, scan_value card, bool sealed, const char *place,
+                                cardbox_error *err)
+{
+    added *a = call->plan;
+    const char *member = NULL;
+    bus_call alone = *call;
+    alone.input = card;
+    input_reader one = INPUT_OF(&alone, err);
+    card_given given = read_given(&one, sealed);
+    if (one.status != CARDBOX_OK)
+        return of_card(one.status, place, NULL, err);
+    if (call->memory->failed)
+        return CARDBOX_NOMEM;
+    return of_card(card_input_make(&a->inputs[a->count++], &given, &member, err), place, member,
+                   err);
+}
+
+static added *begin(bus_call *call, size_t count)
+{
+    const input_reader in = INPUT_OF(call, NULL);
+    card_input *inputs = arena_zeros(call->memory, count + 1, sizeof(*inputs));
+    added *a = input_plan(call, sizeof(*a));
+    if (a == NULL || inputs == NULL) {
+        call->plan = NULL;
+        return NULL;
+    }
+    a->inputs = inputs;
+    a->strict = input_flag(&in, "strict");
+    a->restore = input_flag(&in, "restore");
+    return a;
+}
+
+BUS_READS(card_add)
+{
+    if (begin(call, 1) == NULL)
+        return CARDBOX_NOMEM;
+    return read_card(call, call->input, false, "", err);
+}
+
+BUS_READS(card_add_many)
+{
+    const input_reader in = INPUT_OF(call, err);
+    scan_value cards = input_value(call, "cards"), card;
+    cardbox_status status = CARDBOX_OK;
+    char place[32];
+    size_t count = 0;
+    for (scan_walk walk = scan_enter(cards); scan_element(&walk, &card);)
+        count++;
+    if (begin(call, count) == NULL)
+        return CARDBOX_NOMEM;
+    count = 0;
+    for (scan_walk walk = scan_enter(cards); status == CARDBOX_OK && scan_element(&walk, &card);) {
+        snprintf(place, sizeof(place), "/cards/%zu", count++);
+        status = read_card(call, card, input_flag(&in, "sealed"), place, err);
+    }
+    return status;
+}
+
+BUS_BUILDS(card_add)
+{
+    const added *a = call->plan;
+    cards_add_params(p, a->inputs, a->count, a->strict, a->restore);
+}
+
+/* --- outcomes --- */
+
+static void add_outcome(buf *out, const card_input *input, cardbox_outcome outcome)
+{
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, input->card_id);
+    buf_printf(out, ",\"outcome\":\"%s\"}", cardbox_outcome_name(outcome));
+}
+
+/* What became of each card, in the order of the input; NULL, with the status that says so, if one
+ * was refused, and with it all. */
+static card_outcome *read_outcomes(const bus_call *call, const store_rows *rows,
+                                   cardbox_status *status, cardbox_error *err)
+{
+    const added *a = call->plan;
+    card_outcome *all = arena_zeros(call->memory, a->count + 1, sizeof(*all)), got;
+    *status = all == NULL ? error_nomem(err) : CARDBOX_OK;
+    for (int row = 0; all != NULL && row < rows_count(rows); row++) {
+        card_outcome_read(&got, rows, row);
+        if (got.ord >= 1 && (size_t)got.ord <= a->count)
+            all[got.ord - 1] = got;
+    }
+    for (size_t i = 0; *status == CARDBOX_OK && i < a->count; i++)
+        *status = card_outcome_status(&all[i], &a->inputs[i], err);
+    return *status == CARDBOX_OK ? all : NULL;
+}
+
+BUS_RENDERS(card_add)
+{
+    const added *a = call->plan;
+    cardbox_status status;
+    const card_outcome *all = read_outcomes(call, rows, &status, err);
+    if (all != NULL)
+        add_outcome(out, a->inputs, all->outcome);
+    return status;
+}
+
+BUS_RENDERS(card_add_many)
+{
+    const added *a = call->plan;
+    cardbox_status status;
+    const card_outcome *all = read_outcomes(call, rows, &status, err);
+    if (all == NULL)
+        return status;
+    buf_text(out, "{\"cards\":[");
+    for (size_t i = 0; i < a->count; i++) {
+        buf_text(out, i == 0 ? "" : ",");
+        add_outcome(out, &a->inputs[i], all[i].outcome);
+    }
+    buf_text(out, "]}");
+    return CARDBOX_OK;
+}

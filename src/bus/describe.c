@@ -1,0 +1,61 @@
+/*
+ * describe.c: what abilities say of themselves, spliced from their texts.
+ */
+#include "bus/describe.h"
+
+static void add_names(buf *out, const bus_ability *ability, const char *name)
+{
+    buf_printf(out, "{\"id\":\"%s\",\"%s\":", ability->text->id, name);
+}
+
+static void add_tags(buf *out, const bus_ability *ability)
+{
+    buf_printf(out, ",\"tags\":[\"%s\"]", bus_scope_name(ability->scope));
+}
+
+void describe_short(buf *out, const bus_ability *ability)
+{
+    add_names(out, ability, "name");
+    buf_json_string(out, bus_name(ability));
+    buf_text(out, ",\"description\":");
+    buf_view(out, bus_description(ability).text);
+    buf_text(out, ",\"isStream\":false}");
+}
+
+void describe_schemas(buf *out, const bus_ability *ability)
+{
+    buf_text(out, ",\"inputSchema\":");
+    scan_compact(out, bus_input_schema(ability).text);
+    buf_text(out, ",\"outputSchema\":");
+    scan_compact(out, bus_output_schema(ability).text);
+}
+
+static void add_module(buf *out, const bus_ability *ability)
+{
+    add_names(out, ability, "moduleName");
+    buf_json_string(out, bus_module(ability));
+    buf_text(out, ",\"abilityName\":");
+    buf_json_string(out, bus_name(ability));
+    buf_text(out, ",\"description\":");
+    buf_view(out, bus_description(ability).text);
+}
+
+void describe_whole(buf *out, const bus_ability *ability)
+{
+    add_module(out, ability);
+    describe_schemas(out, ability);
+    add_tags(out, ability);
+    buf_char(out, '}');
+}
+
+void describe_all(buf *out)
+{
+    buf_text(out, "{\"abilities\":[");
+    for (size_t i = 0; i < BUS_COUNT; i++) {
+        buf_text(out, i == 0 ? "" : ",");
+        add_module(out, &BUS_ABILITIES[i]);
+        add_tags(out, &BUS_ABILITIES[i]);
+        buf_char(out, '}');
+    }
+    buf_text(out, "]}");
+}

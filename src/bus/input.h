@@ -1,0 +1,51 @@
+/*
+ * input.h: readers of the input of a call, which is an object that its schema has let pass: what a
+ * member is, is known; what a schema can't say is checked here. The first fault latches.
+ */
+#ifndef BUS_INPUT_H
+#define BUS_INPUT_H
+
+#include "base/uuid.h"
+#include "bus/bus.h"
+#include "cardbox/limits.h"
+#include "store/list.h"
+
+typedef struct input_reader {
+    bus_call *call;
+    cardbox_error *err;
+    cardbox_status status;
+} input_reader;
+
+#define INPUT_OF(call, err) ((input_reader){(call), (err), CARDBOX_OK})
+
+/* Zeros for the plan. NULL: out of memory, which the call's arena remembers. */
+void *input_plan(bus_call *call, size_t size);
+
+/* SCAN_NONE, or a text with ptr NULL: it is not there. */
+scan_value input_value(const bus_call *call, const char *name);
+view input_json(const bus_call *call, const char *name);
+view input_text(input_reader *in, const char *name);
+view input_decode(input_reader *in, const char *name, view token);
+view input_id(input_reader *in, const char *name,
+              size_t most); /* bytes without control characters */
+
+/* False: it is not there. */
+bool input_uuid(input_reader *in, const char *name, uuid16 *out);
+bool input_time(input_reader *in, const char *name, int64_t *micros);
+
+int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise);
+bool input_flag(const input_reader *in, const char *name);
+
+/* `limit`, brought into its bounds. */
+int64_t input_limit(const input_reader *in);
+
+/* A JSON array of ids, [] if it is not there. */
+view input_card_ids(input_reader *in, const char *name);
+view input_box_ids(input_reader *in, const char *name);
+
+/* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
+cardbox_status input_cursor(input_reader *in, list_cursor *out,
+                            bool (*read)(list_cursor *out, view text, arena *memory));
+int64_t input_before(input_reader *in);
+
+#endif

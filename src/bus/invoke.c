@@ -1,0 +1,74 @@
+/*
+ * invoke.c: the SDK's way to invoke an ability: blocking, on the caller's handle.
+ */
+#include "bus/bus.h"
+#include "cardbox/bus.h"
+#include "store/call.h"
+
+/* Bytes of an output. */
+#define OUTPUT_MAX ((size_t)1024 * 1024 * 1024)
+
+static cardbox_status check_name(const char *what, const char *text, cardbox_error *err)
+{
+    return text == NULL ? CARDBOX_OK : check_id(what, text, CARDBOX_KEY_MAX, err);
+}
+
+static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, cardbox_error *err)
+{
+    const bus_ability *ability = call->ability;
+    params p;
+    if (ability->statement == BUS_NO_STATEMENT)
+        return CARDBOX_OK;
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    params_init(&p, REQUEST_MAX);
+    ability->build(&p, call);
+    bool again = call->again || ability->scope == BUS_READ;
+    cardbox_status status =
+        client_run(db, ability->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
+    params_free(&p);
+    return status;
+}
+
+static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    buf text = BUF_INIT(OUTPUT_MAX);
+    cardbox_status status = run(call, db, &rows, err);
+    if (status == CARDBOX_OK)
+        status = call->ability->render(call, rows, &text, err);
+    if (status == CARDBOX_OK && !buf_ok(&text))
+        status = error_buf(err, &text, "the output");
+    if (status == CARDBOX_OK && (*out = buf_take(&text, NULL)) == NULL)
+        status = error_nomem(err);
+    rows_free(rows);
+    buf_free(&text);
+    return status;
+}
+
+cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const char *ability_id,
+                              const char *call_id, const char *caller_id, const char *input,
+                              cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    bus_call call = {.ability = NULL};
+    if (out == NULL || ability_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "out and ability_id must not be NULL");
+    *out = NULL;
+    cardbox_status status = check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_name("call_id", call_id, err);
+    if (status == CARDBOX_OK)
+        status = check_name("caller_id", caller_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const bus_ability *ability = bus_find(view_of(ability_id));
+    if (ability == NULL)
+        return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.80s", ability_id);
+    status = bus_begin(&call, ability, view_of(tenant), view_of(input), &memory, err);
+    if (status == CARDBOX_OK)
+        status = invoke(out, db, &call, err);
+    bus_end(&call);
+    arena_reset(&memory);
+    return status;
+}

@@ -1,0 +1,102 @@
+/*
+ * registry.c: the table of abilities, and the texts that belong to them. Who adds an ability writes
+ * src/bus/abilities/MODULE.NAME.json, its functions, and a line here.
+ */
+#include "bus/abilities.h"
+
+#define ABILITY(name, id, json) static const bus_text TEXT_##name = {id, json};
+#include "abilities.inc"
+#undef ABILITY
+
+static const bus_ability TABLE[] = {
+    {&TEXT_bus_list, BUS_READ, true, BUS_NO_STATEMENT, NULL, NULL, bus_list_render, NULL},
+    {&TEXT_bus_abilities, BUS_READ, true, BUS_NO_STATEMENT, NULL, NULL, bus_abilities_render, NULL},
+    {&TEXT_bus_schema, BUS_READ, true, BUS_NO_STATEMENT, NULL, NULL, bus_schema_render, NULL},
+    {&TEXT_bus_inspect, BUS_READ, true, BUS_NO_STATEMENT, NULL, NULL, bus_inspect_render, NULL},
+
+    {&TEXT_card_get, BUS_READ, true, STATEMENT_cards_get, card_get_read, card_get_build,
+     card_get_render, NULL},
+    {&TEXT_card_batch, BUS_READ, true, STATEMENT_cards_get, card_batch_read, card_get_build,
+     card_batch_render, NULL},
+    {&TEXT_card_list, BUS_READ, true, STATEMENT_cards_list, card_list_read, card_list_build,
+     card_list_render, NULL},
+    {&TEXT_card_revisions, BUS_READ, true, STATEMENT_card_revisions, card_revisions_read,
+     card_revisions_build, card_revisions_render, NULL},
+    {&TEXT_card_boxes, BUS_READ, true, STATEMENT_boxes_with_card, card_boxes_read, card_boxes_build,
+     card_boxes_render, NULL},
+    {&TEXT_card_add, BUS_WRITE, true, STATEMENT_cards_add, card_add_read, card_add_build,
+     card_add_render, card_add_drop},
+    {&TEXT_card_add_many, BUS_WRITE, true, STATEMENT_cards_add, card_add_many_read, card_add_build,
+     card_add_many_render, card_add_drop},
+    {&TEXT_card_delete, BUS_WRITE, true, STATEMENT_card_delete, card_delete_read, card_delete_build,
+     card_delete_render, NULL},
+
+    {&TEXT_box_get, BUS_READ, true, STATEMENT_boxes_read, box_get_read, box_read_build,
+     box_get_render, NULL},
+    {&TEXT_box_cards, BUS_READ, true, STATEMENT_boxes_read, box_cards_read, box_read_build,
+     box_cards_render, NULL},
+    {&TEXT_box_context, BUS_READ, true, STATEMENT_boxes_read, box_context_read, box_read_build,
+     box_context_render, NULL},
+    {&TEXT_box_list, BUS_READ, true, STATEMENT_boxes_list, box_list_read, box_list_build,
+     box_list_render, NULL},
+    {&TEXT_box_log, BUS_READ, true, STATEMENT_box_log, box_log_read, box_log_build, box_log_render,
+     NULL},
+    {&TEXT_box_create, BUS_WRITE, false, STATEMENT_box_create, box_create_read, box_create_build,
+     box_create_render, NULL},
+    {&TEXT_box_append, BUS_WRITE, false, STATEMENT_box_append, box_append_read, box_append_build,
+     box_append_render, NULL},
+    {&TEXT_box_replace, BUS_WRITE, false, STATEMENT_box_save, box_replace_read, box_replace_build,
+     box_replace_render, NULL},
+    {&TEXT_box_fork, BUS_WRITE, false, STATEMENT_box_fork, box_fork_read, box_fork_build,
+     box_fork_render, NULL},
+    {&TEXT_box_delete, BUS_WRITE, true, STATEMENT_box_delete, box_delete_read, box_delete_build,
+     box_delete_render, NULL},
+};
+
+const bus_ability *const BUS_ABILITIES = TABLE;
+const size_t BUS_COUNT = sizeof(TABLE) / sizeof(TABLE[0]);
+
+const bus_ability *bus_find(view id)
+{
+    for (size_t i = 0; i < BUS_COUNT; i++)
+        if (view_equal(id, view_of(TABLE[i].text->id)))
+            return &TABLE[i];
+    return NULL;
+}
+
+view bus_module(const bus_ability *ability)
+{
+    return (view){ability->text->id, strcspn(ability->text->id, ":")};
+}
+
+view bus_name(const bus_ability *ability)
+{
+    return view_of(ability->text->id + bus_module(ability).len + 1);
+}
+
+const char *bus_scope_name(bus_scope scope)
+{
+    static const char *const NAMES[] = {
+        [BUS_READ] = "read", [BUS_WRITE] = "write", [BUS_TASKS] = "tasks"};
+    return NAMES[scope];
+}
+
+static scan_value member(const bus_ability *ability, const char *name)
+{
+    return scan_find(scan_whole(view_of(ability->text->json)), name);
+}
+
+scan_value bus_input_schema(const bus_ability *ability)
+{
+    return member(ability, "input");
+}
+
+scan_value bus_output_schema(const bus_ability *ability)
+{
+    return member(ability, "output");
+}
+
+scan_value bus_description(const bus_ability *ability)
+{
+    return member(ability, "description");
+}
