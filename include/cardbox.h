@@ -38,5 +38,6 @@
 #include <cardbox/box.h>
 #include <cardbox/content.h>
 #include <cardbox/bus.h>
+#include <cardbox/session.h>
 
 #endif

@@ -52,3 +52,10 @@ int64_t clock_backoff_ms(unsigned attempt, int64_t base_ms, int64_t cap_ms)
     half = delay / 2;
     return delay - half + (int64_t)(some_number() % (uint64_t)(half + 1));
 }
+
+int64_t clock_wall_micros(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}

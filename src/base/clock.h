@@ -11,6 +11,9 @@ int64_t clock_ms(void);
 /* The same clock, finer. */
 int64_t clock_us(void);
 
+/* Microseconds since 1970: for people, not for measuring. */
+int64_t clock_wall_micros(void);
+
 /* Sleeps; returns early on a signal. */
 void clock_sleep_ms(int64_t ms);
 

@@ -18,13 +18,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test  # noqa: E402
 from cardbox_test import Postgres, as_role, once  # noqa: E402
 
-TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log")
+TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
+          "sessions", "session_entries", "session_lines", "session_keys")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
 LATE_BOX = "'00000000-0000-0000-0000-000000011000'"
 FORK = "'00000000-0000-0000-0001-000000000042'"
 NEW = "'00000000-0000-0000-0002-000000000042'"
 CARD = "'card-42'"
+SESSION = "'tenant-0', 's-0'"
 IDS = "'[\"card-1\", \"card-2\"]'"
 CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{NULL,NULL}', '{call-x,NULL}', "
                "'{NULL,NULL}', ARRAY['{}','{}']::jsonb[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{f,f}'")
@@ -74,6 +76,30 @@ EXAMPLES = {
                    list_cards(after="'2026-01-02 00:00:00+00'", before="'2026-01-03 00:00:00+00'"),
                    list_cards(cursor="'2026-01-02 00:00:00+00', 'card-9'")],
     "cards_put": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}'"],
+    "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
+    "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
+    "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
+    "session_counts": [SESSION],
+    "session_create": [f"{TENANT}, 'new', 1, '{{}}', false"],
+    "session_diff": [f"{SESSION}, 'e-2003', 'e-2500', 50, 1000"],
+    "session_entries_get": [f"{SESSION}, '{{e-7,e-8}}'"],
+    "session_export": [f"{SESSION}, -2, 0, 200, 1000000", f"{SESSION}, 1500, 0, 200, 1000000"],
+    "session_fork": [f"{SESSION}, 'e-300', 'new'"],
+    "session_get": [SESSION],
+    "session_head": [f"{SESSION}, 'e-7', NULL, NULL"],
+    "session_labels": [f"{SESSION}, NULL, 50, NULL", f"{SESSION}, 'e-7', 50, 1000"],
+    "session_leaves": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
+    "session_path": [f"{SESSION}, 'e-2003', 0, 2147483647, 1000000", f"{SESSION}, '', 100, 149, NULL"],
+    "session_settle": [f"{SESSION}"],
+    "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
+    "session_write": [
+        f"{SESSION}, false, 0, NULL, 'key', '{{0,0}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{-3,1}}', "
+        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', "
+        "'{NULL,NULL}', '{NULL,NULL}'",
+        f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
+        "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
+        "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'"],
+    "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
     "tokens_changed": ["-1"],
 }
 
@@ -106,6 +132,18 @@ SORTS = {
     "cards_add": "what is given, so that two such statements lock in one order",
     "cards_put": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few",
+    "session_branch_points": "a page",
+    "session_children": "a page",
+    "session_counts": "the starts of branches of one session, for a count",
+    "session_diff": "one of each side, and the branches of two paths",
+    "session_context": "the branches of one path",
+    "session_export": "a page of lines, of which few are no entries",
+    "session_fork": "the branches of one path",
+    "session_labels": "the labels of one session",
+    "session_path": "the branches of one path",
+    "session_settle": "what is given",
+    "session_write": "what is given",
+    "sessions_list": "a page",
     "tokens_changed": "the tokens, which are few",
 }
 SORTED_LIST = list_cards(calls="'{call-7,call-8}'")  # the only list that may sort
@@ -141,6 +179,26 @@ INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, leng
 SELECT b.tenant_id, b.box_id, v, CASE WHEN v = 1 THEN 'create' ELSE 'append' END, b.chain_id, 64 + v, 1,
        CASE WHEN v > 1 THEN 'key-' || v END, b.created_at + v * interval '1 second'
   FROM cardbox.card_boxes b, generate_series(1, 12) AS v;
+-- One session of 3,000 entries, of which every tenth has a second child; 200 smaller ones; and empty ones.
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
+                              created_at, updated_at)
+SELECT 'tenant-0', 's-' || s, 0, n.last, n.last, 0, false, n.last + 1, 1, '2026-01-01 00:00:00+00'::timestamptz + s * interval '1 minute', now()
+  FROM generate_series(0, 9999) AS s,
+       LATERAL (SELECT CASE WHEN s = 0 THEN 2999 WHEN s <= 200 THEN 49 ELSE -1 END AS last) AS n;
+INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size,
+                                     target, label)
+SELECT s.tenant_id, s.session_id, e, 'e-' || e, CASE WHEN e = 0 THEN NULL WHEN fork THEN e - 5 ELSE p END,
+       NULL, CASE WHEN fork THEN e - 5 - (e - 5) / 10 + 1 ELSE e - e / 10 END, CASE WHEN fork THEN e ELSE 0 END,
+       CASE WHEN e % 100 = 7 THEN 8 ELSE 257 END, s.session_id || '-' || e, 15,
+       CASE WHEN e % 100 = 7 THEN 'e-' || e - 1 END, CASE WHEN e % 100 = 7 THEN '"label"'::json END
+  FROM cardbox.sessions s, LATERAL generate_series(0, s.last_seq) AS e,
+       LATERAL (SELECT e > 0 AND e % 10 = 0 AS fork, CASE WHEN e % 10 = 1 AND e > 1 THEN e - 2 ELSE e - 1 END AS p) AS f;
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
+SELECT e.tenant_id, e.card_id, '{}', '{}', '{"type": "session.user"}', now(), true FROM cardbox.session_entries e;
+INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
+SELECT 'tenant-0', 's-0', n, 1, 'bad' FROM generate_series(0, 2999, 3) AS n;
+INSERT INTO cardbox.session_keys (tenant_id, session_id, append_key, digest, version, first_seq)
+SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1, 0 FROM generate_series(1, 1000) AS n;
 -- Every third box has a fork, with a tail of its own.
 INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
 SELECT b.tenant_id, overlay(b.chain_id::text PLACING '0001' FROM 20)::uuid, b.chain_id, 64, 1

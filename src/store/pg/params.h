@@ -8,10 +8,11 @@
 #include "base/buf.h"
 #include "base/uuid.h"
 
-#define PARAMS_MAX 16
+#define PARAMS_MAX 20
 
 typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
                            PARAMS_BOOL = 16,
+                           PARAMS_BYTEA = 17,
                            PARAMS_INT8 = 20,
                            PARAMS_INT4 = 23,
                            PARAMS_TEXT = 25,

@@ -1,0 +1,583 @@
+/*
+ * session.h: sessions. A session is a tree of entries, each a line of JSON that never changes: what
+ * an agent's conversation is on disk, kept in PostgreSQL. Entry ids are unique within their
+ * session.
+ */
+#ifndef CARDBOX_SESSION_H
+#define CARDBOX_SESSION_H
+
+#include <cardbox/client.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What the entries of a session look like. The numbers never change. */
+typedef enum cardbox_dialect {
+    CARDBOX_DIALECT_UNKNOWN = -1, /**< nothing told so far */
+    CARDBOX_DIALECT_PLAIN = 0,    /**< user, assistant, tool, tool_result, ...; no header */
+    CARDBOX_DIALECT_PI = 1        /**< the pi coding agent's: a header, then messages and more */
+} cardbox_dialect;
+
+/** A session as it is now. Everything is borrowed from the result that gave it. */
+typedef struct cardbox_session {
+    const char *session_id;
+    cardbox_dialect dialect;
+    const char *header;        /**< JSON; NULL: none */
+    const char *name;          /**< a JSON string; NULL: none */
+    const char *forked_from;   /**< a session's id; NULL: none */
+    const char *head_entry_id; /**< where one goes on; NULL: the session is empty */
+    int64_t entries;
+    int64_t version;        /**< grows by one with every change */
+    const char *created_at; /**< RFC 3339, UTC */
+    const char *updated_at;
+} cardbox_session;
+
+/** Sessions. Opaque; free with cardbox_sessions_free. */
+typedef struct cardbox_sessions cardbox_sessions;
+
+/** How a session begins. Start from CARDBOX_SESSION_OPTIONS_INIT. */
+typedef struct cardbox_session_options {
+    size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
+    cardbox_dialect dialect;
+    const char *header; /**< of pi: JSON, an object of type "session"; NULL: one is made */
+    const char *cwd;    /**< for a header that is made; NULL: "" */
+    bool must_be_new;   /**< a session that exists is a CARDBOX_CONFLICT */
+} cardbox_session_options;
+
+#define CARDBOX_SESSION_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(cardbox_session_options), CARDBOX_DIALECT_PLAIN, NULL, NULL, false                  \
+    }
+
+/**
+ * Makes a session; one that exists stays as it is.
+ *
+ * @param is_new      receives whether it was made; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
+ * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_CONFLICT (it exists, and must_be_new was given); and
+ *         the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_create(bool *is_new, cardbox *db, const char *tenant, const char *session_id,
+                       const cardbox_session_options *options, cardbox_error *err);
+
+/**
+ * Gets one session, without its entries.
+ *
+ * @param out         receives a result with one session
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_session(cardbox_sessions **out,
+                                                                 cardbox *db, const char *tenant,
+                                                                 const char *session_id,
+                                                                 cardbox_error *err);
+
+/**
+ * Lists the sessions of a tenant, the newest first (by creation, ties by id), a page at a time.
+ *
+ * @param out     receives the page
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param cursor  from cardbox_sessions_cursor; NULL: from the newest
+ * @param limit   1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
+ * @param err     may be NULL
+ * @return CARDBOX_OK even if there is none; CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_sessions(cardbox_sessions **out,
+                                                                   cardbox *db, const char *tenant,
+                                                                   const char *cursor,
+                                                                   unsigned limit,
+                                                                   cardbox_error *err);
+
+/**
+ * How many sessions a result has.
+ *
+ * @param sessions  a result; NULL has none
+ * @return their number
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_sessions_count(const cardbox_sessions *sessions);
+
+/**
+ * A session of a result.
+ *
+ * @param sessions  a result
+ * @param index     below cardbox_sessions_count
+ * @return the session, borrowed until cardbox_sessions_free; NULL if there is none
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const cardbox_session *cardbox_sessions_at(const cardbox_sessions *sessions,
+                                                       size_t index);
+
+/**
+ * Where the next page begins.
+ *
+ * @param sessions  a result
+ * @return what to pass to cardbox_list_sessions, borrowed; NULL: this page is the last one
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_sessions_cursor(const cardbox_sessions *sessions);
+
+/**
+ * Frees a result and all that it lent.
+ *
+ * @param sessions  a result; NULL does nothing
+ *
+ * Thread safety: no other use at the same time or later.
+ */
+CARDBOX_API void cardbox_sessions_free(cardbox_sessions *sessions);
+
+/** An entry. Everything is borrowed from the result that gave it. */
+typedef struct cardbox_entry {
+    const char *entry_id;
+    const char *parent_id;      /**< NULL: a root */
+    int64_t seq;                /**< its place in the session: later entries have greater ones */
+    int depth;                  /**< entries above it */
+    const char *type;           /**< "message", "user", ...; "other": a type that nobody knows */
+    const char *role;           /**< "user", "assistant", "tool", "system"; NULL: nobody's */
+    const char *label;          /**< the last label that it got; NULL: none */
+    const char *missing_parent; /**< of an extra root: the parent that is not there; NULL: none */
+    const char *card_id;        /**< the card that its line is */
+    size_t size;                /**< bytes of its JSON */
+    const char *json; /**< its line, exactly; NULL: not asked for, or longer than was asked for */
+    int64_t children; /**< of a branch point; else 0 */
+    int side;         /**< of a diff: 0 on the way to both, 1 to the first, 2 to the second */
+} cardbox_entry;
+
+/** Entries. Opaque; free with cardbox_entries_free. */
+typedef struct cardbox_entries cardbox_entries;
+
+/** Which entries of a session. */
+typedef enum cardbox_entry_list {
+    CARDBOX_ENTRIES_ALL,      /**< in the order in which they were written */
+    CARDBOX_ENTRIES_CHILDREN, /**< of an entry, or without one the roots */
+    CARDBOX_ENTRIES_LEAVES,   /**< without children, in the order in which their branches began */
+    CARDBOX_ENTRIES_BRANCH_POINTS, /**< with more than one child */
+    CARDBOX_ENTRIES_LABELLED       /**< with a label, by their ids downwards */
+} cardbox_entry_list;
+
+/** A page of entries. Start from CARDBOX_ENTRY_PAGE_INIT. */
+typedef struct cardbox_entry_page {
+    size_t struct_size;   /**< set by CARDBOX_ENTRY_PAGE_INIT */
+    const char *entry_id; /**< of children: whose; NULL: the roots */
+    const char *cursor;   /**< from cardbox_entries_cursor; NULL: from the first */
+    unsigned limit;       /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
+    size_t json_max;      /**< give lines of up to so many bytes; 0: none */
+} cardbox_entry_page;
+
+#define CARDBOX_ENTRY_PAGE_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cardbox_entry_page), NULL, NULL, 0, 0                                               \
+    }
+
+/**
+ * A page of a session's entries.
+ *
+ * @param out         receives the page; cardbox_entries_cursor tells where the next one begins
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param list        which entries
+ * @param page        NULL means CARDBOX_ENTRY_PAGE_INIT
+ * @param err         may be NULL
+ * @return CARDBOX_OK, also for a session or an entry that is not there: it has none;
+ *         CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_entries(
+    cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
+    cardbox_entry_list list, const cardbox_entry_page *page, cardbox_error *err);
+
+/**
+ * Entries by their ids, with their lines.
+ *
+ * @param out         receives those that there are, in any order
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_ids   their ids
+ * @param count       up to CARDBOX_PAGE_MAX
+ * @param err         may be NULL
+ * @return CARDBOX_OK, even if there is none; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get_entries(
+    cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *const *entry_ids, size_t count, cardbox_error *err);
+
+/**
+ * The way from a root to an entry, or a part of it, in one statement.
+ *
+ * @param out         receives the entries, from the root downwards
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_id    the path's end; NULL: the head
+ * @param from        entries at the root's end that are left out
+ * @param limit       how many then; 0: all
+ * @param with_json   whether to give their lines
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines of
+ * over 256 MiB); CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
+    cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *entry_id, size_t from, size_t limit, bool with_json, cardbox_error *err);
+
+/**
+ * Where two entries part: the last entry on the way to both (side 0), if there is one, and what
+ * comes from there on the way to the first (side 1) and to the second (side 2), each downwards.
+ *
+ * @param out         receives the entries
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param a           an entry
+ * @param b           another
+ * @param limit       how many of each side; 0: CARDBOX_PAGE_MAX
+ * @param json_max    give lines of up to so many bytes; 0: none
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID; and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_diff(
+    cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id, const char *a,
+    const char *b, unsigned limit, size_t json_max, cardbox_error *err);
+
+/**
+ * How many entries a result has.
+ *
+ * @param entries  a result; NULL has none
+ * @return their number
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_entries_count(const cardbox_entries *entries);
+
+/**
+ * An entry of a result.
+ *
+ * @param entries  a result
+ * @param index    below cardbox_entries_count
+ * @return the entry, borrowed until cardbox_entries_free; NULL if there is none
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const cardbox_entry *cardbox_entries_at(const cardbox_entries *entries, size_t index);
+
+/**
+ * Where the next page begins.
+ *
+ * @param entries  a result of cardbox_session_entries
+ * @return what to pass as the page's cursor, borrowed; NULL: this page is the last one
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_entries_cursor(const cardbox_entries *entries);
+
+/**
+ * Frees a result and all that it lent.
+ *
+ * @param entries  a result; NULL does nothing
+ *
+ * Thread safety: no other use at the same time or later.
+ */
+CARDBOX_API void cardbox_entries_free(cardbox_entries *entries);
+
+/** What a session has: of the report of an import, too. */
+typedef struct cardbox_session_counts {
+    int64_t entries, roots, leaves, branch_points;
+    int64_t max_depth;
+    int64_t dangling_parents; /**< roots whose parent is not there */
+} cardbox_session_counts;
+
+/**
+ * Counts what a session has, in time that grows as its branches do.
+ *
+ * @param out         receives the numbers
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_session_counts *out,
+                                                                   cardbox *db, const char *tenant,
+                                                                   const char *session_id,
+                                                                   cardbox_error *err);
+
+/** How entries are appended. Start from CARDBOX_SESSION_APPEND_INIT. */
+typedef struct cardbox_session_append_options {
+    size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_INIT */
+    const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
+    int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
+} cardbox_session_append_options;
+
+#define CARDBOX_SESSION_APPEND_INIT                                                                \
+    {                                                                                              \
+        sizeof(cardbox_session_append_options), NULL, 0                                            \
+    }
+
+/**
+ * Appends entries, all or none. The head moves to the last one. An entry that is there already, to
+ * the byte, is left alone, so a call can be repeated.
+ *
+ * @param version     receives the session's version after the call; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session, which must exist
+ * @param entries     each a JSON object with a type, an id and, unless it is a root, a parentId
+ * that is in the session or comes earlier here; line feeds between tokens are taken out
+ * @param count       up to 1,000
+ * @param options     NULL means CARDBOX_SESSION_APPEND_INIT
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, or no such parent); CARDBOX_CONFLICT (an id
+ * with other content, another version, a key that was used otherwise); CARDBOX_INVALID (no such
+ *         entry can be; err->message says why); CARDBOX_TOO_LARGE; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const char *session_id,
+                       const char *const *entries, size_t count,
+                       const cardbox_session_append_options *options, cardbox_error *err);
+
+/**
+ * Moves the head: the entry from which one goes on, and whose context is asked for.
+ *
+ * @param version     receives the session's version after the call; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_id    where to
+ * @param expected    where it must be now, "" for nowhere; NULL: anywhere
+ * @param err         may be NULL
+ * @return CARDBOX_OK, also if it is there already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (it is
+ *         elsewhere); CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, const char *session_id,
+                          const char *entry_id, const char *expected, cardbox_error *err);
+
+/**
+ * Makes a new session of the way from a root to an entry. Its entries are the same cards.
+ *
+ * @param entries         receives how many it has; may be NULL
+ * @param db              any handle
+ * @param tenant          the tenant
+ * @param session_id      the session
+ * @param entry_id        the path's end; NULL: the head
+ * @param new_session_id  the new session's id, which must be free
+ * @param err             may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (the new session exists);
+ * CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
+cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const char *session_id,
+                     const char *entry_id, const char *new_session_id, cardbox_error *err);
+
+/**
+ * Takes what comes next of a text.
+ *
+ * @param arg    what was passed along
+ * @param bytes  the piece, which lives during the call; it may hold NUL bytes
+ * @param len    its bytes
+ * @return false ends the export
+ */
+typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
+
+/**
+ * Writes a session as JSON Lines: byte for byte what was imported, and behind it what was appended
+ * since. Memory stays what it is however long the session: a page of lines, about 2 MiB, or one
+ * line.
+ *
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_id    only the header and the way to this entry; NULL: all
+ * @param take        gets the pieces
+ * @param arg         is passed along
+ * @param err         may be NULL
+ * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db, const char *tenant,
+                                                                    const char *session_id,
+                                                                    const char *entry_id,
+                                                                    cardbox_session_piece take,
+                                                                    void *arg, cardbox_error *err);
+
+/** How the messages of a context are written. The numbers never change. */
+typedef enum cardbox_format {
+    CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions: messages with tool_calls, role "tool" */
+    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks, system apart */
+    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards that give messages, as they are */
+} cardbox_format;
+
+/** The messages that a model gets. Opaque; free with cardbox_context_free. */
+typedef struct cardbox_context cardbox_context;
+
+/** How a context is built. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
+typedef struct cardbox_context_options {
+    size_t struct_size;    /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
+    cardbox_format format; /**< default CARDBOX_FORMAT_OPENAI */
+    bool no_repair;        /**< true: calls and results as they are, paired or not */
+} cardbox_context_options;
+
+#define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false                              \
+    }
+
+/**
+ * Builds the context of an entry: what a model gets that goes on from there. The last compaction on
+ * the way counts, calls and results are paired so that the format's API takes them, and the same
+ * entries give the same bytes, every time. One statement.
+ *
+ * @param out         receives the context
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param leaf_id     the entry; NULL: the head
+ * @param format      how the messages are written
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines, or a
+ *         context, of over 256 MiB); CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
+    cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *leaf_id, cardbox_format format, cardbox_error *err);
+
+/**
+ * The same with options.
+ *
+ * @param out         receives the context
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param leaf_id     the entry; NULL: the head
+ * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT
+ * @param err         may be NULL
+ * @return as cardbox_build_context
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
+    cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *leaf_id, const cardbox_context_options *options, cardbox_error *err);
+
+/**
+ * The messages.
+ *
+ * @param context  a context
+ * @return a JSON array, borrowed until cardbox_context_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
+
+/**
+ * The system's texts, which CARDBOX_FORMAT_ANTHROPIC has apart.
+ *
+ * @param context  a context
+ * @return a JSON array of text blocks, borrowed; NULL: there are none, or it is another format
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
+
+/**
+ * How many messages there are.
+ *
+ * @param context  a context
+ * @return their number
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
+
+/**
+ * The digest of a context's beginning: two contexts whose digests agree agree up to there.
+ *
+ * @param out      receives 32 hexadecimal digits and a NUL
+ * @param context  a context
+ * @param index    the last message that is covered, below cardbox_context_count
+ * @return CARDBOX_OK; CARDBOX_INVALID (no such message)
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33],
+                                                                    const cardbox_context *context,
+                                                                    size_t index);
+
+/**
+ * The first message that two contexts of one format do not share: where a prompt cache breaks.
+ *
+ * @param a  a context
+ * @param b  another
+ * @return its index; if one is the beginning of the other, the shorter one's number of messages
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
+
+/**
+ * What was done to make it: a JSON object of leaf_id, format, provider, model, thinking_level,
+ * messages_before, messages_after and repairs, each with what it is and the entry that it is about.
+ *
+ * @param context  a context
+ * @return JSON, borrowed until cardbox_context_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_report(const cardbox_context *context);
+
+/**
+ * Frees a context.
+ *
+ * @param context  a context; NULL does nothing
+ *
+ * Thread safety: no other use at the same time or later.
+ */
+CARDBOX_API void cardbox_context_free(cardbox_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+-- A page of the entries with more than one child, and how many each has.
+-- $1 text tenant, $2 text session
+-- $3 int8 only behind this seq, $4 int8 how many, $5 int4 bytes of a line; NULL: none
+SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       l.label, c.raw, b.children AS extra
+  FROM (SELECT e.parent_seq, count(*) + 1 AS children FROM cardbox.session_entries e
+         WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch AND e.parent_seq > $3::int8
+         GROUP BY e.parent_seq ORDER BY e.parent_seq LIMIT $4::int8) AS b
+  JOIN cardbox.session_entries e ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = b.parent_seq
+  LEFT JOIN cardbox.session_entries p
+    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
+         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+  LEFT JOIN cardbox.cards c
+    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $5::int4
+ ORDER BY b.parent_seq

@@ -1,0 +1,34 @@
+-- A page of the children of an entry, or of the roots, in their order.
+-- $1 text tenant, $2 text session, $3 text entry, '' for the roots
+-- $4 int8 only behind this seq, $5 int8 how many, $6 int4 bytes of a line; NULL: none is wanted
+WITH above AS MATERIALIZED (
+    SELECT e.seq, e.branch, e.depth FROM cardbox.session_entries e
+     WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $3::text
+)
+SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       l.label, c.raw, NULL::int8 AS extra
+  FROM (SELECT k.* FROM (
+            (SELECT e.* FROM above a
+               JOIN cardbox.session_entries e
+                 ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = a.branch
+                AND e.depth = a.depth + 1 AND e.seq > $4::int8)
+            UNION ALL
+            (SELECT e.* FROM cardbox.session_entries e
+              WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch
+                AND e.parent_seq = (SELECT a.seq FROM above a) AND e.seq > $4::int8
+              ORDER BY e.parent_seq, e.seq LIMIT $5::int8)
+            UNION ALL
+            (SELECT e.* FROM cardbox.session_entries e
+              WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch
+                AND e.parent_seq IS NULL AND e.seq > $4::int8
+              ORDER BY e.seq LIMIT $5::int8)) AS k
+         ORDER BY k.seq LIMIT $5::int8) AS e
+  LEFT JOIN cardbox.session_entries p
+    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
+         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+  LEFT JOIN cardbox.cards c
+    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $6::int4
+ ORDER BY e.seq

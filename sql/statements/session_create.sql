@@ -1,0 +1,5 @@
+-- Makes a session.
+-- $1 text tenant, $2 text session, $3 int4 dialect or NULL, $4 json header or NULL,
+-- $5 bool it may exist already
+SELECT c.outcome, c.version
+  FROM cardbox.create_session($1::text, $2::text, $3::int4, $4::json, NULL, $5::bool) AS c

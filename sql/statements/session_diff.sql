@@ -1,0 +1,47 @@
+-- Where two entries part, and what is on either side: extra 0 the last entry on the way to both, 1 the
+-- ones from there to the first, 2 to the second; in the order of their depth. A row of extra 3 tells
+-- that there is such a session, its seq how many of the two entries there are.
+-- $1 text tenant, $2 text session, $3 text entry, $4 text another
+-- $5 int4 how many of a side, $6 int4 bytes of a line; NULL: none is wanted
+WITH ends AS MATERIALIZED (
+    SELECT (SELECT e.seq FROM cardbox.session_entries e
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $3::text) AS a,
+           (SELECT e.seq FROM cardbox.session_entries e
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $4::text) AS b
+), a AS MATERIALIZED (
+    SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.a) AS w
+), b AS MATERIALIZED (
+    SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.b) AS w
+), common AS MATERIALIZED (
+    SELECT a.branch, least(a.high, b.high) AS depth FROM a JOIN b ON b.branch = a.branch
+     ORDER BY depth DESC LIMIT 1
+), sides AS (
+    SELECT 0::int8 AS side, k.branch, k.depth AS low, k.depth AS high FROM common k
+    UNION ALL
+    SELECT 1, a.branch, greatest(a.low, (SELECT k.depth + 1 FROM common k)), a.high FROM a
+    UNION ALL
+    SELECT 2, b.branch, greatest(b.low, (SELECT k.depth + 1 FROM common k)), b.high FROM b
+)
+SELECT num_nonnulls(ends.a, ends.b)::int8 AS seq, NULL AS entry_id,
+       NULL AS parent_id, -1 AS depth, 0 AS kind, NULL AS missing, 0 AS size, NULL AS card_id,
+       NULL::json AS label, NULL::json AS raw, 3::int8 AS extra
+  FROM ends
+ WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
+UNION ALL
+SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       l.label, c.raw, e.side
+  FROM (SELECT s.side, e.*, row_number() OVER (PARTITION BY s.side ORDER BY e.depth) AS place
+          FROM sides s
+          JOIN cardbox.session_entries e
+            ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = s.branch
+           AND e.depth BETWEEN s.low AND s.high) AS e
+  LEFT JOIN cardbox.session_entries p
+    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
+         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+  LEFT JOIN cardbox.cards c
+    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $6::int4
+ WHERE e.place <= $5::int4
+ ORDER BY extra, depth

@@ -1,0 +1,14 @@
+-- Entries by their ids, with their lines, in any order.
+-- $1 text tenant, $2 text session, $3 text[] entry ids
+SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       l.label, c.raw, NULL::int8 AS extra
+  FROM unnest($3::text[]) AS g(entry_id)
+  JOIN cardbox.session_entries e ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = g.entry_id
+  LEFT JOIN cardbox.session_entries p
+    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
+         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+  LEFT JOIN cardbox.cards c
+    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND true

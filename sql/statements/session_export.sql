@@ -1,0 +1,20 @@
+-- A page of a session's lines as they were, in their order: of an entry its JSON and what stands around
+-- it, of any other line all of it.
+-- $1 text tenant, $2 text session, $3 int8, $4 int4 only behind this place
+-- $5 int8 how many, $6 int8 bytes, but always one line
+SELECT k.seq, k.ord, k.before, c.raw, k.after
+  FROM (SELECT m.*, sum(m.size) OVER (ORDER BY m.seq, m.ord) - m.size AS so_far
+          FROM ((SELECT e.seq, 0 AS ord, e.before, e.card_id, e.after, e.size
+                   FROM cardbox.session_entries e
+                  WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq > $3::int8
+                  ORDER BY e.seq LIMIT $5::int8)
+                UNION ALL
+                (SELECT l.seq, l.ord, l.bytes, NULL::text, NULL::bytea, octet_length(l.bytes)
+                   FROM cardbox.session_lines l
+                  WHERE l.tenant_id = $1::text AND l.session_id = $2::text
+                    AND (l.seq, l.ord) > ($3::int8, $4::int4)
+                  ORDER BY l.seq, l.ord LIMIT $5::int8)) AS m
+         ORDER BY m.seq, m.ord LIMIT $5::int8) AS k
+  LEFT JOIN cardbox.cards c ON c.tenant_id = $1::text AND c.card_id = k.card_id
+ WHERE k.so_far < $6::int8
+ ORDER BY k.seq, k.ord

@@ -1,0 +1,39 @@
+-- The way from a root to an entry, of which a part: rows in any order, their depth tells. One more row,
+-- of seq -1, tells that there is such a session: its entry_id is the path's end, NULL if there is no
+-- such entry, its depth that entry's, its kind the dialect or -1, and its text the session's header.
+-- $1 text tenant, $2 text session, $3 text entry, '' the head
+-- $4 int4 from this depth, $5 int4 to this one
+-- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
+WITH goal AS MATERIALIZED (
+    SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
+      FROM cardbox.sessions s
+      LEFT JOIN cardbox.session_entries e
+        ON e.tenant_id = $1::text AND e.session_id = $2::text
+       AND e.seq = CASE WHEN $3::text = '' THEN s.head_seq ELSE (
+               SELECT x.seq FROM cardbox.session_entries x
+                WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.entry_id = $3::text) END
+     WHERE s.tenant_id = $1::text AND s.session_id = $2::text
+), path AS MATERIALIZED (
+    SELECT e.*, sum(e.size) OVER () AS total
+      FROM goal g
+     CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.seq) AS w
+      JOIN cardbox.session_entries e
+        ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = w.branch
+       AND e.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
+)
+SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g.dialect, -1) AS kind,
+       NULL::text AS missing, NULL::int4 AS size, NULL::text AS card_id, NULL::json AS label,
+       g.header AS text, NULL::int8 AS extra
+  FROM goal g
+UNION ALL
+SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       l.label, c.raw, NULL
+  FROM path e
+  LEFT JOIN cardbox.session_entries p
+    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
+         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+  LEFT JOIN cardbox.cards c
+    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.total <= $6::int8

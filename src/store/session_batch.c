@@ -1,0 +1,372 @@
+/*
+ * session_batch.c: lines on their way into a session: what each refers to is looked up among those
+ * that go with it, the rest is left to the database.
+ */
+#include "store/session_write.h"
+
+#include <stdlib.h>
+#include "base/isotime.h"
+#include "store/errors.h"
+
+/* Projections of a whole batch: at worst an escape of six bytes for every two. */
+#define SANITISED_MAX (4 * (size_t)CARDBOX_CONTENT_MAX)
+
+enum {
+    PARENT_NONE = 0,
+    PARENT_BEFORE = -1,
+    PARENT_UNUSABLE = -2,
+    PARENT_ELSEWHERE = -3,
+    PARENT_SELF = -4
+};
+enum { PUT_KEPT = -1, PUT_HEADER = -2, KINDS_PER_ROLE = 256 };
+
+bool session_batch_init(session_batch *out, view tenant, view session)
+{
+    *out =
+        (session_batch){.tenant = tenant, .session = session, .dialect = -1, .memory = ARENA_INIT};
+    return session_batch_reset(out);
+}
+
+void session_batch_free(session_batch *batch)
+{
+    free(batch->puts);
+    arena_reset(&batch->memory);
+    batch->puts = NULL;
+    batch->count = batch->capacity = 0;
+}
+
+bool session_batch_reset(session_batch *batch)
+{
+    arena_reset(&batch->memory);
+    batch->count = 0;
+    batch->bytes = 0;
+    return session_names_init(&batch->ids, 64, &batch->memory);
+}
+
+static session_put *add_put(session_batch *batch)
+{
+    if (batch->count == batch->capacity) {
+        size_t wanted = batch->capacity < 16 ? 16 : batch->capacity * 2;
+        session_put *more = reallocarray(batch->puts, wanted, sizeof(*more));
+        if (more == NULL)
+            return NULL;
+        batch->puts = more;
+        batch->capacity = wanted;
+    }
+    batch->puts[batch->count] = (session_put){.kind = PUT_KEPT};
+    return &batch->puts[batch->count++];
+}
+
+/* A jsonb that stands for what it can't hold. */
+static bool project(session_put *put, unsigned flags, arena *memory)
+{
+    buf text = BUF_INIT(SANITISED_MAX);
+
+    if ((flags & SCAN_NOT_JSONB) == 0)
+        return true;
+    scan_sanitise(&text, put->raw);
+    char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
+    put->projection = (view){copy, text.len};
+    buf_free(&text);
+    return copy != NULL;
+}
+
+static int32_t parent_place(const session_batch *batch, const session_entry *entry)
+{
+    uint32_t place;
+
+    switch (entry->parent_state) {
+    case SESSION_PARENT_ABSENT:
+        return entry->id_is_made ? PARENT_BEFORE : PARENT_NONE;
+    case SESSION_PARENT_NULL:
+        return PARENT_NONE;
+    case SESSION_PARENT_UNUSABLE:
+        return PARENT_UNUSABLE;
+    case SESSION_PARENT_NAMED:
+        break;
+    }
+    if (view_equal(entry->parent, entry->id))
+        return PARENT_SELF;
+    place = session_names_get(&batch->ids, entry->parent);
+    return place == SESSION_NONE ? PARENT_ELSEWHERE : (int32_t)place;
+}
+
+/* Links an entry with those before it in the batch. False: out of memory. */
+static bool link_put(session_batch *batch, session_put *put)
+{
+    int32_t place = (int32_t)batch->count;
+    uint32_t twin = session_names_get(&batch->ids, put->entry.id);
+
+    put->kind = (int)put->entry.kind + KINDS_PER_ROLE * (int)put->entry.role;
+    put->raw = put->entry.text;
+    put->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
+    put->parent_place = parent_place(batch, &put->entry);
+    if (batch->dialect < 0 && put->entry.kind != SESSION_OTHER)
+        batch->dialect = (int)session_kind_dialect(put->entry.kind);
+    batch->bytes += put->raw.len;
+    return project(put, put->entry.flags, &batch->memory) &&
+           (twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place));
+}
+
+/* --- entries of a client --- */
+
+static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
+{
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (json->len == 0 ||
+        (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
+        return CARDBOX_OK;
+    if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
+        return CARDBOX_OK; /* who reads the line says why */
+    scan_compact(&text, *json);
+    const char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
+    *json = (view){copy, text.len};
+    buf_free(&text);
+    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
+{
+    session_lines lines = session_lines_of(json);
+
+    if (json.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         json.len, CARDBOX_CONTENT_MAX);
+    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
+        return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
+    if (out->kind == SESSION_LINE_BAD)
+        return error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
+                         (unsigned long long)out->reason_at);
+    return CARDBOX_OK;
+}
+
+cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err)
+{
+    session_line line;
+    const char *reason = NULL;
+    cardbox_status status = in_one_line(&json, &batch->memory, err);
+
+    if (status == CARDBOX_OK)
+        status = read_line(&line, json, "entry", err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (line.kind == SESSION_LINE_HEADER)
+        return error_set(err, CARDBOX_INVALID,
+                         "entry is a session's header: give it when the session is made");
+    session_put *put = add_put(batch);
+    if (put == NULL)
+        return error_nomem(err);
+    if (!session_entry_read(&put->entry, &line, batch->session, &batch->memory, &reason)) {
+        batch->count--;
+        return reason == NULL ? error_nomem(err)
+                              : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
+    }
+    if (put->entry.id_is_made) {
+        batch->count--;
+        return error_set(err, CARDBOX_INVALID, "entry has no id: give it one of 1 to %d bytes",
+                         SESSION_ID_MAX);
+    }
+    put->line = batch->count;
+    return link_put(batch, put) ? CARDBOX_OK : error_nomem(err);
+}
+
+cardbox_status session_header_check(view *header, arena *memory, cardbox_error *err)
+{
+    session_line line;
+    cardbox_status status = in_one_line(header, memory, err);
+
+    if (status == CARDBOX_OK)
+        status = read_line(&line, *header, "header", err);
+    if (status == CARDBOX_OK && line.kind != SESSION_LINE_HEADER)
+        status = error_set(err, CARDBOX_INVALID,
+                           "header must be an object of type \"session\" without a parentId");
+    if (status == CARDBOX_OK)
+        *header = line.text;
+    return status;
+}
+
+view session_header_make(view session, view cwd, int64_t now_micros, arena *memory)
+{
+    buf text = BUF_INIT((size_t)64 * 1024);
+    isotime time;
+    char now[ISOTIME_SIZE];
+
+    isotime_from_micros(&time, now_micros);
+    isotime_format(now, &time);
+    buf_text(&text, "{\"type\":\"session\",\"version\":3,\"id\":");
+    buf_json_string(&text, session);
+    buf_printf(&text, ",\"timestamp\":\"%s\",\"cwd\":", now);
+    buf_json_string(&text, cwd.ptr == NULL ? VIEW("") : cwd);
+    buf_char(&text, '}');
+    view made = {buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL,
+                 text.len};
+    buf_free(&text);
+    return made;
+}
+
+/* --- lines of a file --- */
+
+/* What stands around the JSON, where that is not just one line feed. */
+static void put_around(session_put *put, const session_line *line)
+{
+    const char *end = line->whole.ptr + line->whole.len;
+    const char *text_end = line->text.ptr + line->text.len;
+
+    if (line->text.ptr > line->whole.ptr)
+        put->before = (view){line->whole.ptr, (size_t)(line->text.ptr - line->whole.ptr)};
+    if (end - text_end != 1 || *text_end != '\n')
+        put->after = (view){text_end, (size_t)(end - text_end)};
+}
+
+bool session_batch_import(session_batch *batch, const session_line *line,
+                          const session_entry *entry, int64_t seq, int32_t ord)
+{
+    session_put *put = add_put(batch);
+
+    if (put == NULL)
+        return false;
+    put->seq = seq;
+    put->ord = ord;
+    put->line = line->number;
+    if (entry != NULL) {
+        put->entry = *entry;
+        put_around(put, line);
+        return link_put(batch, put);
+    }
+    put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
+    put->raw = line->kind == SESSION_LINE_HEADER ? line->text : (view){NULL, 0};
+    put->before = line->whole;
+    batch->bytes += line->whole.len;
+    return true;
+}
+
+/* --- parameters --- */
+
+typedef void (*put_column)(params *p, const session_put *put);
+
+static void text_or_null(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, text);
+}
+
+static void col_seq(params *p, const session_put *put)
+{
+    params_int8(p, put->seq);
+}
+
+static void col_ord(params *p, const session_put *put)
+{
+    params_int4(p, put->ord);
+}
+
+static void col_id(params *p, const session_put *put)
+{
+    text_or_null(p, put->kind < 0 ? (view){NULL, 0} : put->entry.id);
+}
+
+static void col_twin(params *p, const session_put *put)
+{
+    params_int4(p, put->twin);
+}
+
+static void col_parent(params *p, const session_put *put)
+{
+    bool named = put->kind >= 0 && put->entry.parent_state == SESSION_PARENT_NAMED;
+
+    text_or_null(p, named ? put->entry.parent : (view){NULL, 0});
+}
+
+static void col_parent_place(params *p, const session_put *put)
+{
+    params_int4(p, put->parent_place);
+}
+
+static void col_kind(params *p, const session_put *put)
+{
+    params_int4(p, put->kind);
+}
+
+static void col_raw(params *p, const session_put *put)
+{
+    text_or_null(p, put->raw);
+}
+
+static void col_projection(params *p, const session_put *put)
+{
+    if (put->projection.ptr == NULL)
+        params_null(p);
+    else
+        params_jsonb(p, put->projection);
+}
+
+static void col_before(params *p, const session_put *put)
+{
+    text_or_null(p, put->before);
+}
+
+static void col_after(params *p, const session_put *put)
+{
+    text_or_null(p, put->after);
+}
+
+static void col_target(params *p, const session_put *put)
+{
+    arena memory = ARENA_INIT;
+    view target = {NULL, 0};
+
+    if (put->kind >= 0 && put->entry.kind == SESSION_LABEL &&
+        session_text_of(&target, put->entry.target, &memory) && target.len <= SESSION_ID_MAX)
+        params_text(p, target);
+    else
+        params_null(p);
+    if (memory.failed)
+        p->bytes.failure = BUF_NOMEM;
+    arena_reset(&memory);
+}
+
+/* An empty label takes the label away, an empty name says nothing. */
+static void col_label(params *p, const session_put *put)
+{
+    bool has = put->kind >= 0 &&
+               (put->entry.kind == SESSION_LABEL || put->entry.kind == SESSION_INFO) &&
+               put->entry.label.kind == SCAN_STRING && put->entry.label.text.len > 2;
+
+    text_or_null(p, has ? put->entry.label.text : (view){NULL, 0});
+}
+
+static const struct {
+    params_type type;
+    put_column put;
+} COLUMNS[] = {
+    {PARAMS_INT8, col_seq},     {PARAMS_INT4, col_ord},    {PARAMS_TEXT, col_id},
+    {PARAMS_INT4, col_twin},    {PARAMS_TEXT, col_parent}, {PARAMS_INT4, col_parent_place},
+    {PARAMS_INT4, col_kind},    {PARAMS_JSON, col_raw},    {PARAMS_JSONB, col_projection},
+    {PARAMS_BYTEA, col_before}, {PARAMS_BYTEA, col_after}, {PARAMS_TEXT, col_target},
+    {PARAMS_JSON, col_label},
+};
+
+void session_write_params(params *p, const session_batch *batch)
+{
+    params_text(p, batch->tenant);
+    params_text(p, batch->session);
+    params_bool(p, batch->import);
+    if (batch->dialect < 0)
+        params_null(p);
+    else
+        params_int4(p, batch->dialect);
+    if (batch->expected_version > 0)
+        params_int8(p, batch->expected_version);
+    else
+        params_null(p);
+    text_or_null(p, batch->key);
+    for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
+        params_array(p, COLUMNS[column].type);
+        for (size_t i = 0; i < batch->count; i++)
+            COLUMNS[column].put(p, &batch->puts[i]);
+        params_array_end(p);
+    }
+}

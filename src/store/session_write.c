@@ -1,0 +1,221 @@
+/*
+ * session_write.c: parameters, rows and outcomes of what changes sessions. Knows nothing of
+ * connections, nor of who asks.
+ */
+#include "store/session_write.h"
+
+#include <inttypes.h>
+#include "store/errors.h"
+
+static void put_text(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, text);
+}
+
+static void put_version(params *p, int64_t version)
+{
+    if (version > 0)
+        params_int8(p, version);
+    else
+        params_null(p);
+}
+
+/* --- what is said of failures --- */
+
+static cardbox_status conflict(int64_t version, cardbox_error *err, const char *message)
+{
+    error_set(err, CARDBOX_CONFLICT, "%s %" PRId64, message, version);
+    if (err != NULL)
+        err->current_version = version;
+    return CARDBOX_CONFLICT;
+}
+
+/* Of the outcomes that all changes have. */
+static cardbox_status common_status(int outcome, int64_t version, cardbox_error *err)
+{
+    switch ((session_outcome)outcome) {
+    case SESSION_DONE:
+    case SESSION_DONE_BEFORE:
+        return CARDBOX_OK;
+    case SESSION_NONE_SUCH:
+        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+    case SESSION_WRONG_VERSION:
+        return conflict(version, err, "the session has changed: it is at version");
+    case SESSION_KEY_REUSED:
+        return conflict(version, err,
+                        "the key was used for other entries: the session is at version");
+    case SESSION_REFUSED:
+        break;
+    }
+    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d", outcome);
+}
+
+/* --- create --- */
+
+void session_create_params(params *p, const session_create *create)
+{
+    params_text(p, create->tenant);
+    params_text(p, create->session);
+    if (create->dialect < 0)
+        params_null(p);
+    else
+        params_int4(p, create->dialect);
+    put_text(p, create->header);
+    params_bool(p, create->may_exist);
+}
+
+cardbox_status session_create_status(const store_rows *rows, int64_t *version, bool *is_new,
+                                     cardbox_error *err)
+{
+    int outcome = rows_int4(rows, 0, 0);
+    int64_t now = rows_int8(rows, 0, 1);
+
+    if (version != NULL)
+        *version = now;
+    if (is_new != NULL)
+        *is_new = outcome == SESSION_DONE;
+    if (outcome == SESSION_REFUSED)
+        return conflict(now, err, "the session exists: it is at version");
+    return common_status(outcome, now, err);
+}
+
+/* --- write lines --- */
+
+void session_written_read(session_written *out, const store_rows *rows)
+{
+    *out = (session_written){
+        .outcome = (session_outcome)rows_int4(rows, 0, 1),
+        .version = rows_int8(rows, 0, 3),
+        .first_seq = rows_null(rows, 0, 2) ? -1 : rows_int8(rows, 0, 2),
+    };
+}
+
+session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq)
+{
+    int row = (int)i + 1;
+
+    if (row >= rows_count(rows))
+        return SESSION_LINE_UNCHANGED;
+    if (seq != NULL)
+        *seq = rows_null(rows, row, 2) ? -1 : rows_int8(rows, row, 2);
+    return (session_line_outcome)rows_int4(rows, row, 1);
+}
+
+/* Why a line is refused. */
+static cardbox_status line_status(session_line_outcome outcome, const session_entry *entry,
+                                  cardbox_error *err)
+{
+    view id = entry->id, parent = entry->parent;
+
+    if (outcome == SESSION_LINE_CONFLICT)
+        return error_set(err, CARDBOX_CONFLICT,
+                         "entry %.*s exists with other content and may not be changed", (int)id.len,
+                         id.ptr);
+    if (outcome == SESSION_LINE_OWN_PARENT)
+        return error_set(err, CARDBOX_INVALID, "entry %.*s is its own parent", (int)id.len, id.ptr);
+    if (outcome != SESSION_LINE_NO_PARENT)
+        return CARDBOX_OK;
+    if (entry->parent_state != SESSION_PARENT_NAMED)
+        return error_set(err, CARDBOX_INVALID,
+                         "entry %.*s has a parentId that is no id: give an entry's, or null",
+                         (int)id.len, id.ptr);
+    return error_set(
+        err, CARDBOX_NOT_FOUND,
+        "entry %.*s has the parent %.*s, which is neither in the session nor before it",
+        (int)id.len, id.ptr, (int)parent.len, parent.ptr);
+}
+
+cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
+                                    cardbox_error *err)
+{
+    session_written written;
+
+    session_written_read(&written, rows);
+    if (written.outcome != SESSION_REFUSED)
+        return common_status((int)written.outcome, written.version, err);
+    for (size_t i = 0; i < batch->count; i++) {
+        cardbox_status status =
+            line_status(session_written_line(rows, i, NULL), &batch->puts[i].entry, err);
+        if (status == CARDBOX_OK)
+            continue;
+        if (status == CARDBOX_CONFLICT && err != NULL)
+            err->current_version = written.version;
+        return status;
+    }
+    return common_status((int)written.outcome, written.version, err);
+}
+
+/* --- settle --- */
+
+void session_settle_params(params *p, view tenant, view session)
+{
+    params_text(p, tenant);
+    params_text(p, session);
+}
+
+session_line_outcome session_settled_read(view *entry_id, const store_rows *rows, int row)
+{
+    *entry_id = rows_text(rows, row, 0);
+    return (session_line_outcome)rows_int4(rows, row, 1);
+}
+
+/* --- the head --- */
+
+enum { MOVE_ELSEWHERE = 5, MOVE_NO_ENTRY = 6 };
+
+void session_head_params(params *p, const session_move *move)
+{
+    params_text(p, move->tenant);
+    params_text(p, move->session);
+    params_text(p, move->entry);
+    put_text(p, move->expected);
+    put_version(p, move->expected_version);
+}
+
+cardbox_status session_head_status(const store_rows *rows, int64_t *version, cardbox_error *err)
+{
+    int outcome = rows_int4(rows, 0, 0);
+    int64_t now = rows_int8(rows, 0, 1);
+    view head = rows_text(rows, 0, 2);
+
+    if (version != NULL)
+        *version = now;
+    if (outcome == MOVE_NO_ENTRY)
+        return error_set(err, CARDBOX_NOT_FOUND, "entry not found");
+    if (outcome != MOVE_ELSEWHERE)
+        return common_status(outcome, now, err);
+    error_set(err, CARDBOX_CONFLICT,
+              head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
+              head.len > 0 ? head.ptr : "");
+    if (err != NULL)
+        err->current_version = now;
+    return CARDBOX_CONFLICT;
+}
+
+/* --- fork --- */
+
+enum { FORK_NO_ENTRY = 5, FORK_EXISTS = 6 };
+
+void session_fork_params(params *p, view tenant, view session, view entry, view new_session)
+{
+    params_text(p, tenant);
+    params_text(p, session);
+    params_text(p, entry.ptr == NULL ? VIEW("") : entry);
+    params_text(p, new_session);
+}
+
+cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, cardbox_error *err)
+{
+    int outcome = rows_int4(rows, 0, 0);
+
+    if (entries != NULL)
+        *entries = rows_int8(rows, 0, 2);
+    if (outcome == FORK_NO_ENTRY)
+        return error_set(err, CARDBOX_NOT_FOUND, "entry not found");
+    if (outcome == FORK_EXISTS)
+        return conflict(rows_int8(rows, 0, 1), err, "the new session exists: it is at version");
+    return common_status(outcome, rows_int8(rows, 0, 1), err);
+}

@@ -1,0 +1,158 @@
+/*
+ * session_write.h: what changes sessions, as plain data in and out, like write.h: build parameters,
+ * take rows, say in words what an outcome means. Knows no connection.
+ */
+#ifndef STORE_SESSION_WRITE_H
+#define STORE_SESSION_WRITE_H
+
+#include "store/session/names.h"
+#include "store/sessions.h"
+
+/* Lines of one statement. */
+#define SESSION_BATCH_MAX 1000
+
+/* What the functions of sql/migrations/0010_sessions.sql answer of a whole call. */
+typedef enum session_outcome {
+    SESSION_DONE = 1,
+    SESSION_DONE_BEFORE = 2, /* nothing was written */
+    SESSION_NONE_SUCH = 3,
+    SESSION_WRONG_VERSION = 4,
+    SESSION_KEY_REUSED = 5, /* of a write */
+    SESSION_REFUSED = 6     /* lines were: nothing was written */
+} session_outcome;
+
+/* --- create: STATEMENT_session_create --- */
+
+typedef struct session_create {
+    view tenant, session;
+    int dialect;    /* a session_dialect; negative: what its first entry says */
+    view header;    /* JSON without line feeds; {NULL, 0}: none. See session_header_make */
+    bool may_exist; /* then it stays as it is: SESSION_DONE_BEFORE */
+} session_create;
+
+void session_create_params(params *p, const session_create *create);
+
+/* Checks a header that a client gives: an object of type "session" in one line. *header may become
+ * a copy in `memory`, without line feeds. */
+cardbox_status session_header_check(view *header, arena *memory, cardbox_error *err);
+
+/* Makes a header of pi's version 3. `cwd` may be {NULL, 0}: "". {NULL, 0}: out of memory. */
+view session_header_make(view session, view cwd, int64_t now_micros, arena *memory);
+
+/* CARDBOX_OK; CARDBOX_CONFLICT: it exists. `version` may be NULL. */
+cardbox_status session_create_status(const store_rows *rows, int64_t *version, bool *is_new,
+                                     cardbox_error *err);
+
+/* --- write lines: STATEMENT_session_write --- */
+
+/* A line on its way. Its views must live until the parameters are built. */
+typedef struct session_put {
+    session_entry entry; /* of an entry */
+    int kind;            /* as in the table: session_kind + 256 * role; -1 no entry, -2 a header */
+    int64_t seq;         /* of an import: where the file has it */
+    int32_t ord;
+    uint64_t line;        /* its number */
+    view raw;             /* JSON of an entry or a header; else {NULL, 0} */
+    view projection;      /* where jsonb can't hold it, else {NULL, 0} */
+    view before, after;   /* ptr NULL: nothing before, a line feed behind */
+    int32_t twin;         /* place, from 1, of an earlier line with this id; 0: none */
+    int32_t parent_place; /* or 0 a root, -1 the one before, -2 no id, -3 not here, -4 itself */
+} session_put;
+
+typedef struct session_batch {
+    view tenant, session;
+    bool import;
+    int dialect;              /* negative: not known */
+    int64_t expected_version; /* 0: any */
+    view key;                 /* ptr NULL: none */
+    session_put *puts;
+    size_t count, capacity;
+    size_t bytes; /* of the lines */
+    session_names ids;
+    arena memory;
+} session_batch;
+
+/* An empty batch. False: out of memory. To be freed in any case. */
+bool session_batch_init(session_batch *out, view tenant, view session);
+void session_batch_free(session_batch *batch);
+
+/* Makes it empty again. */
+bool session_batch_reset(session_batch *batch);
+
+/*
+ * Adds an entry that a client appends: JSON, an object with an id and, unless it is a root, a
+ * parentId that is in the session or earlier in the batch. Line feeds between its tokens are taken
+ * out. An object without an id, or no entry at all, is CARDBOX_INVALID.
+ */
+cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err);
+
+/* Adds a line of a file, with its entry, or NULL if it is none. False: out of memory. */
+bool session_batch_import(session_batch *batch, const session_line *line,
+                          const session_entry *entry, int64_t seq, int32_t ord);
+
+void session_write_params(params *p, const session_batch *batch);
+
+/* What became of a line. */
+typedef enum session_line_outcome {
+    SESSION_LINE_APPENDED = 1,
+    SESSION_LINE_UNCHANGED = 2,  /* it is there already */
+    SESSION_LINE_CONFLICT = 3,   /* its id is there with other content */
+    SESSION_LINE_EXTRA_ROOT = 4, /* appended, although its parent is not there */
+    SESSION_LINE_NO_PARENT = 5,
+    SESSION_LINE_OWN_PARENT = 6,
+    SESSION_LINE_KEPT = 7,    /* no entry, but kept for the export */
+    SESSION_LINE_DROPPED = 8, /* no entry, and not kept: the session is no longer like the file */
+    SESSION_LINE_TWIN = 9     /* an earlier line of the file is the same entry */
+} session_line_outcome;
+
+/* Rows: place 0 first, which is of the whole, then one of each line in the order of the batch (none
+ * if the whole failed otherwise than by SESSION_REFUSED). */
+typedef struct session_written {
+    session_outcome outcome;
+    int64_t version;   /* after the change; of one that failed, as the session is */
+    int64_t first_seq; /* of the first entry that was appended; negative: none was */
+} session_written;
+
+void session_written_read(session_written *out, const store_rows *rows);
+
+/* Of the line at index `i` of the batch; *seq may be NULL. */
+session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq);
+
+/* CARDBOX_OK, or why nothing was written: CARDBOX_NOT_FOUND (no session, or a parent that is not
+ * there), CARDBOX_CONFLICT (version, key, an id with other content; err->current_version),
+ * CARDBOX_INVALID (an entry that is its own parent). */
+cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
+                                    cardbox_error *err);
+
+/* --- after an import: STATEMENT_session_settle: rows of entry_id and outcome --- */
+
+void session_settle_params(params *p, view tenant, view session);
+
+/* SESSION_LINE_APPENDED: its parent came later, and they are linked. SESSION_LINE_OWN_PARENT: its
+ * parents led back to itself, and it was taken out of the tree; its line is kept. */
+session_line_outcome session_settled_read(view *entry_id, const store_rows *rows, int row);
+
+/* --- the head: STATEMENT_session_head --- */
+
+typedef struct session_move {
+    view tenant, session, entry;
+    view expected;            /* the entry that it must be at; empty: none; ptr NULL: any */
+    int64_t expected_version; /* 0: any */
+} session_move;
+
+void session_head_params(params *p, const session_move *move);
+
+/* CARDBOX_OK (also if it is there already); CARDBOX_NOT_FOUND: no such session or entry;
+ * CARDBOX_CONFLICT: the head or the version is another one. `version` may be NULL. */
+cardbox_status session_head_status(const store_rows *rows, int64_t *version, cardbox_error *err);
+
+/* --- fork: STATEMENT_session_fork --- */
+
+/* `entry` empty: the head. */
+void session_fork_params(params *p, view tenant, view session, view entry, view new_session);
+
+/* CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_CONFLICT: the new session
+ * exists. `entries` may be NULL: how many it begins with. */
+cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, cardbox_error *err);
+
+#endif
