@@ -39,5 +39,7 @@
 #include <cardbox/content.h>
 #include <cardbox/bus.h>
 #include <cardbox/session.h>
+#include <cardbox/ledger.h>
+#include <cardbox/task.h>
 
 #endif

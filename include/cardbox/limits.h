@@ -37,6 +37,15 @@
 #define CARDBOX_PAGE_MAX     1000
 #define CARDBOX_PAGE_DEFAULT 200
 
+/* Bytes of a task's completion status, which is an index key: "failed: " and a reason. */
+#define CARDBOX_TASK_STATUS_MAX 1024
+
+/* Bytes of the name under which a worker holds tasks: it is an index key. */
+#define CARDBOX_WORKER_NAME_MAX 255
+
+/* Tasks, messages and calls in one cardbox_save_ledger: as for cards. */
+#define CARDBOX_LEDGER_BATCH_MAX 1000
+
 /* Metadata equalities in one card filter. */
 #define CARDBOX_FILTERS_MAX 16
 

@@ -10,7 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, as_role
 
-TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log")
+TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
+          "tasks", "messages", "calls", "task_events", "task_chunks", "task_channels")
 BOX = "00000000-0000-7000-8000-000000000001"
 ROLE = f"worker_{os.getpid()}"
 
@@ -32,6 +33,11 @@ def append(tenant, count):
     return f"SELECT outcome FROM cardbox.append_to_box('{tenant}', '{BOX}', {ids}, NULL, NULL)"
 
 
+def spawn(tenant):
+    return (f"""SELECT cardbox.spawn_task('{tenant}', 'same', NULL, '""', '[{{"id": "same-1", "role": "user", "metadata": {{}}}}]', """
+            """ARRAY['{"text":"x"}'::json], ARRAY[NULL::jsonb])""")
+
+
 def database():
     """Two tenants with the same ids, and a worker's role that one of them is granted to."""
     pg = Postgres.shared()
@@ -44,6 +50,11 @@ def database():
         pg.psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', '[]', '[]', NULL, false)")
         pg.psql(dsn, append(tenant, 100))
         pg.psql(dsn, f"SELECT cardbox.fork_box('{tenant}', '{BOX}', gen_random_uuid(), NULL, NULL)")
+        pg.psql(dsn, spawn(tenant))
+        pg.psql(dsn, f"SELECT cardbox.listen_for_tasks(ARRAY['{tenant}'])")
+        pg.psql(dsn, f"INSERT INTO cardbox.calls VALUES ('{tenant}', 'same', 'same', 'card:get', '\"\"', 'pending', "
+                     "'\"\"', 1, 1, 'same-1', NULL, 1)")
+        pg.psql(dsn, f"INSERT INTO cardbox.task_chunks VALUES ('{tenant}', 'same', 'next', 1, '\"\"')")
         pg.psql(dsn, f"INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, created_at) VALUES ('{tenant}', 'same', 1, now())")
     return dsn
 
@@ -73,14 +84,14 @@ def test_worker_writes_its_tenant_only():
         sql(dsn, ROLE, text)
     left = Postgres.shared().psql(dsn, "SELECT tenant_id, count(*) FROM cardbox.cards WHERE "
                                        "deleted_at IS NULL GROUP BY 1 ORDER BY 1")
-    assert left.split() == ["mine|2", "other|1"], left
+    assert left.split() == ["mine|3", "other|2"], left
 
 
 def test_worker_rewrites_no_history():
     dsn = database()
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('other', 'somebody')")
     assert sql(dsn, ROLE, "SELECT tenant_id FROM cardbox.tenant_grants").stdout.split() == ["mine"]
-    for table in ("card_revisions", "card_box_segments", "card_box_chains", "card_box_log"):
+    for table in ("card_revisions", "card_box_segments", "card_box_chains", "card_box_log", "messages", "task_events"):
         for text in (f"UPDATE cardbox.{table} SET tenant_id = tenant_id", f"DELETE FROM cardbox.{table}"):
             refused = sql(dsn, ROLE, text)
             assert "permission denied" in refused.stderr, (text, refused)
@@ -104,6 +115,35 @@ def test_boxes_keep_their_shape():
     assert taken.returncode == 0, taken
 
 
+def test_worker_claims_its_tenant_only():
+    dsn = database()
+    claim = "SELECT tenant_id FROM cardbox.claim_tasks({}, 'w', 15000, 10, 5, false)"
+    assert sql(dsn, ROLE, claim.format("ARRAY['other']")).stdout.split() == []
+    assert sql(dsn, ROLE, claim.format("NULL")).stdout.split() == ["mine"]
+    assert sql(dsn, "cardbox_app", claim.format("NULL")).stdout.split() == ["other"]
+    assert sql(dsn, ROLE, "SELECT cardbox.cancel_task('other', 'same', '\"\"')").stdout.strip() == "5"
+    refused = sql(dsn, ROLE, "SELECT cardbox.listen_for_tasks(ARRAY['third'])")
+    assert "row-level security" in refused.stderr, refused
+
+
+def test_what_was_said_stays():
+    """Not even the owner changes a message by mistake, nor may a message's card be one that can change."""
+    dsn = database()
+    for role in (ROLE, "cardbox_app", "cardbox"):
+        for text in ("UPDATE cardbox.messages SET role = 'system' WHERE tenant_id = 'mine'",
+                     "DELETE FROM cardbox.messages WHERE tenant_id = 'mine'",
+                     "DELETE FROM cardbox.task_events WHERE tenant_id = 'mine'",
+                     "UPDATE cardbox.cards SET content = '2' WHERE card_id = 'same-1' AND tenant_id = 'mine'",
+                     "INSERT INTO cardbox.messages VALUES ('mine', 'same', 'same', 'user', 1, 9)"):
+            refused = sql(dsn, role, text)
+            assert refused.returncode != 0, (role, text)
+    for role in (ROLE, "cardbox_app"):
+        for text in ("UPDATE cardbox.tasks SET system_prompt = '\"other\"'", "UPDATE cardbox.calls SET parameters = '\"other\"'"):
+            assert "permission denied" in sql(dsn, role, text).stderr, (role, text)
+    seen = sql(dsn, ROLE, "SELECT role, ts > 1 FROM cardbox.messages")
+    assert seen.stdout.strip() == "user|t", seen
+
+
 def test_grant_and_revoke_at_once():
     dsn = database()
     pg = Postgres.shared()
@@ -125,14 +165,14 @@ def test_service_and_owner():
 def test_sealed_cards_resist_sql():
     dsn = database()
     pg = Postgres.shared()
-    pg.psql(dsn, "UPDATE cardbox.cards SET sealed = true WHERE tenant_id = 'mine'")
+    pg.psql(dsn, "UPDATE cardbox.cards SET sealed = true WHERE tenant_id = 'mine' AND card_id = 'same'")
     for role in (ROLE, "cardbox_app"):
         for text in ("UPDATE cardbox.cards SET content = '2' WHERE tenant_id = 'mine'",
                      "UPDATE cardbox.cards SET sealed = false WHERE tenant_id = 'mine'",
                      "DELETE FROM cardbox.cards WHERE tenant_id = 'mine'"):
             refused = sql(dsn, role, text)
             assert refused.returncode != 0, (role, text)
-    assert pg.psql(dsn, "SELECT content FROM cardbox.cards WHERE tenant_id = 'mine'").strip() == "1"
+    assert pg.psql(dsn, "SELECT content FROM cardbox.cards WHERE tenant_id = 'mine' AND card_id = 'same'").strip() == "1"
 
 
 if __name__ == "__main__":

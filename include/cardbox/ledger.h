@@ -1,0 +1,320 @@
+/*
+ * ledger.h: the ledger of what agents do: tasks, the calls that they make, and their messages,
+ * which never change. Written by whoever runs agents; the task manager of <cardbox/task.h> keeps it
+ * by itself. Times are Unix milliseconds.
+ *
+ * Texts of people and models may hold what no C string can: \u0000 and halves of surrogate pairs.
+ * So each such text T has a second field T_json, the text as a JSON string with its quotes.
+ * Written: T_json if it is not NULL, else T. Read: both; T has U+FFFD where there is no other way,
+ * T_json is exact.
+ */
+#ifndef CARDBOX_LEDGER_H
+#define CARDBOX_LEDGER_H
+
+#include <cardbox/client.h>
+#include <cardbox/limits.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A task. Only completion_status and updated_at change once it is saved. */
+typedef struct cardbox_task {
+    size_t struct_size;             /**< set by CARDBOX_TASK_INIT */
+    const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *parent_task_id;     /**< NULL: none; a task that exists */
+    const char *completion_status;  /**< NULL: active; "success", "cancelled", "failed: ...", ... */
+    const char *system_prompt;      /**< a text */
+    const char *system_prompt_json; /**< see the top of this header */
+    int64_t created_at;             /**< ms */
+    int64_t updated_at;             /**< ms */
+    const char *goal;          /**< read by cardbox_active_tasks: its first message of a user */
+    const char *goal_json;     /**< the same, exactly */
+    const char *cancel_reason; /**< read: why it was cancelled, or NULL */
+    const char *lease_owner;   /**< read: the worker that runs it, or NULL */
+    int64_t wake_at; /**< read: when a worker may claim it, ms; while it runs, the end of its lease;
+                        0: it sleeps or is finished */
+    int64_t message_count; /**< read: messages that it has */
+    int64_t event_count;   /**< read: number of its last event, see cardbox_follow_task */
+    int32_t attempts;      /**< read: claims since a worker last let go of it in good order */
+} cardbox_task;
+
+#define CARDBOX_TASK_INIT                                                                          \
+    {                                                                                              \
+        sizeof(cardbox_task), NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, \
+            0                                                                                      \
+    }
+
+/** A message: saved once, it never changes. It is a sealed card with the same id. */
+typedef struct cardbox_message {
+    size_t struct_size;       /**< set by CARDBOX_MESSAGE_INIT */
+    const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *task_id;      /**< a task that exists */
+    const char *role;         /**< "system", "user" or "assistant" */
+    const char *content;      /**< a text */
+    const char *content_json; /**< see the top of this header */
+    int64_t timestamp;        /**< ms; written 0: the database's time */
+    const char *metadata;     /**< a JSON object with further members for its card, or NULL */
+    const char *tool_calls;   /**< a JSON array for its card, or NULL */
+    int64_t seq; /**< read: number of its event; messages are ordered by timestamp, then by seq */
+} cardbox_message;
+
+#define CARDBOX_MESSAGE_INIT                                                                       \
+    {                                                                                              \
+        sizeof(cardbox_message), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                    \
+    }
+
+/** A call. Only status, details, updated_at and end_message_id change; its status only goes on,
+ * from pending to in_progress to completed or failed, which is final. */
+typedef struct cardbox_call {
+    size_t struct_size;           /**< set by CARDBOX_CALL_INIT */
+    const char *call_id;          /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *task_id;          /**< a task that exists */
+    const char *ability_name;     /**< 1 to CARDBOX_KEY_MAX bytes */
+    const char *parameters;       /**< a text: JSON as the model wrote it */
+    const char *parameters_json;  /**< see the top of this header */
+    const char *status;           /**< "pending", "in_progress", "completed" or "failed" */
+    const char *details;          /**< a text: JSON; written NULL: as it was, at first "{}" */
+    const char *details_json;     /**< see the top of this header */
+    int64_t created_at;           /**< ms; written 0: as it was, at first the database's time */
+    int64_t updated_at;           /**< ms; written 0: the database's time */
+    const char *start_message_id; /**< a message that exists */
+    const char *end_message_id;   /**< a message that exists; written NULL: as it was */
+} cardbox_call;
+
+#define CARDBOX_CALL_INIT                                                                          \
+    {                                                                                              \
+        sizeof(cardbox_call), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL     \
+    }
+
+/** What one call saves, in this order. Start from CARDBOX_LEDGER_BATCH_INIT. */
+typedef struct cardbox_ledger_batch {
+    size_t struct_size;              /**< set by CARDBOX_LEDGER_BATCH_INIT */
+    const cardbox_task *tasks;       /**< a parent before its subtasks */
+    size_t task_count;               /**< how many */
+    const cardbox_message *messages; /**< of these tasks or of others */
+    size_t message_count;            /**< how many */
+    const cardbox_call *calls;       /**< of these tasks or of others */
+    size_t call_count;               /**< how many; all three up to CARDBOX_LEDGER_BATCH_MAX */
+} cardbox_ledger_batch;
+
+#define CARDBOX_LEDGER_BATCH_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cardbox_ledger_batch), NULL, 0, NULL, 0, NULL, 0                                    \
+    }
+
+/**
+ * Saves tasks, messages and calls in one statement: all or none.
+ *
+ * Tasks and calls are inserted or updated, messages only inserted. The same message again is fine;
+ * the same id with other content is a conflict. A finished task is opened again, or gets another
+ * status, only by a save with a later updated_at; a cancelled one gets no other status. Saving a
+ * task does not make it run: cardbox_spawn_task and cardbox_send_to_task do. A save that finishes a
+ * task takes it from the worker that runs it.
+ *
+ * @param db      any handle
+ * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8, no control characters
+ * @param batch   the entities
+ * @param err     may be NULL; the message names the entity and its field, by the name in JSON
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (a task, parent or message that is named
+ *         does not exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
+                                               const cardbox_ledger_batch *batch,
+                                               cardbox_error *err);
+
+/**
+ * Saves one task, as cardbox_save_ledger does.
+ *
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param task    the task
+ * @param err     may be NULL
+ * @return as cardbox_save_ledger
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_save_task(cardbox *db, const char *tenant,
+                                             const cardbox_task *task, cardbox_error *err);
+
+/**
+ * Saves one message, as cardbox_save_ledger does.
+ *
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param message  the message
+ * @param err      may be NULL
+ * @return as cardbox_save_ledger
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_save_message(cardbox *db, const char *tenant,
+                                                const cardbox_message *message, cardbox_error *err);
+
+/**
+ * Saves one call, as cardbox_save_ledger does.
+ *
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param call    the call
+ * @param err     may be NULL
+ * @return as cardbox_save_ledger
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_save_call(cardbox *db, const char *tenant,
+                                             const cardbox_call *call, cardbox_error *err);
+
+/** Entities that a read found: tasks, messages or calls. Opaque; free with cardbox_ledger_free. */
+typedef struct cardbox_ledger cardbox_ledger;
+
+/**
+ * Reads one task.
+ *
+ * @param out      receives a result with one task
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param task_id  the task
+ * @param err      may be NULL
+ * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db,
+                                                              const char *tenant,
+                                                              const char *task_id,
+                                                              cardbox_error *err);
+
+/** Which tasks. Start from CARDBOX_TASK_FILTER_INIT; everything that is set must hold. */
+typedef struct cardbox_task_filter {
+    size_t struct_size;            /**< set by CARDBOX_TASK_FILTER_INIT */
+    bool active;                   /**< only those without a completion status */
+    const char *completion_status; /**< only of this one */
+    const char *parent_task_id;    /**< only of this parent */
+    int64_t from_time;             /**< created then or later, ms; negative: any */
+    int64_t to_time;               /**< created then or earlier, ms; negative: any */
+    unsigned limit;                /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
+    uint64_t offset;               /**< how many of the newest are passed over */
+} cardbox_task_filter;
+
+#define CARDBOX_TASK_FILTER_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cardbox_task_filter), false, NULL, NULL, -1, -1, 0, 0                               \
+    }
+
+/**
+ * Lists tasks, newest first; cardbox_ledger_total tells how many there are in all.
+ *
+ * @param out     receives a page
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param filter  NULL lists all
+ * @param err     may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db,
+                                                                 const char *tenant,
+                                                                 const cardbox_task_filter *filter,
+                                                                 cardbox_error *err);
+
+/**
+ * Lists the newest tasks that are not finished, with their goals.
+ *
+ * @param out     receives tasks
+ * @param db      any handle
+ * @param tenant  the tenant
+ * @param limit   1 to CARDBOX_PAGE_MAX; 0: 100
+ * @param err     may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db,
+                                                                  const char *tenant,
+                                                                  unsigned limit,
+                                                                  cardbox_error *err);
+
+/**
+ * Lists messages of a task by timestamp and seq; cardbox_ledger_total tells how many it has.
+ *
+ * @param out      receives messages; none for a task that does not exist
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param task_id  the task
+ * @param limit    0: all
+ * @param offset   how many of the first are passed over
+ * @param err      may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_messages(cardbox_ledger **out,
+                                                                   cardbox *db, const char *tenant,
+                                                                   const char *task_id,
+                                                                   uint64_t limit, uint64_t offset,
+                                                                   cardbox_error *err);
+
+/**
+ * Lists the calls of a task, oldest first.
+ *
+ * @param out      receives calls; none for a task that does not exist
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param task_id  the task
+ * @param err      may be NULL
+ * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db,
+                                                                const char *tenant,
+                                                                const char *task_id,
+                                                                cardbox_error *err);
+
+/** How many entities a result holds. @param ledger a result or NULL @return the number */
+CARDBOX_API size_t cardbox_ledger_count(const cardbox_ledger *ledger);
+
+/** How many there are in all, of which a page shows some. @param ledger a result or NULL @return
+ * the number */
+CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
+
+/**
+ * A task of a result.
+ *
+ * @param ledger  a result of tasks
+ * @param index   0 to cardbox_ledger_count - 1
+ * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no tasks
+ */
+CARDBOX_API const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index);
+
+/**
+ * A message of a result.
+ *
+ * @param ledger  a result of messages
+ * @param index   0 to cardbox_ledger_count - 1
+ * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no messages
+ */
+CARDBOX_API const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger,
+                                                          size_t index);
+
+/**
+ * A call of a result.
+ *
+ * @param ledger  a result of calls
+ * @param index   0 to cardbox_ledger_count - 1
+ * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no calls
+ */
+CARDBOX_API const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index);
+
+/** Frees a result and all that it lends. @param ledger a result or NULL */
+CARDBOX_API void cardbox_ledger_free(cardbox_ledger *ledger);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

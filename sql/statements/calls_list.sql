@@ -1,0 +1,8 @@
+-- The calls of a task, oldest first.
+-- $1 text tenant, $2 text task
+-- The columns are those of enum call_column in the C code.
+SELECT c.call_id, c.task_id, c.ability_name, c.parameters, c.status, c.details, c.created_at,
+       c.updated_at, c.start_message_id, c.end_message_id, c.seq
+  FROM cardbox.calls c
+ WHERE c.tenant_id = $1::text AND c.task_id = $2::text
+ ORDER BY c.created_at, c.seq

@@ -1,0 +1,29 @@
+-- A page of tasks, newest first, and how many there are in all. One row with a NULL id if the page is
+-- empty. Planned anew each time: filters that are NULL fall out of the plan, and the index of the one that
+-- is left is used.
+-- plan: each time
+-- $1 text  tenant
+-- $2 bool  only active ones; $3 text only of this completion status; $4 text only of this parent;
+-- $5 int8  created at or after, $6 int8 created at or before, in ms; NULL: any
+-- $7 int8  how many, $8 int8 how many of the newest are passed over
+-- Columns as in task_get, then the total.
+SELECT p.*, n.total
+  FROM (SELECT count(*) AS total FROM cardbox.tasks t
+         WHERE t.tenant_id = $1::text
+           AND ($2::bool IS NULL OR t.completion_status IS NULL)
+           AND ($3::text IS NULL OR t.completion_status = $3::text)
+           AND ($4::text IS NULL OR t.parent_task_id = $4::text)
+           AND ($5::int8 IS NULL OR t.created_at >= $5::int8)
+           AND ($6::int8 IS NULL OR t.created_at <= $6::int8)) AS n
+  LEFT JOIN LATERAL (
+        SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at,
+               t.updated_at, t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts,
+               NULL::json, t.events
+          FROM cardbox.tasks t
+         WHERE t.tenant_id = $1::text
+           AND ($2::bool IS NULL OR t.completion_status IS NULL)
+           AND ($3::text IS NULL OR t.completion_status = $3::text)
+           AND ($4::text IS NULL OR t.parent_task_id = $4::text)
+           AND ($5::int8 IS NULL OR t.created_at >= $5::int8)
+           AND ($6::int8 IS NULL OR t.created_at <= $6::int8)
+         ORDER BY t.created_at DESC, t.task_id DESC LIMIT $7::int8 OFFSET $8::int8) AS p ON true

@@ -1,0 +1,173 @@
+/*
+ * ledger.h: tasks, messages and calls as plain data in and out, like write.h and list.h: check what
+ * was given, build parameters, take rows, say in words what an outcome means. Knows no connection,
+ * and nothing of who runs a task: that is tasks.h.
+ *
+ * Texts of people and models (content, system prompt, parameters, details) are JSON string tokens,
+ * quotes and escapes included: such a text may hold what no C string can, and comes back exactly.
+ */
+#ifndef STORE_LEDGER_H
+#define STORE_LEDGER_H
+
+#include "base/scan.h"
+#include "cardbox/limits.h"
+#include "store/pg/params.h"
+#include "store/pg/rows.h"
+
+/* --- what is saved; ids and the like are decoded text; ptr NULL: not given --- */
+
+typedef struct task_input {
+    view task_id, parent_id;
+    view status; /* ptr NULL: active */
+    view prompt; /* token */
+    int64_t created_ms, updated_ms;
+} task_input;
+
+typedef struct message_input {
+    view message_id, task_id, role;
+    view content;    /* token */
+    view metadata;   /* a JSON object of further members for its card; `type` replaces the role's */
+    view tool_calls; /* a JSON array for its card */
+    bool has_ts;     /* else: now */
+    int64_t ts_ms;
+} message_input;
+
+typedef struct call_input {
+    view call_id, task_id, ability, status;
+    view parameters; /* token */
+    view details;    /* token; ptr NULL: as it was, "{}" at first */
+    view start_id, end_id;
+    bool has_created, has_updated; /* else: as it was; now */
+    int64_t created_ms, updated_ms;
+} call_input;
+
+/* Saved in this order, all or none. A parent comes before its subtasks. */
+typedef struct ledger_batch {
+    view tenant;
+    const task_input *tasks;
+    const message_input *messages;
+    const call_input *calls;
+    size_t task_count, message_count, call_count;
+} ledger_batch;
+
+/* CARDBOX_OK, or the first fault, by the entity's kind and id and the field's name in JSON. The
+ * tenant is the caller's to check. */
+cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
+
+/* A string token, up to CARDBOX_CONTENT_MAX bytes. */
+cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err);
+
+/* STATEMENT_ledger_save. */
+void ledger_save_params(params *p, const ledger_batch *batch);
+
+/* Parts of it, for statements that take messages and calls too. */
+void ledger_put_messages(params *p, const message_input *messages, size_t count);
+void ledger_put_calls(params *p, const call_input *calls, size_t count);
+
+/* One message's card: its content, what jsonb gets instead where it can't hold that (else ptr
+ * NULL), and its metadata. In buffers that the caller frees. */
+void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m);
+
+/* What the functions of sql/migrations answer for an entity or a task. */
+typedef enum ledger_outcome {
+    LEDGER_INSERTED = 1,
+    LEDGER_UNCHANGED = 2,
+    LEDGER_UPDATED = 3,
+    LEDGER_DIFFERS = 4,    /* it exists and says something else */
+    LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
+    LEDGER_NO_MESSAGE = 6, /* of a call: no such start or end message */
+    LEDGER_STALE = 7,      /* it would undo what was finished */
+    LEDGER_LEASE_LOST = 8, /* somebody else has the task, or it is finished */
+    LEDGER_FINISHED = 9,   /* the task is finished */
+    LEDGER_NOT_ENDED = 10, /* a newer message of a user is to be answered first */
+    LEDGER_ASLEEP = 11,    /* handed back or asleep */
+    LEDGER_GIVEN_UP = 12   /* claimed too often; it has failed */
+} ledger_outcome;
+
+enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 }; /* kinds */
+
+/* Columns of ledger_save and task_write. */
+enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
+
+/* CARDBOX_OK if all was saved; else CARDBOX_CONFLICT or CARDBOX_NOT_FOUND with a message for who
+ * sent it, and nothing was. For a batch of one entity rows_int4(rows, 0, SAVED_COL_OUTCOME) tells
+ * what was done. */
+cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
+                                  cardbox_error *err);
+
+/* --- what is read --- */
+
+typedef struct task_row {
+    view task_id, parent_id;
+    view status; /* ptr NULL: active */
+    view prompt; /* token */
+    view reason; /* token: why it was cancelled; ptr NULL: it was not */
+    view goal;   /* token: its first message of a user; only by tasks_active, else ptr NULL */
+    view owner;  /* who runs it; ptr NULL: nobody */
+    int64_t created_ms, updated_ms;
+    int64_t messages, events; /* how many it has; number of its last event */
+    bool has_wake;
+    int64_t wake_micros; /* may be claimed from then on; while it runs the end of the lease */
+    int32_t attempts;
+} task_row;
+
+/* STATEMENT_task_get: one row or none. */
+void task_get_params(params *p, view tenant, view task_id);
+
+/* STATEMENT_tasks_query. */
+typedef struct task_query {
+    view tenant;
+    bool active;            /* only those that are not finished */
+    view status, parent_id; /* ptr NULL: any */
+    bool has_from, has_to;  /* inclusive, of created_ms */
+    int64_t from_ms, to_ms;
+    int64_t limit, offset;
+} task_query;
+
+void tasks_query_params(params *p, const task_query *query);
+int64_t tasks_query_total(const store_rows *rows);
+
+/* STATEMENT_tasks_active. */
+void tasks_active_params(params *p, view tenant, int64_t limit);
+
+/* Reads a row of these. False: the row is only there for the total. */
+bool task_row_read(task_row *out, const store_rows *rows, int row);
+
+typedef struct message_row {
+    view message_id, task_id, role;
+    view content;              /* token */
+    view metadata, tool_calls; /* of its card */
+    int64_t ts_ms, seq;        /* they are ordered by both; seq is the number of its event */
+} message_row;
+
+/* STATEMENT_messages_list. */
+void messages_list_params(params *p, view tenant, view task_id, int64_t limit, int64_t offset);
+int64_t messages_list_total(const store_rows *rows);
+
+/* False: the row is only there for the total. */
+bool message_row_read(message_row *out, const store_rows *rows, int row);
+
+typedef struct call_row {
+    view call_id, task_id, ability, status;
+    view parameters, details; /* tokens */
+    view start_id, end_id;
+    int64_t created_ms, updated_ms, seq;
+} call_row;
+
+/* STATEMENT_calls_list: all of a task. */
+void calls_list_params(params *p, view tenant, view task_id);
+void call_row_read(call_row *out, const store_rows *rows, int row);
+
+/* The text of a TextContent, as a token; a card's content that is none: the content, if that is a
+ * string, else "" in quotes. */
+view ledger_text(view content);
+
+/* The entities as JSON objects, fields in camelCase, absent ones left out. */
+void task_json(buf *out, const task_row *task);
+void message_json(buf *out, const message_row *message);
+void call_json(buf *out, const call_row *call);
+
+/* The one of task:active: id, parentTaskId, goal, createdAt, updatedAt, messageCount. */
+void active_task_json(buf *out, const task_row *task);
+
+#endif
