@@ -6,7 +6,11 @@
 
 #include <inttypes.h>
 #include "store/call.h"
+#include "store/gather.h"
 #include "store/write.h"
+
+/* Ids of an append that the quick way takes: one more fills a segment in any box. */
+enum { QUICK_IDS_MAX = 63 };
 
 typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
 
@@ -163,24 +167,23 @@ cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const ch
     return create(out, db, tenant, &options, true, err);
 }
 
-/* First the quick way, unless that could fail the caller's transaction: when it meets an equal key.
- */
-static cardbox_status run_append(cardbox_box_change *out, cardbox *db, params *p,
-                                 client_safety safety, const uuid16 *box, cardbox_error *err)
+/* First the quick way, with what other threads append, unless that could fail the caller's
+ * transaction: when it meets an equal key. */
+static cardbox_status run_append(box_change *change, cardbox *db, const box_append *append,
+                                 size_t count, cardbox_error *err)
 {
-    box_change change = {.version = 0};
-    cardbox_error own = CARDBOX_ERROR_INIT;
+    params p;
     cardbox_status status = CARDBOX_OK;
-    if (db->kind == CLIENT_POOL)
-        status = run_statement(&change, db, STATEMENT_box_append_quick, p, safety, &own);
-    bool undecided = change.outcome == 0 && (status == CARDBOX_OK || status == CARDBOX_CONFLICT);
-    if (undecided)
-        status = run_statement(&change, db, STATEMENT_box_append, p, safety, &own);
-    params_free(p);
-    if (status == CARDBOX_OK)
-        return tell_change(out, &change, box, box_change_status, err);
-    if (err != NULL)
-        *err = own;
+    *change = (box_change){.version = 0};
+    if (db->kind == CLIENT_POOL && count <= QUICK_IDS_MAX)
+        status = gather_append(db->gather, append, change, err);
+    if (status != CARDBOX_OK || change->outcome != 0)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    box_append_params(&p, append);
+    status = run_statement(change, db, STATEMENT_box_append, &p,
+                           append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, err);
+    params_free(&p);
     return status;
 }
 
@@ -189,8 +192,9 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
                                      const cardbox_append_options *options, cardbox_error *err)
 {
     const char *key = options == NULL ? NULL : options->key;
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    box_change change;
     uuid16 box;
-    params p;
     buf ids;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
     if (status == CARDBOX_OK && count == 0)
@@ -204,10 +208,14 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
     box_append append = {view_of(tenant), box, list_ids(&ids, card_ids, count),
                          options == NULL ? 0 : options->expected_version,
                          key == NULL ? (view){NULL, 0} : view_of(key)};
-    params_init(&p, REQUEST_MAX);
-    box_append_params(&p, &append);
-    take_failure(&p, &ids);
-    return run_append(out, db, &p, key == NULL ? RUN_ONCE : RUN_AGAIN, &box, err);
+    status = buf_ok(&ids) ? run_append(&change, db, &append, count, &own)
+                          : error_buf(&own, &ids, "the request");
+    buf_free(&ids);
+    if (status == CARDBOX_OK)
+        return tell_change(out, &change, &box, box_change_status, err);
+    if (err != NULL)
+        *err = own;
+    return status;
 }
 
 cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char *tenant,

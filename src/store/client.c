@@ -8,15 +8,14 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "store/errors.h"
+#include "store/gather.h"
 #include "store/migrate.h"
 
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* Sends one statement on a connection of the pool. `*sent` tells that it may have reached the
- * server and what became of it there is unknown. */
-static cardbox_status run_on_pool(store_pool *pool, statement_id id, const params *p,
-                                  store_rows **rows, bool *unknown, cardbox_error *err)
+cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
+                          bool *unknown, cardbox_error *err)
 {
     store_conn *conn = NULL;
     *unknown = false;
@@ -48,7 +47,7 @@ static cardbox_status run_with_retries(store_pool *pool, statement_id id, const 
     for (unsigned attempt = 0;; attempt++) {
         bool unknown;
         *err = (cardbox_error)CARDBOX_ERROR_INIT;
-        cardbox_status status = run_on_pool(pool, id, p, rows, &unknown, err);
+        cardbox_status status = client_try(pool, id, p, rows, &unknown, err);
         if (status == CARDBOX_OK)
             return status;
         int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -132,8 +131,10 @@ cardbox_status cardbox_open(cardbox **out, const cardbox_options *options, cardb
         return error_nomem(err);
     db->kind = CLIENT_POOL;
     status = pool_new(&db->pool, &complete, err);
-    if (status == CARDBOX_OK)
-        status = warm_up(db->pool, err);
+    if (status == CARDBOX_OK) {
+        db->gather = gather_new(db->pool);
+        status = db->gather == NULL ? error_nomem(err) : warm_up(db->pool, err);
+    }
     if (status == CARDBOX_OK)
         status = check_schema(db, err);
     if (status != CARDBOX_OK) {
@@ -152,6 +153,7 @@ void cardbox_close(cardbox *db)
         cardbox_rollback(db);
         return;
     }
+    gather_free(db->gather);
     pool_free(db->pool);
     free(db);
 }

@@ -11,8 +11,9 @@ typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } cl
 
 struct cardbox {
     client_kind kind;
-    store_pool *pool; /* NULL for a borrowed connection */
-    store_conn *conn; /* NULL for a pool */
+    store_pool *pool;      /* NULL for a borrowed connection */
+    store_conn *conn;      /* NULL for a pool */
+    struct gather *gather; /* of a pool only */
 };
 
 /* Whether running a statement twice does the same as running it once. */
@@ -25,6 +26,11 @@ typedef enum client_safety { RUN_ONCE, RUN_AGAIN } client_safety;
  */
 cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
+
+/* One attempt on a connection of the pool. `*unknown`: it may have reached the server, and nobody
+ * says what became of it there. */
+cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
+                          bool *unknown, cardbox_error *err);
 
 /* Like cardbox_begin, with another way to begin. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);

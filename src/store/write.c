@@ -85,7 +85,7 @@ void box_append_params(params *p, const box_append *append)
     put_key(p, append->key);
 }
 
-void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over)
+void boxes_append_quick_params(params *p, const box_append *appends, size_t count)
 {
     params_array(p, PARAMS_TEXT);
     for (size_t i = 0; i < count; i++)
@@ -107,6 +107,11 @@ void boxes_append_params(params *p, const box_append *appends, size_t count, boo
     for (size_t i = 0; i < count; i++)
         put_key(p, appends[i].key);
     params_array_end(p);
+}
+
+void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over)
+{
+    boxes_append_quick_params(p, appends, count);
     params_bool(p, pass_over);
 }
 

@@ -43,6 +43,7 @@ typedef struct box_append {
 } box_append;
 
 void box_append_params(params *p, const box_append *append);
+void boxes_append_quick_params(params *p, const box_append *appends, size_t count);
 /* pass_over: a box that another session has locked is not waited for, but BOX_LOCKED. */
 void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over);
 

@@ -58,7 +58,6 @@ def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="
 # name: examples of its parameters, each the inside of EXECUTE name(...).
 EXAMPLES = {
     "box_append": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
-    "box_append_quick": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
     "box_create": [f"{TENANT}, {NEW}, {IDS}, '[]', NULL, false"],
     "box_delete": [f"{TENANT}, {BOX}"],
     "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",
@@ -66,6 +65,7 @@ EXAMPLES = {
     "box_log": [f"{TENANT}, {BOX}, 9223372036854775807, 100, 10"],
     "box_save": [f"{TENANT}, {BOX}, {IDS}, '[]', NULL, NULL", f"{TENANT}, {FORK}, {IDS}, '[]', 1, NULL"],
     "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false"],
+    "boxes_append_quick": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}'"],
     "boxes_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
     "boxes_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {LATE_BOX}, 100"],
     "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],

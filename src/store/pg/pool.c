@@ -70,7 +70,7 @@ cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbo
     return CARDBOX_OK;
 }
 
-static bool is_forked(const store_pool *pool)
+bool pool_is_forked(const store_pool *pool)
 {
     return pool->pid != getpid();
 }
@@ -88,8 +88,8 @@ void pool_free(store_pool *pool)
 {
     if (pool == NULL)
         return;
-    free_list(pool->idle, is_forked(pool) ? conn_abandon : conn_close);
-    if (!is_forked(pool)) {
+    free_list(pool->idle, pool_is_forked(pool) ? conn_abandon : conn_close);
+    if (!pool_is_forked(pool)) {
         pthread_mutex_destroy(&pool->lock);
         pthread_condattr_destroy(&pool->clock);
     }
@@ -234,7 +234,7 @@ static void trim_idle(store_pool *pool, store_conn **unfit)
 cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err)
 {
     store_conn *unfit = NULL, *conn = NULL;
-    if (is_forked(pool))
+    if (pool_is_forked(pool))
         return error_set(err, CARDBOX_INVALID,
                          "this handle belongs to the parent process: open one after fork");
     pthread_mutex_lock(&pool->lock);
@@ -260,7 +260,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
 void pool_release(store_pool *pool, store_conn *conn, bool broken)
 {
     store_conn *unfit = NULL;
-    if (is_forked(pool)) {
+    if (pool_is_forked(pool)) {
         conn_abandon(conn);
         return;
     }

@@ -22,6 +22,9 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
 /* Gives it back. `broken`: it is closed; so is one that is in a transaction or over its age. */
 void pool_release(store_pool *pool, store_conn *conn, bool broken);
 
+/* Whether this is a child of the process that made it: nothing of it may be used. */
+bool pool_is_forked(const store_pool *pool);
+
 void pool_count_retry(store_pool *pool);
 void pool_read_stats(store_pool *pool, cardbox_pool_stats *out);
 const cardbox_options *pool_options(const store_pool *pool);

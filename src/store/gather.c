@@ -1,0 +1,226 @@
+/*
+ * gather.c: a thread that wants to append sends for itself and for all who wait, unless enough are
+ * sending: then it waits, and one of those who end wakes it. A box is on its way once at a time.
+ * What fails together is tried again by each alone, so nobody pays for a neighbour's mistake.
+ */
+#include "store/gather.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include "cardbox/limits.h"
+#include "store/call.h"
+#include "store/client.h"
+#include "store/errors.h"
+
+enum {
+    TOGETHER_MAX = 64, /* appends in one statement */
+    SENDERS_LEAST = 2, /* while one commits, another is at work */
+    SENDERS_PART = 4   /* of the pool's connections, one in so many */
+};
+
+/* An append under way, on its thread's stack. */
+typedef struct waiting {
+    const box_append *append;
+    box_change change;
+    cardbox_status status;
+    cardbox_error *err;
+    pthread_cond_t wake;
+    bool taken; /* somebody sends it */
+    bool done;
+    struct waiting *next;
+} waiting;
+
+struct gather {
+    store_pool *pool;
+    pthread_mutex_t lock;
+    waiting *first; /* all that are not done, the oldest first */
+    waiting **last;
+    unsigned senders, senders_max;
+};
+
+gather *gather_new(store_pool *pool)
+{
+    gather *g = calloc(1, sizeof(*g));
+    if (g == NULL)
+        return NULL;
+    unsigned part = pool_options(pool)->pool_max / SENDERS_PART;
+    g->pool = pool;
+    g->last = &g->first;
+    g->senders_max = part < SENDERS_LEAST ? SENDERS_LEAST : part;
+    pthread_mutex_init(&g->lock, NULL);
+    return g;
+}
+
+void gather_free(gather *g)
+{
+    if (g == NULL)
+        return;
+    pthread_mutex_destroy(&g->lock);
+    free(g);
+}
+
+/* --- who goes --- */
+
+static bool same_box(const box_append *a, const box_append *b)
+{
+    return memcmp(&a->box_id, &b->box_id, sizeof(a->box_id)) == 0 &&
+           view_equal(a->tenant, b->tenant);
+}
+
+static bool may_go(const gather *g, const waiting *one)
+{
+    if (one->taken)
+        return false;
+    for (const waiting *w = g->first; w != NULL; w = w->next)
+        if (w->taken && same_box(w->append, one->append))
+            return false;
+    return true;
+}
+
+static bool may_send(const gather *g, const waiting *self)
+{
+    return g->senders < g->senders_max && may_go(g, self);
+}
+
+/* The appends that `self` sends, its own first; it may. Lock held. */
+static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
+{
+    size_t count = 0;
+    self->taken = true;
+    together[count++] = self;
+    for (waiting *w = g->first; w != NULL && count < TOGETHER_MAX; w = w->next) {
+        if (!may_go(g, w))
+            continue;
+        w->taken = true;
+        together[count++] = w;
+    }
+    g->senders++;
+    return count;
+}
+
+static void leave(gather *g, waiting *gone)
+{
+    waiting **at = &g->first;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    if (*at == NULL)
+        g->last = at;
+}
+
+/* Lock held. */
+static void finish(gather *g, waiting *const *together, size_t count)
+{
+    g->senders--;
+    for (size_t i = 0; i < count; i++) {
+        leave(g, together[i]);
+        together[i]->done = true;
+        pthread_cond_signal(&together[i]->wake);
+    }
+    for (waiting *w = g->first; w != NULL; w = w->next) {
+        if (may_go(g, w)) {
+            pthread_cond_signal(&w->wake);
+            return;
+        }
+    }
+}
+
+/* --- sending --- */
+
+/* Whether one that failed with others has to leave it at that: it has waited as long as it may, or
+ * nobody knows whether it was done. */
+static bool is_final(const waiting *w, cardbox_status status, bool unknown)
+{
+    return status == CARDBOX_TIMEOUT || status == CARDBOX_BUSY ||
+           (unknown && w->append->key.ptr == NULL);
+}
+
+static void fail(waiting *w, cardbox_status status, const cardbox_error *why, bool unknown)
+{
+    if (!is_final(w, status, unknown))
+        return;
+    w->status = status;
+    *w->err = *why;
+    w->err->retryable = why->retryable && (!unknown || w->append->key.ptr != NULL);
+}
+
+static void read_changes(const store_rows *rows, waiting *const *together, size_t count)
+{
+    for (int row = 0; row < rows_count(rows); row++) {
+        int64_t ord = rows_int8(rows, row, 0);
+        if (ord >= 1 && (size_t)ord <= count)
+            box_change_read(&together[ord - 1]->change, rows, row, 1);
+    }
+}
+
+static void send(gather *g, waiting *const *together, size_t count)
+{
+    box_append appends[TOGETHER_MAX];
+    store_rows *rows = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool unknown = false;
+    params p;
+    for (size_t i = 0; i < count; i++)
+        appends[i] = *together[i]->append;
+    params_init(&p, REQUEST_MAX);
+    boxes_append_quick_params(&p, appends, count);
+    cardbox_status status =
+        client_try(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        read_changes(rows, together, count);
+    for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
+        fail(together[i], status, &err, unknown);
+    rows_free(rows);
+}
+
+/* Those whom the end of a statement has woken are about to ask for the next: they shall come along.
+ */
+static void let_others_come(gather *g)
+{
+    pthread_mutex_unlock(&g->lock);
+    sched_yield();
+    pthread_mutex_lock(&g->lock);
+}
+
+/* Until it is done, by this thread or another. Lock held, but while sending. */
+static void see_through(gather *g, waiting *self)
+{
+    waiting *together[TOGETHER_MAX];
+    while (!self->done) {
+        if (may_send(g, self))
+            let_others_come(g);
+        if (!may_send(g, self)) {
+            if (!self->done)
+                pthread_cond_wait(&self->wake, &g->lock);
+            continue;
+        }
+        size_t count = take(g, self, together);
+        pthread_mutex_unlock(&g->lock);
+        send(g, together, count);
+        pthread_mutex_lock(&g->lock);
+        finish(g, together, count);
+    }
+}
+
+cardbox_status gather_append(gather *g, const box_append *append, box_change *change,
+                             cardbox_error *err)
+{
+    waiting self = {.append = append, .status = CARDBOX_OK, .err = err};
+    *change = self.change;
+    if (pool_is_forked(g->pool))
+        return CARDBOX_OK; /* no lock of the parent's: what it does next says why */
+    pthread_cond_init(&self.wake, NULL);
+    pthread_mutex_lock(&g->lock);
+    /* On the stack, but out of the list before this returns. */
+    // cppcheck-suppress autoVariables
+    *g->last = &self;
+    // cppcheck-suppress autoVariables
+    g->last = &self.next;
+    see_through(g, &self);
+    pthread_mutex_unlock(&g->lock);
+    pthread_cond_destroy(&self.wake);
+    *change = self.change;
+    return self.status;
+}

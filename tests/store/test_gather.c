@@ -1,0 +1,201 @@
+/*
+ * test_gather.c: appends that many threads of a pool make at the same time share statements: each
+ * still gets its own answer, nobody pays for another's mistake, and nobody waits for another's
+ * lock.
+ */
+#include "store/store_test.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { THREADS = 8, BOXES = 5 };
+
+static cardbox *db;
+static char boxes[BOXES][CARDBOX_UUID_SIZE];
+static const char NOWHERE[] = "ffffffff-0000-7000-8000-000000000000";
+
+static int open_db(void **state)
+{
+    cardbox_box_change change;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    db = test_open(THREADS);
+    for (int i = 0; i < BOXES; i++) {
+        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        memcpy(boxes[i], change.box_id, CARDBOX_UUID_SIZE);
+    }
+    return 0;
+}
+
+static int close_db(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
+}
+
+typedef struct job {
+    int number, turns;
+    const char *only; /* the one box that it appends to, or NULL: all in turn */
+    pthread_t thread;
+    char wrong[CARDBOX_MESSAGE_SIZE]; /* what came first that should not have */
+} job;
+
+static void expect(job *my, const char *what, cardbox_status wanted, cardbox_status got,
+                   const cardbox_error *err)
+{
+    if (got != wanted && my->wrong[0] == '\0')
+        snprintf(my->wrong, sizeof(my->wrong), "%s: status %d, %.200s", what, (int)got,
+                 err->message);
+}
+
+static cardbox_status append(cardbox_box_change *out, const char *box, const char *id,
+                             const char *key, int64_t version, cardbox_error *err)
+{
+    cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
+    how.key = key;
+    how.expected_version = version;
+    return cardbox_append_to_box(out, db, "gather", box, &id, 1, &how, err);
+}
+
+/* What works, what is done already, and what must be refused, all in one crowd. */
+static void *append_in_turn(void *arg)
+{
+    job *my = arg;
+    for (int i = 0; i < my->turns; i++) {
+        const char *box = my->only != NULL ? my->only : boxes[(i + my->number) % BOXES];
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        cardbox_box_change first = {.version = 0}, again = {.version = 0};
+        char id[32], key[32];
+        snprintf(id, sizeof(id), "%d-%d", my->number, i);
+        snprintf(key, sizeof(key), "k%d-%d", my->number, i);
+        expect(my, "append", CARDBOX_OK, append(&first, box, id, i % 3 == 0 ? NULL : key, 0, &err),
+               &err);
+        if (my->only != NULL)
+            continue;
+        if (i % 3 == 1) {
+            expect(my, "replay", CARDBOX_OK, append(&again, box, id, key, 0, &err), &err);
+            if (!again.replayed || again.version != first.version || again.length != first.length)
+                snprintf(my->wrong, sizeof(my->wrong), "the replay of %s differs", key);
+        }
+        if (i % 3 == 2)
+            expect(my, "other ids", CARDBOX_CONFLICT, append(NULL, box, "x", key, 0, &err), &err);
+        expect(my, "no box", CARDBOX_NOT_FOUND, append(NULL, NOWHERE, id, key, 0, &err), &err);
+        expect(my, "version", CARDBOX_CONFLICT, append(NULL, box, "x", NULL, INT32_MAX, &err),
+               &err);
+    }
+    return NULL;
+}
+
+static void start(job *jobs, int count)
+{
+    for (int i = 0; i < count; i++)
+        pthread_create(&jobs[i].thread, NULL, append_in_turn, &jobs[i]);
+}
+
+static void finish(const job *jobs, int count)
+{
+    for (int i = 0; i < count; i++)
+        pthread_join(jobs[i].thread, NULL);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(jobs[i].wrong, "");
+}
+
+/* Every id that thread put into a box is there once, in its order, and no other is. */
+static size_t check_box(const char *box, int turns)
+{
+    cardbox_boxes *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int last[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        last[i] = -1;
+    assert_ok(cardbox_load_box(&found, db, "gather", box, NULL, &err), &err);
+    const cardbox_box *is = cardbox_boxes_at(found, 0);
+    size_t count = is->card_count;
+    assert_int_equal(is->version, count + 1); /* one id a change, after its creation */
+    for (size_t i = 0; i < count; i++) {
+        int thread, turn;
+        assert_int_equal(sscanf(is->card_ids[i], "%d-%d", &thread, &turn), 2);
+        assert_in_range(thread, 0, THREADS - 1);
+        assert_true(turn > last[thread] && turn < turns);
+        last[thread] = turn;
+    }
+    cardbox_boxes_free(found);
+    return count;
+}
+
+static PGresult *ask(PGconn *pg, const char *sql, const char *value)
+{
+    PGresult *result = PQexecParams(pg, sql, 1, NULL, &value, NULL, NULL, 0);
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    return result;
+}
+
+static void each_gets_its_own_answer(void **state)
+{
+    (void)state;
+    int turns = test_times(150, 30);
+    size_t count = 0;
+    job jobs[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        jobs[i] = (job){.number = i, .turns = turns};
+    start(jobs, THREADS);
+    finish(jobs, THREADS);
+    for (int i = 0; i < BOXES; i++)
+        count += check_box(boxes[i], turns);
+    assert_int_equal(count, THREADS * turns);
+
+    /* And they did share statements: rows of one transaction, to different boxes. */
+    PGconn *pg = PQconnectdb(test_dsn());
+    PGresult *shared = ask(pg,
+                           "SELECT count(*) > count(DISTINCT xmin::text) FROM cardbox.card_box_log "
+                           "WHERE tenant_id = $1 AND op = 'append'",
+                           "gather");
+    assert_string_equal(PQgetvalue(shared, 0, 0), "t");
+    PQclear(shared);
+    PQfinish(pg);
+}
+
+/* More of them than may send at once want the locked box; all the others go on. */
+static void a_lock_holds_up_its_box_alone(void **state)
+{
+    (void)state;
+    enum { STUCK = 4 };
+    cardbox_box_change change;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char locked[2][CARDBOX_UUID_SIZE];
+    int turns = test_times(50, 10);
+    job stuck[STUCK], others[THREADS - STUCK];
+    PGconn *pg = PQconnectdb(test_dsn());
+    PQclear(PQexec(pg, "BEGIN"));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        memcpy(locked[i], change.box_id, CARDBOX_UUID_SIZE);
+        PQclear(ask(pg,
+                    "SELECT FROM cardbox.card_boxes WHERE tenant_id = 'gather' AND box_id = $1 "
+                    "FOR UPDATE",
+                    locked[i]));
+    }
+    for (int i = 0; i < STUCK; i++)
+        stuck[i] = (job){.number = i, .turns = 2, .only = locked[i % 2]};
+    for (int i = STUCK; i < THREADS; i++)
+        others[i - STUCK] = (job){.number = i, .turns = turns};
+    start(stuck, STUCK);
+    start(others, THREADS - STUCK);
+    finish(others, THREADS - STUCK); /* with the lock still held: else this would end never */
+    assert_int_equal(check_box(locked[0], 2), 0);
+    PQclear(PQexec(pg, "COMMIT"));
+    PQfinish(pg);
+    finish(stuck, STUCK);
+    assert_int_equal(check_box(locked[0], 2) + check_box(locked[1], 2), 2 * STUCK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gets_its_own_answer),
+        cmocka_unit_test(a_lock_holds_up_its_box_alone),
+    };
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}
