@@ -85,3 +85,11 @@ bool view_is_id(view text, size_t max)
     }
     return view_is_utf8(text);
 }
+
+size_t view_cut(view text, size_t most)
+{
+    size_t len = text.len < most ? text.len : most;
+    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return len;
+}

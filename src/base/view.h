@@ -33,6 +33,9 @@ size_t view_utf8_step(view text);
 /* Whether all bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool view_is_utf8(view text);
 
+/* How many bytes of UTF-8 text fit `most` without cutting a character. */
+size_t view_cut(view text, size_t most);
+
 /* Whether text is a usable id: 1 to max bytes of UTF-8 without control characters (C0, DEL). */
 bool view_is_id(view text, size_t max);
 

@@ -58,8 +58,8 @@ static const bus_ability *named(const bus_call *call, cardbox_error *err)
     for (size_t i = 0; i < BUS_COUNT; i++)
         if (scan_string_is(token, view_of(BUS_ABILITIES[i].text->id)))
             return &BUS_ABILITIES[i];
-    error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s",
-              (int)(token.len < 80 ? token.len : 80), token.ptr);
+    error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s", (int)view_cut(token, 80),
+              token.ptr);
     return NULL;
 }
 

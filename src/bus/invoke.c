@@ -64,7 +64,8 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
         return status;
     const bus_ability *ability = bus_find(view_of(ability_id));
     if (ability == NULL)
-        return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.80s", ability_id);
+        return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s",
+                         (int)view_cut(view_of(ability_id), 80), ability_id);
     status = bus_begin(&call, ability, view_of(tenant), view_of(input), &memory, err);
     if (status == CARDBOX_OK)
         status = invoke(out, db, &call, err);

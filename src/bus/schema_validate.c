@@ -12,13 +12,9 @@ enum { SHOWN_MAX = 100 };
 
 static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at);
 
-/* A JSON text cut to what a message shows, never inside a character. */
 static int shown(view text)
 {
-    size_t len = text.len < SHOWN_MAX ? text.len : SHOWN_MAX;
-    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80)
-        len--;
-    return (int)len;
+    return (int)view_cut(text, SHOWN_MAX);
 }
 
 /* --- of any value --- */

@@ -59,7 +59,8 @@ static unsigned scope_of(route_scope scope)
                                       [SCOPE_READ] = TOKEN_READ,
                                       [SCOPE_WRITE] = TOKEN_WRITE,
                                       [SCOPE_TASKS] = TOKEN_TASKS,
-                                      [SCOPE_ADMIN] = TOKEN_ADMIN};
+                                      [SCOPE_ADMIN] = TOKEN_ADMIN,
+                                      [SCOPE_ABILITY] = 0};
     return SCOPES[scope];
 }
 
@@ -96,21 +97,20 @@ static void answer_undecided(request *r)
 static void answer_forbidden(request *r)
 {
     char hint[80];
-    snprintf(hint, sizeof(hint), "it needs the scope %s, for %s",
-             route_scope_name(r->match.route->scope),
+    snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
              is_of_project(r) ? "this project" : "all projects");
     fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
 }
 
 static bool is_good_for(const token *t, const request *r)
 {
-    return is_for_place(t, r) && (t->scopes & scope_of(r->match.route->scope)) != 0;
+    return is_for_place(t, r) && (t->scopes & scope_of(r->scope)) != 0;
 }
 
 bool auth_check(request *r, token_reader *tokens, const head *h)
 {
     shared *house = r->shared;
-    if (r->match.route->scope == SCOPE_OPEN)
+    if (r->scope == SCOPE_OPEN)
         return true;
     if (!auth_is_decided(house)) {
         answer_undecided(r);
@@ -137,7 +137,7 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
 bool auth_still_good(const request *r, token_reader *tokens)
 {
     shared *house = r->shared;
-    if (r->match.route->scope == SCOPE_OPEN || house->set->insecure_no_auth || !is_known(house))
+    if (r->scope == SCOPE_OPEN || house->set->insecure_no_auth || !is_known(house))
         return true;
     const token_list *list = board_read(house->tokens, tokens);
     if (r->token_id == 0)

@@ -35,6 +35,12 @@ static const struct {
     [FAULT_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_STOPPING] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
+    [FAULT_NO_ABILITY] = {404, "invalid_ability", NULL, NULL},
+    [FAULT_BAD_INPUT] = {422, "invalid_input", NULL, NULL},
+    [FAULT_ABILITY_NOT_FOUND] = {404, "error", NULL, NULL},
+    [FAULT_ABILITY_CONFLICT] = {409, "error", NULL, NULL},
+    [FAULT_ABILITY_GONE] = {410, "error", NULL, NULL},
+    [FAULT_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL},
 };
 
 /* Where the code alone says too little for operators. */
@@ -46,6 +52,9 @@ static const char *const REASONS[] = {
     [FAULT_TRANSFERS_FULL] = "transfers_full",
     [FAULT_CLIENT_LEFT] = "client_left",
     [FAULT_STOPPING] = "stopping",
+    [FAULT_ABILITY_NOT_FOUND] = "ability_not_found",
+    [FAULT_ABILITY_CONFLICT] = "ability_conflict",
+    [FAULT_ABILITY_GONE] = "ability_gone",
 };
 
 enum { FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };
@@ -153,6 +162,36 @@ void fault_answer_error(request *r, fault what, const cardbox_error *err)
     answer_detail(r, what, NULL, err->current_version, err->message);
 }
 
+static fault ability_fault(cardbox_status status)
+{
+    switch (status) {
+    case CARDBOX_INVALID:
+        return FAULT_BAD_INPUT;
+    case CARDBOX_NOT_FOUND:
+        return FAULT_ABILITY_NOT_FOUND;
+    case CARDBOX_CONFLICT:
+        return FAULT_ABILITY_CONFLICT;
+    case CARDBOX_GONE:
+        return FAULT_ABILITY_GONE;
+    case CARDBOX_INTERNAL:
+        return FAULT_ABILITY_UNKNOWN;
+    default:
+        return fault_of_status(status);
+    }
+}
+
+void fault_answer_ability(request *r, const cardbox_error *err)
+{
+    fault what = ability_fault(err->status);
+    buf *out = fault_begin(r, what, err->message);
+    buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
+    if (err->current_version > 0) {
+        buf_text(out, ",\"current_version\":");
+        buf_int(out, err->current_version);
+    }
+    fault_end(r, what);
+}
+
 void fault_answer_unfit(request *r, bool forbidden)
 {
     if (forbidden)
@@ -165,8 +204,9 @@ void fault_answer_unfit(request *r, bool forbidden)
 
 static void answer_internal(request *r)
 {
-    fault_answer(r, FAULT_INTERNAL, NULL, "internal error, request %.*s", (int)r->id.len,
-                 r->id.ptr);
+    bool ability = r->match.route != NULL && r->match.route->scope == SCOPE_ABILITY;
+    fault_answer(r, ability ? FAULT_ABILITY_UNKNOWN : FAULT_INTERNAL, NULL,
+                 "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
 void fault_answer_store(request *r, const cardbox_error *err)

@@ -28,7 +28,13 @@ typedef enum fault {
     FAULT_TRANSFERS_FULL,
     FAULT_CLIENT_LEFT,
     FAULT_STOPPING,
-    FAULT_TIMEOUT
+    FAULT_TIMEOUT,
+    FAULT_NO_ABILITY, /* the bus's own codes */
+    FAULT_BAD_INPUT,
+    FAULT_ABILITY_NOT_FOUND,
+    FAULT_ABILITY_CONFLICT,
+    FAULT_ABILITY_GONE,
+    FAULT_ABILITY_UNKNOWN /* our bug, in a call of an ability */
 } fault;
 
 /* The error_code, and what /metrics calls the reason. NULL: there is no such fault. */
@@ -48,6 +54,9 @@ fault fault_of_status(cardbox_status status);
 /* Answers an error whose message is for the client: of a check of what it sent, or of an outcome.
  * `what` is mostly fault_of_status(err->status). Carries current_version where there is one. */
 void fault_answer_error(request *r, fault what, const cardbox_error *err);
+
+/* The same of an ability: its code is `error`, and `reason` says which. */
+void fault_answer_ability(request *r, const cardbox_error *err);
 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);

@@ -29,6 +29,9 @@ void handle_fork_box(request *r);
 void handle_delete_box(request *r);
 void handle_box_log(request *r);
 void handle_box_context(request *r);
+void handle_list_abilities(request *r);
+void handle_ability(request *r);
+void handle_invoke(request *r);
 void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);
@@ -38,6 +41,10 @@ void handle_docs(request *r);
 void handle_ui(request *r);
 void handle_ui_file(request *r);
 void handle_ui_redirect(request *r);
+
+/* What a token must be good for: as the route says, or, where the ability in the path decides, as
+ * it does. One that does not exist may be asked for by who may read. */
+route_scope ability_scope(const request *r);
 
 /* A shape for what the request brings; shape_free it. */
 void handler_shape(request *r, shape *s);

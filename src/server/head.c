@@ -115,6 +115,16 @@ static void note_if_match(head *h, view value)
     h->if_match = once(h->if_match, value);
 }
 
+static void note_caller_id(head *h, view value)
+{
+    h->caller_id = once(h->caller_id, value);
+}
+
+static void note_call_id(head *h, view value)
+{
+    h->call_id = once(h->call_id, value);
+}
+
 static void note_none_match(head *h, view value)
 {
     (void)value;
@@ -138,6 +148,8 @@ static const struct {
     {"idempotency-key", note_idempotency_key},
     {"if-match", note_if_match},
     {"if-none-match", note_none_match},
+    {"x-caller-id", note_caller_id},
+    {"x-call-id", note_call_id},
 };
 
 void head_field(head *h, view name, view value)

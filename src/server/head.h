@@ -26,6 +26,8 @@ typedef struct head {
     view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     view if_match;        /* likewise */
     bool none_match;      /* there is an If-None-Match */
+    view caller_id;       /* X-Caller-Id; as idempotency_key */
+    view call_id;         /* X-Call-Id; likewise */
 } head;
 
 /* Takes one field into account. */
@@ -44,7 +46,8 @@ bool head_is_ndjson(const head *h);
  * nobody at the browser has asked for it. */
 bool head_is_foreign(const head *h);
 
-/* Whether an Idempotency-Key is one, or absent: 1 to 512 visible ASCII characters and blanks. */
+/* Whether an Idempotency-Key or its like is one, or absent: 1 to 512 visible ASCII characters and
+ * blanks. */
 bool head_is_key(view value);
 
 /* The version that an If-Match names: "<version>-..." gives it, * is any that exists and gives 0.

@@ -118,15 +118,19 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
 {
     const request *r = &x->request;
     char target[LOG_QUOTE_SIZE], trace[LOG_QUOTE_SIZE];
+    char caller[LOG_QUOTE_SIZE], call[LOG_QUOTE_SIZE];
     log_level level = level_of(x->http, r);
     if ((int)level > log_threshold)
         return;
     log_write(
         level, "request",
-        "method=%.16s path=%s status=%u ms=%lld token=%lld request=%.*s traceparent=%s complete=%s",
+        "method=%.16s path=%s status=%u ms=%lld token=%lld request=%.*s traceparent=%s caller=%s "
+        "call=%s complete=%s",
         r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
         r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
         (int)r->id.len, r->id.ptr, log_quote(trace, r->traceparent.ptr, r->traceparent.len),
+        log_quote(caller, r->caller_id.ptr, r->caller_id.len),
+        log_quote(call, r->call_id.ptr, r->call_id.len),
         how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 

@@ -6,6 +6,7 @@
 #include "cardbox/limits.h"
 #include "server/fault.h"
 #include "server/head.h"
+#include "server/handlers.h"
 #include "server/http_exchange.h"
 #include "server/http_frame.h"
 
@@ -64,6 +65,8 @@ static void set_ids(exchange *x, const head *h)
     r->traceparent = h->traceparent;
     r->idempotency_key = h->idempotency_key;
     r->if_match = h->if_match;
+    r->caller_id = h->caller_id;
+    r->call_id = h->call_id;
     r->id = h->request_id;
     if (r->id.ptr != NULL)
         return;
@@ -109,8 +112,10 @@ static bool check_path(request *r)
         return false;
     }
     route_find(&r->match, ROUTES, r->method, &r->path);
-    if (r->match.route != NULL)
+    if (r->match.route != NULL) {
+        r->scope = ability_scope(r);
         return true;
+    }
     if (!r->match.path_known) {
         fault_answer_unknown_path(r);
         return false;
@@ -121,9 +126,14 @@ static bool check_path(request *r)
     return false;
 }
 
+static bool changes(const request *r)
+{
+    return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS;
+}
+
 static bool check_writable(request *r)
 {
-    if (!r->shared->set->read_only || r->match.route->scope != SCOPE_WRITE)
+    if (!r->shared->set->read_only || !changes(r))
         return true;
     fault_answer(r, FAULT_FORBIDDEN, "send it to a server that runs without --read-only",
                  "this server only reads");
@@ -134,7 +144,7 @@ static bool check_conditions(request *r, const head *h)
 {
     const route *to = r->match.route;
     const char *ignored = NULL;
-    if (to->scope != SCOPE_WRITE)
+    if (!changes(r))
         return true;
     if (h->none_match)
         ignored = "If-None-Match";
@@ -146,7 +156,7 @@ static bool check_conditions(request *r, const head *h)
         return true;
     fault_answer(r, FAULT_BAD_REQUEST,
                  "boxes that are made take a box_id of yours, replaces If-Match, appends "
-                 "Idempotency-Key and expected_version",
+                 "Idempotency-Key and expected_version; abilities take all in their input",
                  "this operation does not take %s", ignored);
     return false;
 }
@@ -154,7 +164,7 @@ static bool check_conditions(request *r, const head *h)
 /* Any page in a browser on this machine may send requests to a server that asks for no token. */
 static bool check_origin(request *r, const head *h)
 {
-    if (r->match.route->scope != SCOPE_WRITE || !head_is_foreign(h))
+    if (!changes(r) || !head_is_foreign(h))
         return true;
     fault_answer(r, FAULT_FORBIDDEN, "send a token, or no Origin header",
                  "a page of another site may not write here");

@@ -82,9 +82,11 @@ typedef struct request {
     view query;
     url_path path;
     route_match match;
-    view id; /* X-Request-Id, the client's or ours */
+    route_scope scope; /* the route's, or of an ability its own */
+    view id;           /* X-Request-Id, the client's or ours */
     view traceparent;
     view idempotency_key, if_match; /* as head.h gives them */
+    view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     buf body;
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */

@@ -86,11 +86,9 @@ route_class route_class_of(const route *r)
 
 const char *route_scope_name(route_scope scope)
 {
-    static const char *const SCOPES[] = {[SCOPE_OPEN] = "open",
-                                         [SCOPE_READ] = "read",
-                                         [SCOPE_WRITE] = "write",
-                                         [SCOPE_TASKS] = "tasks",
-                                         [SCOPE_ADMIN] = "admin"};
+    static const char *const SCOPES[] = {
+        [SCOPE_OPEN] = "open",   [SCOPE_READ] = "read",   [SCOPE_WRITE] = "write",
+        [SCOPE_TASKS] = "tasks", [SCOPE_ADMIN] = "admin", [SCOPE_ABILITY] = "ability"};
     return SCOPES[scope];
 }
 

@@ -26,7 +26,8 @@ typedef enum route_scope {
     SCOPE_READ,
     SCOPE_WRITE,
     SCOPE_TASKS,
-    SCOPE_ADMIN
+    SCOPE_ADMIN,
+    SCOPE_ABILITY /* what the ability in the path needs: request_scope knows it */
 } route_scope;
 
 /* Which of the headers that make a change safe it takes, or may ignore since it is safe anyway. Any

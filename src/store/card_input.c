@@ -24,7 +24,7 @@ cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_
 /* As many bytes of a text as a message shows. */
 static int shown(view text)
 {
-    return text.len > 60 ? 60 : (int)text.len;
+    return (int)view_cut(text, 60);
 }
 
 cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err)

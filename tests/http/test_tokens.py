@@ -94,6 +94,8 @@ def routes():
         method, pattern, scope = line.split()
         box = BOXES["a"] if scope == "read" else "x"  # a write that is let through must change nothing
         path = pattern.replace("{project_id}", "a").replace("{box_id}", box)
+        # An ability that does not exist may be asked for by who may read.
+        scope = "read" if scope == "ability" else scope
         yield method, re.sub(r"\{\w+\}", "x", path), scope
 
 

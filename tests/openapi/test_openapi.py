@@ -85,7 +85,8 @@ def test_routes():
     for route, _, scope in routes:
         method, path = route.split()
         operation = document()["paths"][path][method.lower()]
-        security = [] if scope == "open" else [{"token": [scope]}, {}]
+        scopes = ["read", "write", "tasks"] if scope == "ability" else [scope]
+        security = [] if scope == "open" else [{"token": [name]} for name in scopes] + [{}]
         assert operation["security"] == security, f"{route}: security must be {security}"
         if scope != "open":
             assert {"401", "403"} <= set(operation["responses"]), f"{route} lacks 401 or 403"
@@ -180,6 +181,8 @@ EXPORT = "/projects/{project_id}/export"
 IMPORT = "/projects/{project_id}/import"
 ALL_CARDS = "/projects/{project_id}/cards"
 ALL_BOXES = "/projects/{project_id}/boxes"
+ABILITIES = "/projects/{project_id}/abilities"
+AN_ABILITY = ABILITIES + "/{ability_id}"
 A_CARD = "/projects/demo/cards/a"
 BOX_4 = "/projects/demo/boxes/" + BOX + "4"
 NO_BOX = "/projects/demo/boxes/" + BOX + "9"
@@ -264,6 +267,20 @@ REQUESTS = [
     ("DELETE", A_BOX, BOX_4, None, 200),
     ("DELETE", A_BOX, NO_BOX, None, 404),
     ("PUT", A_BOX, BOX_4, {"card_ids": ["c"]}, 410),
+    ("GET", ABILITIES, "/projects/demo/abilities", None, 200),
+    ("GET", ABILITIES, "/projects/demo/abilities?x=1", None, 422),
+    ("GET", AN_ABILITY, "/projects/demo/abilities/card:add", None, 200),
+    ("GET", AN_ABILITY, "/projects/demo/abilities/card:fly", None, 404),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {"card_id": "demo-003-tools"}, 200),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {"card_id": "no"}, 404),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/card:get", {}, 422),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/card:get?x=1", {}, 422),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/box:append",
+     {"box_id": BOX + "1", "card_ids": ["a"], "expected_version": 9}, 409),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/box:append",
+     {"box_id": BOX + "1", "card_ids": ["a"]}, 200),
+    ("POST", AN_ABILITY, "/projects/demo/abilities/box:replace",
+     {"box_id": BOX + "4", "card_ids": ["a"]}, 410),
     ("GET", "/healthz", "/healthz", None, 200),
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),

@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""The bus over HTTP: every ability on good, missing, wrong and extra input, held to the schemas that
+it promises; errors, scopes, tenants, and that nothing a client sends is a 500."""
+
+import json
+import os
+import random
+import sys
+import urllib.parse
+import uuid
+
+import jsonschema
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import LIGHT, Postgres, Server, cardbox, once
+
+JSON = {"Content-Type": "application/json"}
+NOWHERE = "01970000-0000-7000-8000-0000000000ff"
+HOSTILE = ["", " ", "\u0000", "\ud800", "a\u0001b", "x" * 513, "ü" * 300, "'; DROP TABLE cards", "%00",
+           "💥", NOWHERE.upper(), "null", "1e999"]
+
+
+@once
+def dsn():
+    return Postgres.shared().database()
+
+
+@once
+def server():
+    return Server(dsn())
+
+
+@once
+def described():
+    """Every ability as GET .../abilities/{id} shows it."""
+    listed = server().get("/projects/acme/abilities").json()["abilities"]
+    return {a["id"]: server().get(f"/projects/acme/abilities/{a['id']}").json() for a in listed}
+
+
+def call(ability, value, tenant="acme", expect=None, headers=None, at=None):
+    """Invokes; a value is sent as JSON, bytes as they are. What comes back has the promised form."""
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    path = f"/projects/{urllib.parse.quote(tenant, safe='')}/abilities/{ability}"
+    answer = (at or server()).request("POST", path, body, {**JSON, **(headers or {})})
+    assert answer.status == expect or expect is None, \
+        f"{ability} {body[:200]!r}: {answer.status} {answer.body[:500]!r}"
+    if answer.status == 200 and ability in described():
+        jsonschema.Draft202012Validator(described()[ability]["outputSchema"]).validate(answer.json())
+    return answer
+
+
+def ask(ability, value, **options):
+    return call(ability, value, expect=200, **options).json()
+
+
+def refused(ability, value, status, code, words, **options):
+    detail = call(ability, value, expect=status, **options).json()["detail"]
+    assert detail["error_code"] == code and words in detail["error_message"], detail
+    return detail
+
+
+def new_box(*ids, tenant="acme"):
+    return ask("box:create", {"card_ids": list(ids)}, tenant=tenant)["box_id"]
+
+
+def new_card(tenant="acme", **members):
+    return ask("card:add", {"content": "hello", **members}, tenant=tenant)["card_id"]
+
+
+# A good input for each, made when it is needed.
+GOOD = {
+    "bus:list": lambda: {},
+    "bus:abilities": lambda: {"moduleName": "card"},
+    "bus:schema": lambda: {"abilityId": "card:add"},
+    "bus:inspect": lambda: {"abilityId": "card:add"},
+    "card:get": lambda: {"card_id": new_card()},
+    "card:batch": lambda: {"card_ids": [new_card(), "not there", new_card()]},
+    "card:list": lambda: {"type": new_card(type="t") and "t", "meta": {"type": "t"}, "limit": 2,
+                          "created_after": "2020-01-01T00:00:00Z", "tool_call_ids": []},
+    "card:revisions": lambda: {"card_id": new_card(), "limit": 1},
+    "card:boxes": lambda: {"card_id": (lambda card: new_box(card) and card)(new_card())},
+    "card:add": lambda: {"card_id": str(uuid.uuid4()), "content": {"a": [1.50, None]},
+                         "metadata": {"k": 1}, "tool_calls": [{"id": "c"}], "role": "assistant",
+                         "created_at": "2025-01-02T03:04:05Z", "ttl_seconds": 2.0,
+                         "sealed": False, "strict": True, "restore": True},
+    "card:add_many": lambda: {"cards": [{"content": 1}, {"content": 2, "type": "x"}], "sealed": True},
+    "card:delete": lambda: {"card_id": new_card()},
+    "box:get": lambda: {"box_id": new_box("a", "b"), "at_length": 1},
+    "box:cards": lambda: {"box_id": new_box(new_card(), "not there"), "limit": 5},
+    "box:context": lambda: {"box_id": new_box(new_card(role="user")), "format": "openai",
+                            "repair": "on", "limit": 10},
+    "box:list": lambda: {"limit": new_box() and 1},
+    "box:log": lambda: {"box_id": new_box("a"), "limit": 1},
+    "box:create": lambda: {"box_id": str(uuid.uuid4()), "card_ids": ["a"], "parent_ids": [NOWHERE]},
+    "box:append": lambda: {"box_id": new_box(), "card_ids": ["a"], "expected_version": 1,
+                           "idempotency_key": "k"},
+    "box:replace": lambda: {"box_id": new_box("a"), "card_ids": [], "expected_version": 1},
+    "box:fork": lambda: {"box_id": new_box("a", "b"), "new_box_id": str(uuid.uuid4()), "at_length": 1},
+    "box:delete": lambda: {"box_id": new_box()},
+}
+
+
+def test_every_ability_has_an_example():
+    assert set(described()) == set(GOOD)
+
+
+def test_the_list_and_the_bus_agree():
+    modules = ask("bus:list", {})["modules"]
+    assert [m["name"] for m in modules][:3] == ["bus", "card", "box"], modules
+    seen = []
+    for module in modules:
+        abilities = ask("bus:abilities", {"moduleName": module["name"]})["abilities"]
+        assert len(abilities) == module["abilityCount"]
+        seen += [a["id"] for a in abilities]
+    assert seen == list(described())
+    for name, shown in described().items():
+        assert ask("bus:inspect", {"abilityId": name})["meta"] == shown
+        schemas = ask("bus:schema", {"abilityId": name})
+        assert schemas["inputSchema"] == shown["inputSchema"]
+        assert schemas["outputSchema"] == shown["outputSchema"]
+        assert f"{shown['moduleName']}:{shown['abilityName']}" == name
+
+
+def test_schemas_are_schemas():
+    for shown in described().values():
+        for name in ("inputSchema", "outputSchema"):
+            jsonschema.Draft7Validator.check_schema(shown[name])
+            jsonschema.Draft202012Validator.check_schema(shown[name])
+
+
+def test_good_input():
+    for name, good in GOOD.items():
+        value = good()
+        jsonschema.Draft202012Validator(described()[name]["inputSchema"]).validate(value)
+        ask(name, value)
+
+
+def test_missing_members():
+    for name, good in GOOD.items():
+        for member in described()[name]["inputSchema"].get("required", []):
+            value = good()
+            del value[member]
+            refused(name, value, 422, "invalid_input", f"/{member}: is missing")
+
+
+def test_extra_members():
+    for name, good in GOOD.items():
+        refused(name, {**good(), "surplus": 1}, 422, "invalid_input", "/surplus: is not known here")
+
+
+def test_wrong_members():
+    """Every member as another type; whatever jsonschema refuses is refused."""
+    for name, good in GOOD.items():
+        schema = described()[name]["inputSchema"]
+        for member in schema["properties"]:
+            value = good()
+            for wrong in (None, True, 1.5, -1, "", [1], {"a": 1}, "x" * 5000, [{}] * 3):
+                value[member] = wrong
+                if jsonschema.Draft202012Validator(schema).is_valid(value):
+                    continue
+                detail = refused(name, value, 422, "invalid_input", f"/{member}")
+                assert detail["reason"] == "invalid", detail
+
+
+def test_inputs_that_are_none():
+    for name in GOOD:
+        refused(name, b"[]", 422, "invalid_input", "expected \"object\", got array")
+        refused(name, b"{", 400, "bad_request", "not valid JSON at byte 1")
+        refused(name, b"{\"a\":" + b"[" * 300 + b"]" * 300 + b"}", 400, "bad_request", "nested")
+    assert call("bus:list", b"", expect=200).json()["modules"]
+    refused("card:get", b"", 422, "invalid_input", "/card_id: is missing")
+    refused("card:get", b'{"card_id":"a","card_id":"b"}', 422, "invalid_input", "more than once")
+
+
+def test_unknown_abilities():
+    for name in ("card:fly", "card", "%20", "x" * 300, "%F0%9F%92%A5" * 60):
+        detail = refused(name, {}, 404, "invalid_ability", "there is no ability")
+        assert "hint" in detail
+        assert server().get(f"/projects/acme/abilities/{name}").status == 404
+    refused("bus:inspect", {"abilityId": "card:fly"}, 404, "error", "there is no ability")
+
+
+def test_errors_of_abilities():
+    assert refused("card:get", {"card_id": "nothing"}, 404, "error", "card not found")["reason"] == "not_found"
+    refused("card:delete", {"card_id": "nothing"}, 404, "error", "card not found")
+    for name in ("box:get", "box:cards", "box:context", "box:log", "box:fork", "box:delete"):
+        refused(name, {"box_id": NOWHERE}, 404, "error", "box not found")
+    refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "never as it is asked")
+    box = new_box("a")
+    detail = refused("box:append", {"box_id": box, "card_ids": ["b"], "expected_version": 7}, 409,
+                     "error", "version")
+    assert detail["current_version"] == 1 and detail["reason"] == "conflict", detail
+    refused("box:create", {"box_id": box}, 409, "error", "")
+    sealed = new_card(sealed=True)
+    refused("card:delete", {"card_id": sealed}, 409, "error", "sealed")
+    refused("card:add", {"card_id": sealed, "content": "other"}, 409, "error", "")
+    gone = new_card()
+    ask("card:delete", {"card_id": gone})
+    refused("card:add", {"card_id": gone, "content": "hello"}, 410, "error", "")
+    assert ask("card:add", {"card_id": gone, "content": "hello", "restore": True})["outcome"] == "restored"
+
+
+def test_what_a_schema_cannot_say():
+    for value, words in (({"box_id": "x" * 36}, "expected a UUID"),
+                         ({"box_id": NOWHERE, "at_version": 1, "at_length": 1}, "give one of"),
+                         ({"box_id": NOWHERE, "at_time": "yesterday"}, "must be a time")):
+        refused("box:get", value, 422, "invalid_input", words)
+    refused("box:list", {"cursor": "nonsense"}, 422, "invalid_input", "cursor")
+    refused("box:log", {"box_id": NOWHERE, "cursor": "x"}, 422, "invalid_input", "cursor")
+    refused("box:append", {"box_id": NOWHERE, "card_ids": ["a", "b\n"]}, 422, "invalid_input", "/card_ids/1")
+    deep = b'{"cards":[{"content":1},{"content":' + b"[" * 130 + b"]" * 130 + b"}]}"
+    refused("card:add_many", deep, 413, "too_large", "/cards/1/content")
+    refused("card:add_many", b'{"cards":[{"content":1},{"content":1,"metadata":{"a":1e300}}]}', 422,
+            "invalid_input", "/cards/1/metadata")
+    refused("card:add", {"content": 1, "card_id": "ü" * 300}, 422, "invalid_input", "card_id")
+
+
+def test_same_as_the_endpoints():
+    card = new_card(metadata={"a": 1})
+    box = new_box(card, "not there")
+    def get(path):
+        return server().get(f"/projects/acme/{path}").json()
+    assert ask("card:get", {"card_id": card}) == get(f"cards/{card}")
+    assert ask("box:get", {"box_id": box}) == get(f"boxes/{box}")
+    assert ask("box:cards", {"box_id": box}) == {"cards": get(f"boxes/{box}/cards"), "missing": 1}
+    assert ask("box:log", {"box_id": box}) == get(f"boxes/{box}/log")
+    assert ask("card:boxes", {"card_id": card}) == get(f"cards/{card}/boxes")
+    assert ask("card:revisions", {"card_id": card}) == get(f"cards/{card}/revisions")
+    assert ask("box:list", {"limit": 2})["boxes"] == get("boxes?limit=2")["boxes"]
+    assert ask("card:list", {"limit": 2})["cards"] == get("cards?limit=2")["cards"]
+    context = ask("box:context", {"box_id": box, "format": "anthropic"})
+    assert context["messages"] == get(f"boxes/{box}/context?format=anthropic")["messages"]
+    batch = ask("card:batch", {"card_ids": [card, "x", card]})
+    assert batch == server().post("/projects/acme/cards/batch", {"card_ids": [card, "x", card]}).json()
+
+
+def test_pages():
+    for i in range(5):
+        new_card(tenant="pages", type="page", card_id=f"p{i}", content=i)
+    seen, cursor = [], {}
+    while True:
+        page = ask("card:list", {"type": "page", "limit": 2, **cursor}, tenant="pages")
+        seen += [card["card_id"] for card in page["cards"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert sorted(seen) == [f"p{i}" for i in range(5)], seen
+
+
+def test_contents_to_the_byte():
+    body = b'{"card_id":"exact","content":{"b": 1.10, "a":12345678901234567890123, "\\u0000":"\\ud800"}}'
+    assert call("card:add", body, expect=200)
+    answer = call("card:get", {"card_id": "exact"})
+    assert b'{"b": 1.10, "a":12345678901234567890123, "\\u0000":"\\ud800"}' in answer.body
+
+
+def test_append_is_repeated_safely():
+    box = new_box()
+    value = {"box_id": box, "card_ids": ["a"], "idempotency_key": "once"}
+    assert ask("box:append", value) == ask("box:append", value)
+    assert ask("box:get", {"box_id": box})["card_ids"] == ["a"]
+
+
+def test_tenants():
+    card, box = new_card(), new_box("a")
+    for name, value in (("card:get", {"card_id": card}), ("card:delete", {"card_id": card}),
+                        ("card:revisions", {"card_id": card}), ("box:get", {"box_id": box}),
+                        ("box:cards", {"box_id": box}), ("box:log", {"box_id": box}),
+                        ("box:context", {"box_id": box}), ("box:fork", {"box_id": box}),
+                        ("box:delete", {"box_id": box})):
+        refused(name, value, 404, "error", "not found", tenant="other")
+    assert ask("card:list", {}, tenant="other")["cards"] == []
+    assert ask("box:list", {}, tenant="other")["boxes"] == []
+    assert ask("card:boxes", {"card_id": "a"}, tenant="other")["boxes"] == []
+    assert ask("card:batch", {"card_ids": [card]}, tenant="other")["missing_ids"] == [card]
+
+
+def test_names_of_calls():
+    ask("bus:list", {}, headers={"X-Caller-Id": "agent 7", "X-Call-Id": "call-1"})
+    refused("bus:list", {}, 400, "bad_request", "X-Call-Id", headers={"X-Call-Id": "x" * 513})
+    refused("bus:list", {}, 400, "bad_request", "X-Call-Id", headers={"X-Caller-Id": ""})
+
+
+def test_headers_that_are_not_taken():
+    value = {"box_id": new_box(), "card_ids": ["a"]}
+    for name in ("Idempotency-Key", "If-Match", "If-None-Match"):
+        detail = refused("box:append", value, 400, "bad_request", name, headers={name: '"1-a"'})
+        assert "input" in detail["hint"]
+    ask("box:get", {"box_id": value["box_id"]}, headers={"Idempotency-Key": "of no use, and harmless"})
+
+
+def test_pages_of_other_sites_change_nothing():
+    foreign = {"Origin": "https://evil.example"}
+    refused("card:add", {"content": 1}, 403, "forbidden", "another site", headers=foreign)
+    ask("bus:list", {}, headers=foreign)
+
+
+def test_scopes():
+    """What a token may do through its endpoints it may do here, and nothing else."""
+    own = Postgres.shared().database()
+    def token(project, scopes):
+        made = cardbox("token", "create", "--dsn", own, "--name", f"{project} {scopes}",
+                       "--tenant", project, "--scope", scopes, "--json")
+        return {"Authorization": "Bearer " + json.loads(made.stdout)["token"]}
+    headers = {scope: token("acme", scope) for scope in ("read", "write", "tasks", "admin")}
+    elsewhere = token("other", "read,write,tasks")
+    guarded = Server(own)
+    try:
+        for name, shown in described().items():
+            needed, = shown["tags"]
+            for scope, header in headers.items():
+                answer = call(name, {"surplus": 1}, headers=header, at=guarded)
+                assert answer.status == (422 if scope == needed else 403), (name, scope, answer)
+                if answer.status == 403:
+                    assert f"scope {needed}" in answer.json()["detail"]["hint"], answer.body
+            assert call(name, {}, headers=elsewhere, at=guarded).status == 403
+            assert call(name, {}, at=guarded).status == 401
+    finally:
+        guarded.stop()
+
+
+def test_a_server_that_only_reads():
+    reader = Server(dsn(), "--read-only")
+    try:
+        for name, shown in described().items():
+            answer = call(name, {"surplus": 1}, at=reader)
+            assert answer.status == (422 if shown["tags"] == ["read"] else 403), (name, answer)
+    finally:
+        reader.stop()
+
+
+def some_value(schema, rng, depth=0):
+    """A value that a schema may allow, or nearly."""
+    kind = schema.get("type") or rng.choice(["string", "integer", "object", "array", "boolean", "null"])
+    kind = rng.choice(kind) if isinstance(kind, list) else kind
+    if "enum" in schema and rng.random() < 0.8:
+        return rng.choice(schema["enum"])
+    if kind == "string":
+        return rng.choice(HOSTILE + [NOWHERE, "2025-01-01T00:00:00Z", "a"])
+    if kind in ("integer", "number"):
+        return rng.choice([0, 1, -1, 2.0, 1.5, 500, 501, 2 ** 31, 2 ** 63, 2 ** 70, -2 ** 63 - 1, 1e300])
+    if kind == "array":
+        return [some_value(schema.get("items", {}), rng, depth + 1) for _ in range(rng.randrange(3))]
+    if kind == "object" and depth < 4:
+        named = {name: some_value(inner, rng, depth + 1)
+                 for name, inner in schema.get("properties", {}).items() if rng.random() < 0.6}
+        return named or {rng.choice(HOSTILE): "x"}
+    return rng.choice([True, False, None])
+
+
+def test_random_inputs():
+    rng = random.Random(7)
+    for name, shown in described().items():
+        schema = shown["inputSchema"]
+        validator = jsonschema.Draft202012Validator(schema)
+        for _ in range(20 if LIGHT else 120):
+            value = some_value(schema, rng)
+            for member in schema.get("required", []):
+                if isinstance(value, dict) and member not in value:
+                    value[member] = some_value(schema["properties"][member], rng, 1)
+            answer = call(name, value)
+            assert answer.status in (200, 404, 409, 410, 422), (name, value, answer.status, answer.body)
+            if not validator.is_valid(value):
+                assert answer.status == 422, (name, value, answer.body)
+
+
+if __name__ == "__main__":
+    cardbox_test.main(globals())
