@@ -210,7 +210,7 @@ def test_what_a_schema_cannot_say():
     refused("box:log", {"box_id": NOWHERE, "cursor": "x"}, 422, "invalid_input", "cursor")
     refused("box:append", {"box_id": NOWHERE, "card_ids": ["a", "b\n"]}, 422, "invalid_input", "/card_ids/1")
     deep = b'{"cards":[{"content":1},{"content":' + b"[" * 130 + b"]" * 130 + b"}]}"
-    refused("card:add_many", deep, 413, "too_large", "/cards/1/content")
+    refused("card:add_many", deep, 413, "too_large", "/cards/1: content")
     refused("card:add_many", b'{"cards":[{"content":1},{"content":1,"metadata":{"a":1e300}}]}', 422,
             "invalid_input", "/cards/1/metadata")
     refused("card:add", {"content": 1, "card_id": "ü" * 300}, 422, "invalid_input", "card_id")
