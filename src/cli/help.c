@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 /* Width of the overview's first column. */
-#define NAME_WIDTH 14
+#define NAME_WIDTH 21
 
 static void print_examples(FILE *out, const char *examples)
 {
@@ -41,10 +41,9 @@ static void print_overview(FILE *out)
     fprintf(out, "  %-*s  %s\n", NAME_WIDTH, "help COMMAND", "options and examples of a command");
     fputs("\nOptions go after the command. These mean the same wherever they are taken:\n"
           "  --dsn (or CARDBOX_DSN)          all but dev, session check, session convert\n"
-          "  --project (or CARDBOX_PROJECT)  import, export, card and box commands\n"
-          "  --json                          all but dev, export and session convert\n"
-          "  --limit                         what lists: card list, card boxes, card revisions,\n"
-          "                                  box list, box log\n"
+          "  --project (or CARDBOX_PROJECT)  import, export; what begins with card, box, session\n"
+          "  --json                          all but dev, export, session export and convert\n"
+          "  --limit                         what lists\n"
           "  --help                          all\n"
           "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
           out);

@@ -13,7 +13,8 @@
 enum {
     ROLE_COLUMNS = 9,
     GAP = 2,
-    TEXT_MAX = 1000,   /* columns, where nothing else cuts */
+    TEXT_MAX = 120,    /* columns, where no terminal cuts; */
+    ID_MAX = 1024,     /* ids are never cut */
     TOOLS_MAX = 30,    /* columns of the names of tools, */
     LABEL_MAX = 40,    /* and of a label */
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
@@ -227,7 +228,7 @@ static int add_who(drawing *d, const session_tree_entry *entry)
 
     buf_text(&d->line, "o ");
     if (d->id_columns > 0) {
-        int taken = add_styled(&d->line, entry->id, TEXT_MAX, STYLE_DIM);
+        int taken = add_styled(&d->line, entry->id, ID_MAX, STYLE_DIM);
         int room = taken > d->id_columns ? taken : d->id_columns;
 
         add_spaces(&d->line, room - taken + GAP);

@@ -7,7 +7,7 @@
 #include "cli/card_view.h"
 
 enum {
-    TEXT_KEPT = 4000, /* bytes of what an entry says, */
+    TEXT_KEPT = 1000, /* bytes of what an entry says, */
     NAMES_KEPT = 400  /* and of the names of tools */
 };
 

@@ -164,31 +164,33 @@ static const char *number_text(arena *memory, int64_t number)
     return arena_copy(memory, view_of(text));
 }
 
-/* Where the page behind a full one begins. */
-static const char *next_cursor(cardbox_entries *entries, cardbox_entry_list list)
+/* Where the page behind a full one begins, whose last row this is. */
+static const char *next_cursor(cardbox_entries *entries, cardbox_entry_list list,
+                               const session_node_row *last)
 {
-    size_t last = cardbox_entries_count(entries) - 1;
-    const cardbox_entry *entry = cardbox_entries_at(entries, last);
-
     if (list == CARDBOX_ENTRIES_LABELLED)
-        return entry->entry_id;
+        return arena_copy(entries_memory(entries), last->entry_id);
     return number_text(entries_memory(entries),
-                       list == CARDBOX_ENTRIES_LEAVES ? entry->children : entry->seq);
+                       list == CARDBOX_ENTRIES_LEAVES ? last->extra : last->seq);
 }
 
 static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
                                 int64_t limit, cardbox_error *err)
 {
+    entries_extra extra = list == CARDBOX_ENTRIES_BRANCH_POINTS ? EXTRA_CHILDREN : EXTRA_NOTHING;
     cardbox_entries *made = NULL;
+    session_node_row last;
     int count = rows_count(rows);
     cardbox_status status = entries_new(&made, rows, err);
 
     if (status != CARDBOX_OK)
         return status;
     for (int row = 0; row < count; row++)
-        entries_add(made, row, false);
-    if (count == limit)
-        entries_set_cursor(made, next_cursor(made, list));
+        entries_add(made, row, extra);
+    if (count == limit) {
+        session_node_read(&last, rows, count - 1);
+        entries_set_cursor(made, next_cursor(made, list, &last));
+    }
     return entries_finish(out, made, err);
 }
 
@@ -255,7 +257,7 @@ static cardbox_status take_path(cardbox_entries **out, store_rows *rows,
         return status;
     status = session_path_take(&path, rows, read, entries_memory(made), err);
     for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
-        entries_add(made, path.rows[i], false);
+        entries_add(made, path.rows[i], EXTRA_NOTHING);
     if (status == CARDBOX_OK)
         return entries_finish(out, made, err);
     cardbox_entries_free(made);
@@ -298,7 +300,7 @@ static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, cardbox
     for (int row = 0; row < rows_count(rows); row++) {
         session_node_read(&node, rows, row);
         if (node.extra != SESSION_DIFF_FOUND)
-            entries_add(made, row, true);
+            entries_add(made, row, EXTRA_SIDE);
     }
     status = session_diff_status(rows, err);
     if (status == CARDBOX_OK)

@@ -130,7 +130,7 @@ static const char *label_text(view label, arena *memory)
     return arena_copy(memory, text);
 }
 
-void entries_add(cardbox_entries *entries, int row, bool has_side)
+void entries_add(cardbox_entries *entries, int row, entries_extra extra)
 {
     session_node_row from;
 
@@ -147,8 +147,8 @@ void entries_add(cardbox_entries *entries, int row, bool has_side)
         .card_id = from.card_id.ptr,
         .size = (size_t)from.size,
         .json = from.text.ptr,
-        .children = has_side ? 0 : from.extra,
-        .side = has_side ? (int)from.extra : 0,
+        .children = extra == EXTRA_CHILDREN ? from.extra : 0,
+        .side = extra == EXTRA_SIDE ? (int)from.extra : 0,
     };
 }
 

@@ -18,8 +18,9 @@ cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_erro
 
 arena *entries_memory(cardbox_entries *entries);
 
-/* Adds the entry of a row; what is extra in it is a diff's side or a number of children. */
-void entries_add(cardbox_entries *entries, int row, bool has_side);
+/* Adds the entry of a row, and what the row's extra column says of it. */
+typedef enum entries_extra { EXTRA_NOTHING, EXTRA_CHILDREN, EXTRA_SIDE } entries_extra;
+void entries_add(cardbox_entries *entries, int row, entries_extra extra);
 
 /* `cursor` lives in the result's memory, or NULL. */
 void entries_set_cursor(cardbox_entries *entries, const char *cursor);

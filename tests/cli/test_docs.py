@@ -29,7 +29,7 @@ def help_of(program, *words):
 def subcommands():
     """The words of each subcommand, from the overview."""
     overview = re.search(r"^Commands:\n(.*?)\n\n", help_of("cardbox"), re.M | re.S).group(1)
-    for line in re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", overview, re.M):
+    for line in re.findall(r"^  ([a-z]+(?: [a-z-]+)?)  ", overview, re.M):
         yield line.split()
 
 
@@ -117,15 +117,16 @@ def test_common_options_are_where_the_overview_says():
     names = [" ".join(words) for words in subcommands()]
     taking = {option: {name for name in names if f"--{option} " in help_of("cardbox", *name.split())}
               for option in ("dsn", "project", "json", "limit")}
-    with_group = {name for name in names if name.split()[0] in ("card", "box")}
-    assert taking == {"dsn": set(names) - {"dev", "session check", "session convert"}, "project": {"import", "export"} | with_group,
-                      "json": set(names) - {"dev", "export", "session convert"}, "limit": {"card list", "card boxes", "card revisions", "box list",
-                                                                   "box log"}}
+    files = {"session check", "session convert"}  # they know no database
+    grouped = {name for name in names if name.split()[0] in ("card", "box", "session")} - files
+    lists = {"card list", "card boxes", "card revisions", "box list", "box log"} | {
+        f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
+    assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
+                      "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}
     overview = re.sub(" +", " ", help_of("cardbox"))
     for line in ("--dsn (or CARDBOX_DSN) all but dev, session check, session convert",
-                 "--project (or CARDBOX_PROJECT) import, export, card and box commands",
-                 "--json all but dev, export and session convert",
-                 "--limit what lists: card list, card boxes, card revisions,\n box list, box log"):
+                 "--project (or CARDBOX_PROJECT) import, export; what begins with card, box, session",
+                 "--json all but dev, export, session export and convert", "--limit what lists"):
         assert line in overview, line
 
 

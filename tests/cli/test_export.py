@@ -132,7 +132,7 @@ def test_file_appears_when_it_is_whole():
     folder = temp_dir()
     path = os.path.join(folder, "out.ndjson")
     done = cardbox("export", "--dsn", dsn, "--project", "p", path)
-    assert done.stdout == f"19 cards and 3 boxes in {path}\n" and done.stderr == ""
+    assert done.stdout == f"19 cards and 3 boxes of project p in {path}\n" and done.stderr == ""
     assert os.listdir(folder) == ["out.ndjson"]
     with open(path, "rb") as file:
         assert file.read() == export(dsn)

@@ -7,7 +7,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import cardbox, shared_file, temp_dir
+from cardbox_test import Postgres, cardbox, shared_file, temp_dir
+
+SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl")
+HEAD, SIDE, FORK = "5e550019", "5e550010", "5e55000a"
 
 
 def entry(name, parent, kind="user", **more):
@@ -96,6 +99,169 @@ def test_real_file():
     assert lines[2] == ": 1,014 more" and len(lines) == 5 and lines[4].endswith("(head)")
     whole = cardbox("session", "check", "--tree", "--all", path).stdout.splitlines()
     assert len(whole) == 1018 and all("-> read" in line for line in whole if line.endswith("read"))
+
+
+
+# --- the store ---
+
+
+def store():
+    """The environment of commands that work on a database of their own, which holds the sample."""
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    with open(SAMPLE, encoding="utf-8") as file:
+        entries = "".join(file.readlines()[1:])
+    cardbox("session", "append", "--create", "pi", "s-1", stdin=entries, env=env)
+    return env
+
+
+@cardbox_test.once
+def shared():
+    """The same for those that only read."""
+    return store()
+
+
+def objects(*arguments, env=None):
+    done = cardbox("session", *arguments, "--json", env=env or shared())
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def ids(*arguments, env=None):
+    return [entry["entry_id"] for entry in objects(*arguments, env=env)]
+
+
+def test_tree():
+    lines = cardbox("session", "tree", "s-1", env=shared()).stdout.splitlines()
+    assert lines[0] == "s-1   25 entries   2 leaves   Nightly backup of orders"
+    assert lines[1] == "o setting    model anthropic/claude-sonnet-4-5" and lines[3] == ": 6 more"
+    assert lines[4].endswith("[diagnosis]") and "Then make room." in lines[6] and lines[6].startswith("|-o user")
+    assert lines[12].startswith("`-o summary") and lines[-1].endswith("(head)")
+    assert lines[9].endswith("-> remove_files") and "(aborted)" in lines[9]
+    whole = cardbox("session", "tree", "--all", "--ids", "s-1", env=shared()).stdout.splitlines()
+    assert len(whole) == 26 and whole[1].startswith("o 5e550001  setting")
+    found = objects("tree", "s-1")
+    assert len(found) == 25 and found[1]["parent_id"] == found[0]["entry_id"] and "entry" not in found[0]
+
+
+def test_tree_of_many_pages():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    lines = [json.dumps(entry(f"e{i}", f"e{i - 1}" if i else None, content=f"number {i}")) for i in range(2500)]
+    for start in range(0, 2500, 900):
+        cardbox("session", "append", "--create", "plain", "long", stdin="\n".join(lines[start:start + 900]), env=env)
+    drawn = cardbox("session", "tree", "long", env=env).stdout.splitlines()
+    assert drawn[0] == "long   2,500 entries   1 leaf" and drawn[3] == ": 2,496 more", drawn
+    assert len(cardbox("session", "tree", "--all", "long", env=env).stdout.splitlines()) == 2501
+    assert len(objects("tree", "long", env=env)) == 2500
+    done = cardbox("session", "append", "long", stdin="\n".join(lines), env=env, check=False)
+    assert done.returncode == 1 and "in parts" in done.stderr
+
+
+def test_list_and_show():
+    session, = objects("list")
+    assert (session["session_id"], session["dialect"], session["entries"]) == ("s-1", "pi", 25)
+    assert session["name"] == "Nightly backup of orders" and session["head_entry_id"] == HEAD
+    table = cardbox("session", "list", env=shared()).stdout.splitlines()
+    assert table[1].split()[:3] == ["s-1", "pi", "25"] and table[1].endswith("orders")
+    shown, = objects("show", "s-1")
+    assert (shown["leaves"], shown["branch_points"], shown["max_depth"]) == (2, 1, 18)
+    assert "  branch points  1\n" in cardbox("session", "show", "s-1", env=shared()).stdout
+    assert cardbox("session", "list", "--project", "x", env=shared()).stderr == "no sessions in project x\n"
+
+
+def test_lists_of_entries():
+    assert ids("leaves", "s-1") == [SIDE, HEAD]
+    assert ids("branch-points", "s-1") == [FORK] and objects("branch-points", "s-1")[0]["children"] == 2
+    assert ids("children", "s-1", FORK) == ["5e55000b", "5e550011"] and ids("children", "s-1") == ["5e550001"]
+    assert sorted(ids("labels", "s-1")) == ["5e550009", "5e550015"]
+    path = objects("path", "s-1")
+    assert len(path) == 19 and path[-1]["entry_id"] == HEAD and path[-1]["entry"]["name"].startswith("Nightly")
+    assert ids("path", "s-1", SIDE, "--from", "14", "--limit", "1") == ["5e55000f"]
+    leaves = cardbox("session", "leaves", "s-1", env=shared()).stdout.splitlines()
+    assert leaves[0].split() == ["depth", "entry", "role"] and leaves[2].endswith("(head)"), leaves
+    first = cardbox("session", "leaves", "--limit", "1", "s-1", env=shared())
+    assert SIDE in first.stdout and first.stderr.startswith("further ones: --cursor ")
+    assert ids("leaves", "--limit", "1", "--cursor", first.stderr.split()[-1], "s-1") == [HEAD]
+
+
+def test_diff():
+    sides = [(row["side"], row["entry"]["entry_id"]) for row in objects("diff", "s-1", SIDE, "5e550012")]
+    assert sides[0] == ("both", FORK) and sides[1][0] == "a" and sides[-1] == ("b", "5e550012")
+    table = cardbox("session", "diff", "s-1", SIDE, "5e550012", env=shared()).stdout.splitlines()
+    assert table[0].split() == ["side", "depth", "entry", "role"] and len(table) == 10
+
+
+def test_context():
+    done = cardbox("session", "context", "s-1", env=shared())
+    roles = [message["role"] for message in json.loads(done.stdout)]
+    assert roles[:2] == ["user", "assistant"] and len(roles) == 15
+    assert "model anthropic/claude-sonnet-4-5, thinking low; messages: 15" in done.stderr
+    assert "synthetic_result  entry 5e550013  call call_6" in done.stderr
+    whole, = objects("context", "s-1", SIDE, "--format", "anthropic")
+    assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
+    raw, = objects("context", "s-1", SIDE, "--no-repair")
+    assert len(raw["messages"]) == whole["report"]["messages_before"]
+    assert objects("context", "s-1", SIDE, "--compare", HEAD)[0]["shared"] == 7
+    said = cardbox("session", "context", "s-1", HEAD, "--compare", HEAD, env=shared()).stdout
+    assert said == "the contexts are the same: 15 messages\n"
+    assert cardbox("session", "context", "--format", "xml", "s-1", env=shared(), check=False).returncode == 2
+
+
+def test_head_label_fork():
+    env = store()
+    assert cardbox("session", "head", "s-1", env=env).stdout.endswith(f"head {HEAD}\n")
+    assert objects("head", "s-1", SIDE, env=env)[0]["head_entry_id"] == SIDE
+    done = cardbox("session", "head", "s-1", FORK, "--expected", HEAD, env=env, check=False)
+    assert done.returncode == 1 and objects("head", "s-1", env=env)[0]["head_entry_id"] == SIDE
+    assert cardbox("session", "head", "s-1", "--expected", HEAD, env=env, check=False).returncode == 2
+    cardbox("session", "label", "s-1", SIDE, 'it "learnt"', env=env)
+    row = next(row for row in objects("labels", "s-1", env=env) if row["entry_id"] == SIDE)
+    assert row["label"] == 'it "learnt"'
+    tree = objects("tree", "s-1", env=env)
+    assert tree[-1]["type"] == "label" and tree[-1]["parent_id"] == SIDE
+    cardbox("session", "label", "s-1", SIDE, env=env)
+    assert SIDE not in ids("labels", "s-1", env=env)
+    assert cardbox("session", "label", "s-1", "nix", "x", env=env, check=False).returncode == 1
+    assert objects("fork", "s-1", FORK, "--new-id", "s-2", env=env) == [{"session_id": "s-2", "entries": 10}]
+    assert ids("leaves", "s-2", env=env) == [FORK]
+    done = cardbox("session", "fork", "s-1", "--new-id", "s-2", env=env, check=False)
+    assert done.returncode == 1 and "exists" in done.stderr, done
+
+
+def test_append():
+    env = store()
+    one = json.dumps(entry("n1", HEAD, content="more"))
+    first = objects("append", "--key", "k", "s-1", write([one.encode() + b"\n\n"]), env=env)
+    again = cardbox("session", "append", "--key", "k", "s-1", "--json", stdin=one, env=env).stdout
+    assert json.loads(again) == first[0]
+    for line, say in ((entry("n2", "nix", content="x"), "nix"), (entry("n1", HEAD, content="other"), "n1")):
+        done = cardbox("session", "append", "s-1", stdin=json.dumps(line), env=env, check=False)
+        assert done.returncode == 1 and say in done.stderr, done
+    done = cardbox("session", "append", "s-1", stdin="no JSON", env=env, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("cardbox session append: "), done
+    assert cardbox("session", "append", "nix", stdin=one, env=env, check=False).returncode == 1
+    assert cardbox("session", "append", "--create", "xml", "x", stdin=one, env=env, check=False).returncode == 2
+
+
+def test_export():
+    env = shared()
+    with open(SAMPLE, "rb") as file:
+        sample = file.read().splitlines(keepends=True)
+    whole = cardbox("session", "export", "s-1", env=env, binary=True).stdout.splitlines(keepends=True)
+    assert json.loads(whole[0])["id"] == "s-1" and whole[1:] == sample[1:]
+    path = os.path.join(temp_dir(), "branch.jsonl")
+    said = cardbox("session", "export", "--entry", FORK, "s-1", path, env=env).stdout
+    assert said.startswith(f"session s-1 in {path}, ")
+    with open(path, "rb") as file:
+        assert file.read().splitlines(keepends=True)[1:] == sample[1:11]
+    assert cardbox("session", "export", "nix", path, env=env, check=False).returncode == 1
+    assert os.path.exists(path)  # what is there stays
+
+
+def test_what_is_not_there():
+    for words in (["tree"], ["show"], ["path"], ["leaves"], ["children"], ["context"], ["head"], ["export"], ["fork"]):
+        done = cardbox("session", *words, "nix", env=shared(), check=False)
+        assert done.returncode == 1 and done.stdout == "" and "not found" in done.stderr, done
+    done = cardbox("session", "context", "s-1", "nix", env=shared(), check=False)
+    assert done.returncode == 1 and "nix" in done.stderr
 
 
 if __name__ == "__main__":

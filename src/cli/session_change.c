@@ -1,0 +1,463 @@
+/*
+ * session_change.c: `cardbox session fork`, `head`, `label` and `append`, over the public SDK.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+#include "base/isotime.h"
+#include "base/lines.h"
+#include "cli/card_view.h"
+#include "cli/commands.h"
+#include "cli/session_rows.h"
+
+/* Lines of one append, as the SDK has them. */
+#define LINES_MAX 1000
+
+/* Somebody else may write between our look at the head and the label behind it. */
+#define LABEL_ATTEMPTS 8
+
+/* --- fork --- */
+
+typedef struct fork_options {
+    cli_common common;
+    const char *new_id;
+} fork_options;
+
+static cli_exit run_fork(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"new_session_id", "--new-id"}, {0}};
+    const fork_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char made[CARDBOX_UUID_SIZE];
+    const char *id = options->new_id ? options->new_id : made;
+    buf line = BUF_INIT(1 << 16);
+    int64_t entries = 0;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    cardbox_uuid7(made);
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = cardbox_session_fork(&entries, db, options->common.project, arguments[0],
+                                  count > 1 ? arguments[1] : NULL, id, &err);
+    cardbox_close(db);
+    if (status != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    if (options->common.json) {
+        buf_text(&line, "{\"session_id\":");
+        buf_json_string(&line, view_of(id));
+        buf_printf(&line, ",\"entries\":%" PRId64 "}", entries);
+    } else {
+        buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries,
+                   entries == 1 ? "y" : "ies");
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+    return CLI_DONE;
+}
+
+static const opt_spec fork_specs[] = {
+    CLI_DSN(fork_options),
+    CLI_PROJECT(fork_options),
+    {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "ID",
+     "id of the fork (default: a new UUIDv7)", 0, 0},
+    CLI_JSON(fork_options),
+    CLI_OPTIONS_END,
+};
+
+static const fork_options fork_defaults = {0};
+
+const cli_command cli_session_fork = {
+    .name = "session fork",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "make a new session of the way to an entry, or to the head",
+    .examples = "session fork --project demo demo-session 5e55000a\n"
+                "session fork --project demo --new-id second-try demo-session",
+    .options = fork_specs,
+    .defaults = &fork_defaults,
+    .size = sizeof(fork_options),
+    .least = 1,
+    .most = 2,
+    .needs_project = true,
+    .run = run_fork,
+};
+
+/* --- head --- */
+
+typedef struct head_options {
+    cli_common common;
+    const char *expected;
+} head_options;
+
+static void print_head(const char *session, const char *head, int64_t version, bool json)
+{
+    buf line = BUF_INIT(1 << 16);
+
+    if (json) {
+        buf_text(&line, "{\"session_id\":");
+        buf_json_string(&line, view_of(session));
+        buf_text(&line, ",\"head_entry_id\":");
+        if (head != NULL)
+            buf_json_string(&line, view_of(head));
+        else
+            buf_text(&line, "null");
+        buf_printf(&line, ",\"version\":%" PRId64 "}", version);
+    } else {
+        buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
+                   head ? head : "nowhere: it is empty");
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cli_exit status = CLI_DONE;
+
+    if (cardbox_get_session(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
+        const cardbox_session *one = cardbox_sessions_at(found, 0);
+
+        print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
+    } else {
+        status = cli_failed(&err);
+    }
+    cardbox_sessions_free(found);
+    return status;
+}
+
+static cli_exit move_head(cardbox *db, const head_options *options, const char *session,
+                          const char *entry)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t version = 0;
+
+    if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
+                                  options->expected, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    print_head(session, entry, version, options->common.json);
+    return CLI_DONE;
+}
+
+static cli_exit run_head(const void *given, char **arguments, int count)
+{
+    const head_options *options = given;
+    cardbox *db = NULL;
+    cli_exit status;
+
+    if (count == 1 && options->expected != NULL) {
+        cli_error("--expected goes with an ENTRY to move the head to");
+        return CLI_USAGE;
+    }
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = count > 1 ? move_head(db, options, arguments[0], arguments[1])
+                       : show_head(db, options, arguments[0]);
+    cardbox_close(db);
+    return status;
+}
+
+static const opt_spec head_specs[] = {
+    CLI_DSN(head_options),
+    CLI_PROJECT(head_options),
+    {"expected", OPT_TEXT, offsetof(head_options, expected), NULL, "ENTRY",
+     "move it only if it is here now", 0, 0},
+    CLI_JSON(head_options),
+    CLI_OPTIONS_END,
+};
+
+static const head_options head_defaults = {0};
+
+const cli_command cli_session_head = {
+    .name = "session head",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "show where a session goes on, or move it to another entry",
+    .examples = "session head --project demo demo-session\n"
+                "session head --project demo --expected 5e550019 demo-session 5e550010",
+    .options = head_specs,
+    .defaults = &head_defaults,
+    .size = sizeof(head_options),
+    .least = 1,
+    .most = 2,
+    .needs_project = true,
+    .run = run_head,
+};
+
+/* --- label --- */
+
+typedef struct label_options {
+    cli_common common;
+} label_options;
+
+/* The line of a label; without one it takes the entry's label away. */
+static void add_label(buf *out, const char *parent, const char *target, const char *label)
+{
+    char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
+    struct timespec clock;
+    isotime time;
+
+    cardbox_uuid7(id);
+    clock_gettime(CLOCK_REALTIME, &clock);
+    isotime_from_micros(&time, (int64_t)clock.tv_sec * 1000000 + clock.tv_nsec / 1000);
+    isotime_format(now, &time);
+    buf_printf(out, "{\"type\":\"label\",\"id\":\"%s\",\"parentId\":", id);
+    if (parent != NULL)
+        buf_json_string(out, view_of(parent));
+    else
+        buf_text(out, "null");
+    buf_printf(out, ",\"timestamp\":\"%s\",\"targetId\":", now);
+    buf_json_string(out, view_of(target));
+    if (label != NULL && *label != '\0') {
+        buf_text(out, ",\"label\":");
+        buf_json_string(out, view_of(label));
+    }
+    buf_char(out, '}');
+}
+
+/* Puts the label behind the head, if nobody has moved it meanwhile. */
+static cardbox_status put_label(cardbox *db, const char *project, const char *session,
+                                const char *target, const char *label, int64_t *version,
+                                cardbox_error *err)
+{
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_sessions *found = NULL;
+    buf line = BUF_INIT(1 << 20);
+    const char *lines[1];
+    cardbox_status status = cardbox_get_session(&found, db, project, session, err);
+
+    if (status == CARDBOX_OK) {
+        const cardbox_session *now = cardbox_sessions_at(found, 0);
+
+        add_label(&line, now->head_entry_id, target, label);
+        lines[0] = buf_str(&line);
+        how.expected_version = now->version;
+        status = cardbox_session_append(version, db, project, session, lines, 1, &how, err);
+    }
+    cardbox_sessions_free(found);
+    buf_free(&line);
+    return status;
+}
+
+static cardbox_status check_target(cardbox *db, const char *project, const char *session,
+                                   const char *target, bool *found, cardbox_error *err)
+{
+    cardbox_entries *entries = NULL;
+    cardbox_status status =
+        cardbox_session_get_entries(&entries, db, project, session, &target, 1, err);
+
+    *found = cardbox_entries_count(entries) > 0;
+    cardbox_entries_free(entries);
+    return status;
+}
+
+static cli_exit run_label(const void *given, char **arguments, int count)
+{
+    const label_options *options = given;
+    const char *project = options->common.project, *label = count > 2 ? arguments[2] : NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    int64_t version = 0;
+    cardbox *db = NULL;
+    bool found = false;
+
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = check_target(db, project, arguments[0], arguments[1], &found, &err);
+    for (int i = 0; status == CARDBOX_OK && found && version == 0 && i < LABEL_ATTEMPTS; i++) {
+        status = put_label(db, project, arguments[0], arguments[1], label, &version, &err);
+        if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
+            status = CARDBOX_OK;
+    }
+    cardbox_close(db);
+    if (status != CARDBOX_OK)
+        return cli_failed(&err);
+    if (!found) {
+        cli_error("session %s has no entry %s", arguments[0], arguments[1]);
+        return CLI_FAILED;
+    }
+    if (options->common.json)
+        printf("{\"version\":%" PRId64 "}\n", version);
+    else
+        printf("entry %s   %s%s   version %" PRId64 "\n", arguments[1],
+               label ? "label " : "no label", label ? label : "", version);
+    return CLI_DONE;
+}
+
+static const opt_spec label_specs[] = {
+    CLI_DSN(label_options),
+    CLI_PROJECT(label_options),
+    CLI_JSON(label_options),
+    CLI_OPTIONS_END,
+};
+
+static const label_options label_defaults = {0};
+
+const cli_command cli_session_label = {
+    .name = "session label",
+    .arguments = "SESSION ENTRY [LABEL]",
+    .summary = "give an entry a label, or take it away",
+    .description = "A label is an entry of its own, behind the head, to which the head moves.",
+    .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
+                "session label --project demo demo-session 5e550010",
+    .options = label_specs,
+    .defaults = &label_defaults,
+    .size = sizeof(label_options),
+    .least = 2,
+    .most = 3,
+    .needs_project = true,
+    .run = run_label,
+};
+
+/* --- append --- */
+
+typedef struct append_options {
+    cli_common common;
+    const char *key;
+    const char *create;
+    long expected_version;
+} append_options;
+
+typedef struct append_input {
+    const char *lines[LINES_MAX];
+    size_t count;
+    arena memory;
+} append_input;
+
+static bool is_blank(view line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        if (strchr(" \t\r", line.ptr[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Reads the lines, blank ones left out. False: why not was said. */
+static bool read_entries(append_input *out, FILE *in, const char *name)
+{
+    line_reader *reader = arena_take(&out->memory, sizeof(*reader));
+    line_state state = LINE_READ;
+    view line;
+
+    if (reader == NULL) {
+        cli_nomem();
+        return false;
+    }
+    lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, in);
+    while (out->count < LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
+        if (!is_blank(line))
+            out->lines[out->count++] = arena_copy(&out->memory, line);
+    }
+    lines_free(reader);
+    if (state == LINE_FAILED)
+        cli_error("cannot read %s: %s", name, strerror(errno));
+    else if (state == LINE_TOO_LONG)
+        cli_error("%s: a line has over %u bytes", name, CARDBOX_CONTENT_MAX);
+    else if (state == LINE_READ)
+        cli_error("%s has %d lines or more: append them in parts", name, LINES_MAX);
+    else if (out->memory.failed)
+        cli_nomem();
+    else
+        return true;
+    return false;
+}
+
+static cardbox_status create_session(cardbox *db, const append_options *options,
+                                     const char *session, cardbox_error *err)
+{
+    cardbox_session_options how = CARDBOX_SESSION_OPTIONS_INIT;
+
+    if (options->create == NULL)
+        return CARDBOX_OK;
+    how.dialect = strcmp(options->create, "pi") == 0 ? CARDBOX_DIALECT_PI : CARDBOX_DIALECT_PLAIN;
+    return cardbox_session_create(NULL, db, options->common.project, session, &how, err);
+}
+
+static cli_exit append(const append_options *options, const char *session,
+                       const append_input *input)
+{
+    static const cli_origin origins[] = {{"key", "--key"}, {0}};
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t version = 0;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    how.key = options->key;
+    how.expected_version = options->expected_version;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = create_session(db, options, session, &err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_append(&version, db, options->common.project, session,
+                                        input->lines, input->count, &how, &err);
+    cardbox_close(db);
+    if (status != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    if (options->common.json)
+        printf("{\"entries\":%zu,\"version\":%" PRId64 "}\n", input->count, version);
+    else
+        printf("session %s   version %" PRId64 "   %zu entr%s given\n", session, version,
+               input->count, input->count == 1 ? "y" : "ies");
+    return CLI_DONE;
+}
+
+static cli_exit run_append(const void *given, char **arguments, int count)
+{
+    append_input input = {.memory = ARENA_INIT};
+    const append_options *options = given;
+    bool from_stdin = count == 1 || strcmp(arguments[1], "-") == 0;
+    cli_exit status = CLI_FAILED;
+    FILE *in;
+
+    if (options->create != NULL && strcmp(options->create, "pi") != 0 &&
+        strcmp(options->create, "plain") != 0) {
+        cli_error("--create must be pi or plain, not \"%s\"", options->create);
+        return CLI_USAGE;
+    }
+    in = from_stdin ? stdin : fopen(arguments[1], "re");
+    if (in == NULL) {
+        cli_error("cannot open %s: %s", arguments[1], strerror(errno));
+        return CLI_FAILED;
+    }
+    if (read_entries(&input, in, from_stdin ? "the standard input" : arguments[1]))
+        status = append(options, arguments[0], &input);
+    arena_reset(&input.memory);
+    if (!from_stdin)
+        fclose(in);
+    return status;
+}
+
+static const opt_spec append_specs[] = {
+    CLI_DSN(append_options),
+    CLI_PROJECT(append_options),
+    {"create", OPT_TEXT, offsetof(append_options, create), NULL, "DIALECT",
+     "make the session if it is missing: pi or plain", 0, 0},
+    {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
+     "append key: the same one appends once", 0, 0},
+    {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
+     "only if the session is at this version", 1, INT32_MAX},
+    CLI_JSON(append_options),
+    CLI_OPTIONS_END,
+};
+
+static const append_options append_defaults = {0};
+
+const cli_command cli_session_append = {
+    .name = "session append",
+    .arguments = "SESSION [FILE]",
+    .summary = "append entries, all or none",
+    .description =
+        "FILE, or the standard input, has one entry a line, each with an id and, unless it is a\n"
+        "root, a parentId. The head moves to the last one.",
+    .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
+                "session append --project demo --key turn-4 s-1 more.jsonl",
+    .options = append_specs,
+    .defaults = &append_defaults,
+    .size = sizeof(append_options),
+    .least = 1,
+    .most = 2,
+    .needs_project = true,
+    .run = run_append,
+};

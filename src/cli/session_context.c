@@ -1,0 +1,223 @@
+/*
+ * session_context.c: `cardbox session context`: the messages that a model gets at an entry, what
+ * was done so that its API takes them, and where two of them part. Over the public SDK.
+ */
+#include "base/scan.h"
+#include "cli/card_view.h"
+#include "cli/commands.h"
+#include "cli/session_rows.h"
+
+/* Repairs that are named; --json has all. */
+#define SHOWN 20
+
+typedef struct context_options {
+    cli_common common;
+    const char *format, *compare;
+    bool no_repair;
+} context_options;
+
+static bool read_format(cardbox_format *out, const char *name)
+{
+    static const char *const names[] = {[CARDBOX_FORMAT_OPENAI] = "openai",
+                                        [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
+                                        [CARDBOX_FORMAT_ENTRIES] = "entries"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = (cardbox_format)i;
+            return true;
+        }
+    }
+    cli_error("--format must be openai, anthropic or entries, not \"%s\"", name);
+    return false;
+}
+
+/* --- the report --- */
+
+static void add_member(buf *out, scan_value object, const char *name, const char *before)
+{
+    scan_value value = scan_find(object, name);
+
+    if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
+        return;
+    buf_text(out, before);
+    card_view_value(out, value);
+}
+
+static void say_repairs(scan_value repairs)
+{
+    scan_walk walk = scan_enter(repairs);
+    scan_value repair;
+    size_t count = 0;
+
+    while (repairs.kind == SCAN_ARRAY && scan_element(&walk, &repair)) {
+        buf line = BUF_INIT(1 << 16);
+
+        if (count++ >= SHOWN)
+            continue;
+        add_member(&line, repair, "repair", "  ");
+        add_member(&line, repair, "entry", "  entry ");
+        add_member(&line, repair, "call", "  call ");
+        cli_note("%s", buf_str(&line));
+        buf_free(&line);
+    }
+    if (count > SHOWN)
+        cli_note("  and %zu more: --json has them", count - SHOWN);
+}
+
+/* On stderr: stdout has what can be sent. */
+static void say_report(const char *json)
+{
+    scan_value report = scan_whole(view_of(json));
+    buf line = BUF_INIT(1 << 16);
+
+    add_member(&line, report, "leaf_id", "context of ");
+    add_member(&line, report, "provider", ": model ");
+    add_member(&line, report, "model", "/");
+    add_member(&line, report, "thinking_level", ", thinking ");
+    add_member(&line, report, "messages_after", "; messages: ");
+    add_member(&line, report, "messages_before", ", before repairs ");
+    cli_note("%s", buf_str(&line));
+    say_repairs(scan_find(report, "repairs"));
+    buf_free(&line);
+}
+
+/* --- one context --- */
+
+static void print_context(const cardbox_context *context, bool json)
+{
+    const char *messages = cardbox_context_json(context), *system = cardbox_context_system(context);
+
+    if (!json && system == NULL) {
+        puts(messages);
+    } else {
+        fputs("{", stdout);
+        if (system != NULL)
+            printf("\"system\":%s,", system);
+        printf("\"messages\":%s", messages);
+        if (json)
+            printf(",\"report\":%s", cardbox_context_report(context));
+        puts("}");
+    }
+    if (!json)
+        say_report(cardbox_context_report(context));
+}
+
+/* --- two contexts --- */
+
+static void add_side(buf *out, const char *name, const cardbox_context *context, const char *leaf)
+{
+    size_t count = cardbox_context_count(context);
+    char digest[33] = "";
+
+    if (count > 0 && cardbox_context_digest(digest, context, count - 1) != CARDBOX_OK)
+        digest[0] = '\0';
+    buf_printf(out, ",\"%s\":{\"entry_id\":", name);
+    if (leaf != NULL)
+        buf_json_string(out, view_of(leaf));
+    else
+        buf_text(out, "null");
+    buf_printf(out, ",\"messages\":%zu,\"digest\":\"%s\"}", count, digest);
+}
+
+static void print_difference(const cardbox_context *a, const char *a_leaf, const cardbox_context *b,
+                             const char *b_leaf, bool json)
+{
+    size_t shared = cardbox_context_difference(a, b);
+    size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
+    buf line = BUF_INIT(1 << 16);
+
+    if (json) {
+        buf_printf(&line, "{\"shared\":%zu", shared);
+        add_side(&line, "a", a, a_leaf);
+        add_side(&line, "b", b, b_leaf);
+        buf_char(&line, '}');
+    } else if (shared == a_count && shared == b_count) {
+        buf_printf(&line, "the contexts are the same: %zu messages", shared);
+    } else {
+        buf_printf(&line, "the first %zu messages are the same; then %s has %zu more, %s %zu",
+                   shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
+                   b_count - shared);
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+/* --- the command --- */
+
+static cli_exit build(cardbox *db, const context_options *options, const char *session,
+                      const char *leaf, cardbox_format format)
+{
+    const char *project = options->common.project;
+    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL, *other = NULL;
+    cardbox_status status;
+
+    how.format = format;
+    how.no_repair = options->no_repair;
+    status = cardbox_build_context_options(&context, db, project, session, leaf, &how, &err);
+    if (status == CARDBOX_OK && options->compare != NULL)
+        status = cardbox_build_context_options(&other, db, project, session, options->compare, &how,
+                                               &err);
+    if (status != CARDBOX_OK)
+        cli_failed(&err);
+    else if (other != NULL)
+        print_difference(context, leaf, other, options->compare, options->common.json);
+    else
+        print_context(context, options->common.json);
+    cardbox_context_free(other);
+    cardbox_context_free(context);
+    return status == CARDBOX_OK ? CLI_DONE : CLI_FAILED;
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const context_options *options = given;
+    cardbox_format format;
+    cardbox *db = NULL;
+    cli_exit status;
+
+    if (!read_format(&format, options->format))
+        return CLI_USAGE;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    status = build(db, options, arguments[0], count > 1 ? arguments[1] : NULL, format);
+    cardbox_close(db);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN(context_options),
+    CLI_PROJECT(context_options),
+    {"format", OPT_TEXT, offsetof(context_options, format), NULL, "FORMAT",
+     "openai (default), anthropic or entries", 0, 0},
+    {"no-repair", OPT_FLAG, offsetof(context_options, no_repair), NULL, NULL,
+     "leave calls and results as they are, paired or not", 0, 0},
+    {"compare", OPT_TEXT, offsetof(context_options, compare), NULL, "ENTRY",
+     "say how many messages this entry's context shares with it", 0, 0},
+    CLI_JSON(context_options),
+    CLI_OPTIONS_END,
+};
+
+static const context_options defaults = {.format = "openai"};
+
+const cli_command cli_session_context = {
+    .name = "session context",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "write the messages that a model gets at an entry, or at the head",
+    .description =
+        "On stdout the JSON array of messages, of anthropic an object with \"system\" where there\n"
+        "is one; on stderr the model, and what was repaired so that its API takes them. With\n"
+        "--json one object of both.",
+    .examples = "session context --project demo demo-session | jq '.[].role'\n"
+                "session context --project demo --format anthropic --json demo-session 5e550010\n"
+                "session context --project demo --compare 5e550010 demo-session",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(context_options),
+    .least = 1,
+    .most = 2,
+    .needs_project = true,
+    .run = run,
+};

@@ -1,0 +1,164 @@
+/*
+ * session_rows.c: makes rows and objects of what the SDK gives. Must not send anything.
+ */
+#include "cli/session_rows.h"
+
+#include <inttypes.h>
+#include "cli/card_view.h"
+
+const char *session_dialect_name(cardbox_dialect dialect)
+{
+    switch (dialect) {
+    case CARDBOX_DIALECT_PI:
+        return "pi";
+    case CARDBOX_DIALECT_PLAIN:
+        return "plain";
+    case CARDBOX_DIALECT_UNKNOWN:
+        break;
+    }
+    return NULL;
+}
+
+/* --- for programs --- */
+
+static void add_text(buf *out, const char *name, const char *text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (text == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, view_of(text));
+}
+
+static void add_json(buf *out, const char *name, const char *json)
+{
+    buf_printf(out, ",\"%s\":%s", name, json ? "" : "null");
+    buf_text(out, json);
+}
+
+void session_object(buf *out, const cardbox_session *session)
+{
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, view_of(session->session_id));
+    add_text(out, "dialect", session_dialect_name(session->dialect));
+    add_json(out, "name", session->name);
+    add_json(out, "header", session->header);
+    add_text(out, "forked_from", session->forked_from);
+    add_text(out, "head_entry_id", session->head_entry_id);
+    buf_printf(out, ",\"entries\":%" PRId64 ",\"version\":%" PRId64, session->entries,
+               session->version);
+    add_text(out, "created_at", session->created_at);
+    add_text(out, "updated_at", session->updated_at);
+}
+
+void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
+{
+    buf_text(out, "{\"entry_id\":");
+    buf_json_string(out, view_of(entry->entry_id));
+    add_text(out, "parent_id", entry->parent_id);
+    buf_printf(out, ",\"seq\":%" PRId64 ",\"depth\":%d", entry->seq, entry->depth);
+    add_text(out, "type", entry->type);
+    add_text(out, "role", entry->role);
+    add_text(out, "label", entry->label);
+    buf_printf(out, ",\"size\":%zu", entry->size);
+    add_text(out, "card_id", entry->card_id);
+    if (entry->missing_parent != NULL)
+        add_text(out, "missing_parent", entry->missing_parent);
+    if (entry->children > 0)
+        buf_printf(out, ",\"children\":%" PRId64, entry->children);
+    if (with_line && entry->json != NULL)
+        add_json(out, "entry", entry->json);
+    buf_char(out, '}');
+}
+
+bool session_entries_json(const cardbox_entries *entries, bool with_line)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+    bool fine = true;
+
+    for (size_t i = 0; fine && i < cardbox_entries_count(entries); i++) {
+        buf_reset(&line, 1 << 20);
+        session_entry_object(&line, cardbox_entries_at(entries, i), with_line);
+        fine = buf_ok(&line);
+        puts(buf_str(&line));
+    }
+    buf_free(&line);
+    return fine;
+}
+
+/* --- for people --- */
+
+void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory)
+{
+    view type = view_of(entry->type ? entry->type : "");
+
+    if (entry->json != NULL)
+        session_view_line(out, view_of(entry->json), type, memory);
+    else
+        *out = (session_words){
+            .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
+}
+
+static const char *side_of(const cardbox_entry *entry)
+{
+    static const char *const sides[] = {"both", "a", "b"};
+
+    return entry->side >= 0 && entry->side < 3 ? sides[entry->side] : "";
+}
+
+/* -> read, write  [good]  (head)  3 children */
+static void add_marks(table *rows, const cardbox_entry *entry, const session_words *words,
+                      bool is_head)
+{
+    buf marks = BUF_INIT(1 << 16);
+
+    if (words->tools.len > 0)
+        buf_printf(&marks, "-> %.*s ", (int)words->tools.len, words->tools.ptr);
+    if (entry->label != NULL)
+        buf_printf(&marks, "[%s] ", entry->label);
+    if (entry->children > 0)
+        buf_printf(&marks, "%" PRId64 " children ", entry->children);
+    if (entry->missing_parent != NULL)
+        buf_text(&marks, "(its parent is not there) ");
+    if (is_head)
+        buf_text(&marks, "(head) ");
+    table_add(rows, (view){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
+    buf_free(&marks);
+}
+
+static void add_row(table *rows, const cardbox_entry *entry, const char *head, bool sides)
+{
+    arena memory = ARENA_INIT;
+    session_words words;
+    char role[16];
+
+    session_entry_says(&words, entry, &memory);
+    snprintf(role, sizeof(role), "%.*s", (int)words.role.len, words.role.ptr);
+    table_text(rows, sides ? side_of(entry) : NULL);
+    table_int(rows, entry->depth);
+    table_text(rows, entry->entry_id);
+    table_add(rows, words.role, card_view_style(strcmp(role, "result") == 0 ? "tool" : role));
+    table_add(rows, words.text, STYLE_PLAIN);
+    add_marks(rows, entry, &words, head != NULL && strcmp(head, entry->entry_id) == 0);
+    rows->failed = rows->failed || memory.failed;
+    arena_reset(&memory);
+}
+
+bool session_entries_table(const cardbox_entries *entries, const char *head)
+{
+    static const table_column columns[] = {{"side", TABLE_LEFT},  {"depth", TABLE_RIGHT},
+                                           {"entry", TABLE_LEFT}, {"role", TABLE_LEFT},
+                                           {"", TABLE_FLEXIBLE},  {"", TABLE_LEFT}};
+    size_t count = cardbox_entries_count(entries);
+    bool sides = false, printed;
+    table rows;
+
+    table_init(&rows, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < count; i++)
+        sides = sides || cardbox_entries_at(entries, i)->side != 0;
+    for (size_t i = 0; i < count; i++)
+        add_row(&rows, cardbox_entries_at(entries, i), head, sides);
+    printed = count == 0 || table_print(stdout, &rows, 2, term_width());
+    table_free(&rows);
+    return printed;
+}

@@ -1,0 +1,71 @@
+/*
+ * target.c: opens, writes, renames. What is there and no plain file (a pipe, /dev/null) is written
+ * to as it is.
+ */
+#include "cli/target.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli/cli.h"
+
+cli_target target_of(const char *name)
+{
+    bool to_file = name != NULL && strcmp(name, "-") != 0;
+
+    return (cli_target){.name = to_file ? name : NULL, .partial = BUF_INIT(FILENAME_MAX)};
+}
+
+bool target_open(cli_target *target)
+{
+    struct stat about;
+
+    target->out = stdout;
+    if (target->name == NULL)
+        return true;
+    if (stat(target->name, &about) != 0 || S_ISREG(about.st_mode))
+        buf_printf(&target->partial, "%s.partial", target->name);
+    target->out = fopen(target->partial.len > 0 ? buf_str(&target->partial) : target->name, "we");
+    if (target->out != NULL)
+        return true;
+    cli_error("cannot write %s: %s", target->name, strerror(errno));
+    return false;
+}
+
+bool target_write(cli_target *target, view bytes)
+{
+    if (fwrite(bytes.ptr, 1, bytes.len, target->out) == bytes.len)
+        return true;
+    target->failure = errno;
+    return false;
+}
+
+/* Closes the file, and gives it its name. */
+static bool finish_file(cli_target *target, bool whole)
+{
+    bool renamed = true;
+
+    if (target->out != NULL && fclose(target->out) != 0 && target->failure == 0)
+        target->failure = errno;
+    whole = whole && target->failure == 0;
+    if (target->partial.len == 0)
+        return whole;
+    if (whole)
+        renamed = rename(buf_str(&target->partial), target->name) == 0;
+    if (!renamed)
+        target->failure = errno;
+    if (!whole || !renamed)
+        remove(buf_str(&target->partial));
+    return whole && renamed;
+}
+
+bool target_close(cli_target *target, bool whole)
+{
+    whole = whole && target->failure == 0;
+    if (target->out != stdout && target->out != NULL)
+        whole = finish_file(target, whole);
+    if (target->failure != 0 && target->name != NULL)
+        cli_error("cannot write %s: %s", target->name, strerror(target->failure));
+    buf_free(&target->partial);
+    return whole;
+}
