@@ -44,7 +44,7 @@ typedef struct cardbox_box_options {
  * @param tenant   the tenant
  * @param options  NULL: an empty box with a new id
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_CONFLICT if options->box_id exists, or existed and was deleted;
+ * @return CARDBOX_OK; CARDBOX_CONFLICT if options->box_id exists; CARDBOX_GONE if it was deleted;
  *         CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. Not retried after a lost
  *         connection: use cardbox_ensure_box for that
  *

@@ -1,4 +1,6 @@
--- Forks a box.
+-- Forks a box. Where there is a box of the new id, what is said is where that one stands.
 -- $1 text tenant, $2 uuid box, $3 uuid new box, $4 int8 at version or NULL, $5 int8 at length or NULL
-SELECT c.outcome, c.version, c.length
+SELECT CASE WHEN b.deleted_at IS NULL THEN c.outcome ELSE 7 END, coalesce(b.version, c.version),
+       coalesce(b.length, c.length)
   FROM cardbox.fork_box($1::text, $2::uuid, $3::uuid, $4::int8, $5::int8) AS c
+  LEFT JOIN cardbox.card_boxes b ON c.outcome = 6 AND b.tenant_id = $1::text AND b.box_id = $3::uuid

@@ -7,15 +7,14 @@
 #include "store/errors.h"
 #include "store/list_json.h"
 
-/* The one row of a change; `created`: of a box that was to be new. */
-static cardbox_status render_change(const uuid16 *box, bool created, const store_rows *rows,
-                                    buf *out, cardbox_error *err)
+/* The one row of a change. */
+static cardbox_status render_change(const uuid16 *box, const store_rows *rows, buf *out,
+                                    cardbox_error *err)
 {
     box_change change = {.outcome = 0};
     if (rows_count(rows) > 0)
         box_change_read(&change, rows, 0, 0);
-    cardbox_status status =
-        created ? box_created_status(&change, err) : box_change_status(&change, err);
+    cardbox_status status = box_change_status(&change, err);
     if (status == CARDBOX_OK)
         list_json_change(out, box, &change);
     return status;
@@ -45,7 +44,7 @@ BUS_BUILDS(box_create)
 BUS_RENDERS(box_create)
 {
     const box_create *create = call->plan;
-    return render_change(&create->box_id, true, rows, out, err);
+    return render_change(&create->box_id, rows, out, err);
 }
 
 /* --- append --- */
@@ -73,7 +72,7 @@ BUS_BUILDS(box_append)
 BUS_RENDERS(box_append)
 {
     const box_append *append = call->plan;
-    return render_change(&append->box_id, false, rows, out, err);
+    return render_change(&append->box_id, rows, out, err);
 }
 
 /* --- replace --- */
@@ -100,7 +99,7 @@ BUS_BUILDS(box_replace)
 BUS_RENDERS(box_replace)
 {
     const box_save *save = call->plan;
-    return render_change(&save->box_id, false, rows, out, err);
+    return render_change(&save->box_id, rows, out, err);
 }
 
 /* --- fork --- */
@@ -130,7 +129,7 @@ BUS_BUILDS(box_fork)
 BUS_RENDERS(box_fork)
 {
     const box_fork *fork = call->plan;
-    return render_change(&fork->new_box_id, false, rows, out, err);
+    return render_change(&fork->new_box_id, rows, out, err);
 }
 
 /* --- delete --- */

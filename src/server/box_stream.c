@@ -51,10 +51,11 @@ static void render_more(request *r, const join_rows *found)
     s->at = 0;
     if (!box_view_open(&box, found, 0, &memory))
         out->failure = BUF_NOMEM;
-    else if (box.exists && is_same(s, &box.head) && box.head.before > s->read.skip)
+    else if (box.exists && is_same(s, &box.head) && box_view_reaches(&box))
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* It was deleted, or made again since: nothing was added, and the stream breaks off. */
+    /* It was deleted or made again since, or the log says that it has more ids than there are, as a
+     * worker may have written: nothing was added, and the stream breaks off. */
     if (buf_ok(out) && out->len > 0)
         request_move(r, REQUEST_SENDING);
     else

@@ -77,7 +77,7 @@ static void render_create(request *r, const join_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
     read_alone(&change, found);
-    cardbox_status status = box_created_status(&change, &err);
+    cardbox_status status = box_change_status(&change, &err);
     if (status == CARDBOX_OK)
         answer_change(r, &create->box_id, &change);
     else

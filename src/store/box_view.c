@@ -120,6 +120,12 @@ void box_view_start(buf *out, const uuid16 *id)
     buf_text(out, "\",\"card_ids\":[");
 }
 
+bool box_view_reaches(const box_view *box)
+{
+    return box->run_count > 0 && box->head.before > box->head.first &&
+           box->runs[box->run_count - 1].pos + RUN_MAX > box->head.first;
+}
+
 void box_view_ids(buf *out, const box_view *box)
 {
     if (box->head.first > 0)

@@ -149,7 +149,7 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
     take_failure(&p, &ids);
     take_failure(&p, &parents);
     return run_change(out, db, STATEMENT_box_create, &p, may_exist ? RUN_AGAIN : RUN_ONCE, &box,
-                      may_exist ? box_change_status : box_created_status, err);
+                      box_change_status, err);
 }
 
 cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const char *tenant,

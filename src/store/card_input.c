@@ -55,6 +55,10 @@ void card_input_free(card_input *input)
     buf_free(&input->merged);
 }
 
+/* Bytes of a metadata member that is an index key, as it is spelled: what is shorter fits an index
+ * page beside its tenant and its card's id. */
+enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
+
 /* JSON text from a caller, of a size and kind. SCAN_NONE: of any kind. */
 static cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
                                  unsigned *flags, cardbox_error *err)
@@ -136,6 +140,17 @@ static cardbox_status merge_member(buf *out, scan_value metadata, const char *na
                      shown(value), value.ptr, shown(there.text), there.text.ptr);
 }
 
+/* What metadata itself says there is an index key: one that is too long would fail the statement of
+ * its neighbours too. */
+static cardbox_status check_key_member(scan_value metadata, const char *name, cardbox_error *err)
+{
+    scan_value there = scan_find(metadata, name);
+    if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s in the metadata must be up to %d bytes of JSON",
+                     name, MEMBER_TEXT_MAX);
+}
+
 /* The members of metadata itself, as they came. */
 static void merge_rest(buf *out, scan_value metadata)
 {
@@ -177,6 +192,8 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         *member = members[i].name;
         status = merge_member(&out->merged, given, *member, members[i].value, err);
+        if (status == CARDBOX_OK)
+            status = check_key_member(given, *member, err);
         if (status != CARDBOX_OK)
             return status;
     }

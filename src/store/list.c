@@ -34,12 +34,16 @@ static view read_micros(view text, int64_t *micros)
     const view bad = {NULL, 0};
     bool negative = text.len > 0 && text.ptr[0] == '-';
     size_t at = negative ? 1 : 0, first = at;
-    int64_t value = 0;
-    while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9' && at - first < 18)
-        value = value * 10 + (text.ptr[at++] - '0');
+    uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
+    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++) {
+        uint64_t digit = (uint64_t)(text.ptr[at] - '0');
+        if (value > (most - digit) / 10)
+            return bad;
+        value = value * 10 + digit;
+    }
     if (at == first || at == text.len || text.ptr[at] != '.')
         return bad;
-    *micros = negative ? -value : value;
+    *micros = negative ? (int64_t)(0 - value) : (int64_t)value;
     return (view){text.ptr + at + 1, text.len - at - 1};
 }
 

@@ -171,14 +171,15 @@ static const struct {
     box_outcome outcome;
     cardbox_status status;
     const char *message;
+    const char *at; /* before the version, where it is known; NULL: that does not matter */
 } FAILURES[] = {
-    {BOX_NONE, CARDBOX_NOT_FOUND, "box not found"},
-    {BOX_WRONG_VERSION, CARDBOX_CONFLICT, "the box has changed: it is at version"},
-    {BOX_KEY_REUSED, CARDBOX_CONFLICT,
-     "the append key was used for other ids: the box is at version"},
-    {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists: it is at version"},
-    {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id. It was at version"},
-    {BOX_NO_SUCH_MOMENT, CARDBOX_NOT_FOUND, "the box never had this version or length"},
+    {BOX_NONE, CARDBOX_NOT_FOUND, "box not found", NULL},
+    {BOX_WRONG_VERSION, CARDBOX_CONFLICT, "the box has changed", ": it is at version"},
+    {BOX_KEY_REUSED, CARDBOX_CONFLICT, "the append key was used for other ids",
+     ": the box is at version"},
+    {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists", ": it is at version"},
+    {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id", ". It was at version"},
+    {BOX_NO_SUCH_MOMENT, CARDBOX_NOT_FOUND, "the box never had this version or length", NULL},
 };
 
 cardbox_status box_change_status(const box_change *change, cardbox_error *err)
@@ -188,8 +189,9 @@ cardbox_status box_change_status(const box_change *change, cardbox_error *err)
     for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++) {
         if (FAILURES[i].outcome != change->outcome)
             continue;
-        if (change->version > 0)
-            error_set(err, FAILURES[i].status, "%s %" PRId64, FAILURES[i].message, change->version);
+        if (change->version > 0 && FAILURES[i].at != NULL)
+            error_set(err, FAILURES[i].status, "%s%s %" PRId64, FAILURES[i].message, FAILURES[i].at,
+                      change->version);
         else
             error_set(err, FAILURES[i].status, "%s", FAILURES[i].message);
         if (err != NULL && FAILURES[i].status == CARDBOX_CONFLICT)
@@ -198,14 +200,4 @@ cardbox_status box_change_status(const box_change *change, cardbox_error *err)
     }
     return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d",
                      (int)change->outcome);
-}
-
-cardbox_status box_created_status(const box_change *change, cardbox_error *err)
-{
-    cardbox_status status = box_change_status(change, err);
-    if (status != CARDBOX_GONE)
-        return status;
-    if (err != NULL)
-        err->status = CARDBOX_CONFLICT;
-    return CARDBOX_CONFLICT;
 }

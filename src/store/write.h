@@ -109,7 +109,4 @@ void box_change_read(box_change *out, const store_rows *rows, int row, int first
  * conflict. */
 cardbox_status box_change_status(const box_change *change, cardbox_error *err);
 
-/* The same for a box that was to be new: an id that is taken is a conflict, whoever holds it. */
-cardbox_status box_created_status(const box_change *change, cardbox_error *err);
-
 #endif

@@ -120,6 +120,27 @@ def test_large_reads_at_once():
         assert some.status == 200 and len(some.body) > 12_000_000
 
 
+def test_lines_end_with_cr_lf():
+    """Where another program on the way could see other lines there is no request."""
+    with serving() as server:
+        for lines in (b"\nHost: x\n\n", b"\r\nHost: x\nX: y\r\n\r\n", b"\r\nHost: x\r\nX: y\n\n",
+                      b"\r\nHost: x\r\nX: a\rY: b\r\n\r\n", b"\r\nHost: x\r\nX: a\r\r\n\r\n"):
+            answer, = parse_responses(server.raw(b"GET /healthz HTTP/1.1" + lines))
+            check_error(answer, 400, "bad_request")
+            assert answer.header("Connection") == "close", answer
+
+
+def test_many_parameters():
+    """As many as a request line can hold are read, and told apart."""
+    with serving() as server, server.client() as client:
+        for count in (300, 3000):
+            query = "&".join(["a=1"] * count)
+            answer = client.request("GET", f"/projects/p/cards?{query}")
+            assert answer.status == 422 and answer.json()["detail"][0]["loc"] == ["query", "a"], answer
+            assert client.request("GET", f"{CARD}?{query}").status == 200
+        assert client.connection.sock is not None
+
+
 def test_body_limit():
     with serving("--body-max", "10K") as server:
         fits = json.dumps({"card_ids": ["a"], "x": "y" * 9000})

@@ -136,6 +136,17 @@ def test_cards_of_one_moment():
         assert [card["card_id"] for card in rows] == ["\u00e9", "z", "b", "a/%"]
 
 
+def test_cards_of_the_ends_of_time():
+    """Cursors lead on behind them, whatever time a worker's own SQL has given its cards."""
+    moments = ["infinity", "294276-12-31 23:59:59.999999+00", "40000-01-01", "2020-01-01", "4000-01-01 BC",
+               "-infinity"]
+    for number, moment in enumerate(moments):
+        Postgres.shared().psql(dsn(), "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
+                                      f" VALUES ('ends', 'c{number}', '1', '{moment}')")
+    found = [card["card_id"] for card in pages(url("ends", "cards"), "cards", 1)]
+    assert found == [f"c{number}" for number in range(len(moments))], found
+
+
 def test_faults_of_a_list():
     path = listed()
     faults(path, ("extra_forbidden", ["query", "typ"]), typ="x")

@@ -82,7 +82,7 @@ def scene():
                                 " WHERE name = 'expired'")
     secrets["revoked"] = make(dsn, "revoked", "--all-tenants", *every)
     cardbox("token", "revoke", "--dsn", dsn, "revoked")
-    server = Server(dsn, "--access-log")
+    server = Server(dsn, "--access-log", "--project-transfers-max", "4")
     eventually(lambda: server.get("/readyz").status == 200)
     return dsn, server, secrets
 

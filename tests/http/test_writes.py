@@ -313,7 +313,7 @@ def test_create_a_box():
     detail = refused("POST", url("boxes", "boxes"), {"box_id": wanted}, 409, "conflict", "exists")
     assert detail["current_version"] == 1
     send("DELETE", url("boxes", "boxes", wanted))
-    refused("POST", url("boxes", "boxes"), {"box_id": wanted}, 409, "conflict", "deleted")
+    refused("POST", url("boxes", "boxes"), {"box_id": wanted}, 410, "gone", "deleted")
 
 
 def test_append():
@@ -448,7 +448,9 @@ def test_fork():
     assert send("POST", path, {"at_length": 0})["length"] == 0
     assert send("POST", path, {"at_length": 3})["length"] == 3
     faults("POST", path, {"at_length": 3, "at_version": 1}, ("value_error", ["body"]))
-    refused("POST", path, {"box_id": wanted}, 409, "conflict", "exists")
+    detail = refused("POST", path, {"box_id": wanted}, 409, "conflict",
+                     "the box exists: it is at version 1")
+    assert detail["current_version"] == 1
     refused("POST", path, {"at_version": 9}, 404, "not_found", "never had this version")
     refused("POST", path, {"at_length": 72}, 404, "not_found", "never had this version or length")
     refused("POST", url("fork", "boxes", NOWHERE, "fork"), {}, 404, "not_found", "box not found")
@@ -461,6 +463,33 @@ def test_delete_a_box():
     refused("GET", url("fork", "boxes", made), None, 404, "not_found", "box not found")
     for missing in (NOWHERE, "no-uuid"):
         refused("DELETE", url("fork", "boxes", missing), None, 404, "not_found", "box not found")
+
+
+def test_a_deleted_box():
+    """What would make it anew hears that its id is taken; to all else there is no such box."""
+    source, made = new_box("dead", "a"), new_box("dead", "a")
+    path = url("dead", "boxes", made)
+    send("DELETE", path)
+    for method, where, body in (("POST", url("dead", "boxes"), {"box_id": made}),
+                                ("PUT", path, {"card_ids": ["b"]}),
+                                ("POST", url("dead", "boxes", source, "fork"), {"box_id": made})):
+        detail = refused(method, where, body, 410, "gone",
+                         "the box was deleted: choose another id. It was at version 1")
+        assert "current_version" not in detail
+    for method, where, body in (("GET", path, None), ("GET", path + "/cards", None),
+                                ("GET", path + "/log", None),
+                                ("POST", path + "/append", {"card_ids": ["b"]}), ("POST", path + "/fork", {}),
+                                ("PUT", path, {"card_ids": ["b"], "expected_version": 9})):
+        refused(method, where, body, 404, "not_found", "box not found")
+
+
+def test_long_index_keys():
+    """What is too long for an index is a fault of its card, not of the statement."""
+    for name in ("type", "step_id", "trace_id", "agent_turn_id"):
+        for value in ("\u00e4" * 700, {"x": os.urandom(3000).hex()}):
+            faults("POST", url("keys", "cards"), {"content": 1, "metadata": {name: value}},
+                   ("value_error", ["body", name]))
+        add("keys", {"content": 1, "metadata": {name: "x" * 1000}})
 
 
 def test_faults_of_boxes():

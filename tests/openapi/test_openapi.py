@@ -281,6 +281,8 @@ REQUESTS = [
      {"box_id": BOX + "1", "card_ids": ["a"]}, 200),
     ("POST", AN_ABILITY, "/projects/demo/abilities/box:replace",
      {"box_id": BOX + "4", "card_ids": ["a"]}, 410),
+    ("POST", ALL_BOXES, "/projects/demo/boxes", {"box_id": BOX + "4"}, 410),
+    ("POST", A_BOX + "/fork", "/projects/demo/boxes/" + BOX + "1/fork", {"box_id": BOX + "4"}, 410),
     ("GET", "/healthz", "/healthz", None, 200),
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),

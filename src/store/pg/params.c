@@ -110,7 +110,12 @@ void params_uuid(params *p, const uuid16 *id)
 
 void params_timestamptz(params *p, int64_t micros_since_1970)
 {
-    params_int8(p, micros_since_1970 - POSTGRES_EPOCH_MICROS);
+    if (micros_since_1970 == INT64_MAX)
+        params_int8(p, INT64_MAX); /* infinity */
+    else if (micros_since_1970 < INT64_MIN + POSTGRES_EPOCH_MICROS)
+        params_int8(p, INT64_MIN);
+    else
+        params_int8(p, micros_since_1970 - POSTGRES_EPOCH_MICROS);
 }
 
 /* Offset in the header of an array of what is known only at its end. */

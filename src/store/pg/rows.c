@@ -77,9 +77,11 @@ uuid16 rows_uuid(const store_rows *rows, int row, int column)
 
 int64_t rows_micros(const store_rows *rows, int row, int column)
 {
-    int64_t since_2000 = rows_int8(rows, row, column); /* infinity is the largest */
-    return since_2000 > INT64_MAX - POSTGRES_EPOCH_MICROS ? INT64_MAX
-                                                          : since_2000 + POSTGRES_EPOCH_MICROS;
+    int64_t since_2000 = rows_int8(rows, row, column);
+    if (since_2000 == INT64_MIN || since_2000 == INT64_MAX)
+        return since_2000; /* the infinities stay so */
+    return since_2000 >= INT64_MAX - POSTGRES_EPOCH_MICROS ? INT64_MAX - 1
+                                                           : since_2000 + POSTGRES_EPOCH_MICROS;
 }
 
 size_t rows_bytes(const store_rows *rows)
