@@ -21,6 +21,8 @@ static const field QUERY[C_COUNT] = {
 /* Rows that a read is expected to give, roughly: a context is rarely longer. */
 enum { WEIGHT = 1000 };
 
+static const char TOO_LONG[] = "ask with ?limit= for the last ones alone";
+
 typedef struct box_context {
     context_wish wish;
     bool cut; /* only the last cards were asked for */
@@ -93,14 +95,14 @@ static void render(request *r, const join_rows *found)
 {
     const box_context *wanted = r->plan;
     box_view box;
-    if (!context_check_input(r, handler_bytes(found, r->ticket.count, BOX_COLUMNS)) ||
+    if (!context_check_input(r, handler_bytes(found, r->ticket.count, BOX_COLUMNS), TOO_LONG) ||
         !box_query_open(r, found, &box))
         return;
     if (wanted->cut || box.head.length <= BOX_CONTEXT_CARDS_MAX)
         answer_context(r, &box, wanted);
     else
-        fault_answer(r, FAULT_TOO_LARGE, "ask with ?limit= for the last ones alone",
-                     "a context is made of at most %d cards", BOX_CONTEXT_CARDS_MAX);
+        fault_answer(r, FAULT_TOO_LARGE, TOO_LONG, "a context is made of at most %d cards",
+                     BOX_CONTEXT_CARDS_MAX);
 }
 
 void handle_box_context(request *r)

@@ -9,9 +9,6 @@
 #include "store/list_json.h"
 #include "store/write.h"
 
-static const shape_place BODY = {"body", NULL, 0};
-static const shape_place HEADER = {"header", NULL, 0};
-
 static view ids_or_none(const field_value *ids)
 {
     return ids->given ? ids->json.text : VIEW("[]");
@@ -29,29 +26,6 @@ static void read_alone(box_change *out, const join_rows *found)
     *out = (box_change){.outcome = 0};
     if (rows_count(found->rows) > 0)
         box_change_read(out, found->rows, 0, 0);
-}
-
-/* Reads the body and checks what is left of the form. NULL: answered. */
-static field_value *read_body(request *r, const field *table, size_t count, bool may_be_empty)
-{
-    shape s;
-    field_value *values = handler_no_query(r) ? handler_take(r, count, sizeof(*values)) : NULL;
-    if (values == NULL)
-        return NULL;
-    handler_shape(r, &s);
-    if (may_be_empty && s.text.len == 0)
-        s.text = VIEW("{}");
-    scan_value body = shape_body(&s, CARDBOX_JSON_DEPTH_MAX);
-    if (body.kind != SCAN_NONE)
-        fields_read_object(values, table, count, body, &BODY, &s);
-    if (!head_is_key(r->idempotency_key))
-        shape_fault(&s, &HEADER, "Idempotency-Key", -1, "value_error",
-                    "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
-                    (view){NULL, 0});
-    if (!handler_check_shape(r, &s))
-        values = NULL;
-    shape_free(&s);
-    return values;
 }
 
 /* --- make --- */
@@ -86,7 +60,7 @@ static void render_create(request *r, const join_rows *found)
 
 void handle_create_box(request *r)
 {
-    field_value *body = read_body(r, CREATE, CREATE_FIELDS, true);
+    field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
     box_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
     if (create == NULL)
         return;
@@ -134,7 +108,7 @@ static void render_append(request *r, const join_rows *found)
 
 void handle_append(request *r)
 {
-    field_value *body = read_body(r, APPEND, CHANGE_FIELDS, false);
+    field_value *body = handler_read_change(r, APPEND, CHANGE_FIELDS, false);
     box_append *append = body == NULL ? NULL : handler_take(r, 1, sizeof(*append));
     if (append == NULL || !handler_box(r, &append->box_id))
         return;
@@ -212,7 +186,7 @@ void handle_replace_box(request *r)
 {
     static const char BAD_ID[] = "{\"type\":\"uuid_parsing\",\"loc\":[\"path\",\"box_id\"],"
                                  "\"msg\":\"Input should be a UUID\"}";
-    field_value *body = read_body(r, REPLACE, CHANGE_FIELDS, false);
+    field_value *body = handler_read_change(r, REPLACE, CHANGE_FIELDS, false);
     box_save *save = body == NULL ? NULL : handler_take(r, 1, sizeof(*save));
     if (save == NULL)
         return;
@@ -258,7 +232,7 @@ static void render_fork(request *r, const join_rows *found)
 
 void handle_fork_box(request *r)
 {
-    field_value *body = read_body(r, FORK, FORK_FIELDS, true);
+    field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
     box_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
     if (fork == NULL)
         return;

@@ -17,25 +17,30 @@ context_wish context_wish_of(const field_value *format, const field_value *repai
                           !repair->given || repair->number == REPAIR_ON};
 }
 
-bool context_check_input(request *r, size_t bytes)
+bool context_check_input(request *r, size_t bytes, const char *hint)
 {
     size_t most = (size_t)r->shared->set->response_max;
     most = most < CONTEXT_INPUT_MAX ? most : CONTEXT_INPUT_MAX;
     if (bytes <= most)
         return true;
-    fault_answer(r, FAULT_TOO_LARGE, "ask with ?limit= for the last ones alone",
-                 "the context would be made of more than %zu bytes", most);
+    fault_answer(r, FAULT_TOO_LARGE, hint, "the context would be made of more than %zu bytes",
+                 most);
     return false;
+}
+
+void context_view_failed(request *r, const context_output *out)
+{
+    if (out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE)
+        fault_answer_budget(r);
+    else
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
 }
 
 bool context_view_add(request *r, context_output *out, context *ctx, const context_wish *wish)
 {
     buf *body = request_body(r);
     if (!context_write(out, ctx, wish->format)) {
-        if (out->messages.failure == BUF_TOO_LARGE)
-            fault_answer_budget(r);
-        else
-            fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        context_view_failed(r, out);
         return false;
     }
     context_json(body, ctx, out, wish->format, wish->repair);

@@ -33,8 +33,11 @@ typedef struct context_wish {
 
 context_wish context_wish_of(const field_value *format, const field_value *repair);
 
-/* Whether so many bytes of rows may be made into a context; answered if not. */
-bool context_check_input(request *r, size_t bytes);
+/* Whether so many bytes of rows may be made into a context; answered if not, with what to do. */
+bool context_check_input(request *r, size_t bytes, const char *hint);
+
+/* Answers that a context could not be written. */
+void context_view_failed(request *r, const context_output *out);
 
 /* Writes the context, and appends to the object that was begun `"format"`, `"repair"`, `"system"`
  * where there is one, `"messages"`, `"digests"` and `"report"`. `out` keeps the digests; free it in

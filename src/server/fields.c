@@ -339,4 +339,7 @@ void fields_read_query(field_value *values, const field *table, size_t count, vi
         else if (i == count && !lenient)
             refuse_parameter(s, name);
     }
+    for (size_t i = 0; i < count; i++)
+        if (table[i].required && !values[i].given)
+            shape_fault(s, &QUERY, table[i].name, -1, "missing", "Field required", (view){NULL, 0});
 }

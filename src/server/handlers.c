@@ -4,8 +4,9 @@
 #include "server/handlers.h"
 
 #include <inttypes.h>
-#include "server/auth.h"
 #include "cardbox/limits.h"
+#include "server/auth.h"
+#include "server/head.h"
 
 static const char OPENAPI[] =
 #include "openapi.inc"
@@ -142,6 +143,30 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
         return NULL;
     handler_shape(r, &s);
     fields_read_query(values, table, count, r->query, lenient, &s);
+    if (!handler_check_shape(r, &s))
+        values = NULL;
+    shape_free(&s);
+    return values;
+}
+
+field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty)
+{
+    static const shape_place BODY = {"body", NULL, 0};
+    static const shape_place HEADER = {"header", NULL, 0};
+    shape s;
+    field_value *values = handler_no_query(r) ? handler_take(r, count, sizeof(*values)) : NULL;
+    if (values == NULL)
+        return NULL;
+    handler_shape(r, &s);
+    if (may_be_empty && s.text.len == 0)
+        s.text = VIEW("{}");
+    scan_value body = shape_body(&s, CARDBOX_JSON_DEPTH_MAX);
+    if (body.kind != SCAN_NONE)
+        fields_read_object(values, table, count, body, &BODY, &s);
+    if (!head_is_key(r->idempotency_key))
+        shape_fault(&s, &HEADER, "Idempotency-Key", -1, "value_error",
+                    "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
+                    (view){NULL, 0});
     if (!handler_check_shape(r, &s))
         values = NULL;
     shape_free(&s);

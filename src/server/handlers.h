@@ -58,6 +58,10 @@ body_batch *handler_read_batch(request *r, const body_shape *wanted);
 /* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
 
+/* The members of a change's body, in the request's arena; an empty body is {} where it may be. Checks
+ * that there is no query, and the form of an Idempotency-Key. NULL: answered. */
+field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
+
 /* Whether the query has no parameter; answered if it has. */
 bool handler_no_query(request *r);
 
@@ -67,7 +71,8 @@ card_key *handler_card(request *r);
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Asks a statement of the request's own. The ticket's `replayable` stays as it is. */
+/* Asks a statement of the request's own; from a render function another one. The ticket's
+ * `replayable` stays as it is. */
 void handler_run(request *r, join_lane lane, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, join_render render);
 

@@ -46,6 +46,14 @@ static bool read_number(view text, int64_t *out)
     return *out > 0;
 }
 
+bool page_number(request *r, int64_t *out, const field_value *cursor)
+{
+    if (!cursor->given || read_number(cursor->text, out))
+        return true;
+    bad_cursor(r);
+    return false;
+}
+
 history *page_history(request *r)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
@@ -56,11 +64,7 @@ history *page_history(request *r)
                    .before = INT64_MAX,
                    .limit = page_limit(&query[P_LIMIT]),
                    .ids_max = -1};
-    if (query[P_CURSOR].given && !read_number(query[P_CURSOR].text, &h->before)) {
-        bad_cursor(r);
-        return NULL;
-    }
-    return h;
+    return page_number(r, &h->before, &query[P_CURSOR]) ? h : NULL;
 }
 
 box_list *page_of_boxes(request *r)

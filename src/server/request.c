@@ -31,11 +31,13 @@ void request_move(request *r, request_state to)
     static const unsigned ALLOWED[] = {
         [REQUEST_ARRIVING] = 1u << REQUEST_WORKING | 1u << REQUEST_ANSWERED,
         [REQUEST_WORKING] = 1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED,
-        [REQUEST_SUSPENDED] = 1u << REQUEST_ANSWERED | 1u << REQUEST_SENDING,
+        /* To itself: what came from the database leads to another statement. */
+        [REQUEST_SUSPENDED] =
+            1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED | 1u << REQUEST_SENDING,
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended = r->state == REQUEST_SUSPENDED;
+    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (was_suspended)

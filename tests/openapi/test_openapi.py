@@ -177,6 +177,10 @@ A_BOX = "/projects/{project_id}/boxes/{box_id}"
 BOX_CARDS = "/projects/{project_id}/boxes/{box_id}/cards"
 BOX_CONTEXT = "/projects/{project_id}/boxes/{box_id}/context"
 BOXES = "/projects/{project_id}/boxes/batch"
+SESSIONS = "/projects/{project_id}/sessions"
+SESSION = SESSIONS + "/{session_id}"
+ENTRY = SESSION + "/entries/{entry_id}"
+A_SESSION = "/projects/demo/sessions/s"
 EXPORT = "/projects/{project_id}/export"
 IMPORT = "/projects/{project_id}/import"
 ALL_CARDS = "/projects/{project_id}/cards"
@@ -283,6 +287,39 @@ REQUESTS = [
      {"box_id": BOX + "4", "card_ids": ["a"]}, 410),
     ("POST", ALL_BOXES, "/projects/demo/boxes", {"box_id": BOX + "4"}, 410),
     ("POST", A_BOX + "/fork", "/projects/demo/boxes/" + BOX + "1/fork", {"box_id": BOX + "4"}, 410),
+    ("PUT", SESSION, A_SESSION, {"dialect": "plain"}, 200),
+    ("PUT", SESSION, A_SESSION, {"strict": True}, 409),
+    ("PUT", SESSION, A_SESSION, {"dialect": "x"}, 422),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entries": [
+        {"id": "e1", "type": "user", "content": "a"}, {"id": "e2", "type": "user", "content": "b"},
+        {"id": "e3", "parentId": "e1", "type": "user", "content": "c"}]}, 200),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {"type": "user"}}, 200),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {"id": "e1", "type": "x"}}, 409),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries",
+     {"entry": {"id": "f", "type": "x", "parentId": "no"}}, 404),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {}}, 422),
+    ("GET", SESSIONS, "/projects/demo/sessions", None, 200),
+    ("GET", SESSIONS, "/projects/demo/sessions?cursor=x", None, 422),
+    ("GET", SESSION, A_SESSION, None, 200),
+    ("GET", SESSION, "/projects/demo/sessions/no", None, 404),
+    ("GET", SESSION + "/tree", A_SESSION + "/tree?lines=1000&limit=2", None, 200),
+    ("GET", SESSION + "/tree", "/projects/demo/sessions/no/tree", None, 404),
+    ("GET", SESSION + "/leaves", A_SESSION + "/leaves", None, 200),
+    ("GET", SESSION + "/branch-points", A_SESSION + "/branch-points", None, 200),
+    ("GET", SESSION + "/labels", A_SESSION + "/labels", None, 200),
+    ("GET", ENTRY, A_SESSION + "/entries/e2", None, 200),
+    ("GET", ENTRY, A_SESSION + "/entries/no", None, 404),
+    ("GET", ENTRY + "/children", A_SESSION + "/entries/e1/children", None, 200),
+    ("GET", ENTRY + "/path", A_SESSION + "/entries/e2/path?limit=1", None, 200),
+    ("GET", SESSION + "/diff", A_SESSION + "/diff?a=e2&b=e3", None, 200),
+    ("GET", SESSION + "/diff", A_SESSION + "/diff?a=e2", None, 422),
+    ("GET", SESSION + "/context", A_SESSION + "/context?compare=e2", None, 200),
+    ("GET", SESSION + "/context", A_SESSION + "/context?format=entries&leaf=e3", None, 200),
+    ("GET", SESSION + "/context", A_SESSION + "/context?leaf=no", None, 404),
+    ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2"}, 200),
+    ("PUT", SESSION + "/head", A_SESSION + "/head", {"entry_id": "e2", "expected_head": "e3"}, 409),
+    ("POST", SESSION + "/fork", A_SESSION + "/fork", {"session_id": "t", "entry_id": "e1"}, 200),
+    ("POST", SESSION + "/fork", A_SESSION + "/fork", {"session_id": "t"}, 409),
     ("GET", "/healthz", "/healthz", None, 200),
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),

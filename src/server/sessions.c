@@ -1,0 +1,148 @@
+/*
+ * sessions.c: sessions as a whole: listed, made, read, forked, and their heads moved. What is in
+ * them is session_entries.c's and session_append.c's.
+ */
+#include "server/sessions.h"
+#include "base/clock.h"
+#include "cardbox/limits.h"
+#include "store/session_write.h"
+
+bool session_of_path(request *r, view *out)
+{
+    *out = r->match.params[1];
+    if (view_is_id(*out, SESSION_ID_MAX))
+        return true;
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "session not found");
+    return false;
+}
+
+bool session_entry_of_path(request *r, view *out)
+{
+    *out = r->match.params[2];
+    if (view_is_id(*out, SESSION_ID_MAX))
+        return true;
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "entry not found");
+    return false;
+}
+
+bool session_check_status(request *r, cardbox_status status, const cardbox_error *err)
+{
+    if (status != CARDBOX_OK)
+        fault_answer_error(r, fault_of_status(status), err);
+    return status == CARDBOX_OK;
+}
+
+/* --- whether there is one --- */
+
+typedef struct existence {
+    session_path_read read;
+    void (*go_on)(request *r);
+} existence;
+
+static void build_existence(params *p, const void *keys)
+{
+    const existence *e = keys;
+    session_path_params(p, &e->read);
+}
+
+static void render_existence(request *r, const join_rows *found)
+{
+    const existence *e = r->ticket.keys;
+    session_path path;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
+    if (session_check_status(r, status, &err))
+        e->go_on(r);
+}
+
+void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r))
+{
+    existence *e = handler_take(r, 1, sizeof(*e));
+    if (e == NULL)
+        return;
+    *e = (existence){
+        .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
+        .go_on = go_on,
+    };
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_existence, e, render_existence);
+}
+
+/* --- list --- */
+
+typedef struct session_list {
+    list_cursor from;
+    int64_t limit;
+    view tenant;
+} session_list;
+
+enum { L_LIMIT, L_CURSOR, LIST_FIELDS };
+
+static const field LIST[LIST_FIELDS] = {
+    [L_LIMIT] = PAGE_LIMIT_FIELD, [L_CURSOR] = PAGE_CURSOR_FIELD};
+
+static void build_list(params *p, const void *keys)
+{
+    const session_list *list = keys;
+    sessions_list_params(p, list->tenant, &list->from, list->limit);
+}
+
+static void render_list(request *r, const join_rows *found)
+{
+    const session_list *list = r->ticket.keys;
+    const store_rows *rows = found->rows;
+    const char *next = NULL;
+    buf *out = request_body(r);
+    if (!page_check_budget(r, rows))
+        return;
+    buf_text(out, "{\"sessions\":[");
+    for (int row = 0; row < rows_count(rows) && row < list->limit; row++) {
+        session_row session;
+        session_row_read(&session, rows, row);
+        buf_text(out, row == 0 ? "" : ",");
+        session_row_json(out, &session, list->tenant);
+        if (row + 1 == list->limit && rows_count(rows) > list->limit)
+            next = list_cursor_text(&r->memory, session.created_micros, session.session_id);
+    }
+    page_end(r, next);
+}
+
+void handle_list_sessions(request *r)
+{
+    field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
+    session_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
+    if (list == NULL)
+        return;
+    *list = (session_list){.limit = page_limit(&query[L_LIMIT]), .tenant = request_tenant(r)};
+    if (page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read))
+        handler_run(r, JOIN_READ_ALONE, STATEMENT_sessions_list, build_list, list, render_list);
+}
+
+/* --- read --- */
+
+void session_get_build(params *p, const void *keys)
+{
+    const session_key *key = keys;
+    session_get_params(p, key->tenant, key->session);
+}
+
+static void render_get(request *r, const join_rows *found)
+{
+    session_row session;
+    if (rows_count(found->rows) == 0) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "session not found");
+        return;
+    }
+    session_row_read(&session, found->rows, 0);
+    session_row_json(request_body(r), &session, request_tenant(r));
+    request_tag(r, 0);
+    fault_or_answer(r);
+}
+
+void handle_session(request *r)
+{
+    session_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
+    if (key == NULL || !session_of_path(r, &key->session))
+        return;
+    key->tenant = request_tenant(r);
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, session_get_build, key, render_get);
+}

@@ -1,0 +1,48 @@
+/*
+ * sessions.h: what the handlers of sessions have in common: the session and the entry in the path,
+ * and what is said where a list is empty because there is no such session. Knows no SQL.
+ */
+#ifndef SERVER_SESSIONS_H
+#define SERVER_SESSIONS_H
+
+#include "server/page.h"
+#include "store/sessions.h"
+
+void handle_list_sessions(request *r);
+void handle_create_session(request *r);
+void handle_session(request *r);
+void handle_move_head(request *r);
+void handle_fork_session(request *r);
+void handle_append_entries(request *r);
+void handle_entry(request *r);
+void handle_entry_children(request *r);
+void handle_entry_path(request *r);
+void handle_session_tree(request *r);
+void handle_session_leaves(request *r);
+void handle_session_branch_points(request *r);
+void handle_session_labels(request *r);
+void handle_session_diff(request *r);
+void handle_session_context(request *r);
+
+/* What most statements want. */
+typedef struct session_key {
+    view tenant, session;
+} session_key;
+
+/* Parameters of STATEMENT_session_get of a session_key. */
+void session_get_build(params *p, const void *keys);
+
+/* The session in the path. False: no session can have this id; answered. */
+bool session_of_path(request *r, view *out);
+
+/* The entry in the path, likewise. */
+bool session_entry_of_path(request *r, view *out);
+
+/* Answers what a status of the store says, if it is a failure. */
+bool session_check_status(request *r, cardbox_status status, const cardbox_error *err);
+
+/* Asks whether there is such a session and, unless it is empty, such an entry: an answer that was
+ * begun goes on if there is, by `render`, whose rows say nothing. */
+void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r));
+
+#endif

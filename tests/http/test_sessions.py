@@ -1,0 +1,477 @@
+#!/usr/bin/env python3
+"""Sessions over HTTP: made, appended to, walked, branched, forked, and what a model gets at a leaf;
+concurrent writers; what is refused, with the reason."""
+
+import concurrent.futures
+import json
+import os
+import random
+import sys
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+import llm_rules
+from cardbox_test import LIGHT, Postgres, Server
+
+FORMATS = ("openai", "anthropic", "entries")
+WRITERS = 8
+APPENDS = 5 if LIGHT else 20
+
+
+@cardbox_test.once
+def server():
+    return Server(Postgres.shared().database())
+
+
+def url(*parts, project="p"):
+    return "/".join([f"/projects/{project}/sessions",
+                     *(urllib.parse.quote(part, safe="") for part in parts)])
+
+
+def ask(method, path, body=None, status=200, **headers):
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    data = None if body is None else json.dumps(body)
+    answer = server().request(method, path, data, {"Content-Type": "application/json", **headers})
+    assert answer.status == status, (method, path, body, answer)
+    return answer.json()
+
+
+def get(path, status=200):
+    return ask("GET", path, None, status)
+
+
+def make(session, **body):
+    return ask("PUT", url(session), body)
+
+
+def append(session, *entries, status=200, **more):
+    return ask("POST", url(session, "entries"), {"entries": list(entries), **more}, status)
+
+
+def plain(identifier, parent, kind="user", **more):
+    return {"id": identifier, "parentId": parent, "timestamp": "2025-01-02T03:04:05Z", "type": kind,
+            **({"content": f"says {identifier}"} if kind in ("user", "assistant", "system") else {}),
+            **more}
+
+
+def ids(answer, member="entries"):
+    return [entry["entry_id"] for entry in answer[member]]
+
+
+def reason(answer):
+    detail = answer["detail"]
+    return detail[0]["msg"] if isinstance(detail, list) else detail["error_message"]
+
+
+@cardbox_test.once
+def tree():
+    """    a - b - c - d
+                 \\- e - f - g     and a root of its own: r"""
+    make("tree", dialect="plain")
+    append("tree", plain("a", None), plain("b", "a", "assistant"), plain("c", "b"),
+           plain("d", "c", "assistant"), plain("e", "b"), plain("f", "e", "assistant"),
+           plain("g", "f"), plain("r", None))
+    return "tree"
+
+
+# --- made and listed ---
+
+
+def test_make():
+    assert make("made") == {"session_id": "made", "outcome": "created", "version": 1}
+    assert make("made")["outcome"] == "exists"
+    assert ask("PUT", url("made"), {"strict": True}, 409)["detail"]["current_version"] == 1
+    assert ask("PUT", url("made"))["outcome"] == "exists"
+    session = get(url("made"))
+    assert (session["session_id"], session["project_id"], session["dialect"], session["entries"],
+            session["head_entry_id"]) == ("made", "p", None, 0, None), session
+    assert get(url("made", project="q"), 404)["detail"]["error_message"] == "session not found"
+
+
+def test_headers():
+    """Of sessions of pi: one that is made, or the client's own."""
+    make("own", header={"type": "session", "version": 3, "id": "x", "cwd": "/w", "extra": [1.0]})
+    assert get(url("own"))["header"]["extra"] == [1.0] and get(url("own"))["dialect"] == "pi"
+    make("pi", cwd="/home")
+    header = get(url("pi"))["header"]
+    assert (header["type"], header["version"], header["id"], header["cwd"]) == \
+        ("session", 3, "pi", "/home")
+    assert get(url("pi"))["dialect"] == "pi"
+    for body in ({"dialect": "plain", "header": {"type": "session"}}, {"dialect": "xml"},
+                 {"cwd": "/", "header": {"type": "session"}}, {"header": []}, {"dialekt": "pi"}):
+        ask("PUT", url("not-made"), body, 422)
+    assert "session" in reason(ask("PUT", url("not-made"), {"header": {"type": "message"}}, 400))
+    get(url("not-made"), 404)
+
+
+def test_list():
+    names = [f"list-{number} / é" for number in range(7)]
+    for name in names:
+        ask("PUT", url(name, project="lists"))
+    found, cursor = [], ""
+    while cursor is not None:
+        page = get(url(project="lists") + "?limit=3" + (f"&cursor={cursor}" if cursor else ""))
+        found += [session["session_id"] for session in page["sessions"]]
+        cursor = page["next_cursor"]
+    assert found == names[::-1], found
+    assert get(url(project="nobody"))["sessions"] == []
+    get(url(project="lists") + "?cursor=x", 422)
+    get(url(project="lists") + "?state=x", 422)
+
+
+# --- appending ---
+
+
+def test_append_fills_in():
+    """An id, the parent, the time: what a client that talks on need not know."""
+    make("talk")
+    first = ask("POST", url("talk", "entries"), {"entry": {"type": "user", "content": "hi"}})
+    second = append("talk", {"type": "assistant", "content": "hello"}, {"type": "user", "content": "ok"})
+    one, = ids(first)
+    two, three = ids(second)
+    assert [entry["outcome"] for entry in second["entries"]] == ["appended"] * 2
+    path = get(url("talk", "entries", three, "path") + "?lines=10000")
+    assert ids(path, "path") == [one, two, three] and path["length"] == 3
+    lines = [node["entry"] for node in path["path"]]
+    assert [line["parentId"] for line in lines] == [None, one, two]
+    assert all(line["timestamp"].endswith("Z") for line in lines), lines
+    assert get(url("talk"))["head_entry_id"] == three and get(url("talk"))["version"] == 3
+    ask("PUT", url("talk", "head"), {"entry_id": one})
+    branch, = ids(append("talk", {"type": "assistant", "content": "again"}))
+    assert get(url("talk", "entries", branch))["parent_id"] == one
+    assert ids(get(url("talk", "branch-points"))) == [one]
+
+
+def test_append_exactly():
+    """Entries that say all themselves are kept to the byte, whatever is in them."""
+    make("exact")
+    line = ('{"id":"x","parentId":null,"timestamp":"t","type":"unknown kind", "odd" : '
+            '[1.0,1e400,"\\u0000\\ud800\\/"],"odd":2}')
+    body = '{"entries":[' + line + "]}"
+    answer = server().request("POST", url("exact", "entries"), body.encode(),
+                              {"Content-Type": "application/json"})
+    assert answer.status == 200, answer
+    shown = server().get(url("exact", "entries", "x")).body.decode()
+    assert '"entry":' + line in shown, shown
+
+
+def test_append_again():
+    make("again")
+    first = append("again", plain("a", None), plain("b", "a"))
+    again = append("again", plain("a", None), plain("b", "a"))
+    assert [entry["outcome"] for entry in again["entries"]] == ["unchanged"] * 2
+    assert [entry["seq"] for entry in again["entries"]] == [entry["seq"] for entry in first["entries"]]
+    assert again["version"] == first["version"] == get(url("again"))["version"]
+    other = append("again", plain("c", "b"), plain("b", "a", content="other"), status=409)
+    assert "entry b exists" in reason(other) and other["detail"]["current_version"] == 2, other
+    get(url("again", "entries", "c"), 404)
+
+
+def test_keys():
+    make("keys")
+    entries = {"entries": [plain("a", None), plain("b", "a")]}
+    path, headers = url("keys", "entries"), {"Content-Type": "application/json", "Idempotency-Key": "k"}
+    first = server().request("POST", path, json.dumps(entries), headers)
+    assert first.status == 200 and first.header("Idempotent-Replayed") is None, first
+    append("keys", plain("c", "b"))
+    again = server().request("POST", path, json.dumps(entries), headers)
+    assert again.header("Idempotent-Replayed") == "true", again.headers
+    assert again.json()["version"] == first.json()["version"] == 2
+    assert [entry["seq"] for entry in again.json()["entries"]] == [0, 1]
+    other = ask("POST", path, {"entries": [plain("d", "c")]}, 409, Idempotency_Key="k")
+    assert "key" in reason(other)
+    open_one = {key: value for key, value in plain("d", "c").items() if key != "timestamp"}
+    said = reason(ask("POST", path, {"entries": [open_one]}, 422, Idempotency_Key="l"))
+    assert "Idempotency-Key" in said, said
+
+
+def test_expected_version():
+    make("versions")
+    assert append("versions", plain("a", None), expected_version=1)["version"] == 2
+    refused = append("versions", plain("b", "a"), expected_version=1, status=409)
+    assert refused["detail"]["current_version"] == 2, refused
+    refused = append("versions", {"type": "user", "content": "x"}, expected_version=1, status=409)
+    assert refused["detail"]["current_version"] == 2, refused
+    assert append("versions", {"type": "user", "content": "x"}, expected_version=2)["version"] == 3
+
+
+def test_append_refuses():
+    make("refusals")
+    append("refusals", plain("a", None))
+    for entries, status, words in (
+            ([], 422, "at least 1"), ([1], 422, "object"), ([plain("a", None), None], 422, "object"),
+            ([{}], 422, "type"), ([{"type": ""}], 422, "type"), ([{"type": "session"}], 422, "header"),
+            ([plain("x" * 513, None)], 422, "id"), ([plain(7, None)], 422, "id"),
+            ([plain("", None)], 422, "id"), ([plain("x\n", None)], 422, "id"),
+            ([plain("b", "nowhere")], 404, "parent nowhere"), ([plain("b", "b")], 400, "own parent"),
+            ([plain("b", 7)], 400, "parentId"), ([plain("c", "b"), plain("b", "a")], 404, "parent b"),
+            ([plain(f"n{n}", None) for n in range(1001)], 400, "exceeds limit 1000")):
+        said = reason(append("refusals", *entries, status=status))
+        assert words in said, (entries, said)
+    for body in ({}, {"entry": plain("x", None), "entries": []}, {"entries": {}}, {"entry": []},
+                 {"entries": [plain("x", None)], "expected": 1}, []):
+        ask("POST", url("refusals", "entries"), body, 422)
+    append("nothing", plain("a", None), status=404)
+    append("nothing", {"type": "user"}, status=404)
+    assert get(url("refusals"))["version"] == 2 and get(url("refusals"))["entries"] == 1
+
+
+def test_a_thousand():
+    make("many")
+    entries = [plain(f"n{n}", f"n{n - 1}" if n else None) for n in range(1000)]
+    assert append("many", *entries)["entries"][999]["seq"] == 999
+    assert get(url("many", "entries", "n999", "path") + "?limit=1")["length"] == 1000
+
+
+def write(number):
+    with server().client() as client:
+        for turn in range(APPENDS):
+            said = f"writer {number} turn {turn}"
+            body = json.dumps({"entry": {"type": "user", "content": said}})
+            answer = client.request("POST", url("crowd", "entries"), body,
+                                    {"Content-Type": "application/json"})
+            while answer.status == 409:  # the head moved ten times while it was asked for
+                answer = client.request("POST", url("crowd", "entries"), body,
+                                        {"Content-Type": "application/json"})
+            assert answer.status == 200, answer
+
+
+def test_concurrent_writers():
+    """All go on from the head: one chain, without a branch, nothing lost or doubled."""
+    make("crowd")
+    with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
+        for done in [pool.submit(write, number) for number in range(WRITERS)]:
+            done.result()
+    session = get(url("crowd"))
+    assert session["entries"] == WRITERS * APPENDS
+    assert ids(get(url("crowd", "branch-points"))) == [] and len(ids(get(url("crowd", "leaves")))) == 1
+    path = get(url("crowd", "entries", session["head_entry_id"], "path") + "?limit=500&lines=9999")
+    said = [node["entry"]["content"] for node in path["path"]]
+    assert sorted(said) == sorted(f"writer {n} turn {t}" for n in range(WRITERS)
+                                  for t in range(APPENDS)), said
+
+
+# --- walking ---
+
+
+def pages(path, limit, member="entries"):
+    found, cursor = [], ""
+    while cursor is not None:
+        page = get(f"{path}{'&' if '?' in path else '?'}limit={limit}" +
+                   (f"&cursor={cursor}" if cursor else ""))
+        assert len(page[member]) <= limit
+        found += ids(page, member)
+        cursor = page["next_cursor"]
+    return found
+
+
+def test_lists():
+    session = tree()
+    for limit in (1, 2, 3, 500):
+        assert pages(url(session, "tree"), limit) == list("abcdefgr")
+        assert pages(url(session, "leaves"), limit) == list("dgr")
+        assert pages(url(session, "branch-points"), limit) == ["b"]
+        assert pages(url(session, "entries", "b", "children"), limit) == ["c", "e"]
+        assert pages(url(session, "entries", "g", "path"), limit, "path") == list("abefg")
+    assert get(url(session, "entries", "g", "children"))["entries"] == []
+    assert get(url(session, "branch-points"))["entries"][0]["children"] == 2
+
+
+def test_lines():
+    """A list gives lines only when asked, and not the long ones."""
+    session = tree()
+    append(session, plain("long", "g", content="x" * 500))
+    assert all("entry" not in node for node in get(url(session, "tree"))["entries"])
+    nodes = {node["entry_id"]: node for node in get(url(session, "tree") + "?lines=300")["entries"]}
+    assert nodes["a"]["entry"]["content"] == "says a" and "entry" not in nodes["long"]
+    assert nodes["long"]["size"] > 500
+    path = get(url(session, "entries", "long", "path") + "?lines=300")["path"]
+    assert "entry" in path[0] and "entry" not in path[-1]
+
+
+def test_entry():
+    session = tree()
+    node = get(url(session, "entries", "e"))
+    assert (node["parent_id"], node["depth"], node["type"], node["role"], node["label"]) == \
+        ("b", 2, "user", "user", None), node
+    assert node["entry"] == plain("e", "b")
+    card = server().get(f"/projects/p/cards/{node['card_id']}").json()
+    assert card["sealed"] and card["content"] == plain("e", "b"), card
+
+
+def test_diff():
+    session = tree()
+    both = get(url(session, "diff") + "?a=d&b=g")
+    assert both["common"]["entry_id"] == "b" and both["complete"]
+    assert (ids(both, "a"), ids(both, "b")) == (list("cd"), list("efg"))
+    assert ids(get(url(session, "diff") + "?a=b&b=g"), "a") == []
+    assert get(url(session, "diff") + "?a=g&b=r")["common"] is None
+    part = get(url(session, "diff") + "?a=d&b=g&limit=2")
+    assert not part["complete"] and ids(part, "b") == list("ef")
+    for query in ("", "?a=d", "?a=d&b=", "?a=d&b=g&c=1"):
+        get(url(session, "diff") + query, 422)
+    for query in ("?a=d&b=no", "?a=no&b=no"):
+        get(url(session, "diff") + query, 404)
+
+
+def test_labels():
+    make("labels", dialect="pi")
+    append("labels", {"id": "m", "parentId": None, "type": "message",
+                      "message": {"role": "user", "content": "x"}},
+           {"id": "l1", "type": "label", "targetId": "m", "label": "good"},
+           {"id": "l2", "type": "label", "targetId": "l1", "label": "odd"},
+           {"id": "l3", "type": "label", "targetId": "l1"},
+           {"id": "n", "type": "session_info", "name": "a name"})
+    labelled = get(url("labels", "labels"))["entries"]
+    assert [(node["entry_id"], node["label"]) for node in labelled] == [("m", "good")], labelled
+    assert get(url("labels", "entries", "m"))["label"] == "good"
+    assert get(url("labels"))["name"] == "a name"
+
+
+def test_nothing_there():
+    """404 says whether it is the session or the entry; an empty session has empty lists."""
+    make("empty")
+    for part in ("tree", "leaves", "branch-points", "labels"):
+        assert get(url("empty", part)) == {"entries": [], "next_cursor": None}
+        assert reason(get(url("nothing", part), 404)) == "session not found"
+        get(url("empty", part) + "?cursor=x", 422)
+        get(url("empty", part) + "?lines=-1", 422)
+    for rest in ((), ("children",), ("path",)):
+        assert reason(get(url("nothing", "entries", "a", *rest), 404)) == "session not found"
+        assert "entry" in reason(get(url("empty", "entries", "a", *rest), 404))
+        get(url("empty", "entries", "x" * 513, *rest), 404)
+    assert reason(get(url("x" * 513), 404)) == "session not found"
+    ask("PUT", url("x" * 513), None, 422)
+    context = get(url("empty", "context"))
+    assert context["messages"] == [] and context["leaf"] is None
+    assert "a" in reason(get(url("empty", "context") + "?leaf=a", 404))
+
+
+# --- head and forks ---
+
+
+def test_head():
+    make("heads")
+    append("heads", plain("a", None), plain("b", "a"))
+    moved = ask("PUT", url("heads", "head"), {"entry_id": "a", "expected_head": "b"})
+    assert moved == {"session_id": "heads", "head_entry_id": "a", "version": 3}
+    assert ask("PUT", url("heads", "head"), {"entry_id": "a"})["version"] == 3
+    elsewhere = ask("PUT", url("heads", "head"), {"entry_id": "b", "expected_head": "b"}, 409)
+    assert "entry a" in reason(elsewhere) and elsewhere["detail"]["current_version"] == 3
+    ask("PUT", url("heads", "head"), {"entry_id": "b", "expected_version": 2}, 409)
+    ask("PUT", url("heads", "head"), {"entry_id": "no"}, 404)
+    ask("PUT", url("nothing", "head"), {"entry_id": "a"}, 404)
+    ask("PUT", url("heads", "head"), {}, 422)
+    assert get(url("heads", "context"))["leaf"] == "a"
+
+
+def test_fork():
+    session = tree()
+    made = ask("POST", url(session, "fork"), {"entry_id": "f", "session_id": "forked"})
+    assert made == {"session_id": "forked", "forked_from": session, "entries": 4, "version": 1}
+    assert pages(url("forked", "tree"), 500) == list("abef")
+    assert get(url("forked"))["forked_from"] == session and get(url("forked"))["head_entry_id"] == "f"
+    append("forked", plain("own", "f"))
+    get(url(session, "entries", "own"), 404)
+    ask("POST", url(session, "fork"), {"session_id": "forked"}, 409)
+    ask("POST", url(session, "fork"), {"entry_id": "no"}, 404)
+    ask("POST", url("nothing", "fork"), {}, 404)
+    assert ask("POST", url(session, "fork"))["entries"] >= 1
+    assert len(ask("POST", url(session, "fork"), {})["session_id"]) == 36
+
+
+# --- contexts ---
+
+
+CALLS = [
+    plain("u", None), plain("x", "u", "assistant", toolCalls=[{"id": "c1", "name": "find", "params": {}},
+                                                              {"id": "c2", "name": "get", "params": {}}]),
+    plain("t", "x", "tool_result", toolCallId="c1", output="found", success=True),
+    plain("v", "t", "assistant"),
+]
+
+
+def test_context():
+    make("calls")
+    append("calls", *CALLS)
+    for form in FORMATS:
+        context = get(url("calls", "context") + f"?format={form}")
+        llm_rules.check(context)
+        assert (context["leaf"], context["path_length"], context["format"]) == ("v", 4, form)
+    context = get(url("calls", "context"))
+    assert [message["role"] for message in context["messages"]] == \
+        ["user", "assistant", "tool", "tool", "assistant"]
+    assert [one["repair"] for one in context["report"]["repairs"]] == ["synthetic_result"]
+    raw = get(url("calls", "context") + "?repair=off&format=entries")
+    assert [entry["id"] for entry in raw["messages"]] == list("uxtv")
+    assert get(url("calls", "context") + "?leaf=u")["messages"] == [
+        {"role": "user", "content": "says u"}]
+    path = url("calls", "context")
+    tag = server().get(path).header("ETag")
+    assert server().get(path, {"If-None-Match": tag}).status == 304
+    for query in ("?leaf=", "?format=x", "?compare=", "?limit=3"):
+        get(path + query, 422)
+
+
+def test_settings():
+    make("settings", dialect="pi")
+    append("settings", {"type": "message", "message": {"role": "user", "content": "x"}},
+           {"type": "model_change", "provider": "anthropic", "modelId": "m-1"},
+           {"type": "thinking_level_change", "thinkingLevel": "high"})
+    context = get(url("settings", "context"))
+    assert (context["provider"], context["model"], context["thinking_level"]) == \
+        ("anthropic", "m-1", "high"), context
+
+
+def test_comparison():
+    """How far a cache of prompts that one leaf filled serves another."""
+    session = tree()
+    def compared(leaf, other):
+        return get(url(session, "context") + f"?leaf={leaf}&compare={other}")["comparison"]
+    assert compared("d", "g") == {"leaf": "g", "messages": 5, "first_difference": 2}
+    assert compared("d", "d") == {"leaf": "d", "messages": 4, "first_difference": None}
+    assert compared("d", "b")["first_difference"] == 2 and compared("b", "d")["first_difference"] == 2
+    assert "no" in reason(get(url(session, "context") + "?leaf=d&compare=no", 404))
+
+
+def some_entry(rng, identifier, parent):
+    kind = rng.choice(("user", "assistant", "tool_result", "tool", "system", "metadata"))
+    entry = plain(identifier, parent, kind)
+    if kind == "assistant" and rng.random() < .6:
+        entry["toolCalls"] = [{"id": f"c{rng.randrange(9)}", "name": rng.choice(["f", "g h", ""]),
+                               "params": {}} for _ in range(rng.randrange(1, 3))]
+    elif kind == "tool_result":
+        entry.update(toolCallId=f"c{rng.randrange(9)}", output=rng.choice(["", "out", {"a": 1}]),
+                     success=rng.random() < .8)
+    elif kind == "tool":
+        entry.update(name="f", params={}, toolCallId=f"c{rng.randrange(9)}")
+    return entry
+
+
+def test_broken_contexts():
+    """Trees at random, with broken pairs: every leaf's context is one that the APIs take."""
+    rng = random.Random(11)
+    for number in range(3 if LIGHT else 8):
+        session = f"broken-{number}"
+        make(session)
+        names = []
+        entries = []
+        for at in range(40):
+            entries.append(some_entry(rng, f"e{at}", rng.choice(names[-3:]) if names else None))
+            names.append(f"e{at}")
+        append(session, *entries)
+        for leaf in pages(url(session, "leaves"), 500):
+            for form in FORMATS:
+                first = server().get(url(session, "context") + f"?leaf={leaf}&format={form}")
+                again = server().get(url(session, "context") + f"?leaf={leaf}&format={form}")
+                assert first.status == 200 and first.body == again.body, first
+                llm_rules.check(first.json())
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
