@@ -58,8 +58,8 @@ body_batch *handler_read_batch(request *r, const body_shape *wanted);
 /* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
 
-/* The members of a change's body, in the request's arena; an empty body is {} where it may be. Checks
- * that there is no query, and the form of an Idempotency-Key. NULL: answered. */
+/* The members of a change's body, in the request's arena; an empty body is {} where it may be.
+ * Checks that there is no query, and the form of an Idempotency-Key. NULL: answered. */
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
 
 /* Whether the query has no parameter; answered if it has. */

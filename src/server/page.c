@@ -3,6 +3,9 @@
  */
 #include "server/page.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "store/list_json.h"
 
 int64_t page_limit(const field_value *limit)
@@ -83,6 +86,27 @@ bool page_check_budget(request *r, const store_rows *rows)
         return true;
     fault_answer_budget(r);
     return false;
+}
+
+void page_end(request *r, const char *next)
+{
+    buf *out = request_body(r);
+    buf_text(out, "],\"next_cursor\":");
+    if (next == NULL)
+        buf_text(out, "null}");
+    else
+        buf_printf(out, "\"%s\"}", next);
+    if (r->memory.failed)
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    else
+        fault_or_answer(r);
+}
+
+void page_end_numbered(request *r, int64_t next)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRId64, next);
+    page_end(r, next == 0 ? NULL : text);
 }
 
 void page_render_boxes(request *r, const join_rows *found, int time_column)

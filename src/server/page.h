@@ -35,6 +35,13 @@ box_list *page_of_boxes(request *r);
 /* Whether all rows fit the response budget; answered if not. */
 bool page_check_budget(request *r, const store_rows *rows);
 
+/* Ends the list that was begun and the object around it, and answers. `next` NULL: the last page.
+ */
+void page_end(request *r, const char *next);
+
+/* The same where the cursor is a number; 0: the last page. */
+void page_end_numbered(request *r, int64_t next);
+
 /* Answers a page of boxes that the request's ticket asked for as box_list. The cursor is made of
  * the id and the time in `time_column`, by which the list goes. */
 void page_render_boxes(request *r, const join_rows *found, int time_column);

@@ -242,32 +242,39 @@ static void ask_head(request *r, appending *a)
 
 /* --- the request --- */
 
+/* The elements of a list; counted only, where `out` is NULL. */
+static size_t each_entry(scan_value *out, scan_value list)
+{
+    size_t count = 0;
+    scan_value item;
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item); count++) {
+        if (out != NULL)
+            out[count] = item;
+    }
+    return count;
+}
+
 /* The entries as they were sent. False: answered. */
 static bool list_entries(request *r, appending *a, const field_value *body)
 {
     bool one = body[A_ENTRY].given;
-    size_t count = one ? 1 : 0;
-    scan_value item;
     if (one == body[A_ENTRIES].given) {
         fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],\"msg\":"
                                    "\"Give an entry or a list of entries\"}"));
         return false;
     }
-    scan_value list = one ? (scan_value){0} : body[A_ENTRIES].json;
-    for (scan_walk walk = scan_enter(list); !one && scan_element(&walk, &item);)
-        count++;
-    if (count > SESSION_BATCH_MAX) {
+    a->count = one ? 1 : each_entry(NULL, body[A_ENTRIES].json);
+    if (a->count > SESSION_BATCH_MAX) {
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d", SESSION_BATCH_MAX);
         return false;
     }
-    scan_value *entries = handler_take(r, count, sizeof(*entries));
+    scan_value *entries = handler_take(r, a->count, sizeof(*entries));
     if (entries == NULL)
         return false;
     if (one)
         entries[0] = body[A_ENTRY].json;
-    for (scan_walk walk = scan_enter(list); !one && scan_element(&walk, &item);)
-        entries[a->count++] = item;
-    a->count = count;
+    else
+        each_entry(entries, body[A_ENTRIES].json);
     a->entries = entries;
     return true;
 }
