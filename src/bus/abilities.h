@@ -77,4 +77,39 @@ BUS_READS(box_delete);
 BUS_BUILDS(box_delete);
 BUS_RENDERS(box_delete);
 
+/* --- ledger.c --- */
+
+BUS_BUILDS(ldg_save);
+BUS_RENDERS(ldg_save);
+BUS_READS(ldg_task_save);
+BUS_READS(ldg_task_get);
+BUS_BUILDS(ldg_task_get);
+BUS_RENDERS(ldg_task_get);
+BUS_READS(ldg_task_query);
+BUS_BUILDS(ldg_task_query);
+BUS_RENDERS(ldg_task_query);
+BUS_READS(ldg_call_save);
+BUS_BUILDS(ldg_call_list);
+BUS_RENDERS(ldg_call_list);
+BUS_READS(ldg_msg_save);
+BUS_RENDERS(ldg_msg_save);
+BUS_READS(ldg_msg_list);
+BUS_BUILDS(ldg_msg_list);
+BUS_RENDERS(ldg_msg_list);
+
+/* --- tasks.c --- */
+
+BUS_READS(task_spawn);
+BUS_BUILDS(task_spawn);
+BUS_RENDERS(task_spawn);
+BUS_READS(task_send);
+BUS_BUILDS(task_send);
+BUS_RENDERS(task_send);
+BUS_READS(task_cancel);
+BUS_BUILDS(task_cancel);
+BUS_RENDERS(task_cancel);
+BUS_READS(task_active);
+BUS_BUILDS(task_active);
+BUS_RENDERS(task_active);
+
 #endif

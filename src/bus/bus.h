@@ -24,6 +24,10 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 /* A list's rows where no limit is asked for, and the most. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
+/* Traits: doing it twice does the same as doing it once, whatever the input (as reads do anyway);
+ * workers may have work after it. */
+enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
+
 typedef struct bus_ability bus_ability;
 
 /* One invocation, from its input to its output. */
@@ -45,7 +49,7 @@ typedef struct bus_text {
 struct bus_ability {
     const bus_text *text;
     bus_scope scope;
-    bool again;             /* as bus_call's, whatever the input; reads are so anyway */
+    unsigned traits;
     statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
     /* Reads the input into the plan. CARDBOX_INVALID is for what a schema can't say. NULL: there is
      * nothing to read. */

@@ -12,8 +12,10 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
                          arena *memory, cardbox_error *err)
 {
     scan_error fault;
-    *call =
-        (bus_call){.ability = ability, .tenant = tenant, .memory = memory, .again = ability->again};
+    *call = (bus_call){.ability = ability,
+                       .tenant = tenant,
+                       .memory = memory,
+                       .again = (ability->traits & BUS_AGAIN) != 0};
     if (input.len == 0)
         input = VIEW("{}");
     if (!scan_check(input, BUS_DEPTH_MAX, &call->input, NULL, &fault))

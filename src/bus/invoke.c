@@ -3,6 +3,7 @@
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
+#include "cardbox/task.h"
 #include "store/call.h"
 
 /* Bytes of an output. */
@@ -30,6 +31,15 @@ static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, 
     return status;
 }
 
+/* In a transaction there is nothing to see yet; and workers look from time to time anyway. */
+static void wake(const bus_call *call, cardbox *db)
+{
+    const char *tenant = arena_copy(call->memory, call->tenant);
+    cardbox_error ignored = CARDBOX_ERROR_INIT;
+    if (tenant != NULL && db->kind == CLIENT_POOL)
+        (void)cardbox_wake_workers(db, tenant, &ignored);
+}
+
 static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -41,6 +51,8 @@ static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_er
         status = error_buf(err, &text, "the output");
     if (status == CARDBOX_OK && (*out = buf_take(&text, NULL)) == NULL)
         status = error_nomem(err);
+    if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
+        wake(call, db);
     rows_free(rows);
     buf_free(&text);
     return status;

@@ -68,6 +68,29 @@ def new_card(tenant="acme", **members):
     return ask("card:add", {"content": "hello", **members}, tenant=tenant)["card_id"]
 
 
+def a_task(**members):
+    task = {"id": str(uuid.uuid4()), "systemPrompt": "you are \u0000 \ud800 exact", "createdAt": 1000,
+            "updatedAt": 1000.0, **members}
+    ask("ldg:task:save", {"task": task})
+    return task
+
+
+def a_message(task, **members):
+    message = {"id": str(uuid.uuid4()), "taskId": task["id"], "role": "user", "content": "hi ",
+               "timestamp": 1000, **members}
+    assert ask("ldg:msg:save", {"message": message})["messageId"] == message["id"]
+    return message
+
+
+def a_call(task=None, **members):
+    task = task or a_task()
+    call_ = {"id": str(uuid.uuid4()), "taskId": task["id"], "abilityName": "card:get",
+             "parameters": "{\"card_id\": \"x\"}", "status": "pending", "details": "{}",
+             "createdAt": 1000, "updatedAt": 1000, "startMessageId": a_message(task)["id"], **members}
+    ask("ldg:call:save", {"call": call_})
+    return call_
+
+
 # A good input for each, made when it is needed.
 GOOD = {
     "bus:list": lambda: {},
@@ -98,6 +121,19 @@ GOOD = {
     "box:replace": lambda: {"box_id": new_box("a"), "card_ids": [], "expected_version": 1},
     "box:fork": lambda: {"box_id": new_box("a", "b"), "new_box_id": str(uuid.uuid4()), "at_length": 1},
     "box:delete": lambda: {"box_id": new_box()},
+    "ldg:task:save": lambda: {"task": a_task(parentTaskId=a_task()["id"], completionStatus="failed: x")},
+    "ldg:task:get": lambda: {"taskId": a_task()["id"]},
+    "ldg:task:query": lambda: {"parentTaskId": a_task(parentTaskId=a_task()["id"])["parentTaskId"],
+                               "completionStatus": "null", "fromTime": 0, "toTime": 5000, "limit": 1,
+                               "offset": 0},
+    "ldg:call:save": lambda: {"call": a_call()},
+    "ldg:call:list": lambda: {"taskId": a_call()["taskId"]},
+    "ldg:msg:save": lambda: {"message": a_message(a_task())},
+    "ldg:msg:list": lambda: {"taskId": a_message(a_task())["taskId"], "limit": 1, "offset": 0},
+    "task:spawn": lambda: {"goal": "do it", "parentTaskId": a_task()["id"], "systemPrompt": "you"},
+    "task:send": lambda: {"receiverId": a_task()["id"], "message": "go on"},
+    "task:cancel": lambda: {"taskId": a_task()["id"], "reason": "no more"},
+    "task:active": lambda: {"limit": 3},
 }
 
 
@@ -212,7 +248,7 @@ def test_what_a_schema_cannot_say():
     deep = b'{"cards":[{"content":1},{"content":' + b"[" * 130 + b"]" * 130 + b"}]}"
     refused("card:add_many", deep, 413, "too_large", "/cards/1: content")
     refused("card:add_many", b'{"cards":[{"content":1},{"content":1,"metadata":{"a":1e300}}]}', 422,
-            "invalid_input", "/cards/1/metadata")
+            "invalid_input", "/cards/1: metadata")
     refused("card:add", {"content": 1, "card_id": "ü" * 300}, 422, "invalid_input", "card_id")
 
 
@@ -248,6 +284,68 @@ def test_pages():
     assert sorted(seen) == [f"p{i}" for i in range(5)], seen
 
 
+def test_the_life_of_a_task_in_the_ledger():
+    task = a_task(createdAt=7000, updatedAt=7000)
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == task
+    assert ask("ldg:task:get", {"taskId": "no"})["task"] is None
+    first, last = a_message(task, timestamp=7002), a_message(task, role="system", timestamp=7001)
+    listed = ask("ldg:msg:list", {"taskId": task["id"]})
+    assert listed == {"messages": [last, first], "total": 2}
+    assert ask("ldg:msg:list", {"taskId": task["id"], "offset": 1}) == {"messages": [first], "total": 2}
+    made = a_call(task, startMessageId=first["id"])
+    for status in ("in_progress", "completed"):
+        made = {**made, "status": status, "updatedAt": made["updatedAt"] + 1, "details": '{"n":1}'}
+        ask("ldg:call:save", {"call": made})
+    assert ask("ldg:call:list", {"taskId": task["id"]})["calls"] == [made]
+    done = {**task, "completionStatus": "success", "updatedAt": 8000}
+    ask("ldg:task:save", {"task": done})
+    refused("ldg:task:save", {"task": task}, 409, "error", "")
+    assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == done
+
+
+def test_messages_never_change():
+    message = a_message(a_task())
+    assert ask("ldg:msg:save", {"message": message})["success"] is True
+    refused("ldg:msg:save", {"message": {**message, "content": "other"}}, 409, "error", "")
+    assert ask("ldg:msg:list", {"taskId": message["taskId"]})["messages"] == [message]
+    refused("ldg:msg:save", {"message": {**message, "id": "new", "taskId": "no"}}, 404, "error", "")
+
+
+def test_queries_of_tasks():
+    parent = a_task()["id"]
+    tasks = [a_task(parentTaskId=parent, createdAt=1000 + i, updatedAt=1000 + i) for i in range(3)]
+    done = a_task(parentTaskId=parent, createdAt=999, updatedAt=999, completionStatus="null and void")
+    def query(**members):
+        found = ask("ldg:task:query", {"parentTaskId": parent, **members})
+        return [task["id"] for task in found["tasks"]], found["total"]
+    ids = [task["id"] for task in reversed(tasks)]
+    assert query() == (ids + [done["id"]], 4)
+    assert query(completionStatus="null") == (ids, 3)
+    assert query(completionStatus="null and void") == ([done["id"]], 1)
+    assert query(fromTime=1000, toTime=1001) == (ids[1:], 2)
+    assert query(limit=1, offset=1) == (ids[1:2], 4)
+    assert query(offset=9) == ([], 4)
+
+
+def test_the_task_manager():
+    spawned = ask("task:spawn", {"goal": "count to \u0000", "systemPrompt": "you count"})["taskId"]
+    messages = ask("ldg:msg:list", {"taskId": spawned})["messages"]
+    assert [(m["role"], m["content"]) for m in messages] == \
+        [("system", "you count"), ("user", "count to \u0000")]
+    active, = [t for t in ask("task:active", {})["tasks"] if t["id"] == spawned]
+    assert active["goal"] == "count to \u0000" and active["messageCount"] == 2
+    assert ask("task:send", {"receiverId": spawned, "message": "faster"}) == {"success": True}
+    assert ask("task:send", {"receiverId": "no", "message": "x"}) == \
+        {"success": False, "error": "Task not found: no"}
+    assert ask("task:cancel", {"taskId": spawned, "reason": "enough"}) == {"success": True}
+    ended = {"success": False, "error": f"Task {spawned} is already completed"}
+    assert ask("task:cancel", {"taskId": spawned, "reason": "again"}) == ended
+    assert ask("task:send", {"receiverId": spawned, "message": "x"}) == ended
+    assert ask("ldg:task:get", {"taskId": spawned})["task"]["completionStatus"] == "cancelled"
+    assert spawned not in [t["id"] for t in ask("task:active", {})["tasks"]]
+    refused("task:spawn", {"goal": "x", "parentTaskId": "no"}, 404, "error", "Task not found: no")
+
+
 def test_contents_to_the_byte():
     body = b'{"card_id":"exact","content":{"b": 1.10, "a":12345678901234567890123, "\\u0000":"\\ud800"}}'
     assert call("card:add", body, expect=200)
@@ -270,6 +368,16 @@ def test_tenants():
                         ("box:context", {"box_id": box}), ("box:fork", {"box_id": box}),
                         ("box:delete", {"box_id": box})):
         refused(name, value, 404, "error", "not found", tenant="other")
+    task = a_message(a_task())["taskId"]
+    assert ask("ldg:task:get", {"taskId": task}, tenant="other")["task"] is None
+    assert ask("ldg:msg:list", {"taskId": task}, tenant="other") == {"messages": [], "total": 0}
+    assert ask("ldg:call:list", {"taskId": a_call()["taskId"]}, tenant="other")["calls"] == []
+    assert ask("ldg:task:query", {}, tenant="other") == {"tasks": [], "total": 0}
+    assert ask("task:active", {}, tenant="other")["tasks"] == []
+    for name, value in (("task:send", {"receiverId": task, "message": "x"}),
+                        ("task:cancel", {"taskId": task, "reason": "x"})):
+        assert ask(name, value, tenant="other") == {"success": False, "error": f"Task not found: {task}"}
+    refused("task:spawn", {"goal": "x", "parentTaskId": task}, 404, "error", "", tenant="other")
     assert ask("card:list", {}, tenant="other")["cards"] == []
     assert ask("box:list", {}, tenant="other")["boxes"] == []
     assert ask("card:boxes", {"card_id": "a"}, tenant="other")["boxes"] == []
