@@ -1,6 +1,7 @@
 -- Adds cards, each by itself: one that is a conflict or gone keeps no other from being written. So
 -- a server adds the cards of many requests at once. In the order of their keys, so that two such
--- statements can't deadlock; of two with one id the first is inserted. Arrays are parallel.
+-- statements can't deadlock: tool results last, by the call that they answer, as in add_cards. Of two
+-- with one id the first is inserted. Arrays are parallel.
 -- The lookups in what was inserted stand where no join can be made of them: they are hashed, for few
 -- cards as for many; and $1 stands in a SELECT of its own: see cards_get. The function given_cards is
 -- written out, since one that returns rows is planned anew at each call: that was half of the time.
@@ -13,6 +14,8 @@ WITH given AS MATERIALIZED (
            u.tool_calls, u.tool_call_id, u.ttl,
            coalesce(u.expires, u.made + make_interval(secs => u.ttl)) AS expires, u.deleted,
            u.metadata, u.made, u.sealed, u.strict, u.restore,
+           CASE WHEN u.metadata ->> 'type' = 'tool.result' THEN u.tool_call_id END COLLATE "C"
+           AS call,
            row_number() OVER (PARTITION BY u.tenant_id COLLATE "C", u.card_id COLLATE "C"
                               ORDER BY u.ord) = 1 AS first
       FROM (SELECT x.*, coalesce(x.created, clock_timestamp()) AS made
@@ -21,7 +24,7 @@ WITH given AS MATERIALIZED (
                           $11::timestamptz[], $12::bool[], $13::bool[], $14::bool[]) WITH ORDINALITY
                    AS x(tenant_id, card_id, raw, projection, tool_calls, tool_call_id, ttl,
                         metadata, created, expires, deleted, sealed, strict, restore, ord)) AS u
-     ORDER BY u.tenant_id COLLATE "C", u.card_id COLLATE "C", u.ord
+     ORDER BY u.tenant_id COLLATE "C", call NULLS FIRST, u.card_id COLLATE "C", u.ord
 ), inserted AS (
     INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_calls, tool_call_id,
                                ttl_seconds, expires_at, deleted_at, metadata, created_at, sealed)
@@ -38,7 +41,8 @@ SELECT g.ord, s.outcome, s.other_id
   FROM (SELECT * FROM given g
          WHERE (g.first AND (g.tenant_id, g.card_id) IN (SELECT i.tenant_id, i.card_id
                                                             FROM inserted i)) IS NOT TRUE
-         ORDER BY g.tenant_id COLLATE "C", g.card_id COLLATE "C", g.ord) AS g
+         ORDER BY g.tenant_id COLLATE "C", g.call NULLS FIRST, g.card_id COLLATE "C",
+                  g.ord) AS g
  CROSS JOIN LATERAL cardbox.settle_card(
        ROW(g.tenant_id, g.card_id, g.content, g.raw, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
            g.deleted, g.metadata, g.made, g.sealed)::cardbox.cards, g.strict, g.restore) AS s

@@ -5,7 +5,9 @@ in which words, replays, races for one key, tenants that share every id, and hos
 import concurrent.futures
 import json
 import os
+import random
 import sys
+import time
 import urllib.parse
 import uuid
 
@@ -463,6 +465,36 @@ def test_delete_a_box():
     refused("GET", url("fork", "boxes", made), None, 404, "not_found", "box not found")
     for missing in (NOWHERE, "no-uuid"):
         refused("DELETE", url("fork", "boxes", missing), None, 404, "not_found", "box not found")
+
+
+def test_results_of_the_same_calls():
+    """However many add results of the same calls at once: each call has one, and nobody's statement
+    stood crosswise to another's, which PostgreSQL would count."""
+    calls, rounds = [f"call-{number:02d}" for number in range(40)], 6 if LIGHT else 25
+
+    def deadlocks():
+        return int(Postgres.shared().psql(dsn(), "SELECT deadlocks FROM pg_stat_database"
+                                                 " WHERE datname = current_database()"))
+
+    def results(round_number):
+        order = [f"{round_number}-{call}" for call in calls]
+        random.shuffle(order)
+        return [{"card_id": str(uuid.uuid4()), "type": "tool.result", "tool_call_id": call, "content": 1}
+                for call in order]
+
+    before = deadlocks()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for number in range(rounds):
+            alone = results(number)[:4]
+            answers = list(pool.map(lambda cards: server().post(url("results", "cards"), cards),
+                                    [{"cards": results(number)} for _ in range(4)] + alone))
+            assert {answer.status for answer in answers} <= {200, 409}, answers
+    held = Postgres.shared().psql(dsn(), "SELECT count(*), count(DISTINCT tool_call_id) FROM cardbox.cards"
+                                         " WHERE tenant_id = 'results'").strip().split("|")
+    assert held[0] == held[1] and int(held[0]) >= rounds * 4, held
+    time.sleep(1.2)  # sessions tell their counts once a second
+    server().get(url("results", "cards"))
+    assert deadlocks() == before
 
 
 def test_a_deleted_box():

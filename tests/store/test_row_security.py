@@ -97,6 +97,23 @@ def test_worker_rewrites_no_history():
             assert "permission denied" in refused.stderr, (text, refused)
 
 
+def test_worker_locks_no_table_of_all():
+    """Rows of its own, yes; but no table with the rows of others in it, though it may change them."""
+    dsn = database()
+    for table in ("cards", "card_boxes", "sessions"):
+        for mode in ("SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
+            refused = sql(dsn, ROLE, f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE")
+            assert "permission denied" in refused.stderr, (table, mode, refused)
+    columns = Postgres.shared().psql(dsn, "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'cardbox'"
+                                          " AND table_name IN ('cards', 'card_boxes', 'sessions')"
+                                          " AND column_name NOT IN ('tenant_id', 'card_id', 'box_id', 'session_id')")
+    granted = Postgres.shared().psql(dsn, "SELECT count(*) FROM information_schema.column_privileges"
+                                          " WHERE table_schema = 'cardbox' AND grantee = 'cardbox_worker'"
+                                          " AND privilege_type = 'UPDATE'"
+                                          " AND table_name IN ('cards', 'card_boxes', 'sessions')")
+    assert int(granted) == int(columns) - 2, (granted, columns)  # when a box and a session were made stays
+
+
 def test_boxes_keep_their_shape():
     """Policies stand where a CHECK would cost each append a quarter: for every role that is bound."""
     dsn = database()
