@@ -175,7 +175,8 @@ def test_examples_of_the_manual():
               " timestamptz); GRANT SELECT ON public.messages TO PUBLIC;"
               " INSERT INTO public.messages VALUES (7, 'blue', E'two\nlines \"', 'ann', '2025-01-02')")
     for text in examples:
-        text = text.replace("-d other", f"-d '{dsn}'")
+        # The other system's table, and not ours of that name, which the role cardbox would find first.
+        text = text.replace("-d other", f"-d '{dsn} options=-csearch_path=public'")
         subprocess.run(["bash", "-euo", "pipefail", "-c", text], check=True, timeout=60, env={
             **os.environ, "CARDBOX_DSN": dsn,
             "PATH": os.path.join(cardbox_test.BUILD, "bin") + ":" + os.environ["PATH"]})
