@@ -252,8 +252,9 @@ END
 $$;
 
 -- Ends a task whose row the caller has locked: no worker holds it any more, and what one of them still
--- wants to write carries an old epoch. A parent that sleeps, perhaps for this, may go on. Locks go from
--- child to parent, as this is the only place that takes both.
+-- wants to write carries an old epoch. A parent that sleeps, perhaps for this, may go on. Its row is
+-- locked whether it sleeps or not: one that is about to sleep looks at its subtasks with its row locked,
+-- and so either sees that this one is finished or sleeps before this looks.
 CREATE FUNCTION cardbox.end_task(tenant text, task text, status text, moment bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -267,6 +268,8 @@ BEGIN
     PERFORM cardbox.add_event(tenant, task, 'completed', NULL, status);
     DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
     IF parent IS NOT NULL THEN
+        PERFORM FROM cardbox.tasks t
+          WHERE t.tenant_id = tenant AND t.task_id = parent FOR NO KEY UPDATE;
         UPDATE cardbox.tasks t SET wake_at = clock_timestamp()
          WHERE t.tenant_id = tenant AND t.task_id = parent AND t.wake_at IS NULL
            AND t.completion_status IS NULL

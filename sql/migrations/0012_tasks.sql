@@ -173,20 +173,22 @@ BEGIN
              WHERE take_over AND t.tenant_id = n.id AND t.lease_owner = owner LIMIT 1)
              LIMIT 1) AS due;
     share := ceil(most::numeric / greatest(cardinality(served), 1));
+    IF take_over THEN
+        FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
+            FOR task IN
+                SELECT * FROM cardbox.tasks t
+                 WHERE t.tenant_id = tenant AND t.lease_owner = owner
+                 LIMIT room FOR NO KEY UPDATE SKIP LOCKED
+            LOOP
+                claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
+                room := room - 1;
+                RETURN NEXT claimed;
+            END LOOP;
+        END LOOP;
+    END IF;
     FOR turn IN 1 .. 2 LOOP
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             EXIT WHEN room <= 0;
-            IF take_over THEN
-                FOR task IN
-                    SELECT * FROM cardbox.tasks t
-                     WHERE t.tenant_id = tenant AND t.lease_owner = owner
-                     LIMIT least(share, room) FOR NO KEY UPDATE SKIP LOCKED
-                LOOP
-                    claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
-                    room := room - 1;
-                    RETURN NEXT claimed;
-                END LOOP;
-            END IF;
             FOR task IN
                 SELECT * FROM cardbox.tasks t
                  WHERE t.tenant_id = tenant AND t.wake_at <= moment
@@ -197,7 +199,6 @@ BEGIN
                 RETURN NEXT claimed;
             END LOOP;
         END LOOP;
-        EXIT WHEN room <= 0 OR take_over;
         share := room;
     END LOOP;
 END

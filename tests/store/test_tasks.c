@@ -1,0 +1,711 @@
+/*
+ * test_tasks.c: the task manager through the SDK against a real database: claims, leases, fencing
+ * in every order, recovery, cancel, sleep and wake, what followers see. Processes that are killed
+ * are in test_task_claims.c.
+ */
+#include "store/task_test.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+
+static cardbox *db;
+
+static int open_db(void **state)
+{
+    (void)state;
+    db = test_open(4);
+    return 0;
+}
+
+static int close_db(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
+}
+
+static void spawn(const char *tenant, const char *id, const char *parent)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_spawn(db, tenant, id, parent, &err), &err);
+}
+
+/* Claims one task of a tenant, which must be there, as a worker; the lease is copied to `out`. */
+static cardbox_claim claim(const char *tenant, const char *owner, test_lease *out)
+{
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_claim(&claims, db, tenant, owner, 60000, false, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 1);
+    cardbox_claim one = *cardbox_claims_at(claims, 0);
+    test_keep_lease(out, &one.lease);
+    cardbox_claims_free(claims);
+    return one;
+}
+
+static size_t claimable(const char *tenant)
+{
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_claim(&claims, db, tenant, "nobody", 60000, false, &err), &err);
+    size_t count = cardbox_claims_count(claims);
+    cardbox_claims_free(claims);
+    return count;
+}
+
+static void expire(const char *tenant)
+{
+    test_count(
+        "UPDATE cardbox.tasks SET wake_at = now() - interval '1 second' WHERE tenant_id = $1 "
+        "AND lease_owner IS NOT NULL",
+        tenant);
+}
+
+static cardbox_status say(const test_lease *lease, const char *id, const char *text,
+                          cardbox_error *err)
+{
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    message.message_id = id;
+    message.role = "assistant";
+    message.content = text;
+    write.messages = &message;
+    write.message_count = 1;
+    return cardbox_write_task(NULL, db, &lease->lease, &write, err);
+}
+
+static cardbox_status end(cardbox_ending *ended, const test_lease *lease, cardbox_ending ending,
+                          int64_t seen, cardbox_error *err)
+{
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    write.ending = ending;
+    write.completion_status = ending == CARDBOX_FINISHED ? "success" : NULL;
+    write.seen = seen;
+    return cardbox_write_task(ended, db, &lease->lease, &write, err);
+}
+
+static cardbox_status send_text(const char *tenant, const char *task, const char *text,
+                                cardbox_error *err)
+{
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    message.task_id = task;
+    message.content = text;
+    return cardbox_send_to_task(db, tenant, &message, err);
+}
+
+/* seq of the last message. */
+static int64_t last_seq(const char *tenant, const char *task)
+{
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_list_messages(&found, db, tenant, task, 0, 0, &err), &err);
+    int64_t seq = 0;
+    for (size_t i = 0; i < cardbox_ledger_count(found); i++)
+        if (cardbox_ledger_message(found, i)->seq > seq)
+            seq = cardbox_ledger_message(found, i)->seq;
+    cardbox_ledger_free(found);
+    return seq;
+}
+
+static void check_status(const char *tenant, const char *id, const char *status)
+{
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_get_task(&found, db, tenant, id, &err), &err);
+    const char *now = cardbox_ledger_task(found, 0)->completion_status;
+    if (status == NULL)
+        assert_null(now);
+    else if (now == NULL || strcmp(now, status) != 0)
+        fail_msg("%s is %s and not %s", id, now, status);
+    cardbox_ledger_free(found);
+}
+
+/* --- spawn, send --- */
+
+static void spawned_tasks_are_whole(void **state)
+{
+    (void)state;
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char id[CARDBOX_UUID_SIZE];
+    cardbox_spawn given = CARDBOX_SPAWN_INIT;
+    given.goal_json = "\"find \\ud800\"";
+    given.system_prompt = "be good";
+    assert_ok(cardbox_spawn_task(id, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_list_messages(&found, db, "spawn", id, 0, 0, &err), &err);
+    assert_int_equal(cardbox_ledger_count(found), 2);
+    assert_string_equal(cardbox_ledger_message(found, 0)->role, "system");
+    assert_string_equal(cardbox_ledger_message(found, 1)->content_json, "\"find \\ud800\"");
+    cardbox_ledger_free(found);
+    assert_ok(cardbox_active_tasks(&found, db, "spawn", 0, &err), &err);
+    assert_string_equal(cardbox_ledger_task(found, 0)->goal_json, "\"find \\ud800\"");
+    assert_int_equal(cardbox_ledger_task(found, 0)->message_count, 2);
+    cardbox_ledger_free(found);
+    given.parent_task_id = "nobody";
+    assert_int_equal(cardbox_spawn_task(id, db, "spawn", &given, &err), CARDBOX_NOT_FOUND);
+    /* The same again is the same task; another with its id is none. */
+    given.parent_task_id = NULL;
+    given.task_id = "mine";
+    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    given.goal_id = "other";
+    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
+    assert_ok(cardbox_list_messages(&found, db, "spawn", "mine", 0, 0, &err), &err);
+    assert_int_equal(cardbox_ledger_count(found), 2);
+    cardbox_ledger_free(found);
+    given.goal_json = "junk";
+    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
+    given.goal_json = NULL;
+    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
+}
+
+static void send_wakes_or_refuses(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(send_text("send", "a", "hi", &err), CARDBOX_NOT_FOUND);
+    assert_string_equal(err.message, "Task not found: a");
+    spawn("send", "a", NULL);
+    claim("send", "w", &lease);
+    assert_ok(end(&ended, &lease, CARDBOX_SLEEPS, last_seq("send", "a"), &err), &err);
+    assert_int_equal(ended, CARDBOX_SLEEPS);
+    assert_int_equal(claimable("send"), 0);
+    assert_ok(send_text("send", "a", "wake up", &err), &err);
+    claim("send", "w", &lease);
+    assert_ok(end(&ended, &lease, CARDBOX_FINISHED, -1, &err), &err);
+    assert_int_equal(ended, CARDBOX_FINISHED);
+    assert_int_equal(send_text("send", "a", "too late", &err), CARDBOX_CONFLICT);
+    assert_string_equal(err.message, "Task a is already completed");
+    assert_int_equal(claimable("send"), 0);
+}
+
+/* A message that comes in the middle of a turn is not lost: the turn neither finishes nor sleeps.
+ */
+static void no_message_is_lost(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("lost", "a", NULL);
+    claim("lost", "w", &lease);
+    int64_t seen = last_seq("lost", "a");
+    assert_ok(say(&lease, "lost-1", "thinking", &err), &err);
+    assert_ok(send_text("lost", "a", "one thing more", &err), &err);
+    assert_ok(end(&ended, &lease, CARDBOX_FINISHED, seen, &err), &err);
+    assert_int_equal(ended, CARDBOX_GOES_ON);
+    assert_ok(end(&ended, &lease, CARDBOX_SLEEPS, seen, &err), &err);
+    assert_int_equal(ended, CARDBOX_GOES_ON);
+    check_status("lost", "a", NULL);
+    seen = last_seq("lost", "a");
+    assert_ok(say(&lease, "lost-2", "what I said since is no reason", &err), &err);
+    assert_ok(end(&ended, &lease, CARDBOX_FINISHED, seen, &err), &err);
+    assert_int_equal(ended, CARDBOX_FINISHED);
+    check_status("lost", "a", "success");
+}
+
+/* --- leases --- */
+
+static void one_task_one_worker(void **state)
+{
+    (void)state;
+    test_lease lease;
+    spawn("one", "a", NULL);
+    cardbox_claim first = claim("one", "w1", &lease);
+    assert_int_equal(first.attempts, 1);
+    assert_int_equal(first.failed_calls, 0);
+    assert_string_equal(lease.task, "a");
+    assert_int_equal(claimable("one"), 0);
+    assert_int_equal(claimable("two"), 0);
+}
+
+static void renewing(void **state)
+{
+    (void)state;
+    test_lease old, now;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_lease_state states[3];
+    spawn("renew", "a", NULL);
+    claim("renew", "w1", &old);
+    expire("renew");
+    cardbox_lease leases[3] = {old.lease, {"renew", "nobody", 1}, {"renew", "a", 99}};
+    assert_ok(cardbox_renew_tasks(states, db, leases, 3, 60000, &err), &err);
+    assert_int_equal(states[0], CARDBOX_LEASE_RENEWED);
+    assert_int_equal(states[1], CARDBOX_LEASE_LOST);
+    assert_int_equal(states[2], CARDBOX_LEASE_LOST);
+    assert_int_equal(claimable("renew"), 0);
+    expire("renew");
+    claim("renew", "w2", &now);
+    leases[1] = now.lease;
+    assert_ok(cardbox_renew_tasks(states, db, leases, 2, 60000, &err), &err);
+    assert_int_equal(states[0], CARDBOX_LEASE_LOST);
+    assert_int_equal(states[1], CARDBOX_LEASE_RENEWED);
+    assert_ok(cardbox_cancel_task(db, "renew", "a", "enough", &err), &err);
+    assert_ok(cardbox_renew_tasks(states, db, leases, 2, 60000, &err), &err);
+    assert_int_equal(states[1], CARDBOX_LEASE_CANCELLED);
+}
+
+/* A task that somebody has locked at this moment is still held. */
+static void renewing_waits_for_nobody(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox *tx = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_lease_state held;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    spawn("busy", "a", NULL);
+    claim("busy", "w", &lease);
+    message.task_id = "a";
+    message.content = "hi";
+    assert_ok(cardbox_begin(&tx, db, &err), &err);
+    assert_ok(cardbox_send_to_task(tx, "busy", &message, &err), &err);
+    assert_ok(cardbox_renew_tasks(&held, db, &lease.lease, 1, 60000, &err), &err);
+    assert_int_equal(held, CARDBOX_LEASE_HELD);
+    cardbox_rollback(tx);
+    assert_ok(cardbox_renew_tasks(&held, db, &lease.lease, 1, 60000, &err), &err);
+    assert_int_equal(held, CARDBOX_LEASE_RENEWED);
+}
+
+/* After each way in which a lease ends, nothing of the old worker is written any more. */
+static void check_fenced(const char *tenant, const test_lease *lease)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_ending ended;
+    assert_int_equal(say(lease, "stale", "I am late", &err), CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "lease"));
+    assert_int_equal(end(&ended, lease, CARDBOX_FINISHED, -1, &err), CARDBOX_CONFLICT);
+    assert_int_equal(end(&ended, lease, CARDBOX_SLEEPS, -1, &err), CARDBOX_CONFLICT);
+    assert_int_equal(end(&ended, lease, CARDBOX_HANDED_BACK, -1, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_show_piece(db, &lease->lease, "stale", 1, "x", 1, &err),
+                     CARDBOX_CONFLICT);
+    assert_int_equal(test_count("SELECT count(*) FROM cardbox.messages WHERE tenant_id = $1 AND "
+                                "message_id = 'stale'",
+                                tenant),
+                     0);
+}
+
+static void old_epochs_write_nothing(void **state)
+{
+    (void)state;
+    test_lease old, now;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("fence", "a", NULL);
+    claim("fence", "w1", &old);
+    assert_ok(say(&old, "fence-1", "in time", &err), &err);
+    expire("fence");
+    assert_ok(say(&old, "fence-2", "late, but nobody else has it", &err), &err);
+    claim("fence", "w2", &now);
+    check_fenced("fence", &old);
+    assert_ok(say(&now, "fence-3", "mine now", &err), &err);
+    assert_ok(end(&ended, &now, CARDBOX_HANDED_BACK, -1, &err), &err);
+    assert_int_equal(ended, CARDBOX_HANDED_BACK);
+    check_fenced("fence", &now);
+    old = now;
+    claim("fence", "w1", &now);
+    check_fenced("fence", &old);
+    assert_ok(end(&ended, &now, CARDBOX_SLEEPS, -1, &err), &err);
+    check_fenced("fence", &now);
+    assert_ok(send_text("fence", "a", "go on", &err), &err);
+    check_fenced("fence", &now);
+    claim("fence", "w1", &now);
+    assert_ok(end(&ended, &now, CARDBOX_FINISHED, -1, &err), &err);
+    check_fenced("fence", &now);
+    check_status("fence", "a", "success");
+}
+
+/* --- recovery --- */
+
+static void open_call(const test_lease *lease, const char *id, const char *status)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char start[40];
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_call call = CARDBOX_CALL_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    snprintf(start, sizeof(start), "start-%s", id);
+    message.message_id = start;
+    message.role = "assistant";
+    message.content = "Calling";
+    call.call_id = id;
+    call.ability_name = "card:get";
+    call.parameters = "{}";
+    call.status = status;
+    call.start_message_id = start;
+    write.messages = &message;
+    write.message_count = 1;
+    write.calls = &call;
+    write.call_count = 1;
+    assert_ok(cardbox_write_task(NULL, db, &lease->lease, &write, &err), &err);
+}
+
+static void open_calls_fail_once(void **state)
+{
+    (void)state;
+    static const char *const STATES[] = {"pending", "in_progress", "in_progress", "completed"};
+    test_lease lease;
+    cardbox_ledger *calls = NULL, *messages = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("crash", "a", NULL);
+    claim("crash", "w1", &lease);
+    for (size_t i = 0; i < 4; i++) {
+        char id[20];
+        snprintf(id, sizeof(id), "crash-%zu", i);
+        open_call(&lease, id, STATES[i]);
+    }
+    expire("crash");
+    assert_int_equal(claim("crash", "w2", &lease).failed_calls, 3);
+    expire("crash");
+    assert_int_equal(claim("crash", "w3", &lease).failed_calls, 0);
+    assert_ok(cardbox_list_calls(&calls, db, "crash", "a", &err), &err);
+    assert_int_equal(cardbox_ledger_count(calls), 4);
+    for (size_t i = 0; i < 3; i++) {
+        const cardbox_call *call = cardbox_ledger_call(calls, i);
+        assert_string_equal(call->status, "failed");
+        assert_string_equal(call->details, "{\"error\":\"Process crashed during execution\"}");
+        assert_non_null(call->end_message_id);
+    }
+    assert_string_equal(cardbox_ledger_call(calls, 3)->status, "completed");
+    assert_ok(cardbox_list_messages(&messages, db, "crash", "a", 0, 0, &err), &err);
+    assert_int_equal(cardbox_ledger_count(messages), 1 + 4 + 3);
+    const cardbox_message *last = cardbox_ledger_message(messages, 7);
+    assert_string_equal(last->content, "card:get failed due to process crash");
+    assert_string_equal(last->role, "assistant");
+    assert_non_null(strstr(last->metadata, "crash-2"));
+    cardbox_ledger_free(calls);
+    cardbox_ledger_free(messages);
+}
+
+static void given_up_after_many_attempts(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("tries", "a", NULL);
+    for (int attempt = 1; attempt <= TEST_ATTEMPTS; attempt++) {
+        assert_int_equal(claim("tries", "w", &lease).attempts, attempt);
+        expire("tries");
+    }
+    assert_ok(test_claim(&claims, db, "tries", "w", 60000, false, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 1);
+    assert_true(cardbox_claims_at(claims, 0)->given_up);
+    cardbox_claims_free(claims);
+    check_status("tries", "a", "failed: No worker finished a turn of it in 3 attempts");
+    check_fenced("tries", &lease);
+    assert_int_equal(claimable("tries"), 0);
+}
+
+/* Turns that end well don't count, however many there are. */
+static void good_turns_are_no_attempts(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("turns", "a", NULL);
+    for (int turn = 0; turn < 2 * TEST_ATTEMPTS; turn++) {
+        assert_int_equal(claim("turns", "w", &lease).attempts, 1);
+        cardbox_ending how = turn % 2 == 0 ? CARDBOX_SLEEPS : CARDBOX_HANDED_BACK;
+        assert_ok(end(&ended, &lease, how, -1, &err), &err);
+        assert_ok(send_text("turns", "a", "go on", &err), &err);
+    }
+}
+
+static void same_name_takes_over(void **state)
+{
+    (void)state;
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    test_lease lease;
+    spawn("again", "a", NULL);
+    claim("again", "w1", &lease);
+    assert_ok(test_claim(&claims, db, "again", "w2", 60000, true, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 0);
+    cardbox_claims_free(claims);
+    assert_ok(test_claim(&claims, db, "again", "w1", 60000, true, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 1);
+    cardbox_claims_free(claims);
+    check_fenced("again", &lease);
+}
+
+/* --- cancel --- */
+
+static void cancelled_stays_cancelled(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(cardbox_cancel_task(db, "cancel", "a", "no", &err), CARDBOX_NOT_FOUND);
+    spawn("cancel", "a", NULL);
+    claim("cancel", "w", &lease);
+    open_call(&lease, "cancel-1", "in_progress");
+    open_call(&lease, "cancel-2", "pending");
+    open_call(&lease, "cancel-3", "completed");
+    assert_ok(cardbox_show_piece(db, &lease.lease, "cancel-m", 1, "I thi", 5, &err), &err);
+    assert_ok(cardbox_cancel_task(db, "cancel", "a", "no more", &err), &err);
+    check_fenced("cancel", &lease);
+    assert_int_equal(cardbox_cancel_task(db, "cancel", "a", "again", &err), CARDBOX_CONFLICT);
+    assert_string_equal(err.message, "Task a is already completed");
+    check_status("cancel", "a", "cancelled");
+    assert_ok(cardbox_get_task(&found, db, "cancel", "a", &err), &err);
+    assert_string_equal(cardbox_ledger_task(found, 0)->cancel_reason, "no more");
+    cardbox_ledger_free(found);
+    assert_ok(cardbox_list_calls(&found, db, "cancel", "a", &err), &err);
+    assert_string_equal(cardbox_ledger_call(found, 0)->status, "failed");
+    assert_string_equal(cardbox_ledger_call(found, 0)->details, "{\"error\":\"Task cancelled\"}");
+    assert_string_equal(cardbox_ledger_call(found, 1)->status, "failed");
+    assert_string_equal(cardbox_ledger_call(found, 2)->status, "completed");
+    cardbox_ledger_free(found);
+    assert_int_equal(
+        test_count("SELECT count(*) FROM cardbox.task_chunks WHERE tenant_id = $1", "cancel"), 0);
+    assert_int_equal(claimable("cancel"), 0);
+    /* One that sleeps or was never run is cancelled as well. */
+    spawn("cancel", "b", NULL);
+    assert_ok(cardbox_cancel_task(db, "cancel", "b", NULL, &err), &err);
+    assert_int_equal(claimable("cancel"), 0);
+}
+
+/* --- subtasks --- */
+
+static cardbox_ending finish_awaiting(const test_lease *lease)
+{
+    cardbox_ending ended = CARDBOX_GOES_ON;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    write.ending = CARDBOX_FINISHED;
+    write.completion_status = "success";
+    write.awaits_subtasks = true;
+    assert_ok(cardbox_write_task(&ended, db, &lease->lease, &write, &err), &err);
+    return ended;
+}
+
+static void parents_wait_for_subtasks(void **state)
+{
+    (void)state;
+    test_lease parent, child;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("family", "p", NULL);
+    claim("family", "w", &parent);
+    spawn("family", "c", "p");
+    assert_int_equal(finish_awaiting(&parent), CARDBOX_SLEEPS);
+    assert_string_equal(claim("family", "w", &child).parent_task_id, "p");
+    assert_int_equal(claimable("family"), 0);
+    assert_ok(end(&ended, &child, CARDBOX_FINISHED, -1, &err), &err);
+    claim("family", "w", &parent);
+    assert_string_equal(parent.task, "p");
+    assert_int_equal(finish_awaiting(&parent), CARDBOX_FINISHED);
+}
+
+static void *finish_in_a_thread(void *arg)
+{
+    static cardbox_ending ended;
+    ended = finish_awaiting(arg);
+    return &ended;
+}
+
+/* The last subtask ends while its parent is about to sleep for it: whoever comes first, the parent
+ * doesn't sleep for ever. */
+static void subtask_ends_at_the_same_moment(void **state)
+{
+    (void)state;
+    test_lease parent, child;
+    pthread_t thread;
+    void *ended;
+    cardbox *tx = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    spawn("race", "p", NULL);
+    claim("race", "w", &parent);
+    spawn("race", "c", "p");
+    claim("race", "w", &child);
+    write.ending = CARDBOX_FINISHED;
+    write.completion_status = "success";
+    assert_ok(cardbox_begin(&tx, db, &err), &err);
+    assert_ok(cardbox_write_task(NULL, tx, &child.lease, &write, &err), &err);
+    assert_int_equal(pthread_create(&thread, NULL, finish_in_a_thread, &parent), 0);
+    /* It waits for the subtask's transaction, or has gone to sleep. */
+    test_wait_for("SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = 'race' AND t.task_id = "
+                  "'p' AND (t.wake_at IS NULL OR EXISTS (SELECT FROM pg_stat_activity a WHERE "
+                  "a.wait_event_type = 'Lock' AND a.query LIKE '%cardbox.write_task%'))");
+    assert_ok(cardbox_commit(tx, &err), &err);
+    assert_int_equal(pthread_join(thread, &ended), 0);
+    if (*(cardbox_ending *)ended == CARDBOX_SLEEPS)
+        claim("race", "w", &parent);
+    else
+        check_status("race", "p", "success");
+}
+
+/* --- followers --- */
+
+static cardbox_task_events *follow(const char *tenant, const char *task, int64_t after)
+{
+    cardbox_task_events *events = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_follow from = CARDBOX_FOLLOW_INIT;
+    from.task_id = task;
+    from.after = after;
+    assert_ok(cardbox_follow_task(&events, db, tenant, &from, &err), &err);
+    return events;
+}
+
+static void followers_see_all_in_order(void **state)
+{
+    (void)state;
+    static const char *const STORY[][3] = {
+        {"created", NULL, NULL},       {"message", "user", "go"},
+        {"claimed", "w", NULL},        {"message", "assistant", "Calling"},
+        {"call", "in_progress", NULL}, {"message", "assistant", "I think"},
+        {"call", "failed", NULL},      {"completed", "cancelled", NULL},
+    };
+    enum { STORY_LENGTH = sizeof(STORY) / sizeof(STORY[0]) };
+    test_lease lease;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("story", "a", NULL);
+    claim("story", "w", &lease);
+    open_call(&lease, "story-1", "in_progress");
+    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 1, "I t", 3, &err), &err);
+    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    cardbox_task_events *events = follow("story", "a", 5);
+    assert_int_equal(cardbox_task_events_count(events), 2);
+    assert_string_equal(cardbox_task_events_at(events, 1)->what, "chunk");
+    assert_string_equal(cardbox_task_events_at(events, 1)->ref, "story-m");
+    assert_string_equal(cardbox_task_events_at(events, 1)->text, "hink");
+    assert_int_equal(cardbox_task_events_at(events, 1)->n, 2);
+    cardbox_task_events_free(events);
+    assert_ok(say(&lease, "story-m", "I think", &err), &err);
+    assert_ok(cardbox_cancel_task(db, "story", "a", "no", &err), &err);
+    events = follow("story", "a", 0);
+    assert_int_equal(cardbox_task_events_count(events), STORY_LENGTH);
+    for (size_t i = 0; i < STORY_LENGTH; i++) {
+        const cardbox_task_event *event = cardbox_task_events_at(events, i);
+        assert_int_equal(event->n, i + 1);
+        assert_string_equal(event->what, STORY[i][0]);
+        if (STORY[i][1] != NULL)
+            assert_string_equal(event->how, STORY[i][1]);
+        if (STORY[i][2] != NULL)
+            assert_string_equal(event->text, STORY[i][2]);
+    }
+    assert_non_null(strstr(cardbox_task_events_at(events, 4)->call, "\"card:get\""));
+    cardbox_task_events_free(events);
+    events = follow("story", "a", STORY_LENGTH - 1);
+    assert_int_equal(cardbox_task_events_count(events), 1);
+    cardbox_task_events_free(events);
+    events = follow("other", "a", 0);
+    assert_int_equal(cardbox_task_events_count(events), 0);
+    cardbox_task_events_free(events);
+}
+
+/* --- wake-ups --- */
+
+static void waiters_hear_of_their_tenants_only(void **state)
+{
+    (void)state;
+    static const char *const TENANTS[] = {"heard", "also heard"};
+    cardbox_waiter *waiter = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = test_options();
+    if (options.no_named_statements)
+        skip(); /* behind a pooler nothing is heard */
+    assert_ok(cardbox_waiter_open(&waiter, &options, TENANTS, 2, &err), &err);
+    assert_ok(cardbox_wake_workers(db, "not heard", &err), &err);
+    assert_false(cardbox_waiter_wait(waiter, 50));
+    spawn("also heard", "a", NULL);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    assert_ok(cardbox_cancel_task(db, "also heard", "a", NULL, &err), &err);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    assert_false(cardbox_waiter_wait(waiter, 50));
+    test_count("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE "
+               "'%cardbox.listen_for_tasks%' AND pid <> pg_backend_pid()",
+               NULL);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    assert_true(cardbox_waiter_wait(waiter, 60000)); /* connected again: look, something may be */
+    spawn("heard", "b", NULL);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    cardbox_waiter_close(waiter);
+}
+
+/* The collector leaves messages alone, whatever the retention. */
+static void messages_are_never_collected(void **state)
+{
+    (void)state;
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    spawn("kept", "a", NULL);
+    test_count("SELECT cardbox.collect(0, 100000)", NULL);
+    assert_ok(cardbox_list_messages(&found, db, "kept", "a", 0, 0, &err), &err);
+    assert_string_equal(cardbox_ledger_message(found, 0)->content, "go");
+    cardbox_ledger_free(found);
+}
+
+static void bad_input(void **state)
+{
+    (void)state;
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_claim_options options = CARDBOX_CLAIM_OPTIONS_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    test_lease lease;
+    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    options.owner = "w";
+    options.limit = 0;
+    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    options.limit = 1;
+    options.tenants = (const char *const[]){"ok", ""};
+    options.tenant_count = 2;
+    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    options.tenant_count = 0;
+    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    spawn("bad", "a", NULL);
+    claim("bad", "w", &lease);
+    write.ending = CARDBOX_FINISHED;
+    assert_int_equal(cardbox_write_task(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_write_task(NULL, db, NULL, &write, &err), CARDBOX_INVALID);
+    char reason[3000];
+    memset(reason, 'x', sizeof(reason) - 1);
+    reason[sizeof(reason) - 1] = '\0';
+    memcpy(reason, "failed: \xc3\xa9", 10);
+    write.completion_status = reason;
+    assert_ok(cardbox_write_task(NULL, db, &lease.lease, &write, &err), &err);
+    cardbox_message other = CARDBOX_MESSAGE_INIT;
+    other.task_id = "b";
+    other.message_id = "m";
+    other.role = "user";
+    other.content = "x";
+    write.messages = &other;
+    write.message_count = 1;
+    assert_int_equal(cardbox_write_task(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_show_piece(db, &lease.lease, "m", 1, "\xff", 1, &err),
+                     CARDBOX_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spawned_tasks_are_whole),
+        cmocka_unit_test(send_wakes_or_refuses),
+        cmocka_unit_test(no_message_is_lost),
+        cmocka_unit_test(one_task_one_worker),
+        cmocka_unit_test(renewing),
+        cmocka_unit_test(renewing_waits_for_nobody),
+        cmocka_unit_test(old_epochs_write_nothing),
+        cmocka_unit_test(open_calls_fail_once),
+        cmocka_unit_test(given_up_after_many_attempts),
+        cmocka_unit_test(good_turns_are_no_attempts),
+        cmocka_unit_test(same_name_takes_over),
+        cmocka_unit_test(cancelled_stays_cancelled),
+        cmocka_unit_test(parents_wait_for_subtasks),
+        cmocka_unit_test(subtask_ends_at_the_same_moment),
+        cmocka_unit_test(followers_see_all_in_order),
+        cmocka_unit_test(waiters_hear_of_their_tenants_only),
+        cmocka_unit_test(messages_are_never_collected),
+        cmocka_unit_test(bad_input),
+    };
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}
