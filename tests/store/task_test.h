@@ -75,4 +75,140 @@ static inline void test_wait_for(const char *sql)
     fail_msg("in vain: %s", sql);
 }
 
+/* Open while a group of tests runs. */
+static cardbox *db;
+
+static inline int open_db(void **state)
+{
+    (void)state;
+    db = test_open(4);
+    return 0;
+}
+
+static inline int close_db(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
+}
+
+static inline void spawn(const char *tenant, const char *id, const char *parent)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_spawn(db, tenant, id, parent, &err), &err);
+}
+
+/* Claims one task of a tenant, which must be there, as a worker; the lease is copied to `out`. */
+static inline cardbox_claim claim(const char *tenant, const char *owner, test_lease *out)
+{
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_claim(&claims, db, tenant, owner, 60000, false, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 1);
+    cardbox_claim one = *cardbox_claims_at(claims, 0);
+    test_keep_lease(out, &one.lease);
+    cardbox_claims_free(claims);
+    return one;
+}
+
+static inline size_t claimable(const char *tenant)
+{
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(test_claim(&claims, db, tenant, "nobody", 60000, false, &err), &err);
+    size_t count = cardbox_claims_count(claims);
+    cardbox_claims_free(claims);
+    return count;
+}
+
+static inline void expire(const char *tenant)
+{
+    test_count(
+        "UPDATE cardbox.tasks SET wake_at = now() - interval '1 second' WHERE tenant_id = $1 "
+        "AND lease_owner IS NOT NULL",
+        tenant);
+}
+
+static inline cardbox_status say(const test_lease *lease, const char *id, const char *text,
+                                 cardbox_error *err)
+{
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    message.message_id = id;
+    message.role = "assistant";
+    message.content = text;
+    write.messages = &message;
+    write.message_count = 1;
+    return cardbox_write_task(NULL, db, &lease->lease, &write, err);
+}
+
+static inline cardbox_status end(cardbox_ending *ended, const test_lease *lease,
+                                 cardbox_ending ending, int64_t seen, cardbox_error *err)
+{
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    write.ending = ending;
+    write.completion_status = ending == CARDBOX_FINISHED ? "success" : NULL;
+    write.seen = seen;
+    return cardbox_write_task(ended, db, &lease->lease, &write, err);
+}
+
+static inline cardbox_status send_text(const char *tenant, const char *task, const char *text,
+                                       cardbox_error *err)
+{
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    message.task_id = task;
+    message.content = text;
+    return cardbox_send_to_task(db, tenant, &message, err);
+}
+
+/* seq of the last message. */
+static inline int64_t last_seq(const char *tenant, const char *task)
+{
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_list_messages(&found, db, tenant, task, 0, 0, &err), &err);
+    int64_t seq = 0;
+    for (size_t i = 0; i < cardbox_ledger_count(found); i++)
+        if (cardbox_ledger_message(found, i)->seq > seq)
+            seq = cardbox_ledger_message(found, i)->seq;
+    cardbox_ledger_free(found);
+    return seq;
+}
+
+static inline void check_status(const char *tenant, const char *id, const char *status)
+{
+    cardbox_ledger *found = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_get_task(&found, db, tenant, id, &err), &err);
+    const char *now = cardbox_ledger_task(found, 0)->completion_status;
+    if (status == NULL)
+        assert_null(now);
+    else if (now == NULL || strcmp(now, status) != 0)
+        fail_msg("%s is %s and not %s", id, now, status);
+    cardbox_ledger_free(found);
+}
+
+static inline void open_call(const test_lease *lease, const char *id, const char *status)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char start[40];
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_call call = CARDBOX_CALL_INIT;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    snprintf(start, sizeof(start), "start-%s", id);
+    message.message_id = start;
+    message.role = "assistant";
+    message.content = "Calling";
+    call.call_id = id;
+    call.ability_name = "card:get";
+    call.parameters = "{}";
+    call.status = status;
+    call.start_message_id = start;
+    write.messages = &message;
+    write.message_count = 1;
+    write.calls = &call;
+    write.call_count = 1;
+    assert_ok(cardbox_write_task(NULL, db, &lease->lease, &write, &err), &err);
+}
+
 #endif
