@@ -95,7 +95,7 @@ static void render(request *r, const join_rows *found)
 {
     const box_context *wanted = r->plan;
     box_view box;
-    if (!context_check_input(r, handler_bytes(found, r->ticket.count, BOX_COLUMNS), TOO_LONG) ||
+    if (!context_check_input(r, handler_bytes(found, r->ticket.count), TOO_LONG) ||
         !box_query_open(r, found, &box))
         return;
     if (wanted->cut || box.head.length <= BOX_CONTEXT_CARDS_MAX)

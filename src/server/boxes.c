@@ -40,7 +40,7 @@ static void render_box(request *r, const join_rows *found)
         box_stream_answer(r, &box, read);
         return;
     }
-    if (!handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS))
+    if (!handler_check_budget(r, found, r->ticket.count))
         return;
     box_view_object(request_body(r), &box, &read->box_id);
     request_tag(r, box.head.version);
@@ -69,7 +69,7 @@ static void render_box_cards(request *r, const join_rows *found)
     buf *out = request_body(r);
     box_view box;
     char *missing = handler_take(r, 1, 24);
-    if (missing == NULL || !handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS) ||
+    if (missing == NULL || !handler_check_budget(r, found, r->ticket.count) ||
         !box_query_open(r, found, &box))
         return;
     buf_char(out, '[');
@@ -131,7 +131,7 @@ static void render_batch(request *r, const join_rows *found)
     bool fine = true;
     size_t key = 0;
 
-    if (!handler_check_budget(r, found, r->ticket.count, BOX_COLUMNS))
+    if (!handler_check_budget(r, found, r->ticket.count))
         return;
     idset_init(&lists.cards.seen, &r->memory);
     buf_text(out, "{\"boxes\":[");

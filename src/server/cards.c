@@ -26,7 +26,7 @@ static void render_card(request *r, const join_rows *found)
         fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
         return;
     }
-    if (!handler_check_budget(r, found, 1, CARD_COLUMNS))
+    if (!handler_check_budget(r, found, 1))
         return;
     card_row_read(&card, found->rows, found->row[found->start[0]], CARD_FIRST);
     reserve_card(r, &card);
@@ -68,7 +68,7 @@ static void render_batch(request *r, const join_rows *found)
     const char *between = "";
     size_t key = 0;
 
-    if (!handler_check_budget(r, found, r->ticket.count, CARD_COLUMNS))
+    if (!handler_check_budget(r, found, r->ticket.count))
         return;
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < batch->count; i++) {

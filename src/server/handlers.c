@@ -173,25 +173,19 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     return values;
 }
 
-static size_t row_bytes(const store_rows *rows, int row, int columns)
-{
-    size_t bytes = 0;
-    for (int column = 0; column < columns; column++)
-        bytes += rows_text(rows, row, column).len;
-    return bytes;
-}
-
-size_t handler_bytes(const join_rows *found, size_t keys, int columns)
+size_t handler_bytes(const join_rows *found, size_t keys)
 {
     size_t bytes = 0;
     for (int i = found->start[0]; i < found->start[keys]; i++)
-        bytes += row_bytes(found->rows, found->row[i], columns);
+        bytes += rows_bytes_of(found->rows, found->row[i]);
     return bytes;
 }
 
-bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns)
+/* Mostly all rows together, of this request and its neighbours, are within one's budget. */
+bool handler_check_budget(request *r, const join_rows *found, size_t keys)
 {
-    if (handler_bytes(found, keys, columns) <= (size_t)r->shared->set->response_max)
+    size_t most = (size_t)r->shared->set->response_max;
+    if (rows_memory(found->rows) <= most || handler_bytes(found, keys) <= most)
         return true;
     fault_answer_budget(r);
     return false;

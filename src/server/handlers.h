@@ -79,13 +79,10 @@ void handler_run(request *r, join_lane lane, statement_id what,
 /* A piece of the request's arena. NULL: answered. */
 void *handler_take(request *r, size_t count, size_t size);
 
-/* Columns of cards_get and of boxes_read. */
-enum { CARD_COLUMNS = CARD_FIRST + 10, BOX_COLUMNS = BOX_COL_CARD + 10 };
+/* Bytes in the rows of `keys` keys. */
+size_t handler_bytes(const join_rows *found, size_t keys);
 
-/* Bytes in the rows of `keys` keys, of so many columns. */
-size_t handler_bytes(const join_rows *found, size_t keys, int columns);
-
-/* Whether the rows of `keys` keys, of so many columns, fit the response budget; answered if not. */
-bool handler_check_budget(request *r, const join_rows *found, size_t keys, int columns);
+/* Whether the rows of `keys` keys fit the response budget; answered if not. */
+bool handler_check_budget(request *r, const join_rows *found, size_t keys);
 
 #endif

@@ -84,12 +84,23 @@ int64_t rows_micros(const store_rows *rows, int row, int column)
                                                            : since_2000 + POSTGRES_EPOCH_MICROS;
 }
 
+size_t rows_bytes_of(const store_rows *rows, int row)
+{
+    size_t bytes = 0;
+    for (int column = PQnfields(rows) - 1; column >= 0; column--)
+        bytes += (size_t)PQgetlength(rows, row, column);
+    return bytes;
+}
+
 size_t rows_bytes(const store_rows *rows)
 {
     size_t bytes = 0;
-    int columns = PQnfields(rows);
     for (int row = 0; row < rows_count(rows); row++)
-        for (int column = 0; column < columns; column++)
-            bytes += (size_t)PQgetlength(rows, row, column);
+        bytes += rows_bytes_of(rows, row);
     return bytes;
+}
+
+size_t rows_memory(const store_rows *rows)
+{
+    return PQresultMemorySize(rows);
 }
