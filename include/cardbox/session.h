@@ -440,6 +440,118 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
                                                                     cardbox_session_piece take,
                                                                     void *arg, cardbox_error *err);
 
+/**
+ * Gives what comes next of a file.
+ *
+ * @param arg   what was passed along
+ * @param to    where it goes
+ * @param room  bytes that there is room for, more than 0
+ * @return how many were given; 0: the file is over; less: it can't be read, and the import ends
+ */
+typedef ptrdiff_t (*cardbox_session_reader)(void *arg, char *to, size_t room);
+
+/** What became of the lines of an import. */
+typedef struct cardbox_import_counts {
+    uint64_t lines;     /**< all */
+    uint64_t appended;  /**< entries that are new */
+    uint64_t unchanged; /**< lines that were there already */
+    uint64_t kept;      /**< lines that are no entries, kept for the export */
+    uint64_t not_kept;  /**< the same, not kept: the session is no longer like the file */
+    uint64_t issues;    /**< what the report has to say of lines */
+} cardbox_import_counts;
+
+/** What an import did. Opaque; free with cardbox_session_report_free. */
+typedef struct cardbox_session_report cardbox_session_report;
+
+/**
+ * Imports a session file (JSON Lines, either dialect), whatever is in it. A session that is missing
+ * is made. The same file again writes nothing, a longer version of it appends what is new, and an
+ * import that broke off is finished by importing the file again. Lines that are no entries (bad,
+ * torn, blank, a second header, a second line of one id) are kept, so that the export gives the
+ * file back byte for byte; only a line of over CARDBOX_CONTENT_MAX bytes is not. Memory: about 3
+ * MiB, or four times the longest line.
+ *
+ * @param out         receives the report; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session; NULL: what the file's header says
+ * @param read        gives the file
+ * @param arg         is passed along
+ * @param err         may be NULL
+ * @return CARDBOX_OK, whatever the report says of lines; CARDBOX_INVALID (an argument, a file that
+ *         names no session, or one that could not be read to its end: what came before is
+ * imported); CARDBOX_CONFLICT (a card that is no line of this session is in the way); and the
+ *         connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(cardbox_session_report **out,
+                                                                    cardbox *db, const char *tenant,
+                                                                    const char *session_id,
+                                                                    cardbox_session_reader read,
+                                                                    void *arg, cardbox_error *err);
+
+/**
+ * Imports a session file that is in memory.
+ *
+ * @param out         receives the report; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session; NULL: what the file's header says
+ * @param bytes       the file
+ * @param len         its bytes
+ * @param err         may be NULL
+ * @return as cardbox_session_import
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
+    cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
+    const void *bytes, size_t len, cardbox_error *err);
+
+/**
+ * The report: a JSON object of session_id, dialect, changed, version, lines, blank, headers,
+ * appended, unchanged, kept, not_kept, then of the session as it is now entries, roots, leaves,
+ * branch_points, dangling_parents, max_depth, and of the file duplicates, conflicts, cycles, bad,
+ * torn, and issues: an array, of up to 10,000, each with line, kind and reason.
+ *
+ * @param report  a report
+ * @return JSON, borrowed until cardbox_session_report_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_session_report_json(const cardbox_session_report *report);
+
+/**
+ * The session that was imported into.
+ *
+ * @param report  a report
+ * @return its id, borrowed until cardbox_session_report_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_session_report_id(const cardbox_session_report *report);
+
+/**
+ * The report in numbers.
+ *
+ * @param report  a report; NULL gives zeros
+ * @return the numbers
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API cardbox_import_counts
+cardbox_session_report_counts(const cardbox_session_report *report);
+
+/**
+ * Frees a report.
+ *
+ * @param report  a report; NULL does nothing
+ *
+ * Thread safety: no other use at the same time or later.
+ */
+CARDBOX_API void cardbox_session_report_free(cardbox_session_report *report);
+
 /** How the messages of a context are written. The numbers never change. */
 typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions: messages with tool_calls, role "tool" */

@@ -22,6 +22,7 @@ CREATE TABLE cardbox.sessions (
     last_seq   bigint NOT NULL, -- the place of the last line; -1: none, or lines before the first
     last_ord   integer NOT NULL,
     open_end   boolean NOT NULL, -- the last line has no line feed
+    has_rings  boolean NOT NULL DEFAULT false, -- there are lines with a ring_id
     entries    bigint NOT NULL,
     version    bigint NOT NULL, -- grows by one with every change
     created_at timestamptz NOT NULL,
@@ -66,8 +67,11 @@ CREATE TABLE cardbox.session_lines (
     seq        bigint NOT NULL,
     ord        integer NOT NULL,
     bytes      bytea NOT NULL, -- with its end
+    ring_id    text COLLATE "C", -- of an entry whose parents lead back to it: its id is taken
     PRIMARY KEY (tenant_id, session_id, seq, ord)
 );
+CREATE INDEX session_lines_rings ON cardbox.session_lines (tenant_id, session_id, ring_id)
+    WHERE ring_id IS NOT NULL;
 
 -- Changes that came with a key: a retry gets the first answer.
 CREATE TABLE cardbox.session_keys (
@@ -326,7 +330,7 @@ BEGIN
 
     FOR g IN
         SELECT u.place, o.seq AS old_seq, o.branch AS old_branch, o.depth AS old_depth, o.card_id,
-               p.seq AS up_seq, p.branch AS up_branch, p.depth AS up_depth
+               p.seq AS up_seq, p.branch AS up_branch, p.depth AS up_depth, r.bytes AS ring
           FROM unnest(ids, parents, parent_places)
                WITH ORDINALITY AS u(id, parent, parent_place, place)
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
@@ -335,6 +339,9 @@ BEGIN
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
                               WHERE e.tenant_id = tenant AND e.session_id = session
                                 AND e.entry_id = u.parent AND u.parent_place = -3 LIMIT 1) AS p ON true
+          LEFT JOIN LATERAL (SELECT k.bytes FROM cardbox.session_lines k
+                              WHERE s.has_rings AND k.tenant_id = tenant AND k.session_id = session
+                                AND k.ring_id = u.id LIMIT 1) AS r ON true
          ORDER BY u.place
     LOOP
         -- Of a file that was imported before, or of which it is a longer version.
@@ -362,7 +369,7 @@ BEGIN
               FROM cardbox.session_line_at(tenant, session, seqs[g.place], ords[g.place]);
             same := coalesce(there.bytes = whole, false);
             IF NOT same AND is_open AND (seqs[g.place], ords[g.place]) = (end_seq, end_ord)
-               AND there.entry_id IS NOT DISTINCT FROM ids[g.place]
+               AND coalesce(there.entry_id = ids[g.place], true)
                AND substring(whole FOR octet_length(there.bytes)) = there.bytes THEN
                 same := true; -- the last line had no end
                 is_open := false;
@@ -416,6 +423,12 @@ BEGIN
             outcomes[g.place] := CASE WHEN NOT same THEN 3
                                       WHEN import AND NOT diverged THEN 9 ELSE 2 END;
             refused := refused OR (NOT import AND NOT same);
+            CONTINUE WHEN NOT import OR diverged;
+        ELSIF g.ring IS NOT NULL OR (twins[g.place] > 0 AND outcomes[twins[g.place]] = 6) THEN
+            outcomes[g.place] := CASE WHEN position(convert_to(raws[g.place]::text, 'UTF8')
+                IN coalesce(g.ring, convert_to(raws[twins[g.place]]::text, 'UTF8'))) > 0
+                THEN 9 ELSE 3 END;
+            refused := refused OR NOT import;
             CONTINUE WHEN NOT import OR diverged;
         ELSIF parent_places[g.place] = -4 THEN
             outcomes[g.place] := 6;
@@ -521,16 +534,19 @@ BEGIN
         PERFORM cardbox.write_session_entries(tenant, session, ids, kinds, raws, projections,
             befores, afters, targets, labels, a_seq, a_branch, a_depth, a_parent, a_missing, outcomes,
             made);
-        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
+        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)
         SELECT tenant, session, u.seq, u.ord,
                CASE WHEN u.kind < 0 THEN u.before
-                    ELSE cardbox.session_line(u.before, u.raw, u.after) END
-          FROM unnest(k_seq, k_ord, kinds, raws, befores, afters) AS u(seq, ord, kind, raw, before, after)
+                    ELSE cardbox.session_line(u.before, u.raw, u.after) END,
+               CASE WHEN u.outcome = 6 THEN u.id END
+          FROM unnest(k_seq, k_ord, kinds, ids, raws, befores, afters, outcomes)
+               AS u(seq, ord, kind, id, raw, before, after, outcome)
          WHERE u.seq IS NOT NULL;
         UPDATE cardbox.sessions x
            SET dialect = coalesce(x.dialect, given_dialect), header = coalesce(x.header, new_header),
                name = coalesce(new_name, x.name), head_seq = coalesce(head, x.head_seq),
                last_seq = end_seq, last_ord = end_ord, entries = x.entries + written,
+               has_rings = x.has_rings OR 6 = ANY (outcomes),
                open_end = CASE
                    WHEN outcomes[n] IN (1, 4, 3, 6, 7, 9)
                    THEN coalesce(cardbox.is_open_end(CASE WHEN kinds[n] < 0 THEN befores[n]
@@ -613,8 +629,8 @@ BEGIN
     IF cardinality(rings) > 0 THEN
         RETURN QUERY SELECT e.entry_id, 6 FROM cardbox.session_entries e
                       WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = ANY (rings);
-        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
-        SELECT tenant, session, r.seq, 0, l.bytes
+        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)
+        SELECT tenant, session, r.seq, 0, l.bytes, l.entry_id
           FROM unnest(rings) AS r(seq)
          CROSS JOIN LATERAL cardbox.session_line_at(tenant, session, r.seq, 0) AS l;
         UPDATE cardbox.session_entries e SET parent_seq = NULL, missing = p.entry_id
@@ -661,6 +677,7 @@ BEGIN
        AND (e.depth, e.branch) IS DISTINCT FROM (u.depth, u.branch);
     UPDATE cardbox.sessions x
        SET version = x.version + 1, entries = x.entries - cardinality(rings),
+           has_rings = x.has_rings OR cardinality(rings) > 0,
            updated_at = greatest(clock_timestamp(), x.updated_at),
            head_seq = CASE WHEN x.head_seq = ANY (rings) THEN (
                SELECT max(e.seq) FROM cardbox.session_entries e

@@ -26,9 +26,8 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
   LEFT JOIN cardbox.session_entries p
     ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
   LEFT JOIN LATERAL (
-        SELECT x.label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id
-         ORDER BY x.seq DESC LIMIT 1) AS l ON true
+        SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id) AS l ON true
   LEFT JOIN cardbox.cards c
     ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $6::int4
  ORDER BY e.seq

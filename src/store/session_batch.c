@@ -219,6 +219,23 @@ static void put_around(session_put *put, const session_line *line)
         put->after = (view){text_end, (size_t)(end - text_end)};
 }
 
+/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. */
+static bool follow_ring(session_batch *batch, session_entry *entry)
+{
+    size_t len = strlen(batch->ring);
+
+    if (len > 0 && entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT) {
+        entry->parent_state = SESSION_PARENT_NAMED;
+        entry->parent = (view){arena_copy(&batch->memory, (view){batch->ring, len}), len};
+    }
+    batch->ring[0] = '\0';
+    if (entry->parent_state == SESSION_PARENT_NAMED && view_equal(entry->parent, entry->id)) {
+        memcpy(batch->ring, entry->id.ptr, entry->id.len);
+        batch->ring[entry->id.len] = '\0';
+    }
+    return !batch->memory.failed;
+}
+
 bool session_batch_import(session_batch *batch, const session_line *line,
                           const session_entry *entry, int64_t seq, int32_t ord)
 {
@@ -232,7 +249,7 @@ bool session_batch_import(session_batch *batch, const session_line *line,
     if (entry != NULL) {
         put->entry = *entry;
         put_around(put, line);
-        return link_put(batch, put);
+        return follow_ring(batch, &put->entry) && link_put(batch, put);
     }
     put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
     put->raw = line->kind == SESSION_LINE_HEADER ? line->text : (view){NULL, 0};

@@ -69,6 +69,7 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* of the lines */
     session_names ids;
+    char ring[SESSION_ID_MAX + 1]; /* of an import: the entry before, if it is its own parent */
     arena memory;
 } session_batch;
 

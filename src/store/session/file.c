@@ -180,11 +180,12 @@ void session_file_free(session_file *file)
 
 /* --- the report --- */
 
-static void put_issue(buf *out, const session_issue *issue)
+void session_issue_json(buf *out, const session_issue *issue)
 {
     buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
                session_issue_name(issue->kind));
-    buf_json_string(out, view_of(issue->reason));
+    buf_json_string(out,
+                    view_of(issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason));
     if (issue->id.len > 0) {
         buf_text(out, ",\"id\":");
         buf_json_string(out, issue->id);
@@ -225,7 +226,7 @@ void session_file_report(buf *out, const session_file *file, size_t most)
     for (size_t i = 0; i < file->issue_count && i < most; i++) {
         if (i > 0)
             buf_char(out, ',');
-        put_issue(out, &file->issues[i]);
+        session_issue_json(out, &file->issues[i]);
     }
     buf_text(out, "]}");
 }

@@ -57,6 +57,9 @@ void session_file_free(session_file *file);
  * "issues" with at most `most` of them. */
 void session_file_report(buf *out, const session_file *file, size_t most);
 
+/* Appends an issue as a JSON object: line, kind, reason, and id or at. */
+void session_issue_json(buf *out, const session_issue *issue);
+
 /* "bad", "torn", "header", ... */
 const char *session_issue_name(session_issue_kind kind);
 

@@ -1,0 +1,42 @@
+/*
+ * session_report.h: what an import of a session answers with, in which no line is missing. Knows no
+ * database.
+ */
+#ifndef STORE_SESSION_REPORT_H
+#define STORE_SESSION_REPORT_H
+
+#include "cardbox/session.h"
+#include "store/session/file.h"
+#include "store/session_write.h"
+
+typedef struct session_report {
+    cardbox_import_counts of;
+    uint64_t lines, blank, headers;
+    int dialect; /* negative: not known */
+    int64_t version;
+    bool is_changed;
+    cardbox_session_counts counts; /* of the session, after it */
+    session_issue *issues;         /* the first SESSION_ISSUES_MAX; ids in `memory` */
+    size_t issue_count, issue_capacity;
+    uint64_t totals[SESSION_ISSUE_KINDS];
+    uint64_t dropped_line; /* the first that was not kept; 0: none */
+    arena memory;
+} session_report;
+
+/* `reason` NULL: the kind's. Out of memory: memory.failed. */
+void session_report_issue(session_report *report, session_issue_kind kind, uint64_t line,
+                          uint64_t at, const char *reason);
+
+/* What became of a line; `id` of an entry. */
+void session_report_outcome(session_report *report, session_line_outcome outcome, uint64_t line,
+                            view id);
+
+/* What session_settled_read gave. */
+void session_report_settled(session_report *report, session_line_outcome outcome, view id);
+
+cardbox_status session_report_take(cardbox_session_report **out, session_report *report,
+                                   const char *session_id, cardbox_error *err);
+
+void session_report_free(session_report *report);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * Session files into the database and back: byte for byte, whatever is in them; the same tree as
+ * the pure reader of a whole file makes; the same file again, and longer versions of it.
+ */
+#include "store/store_test.h"
+#include "store/session/file.h"
+#include "unit/session_test.h"
+
+#define T "session-imports"
+
+static cardbox *db;
+
+static int open_all(void **state)
+{
+    (void)state;
+    db = test_open(4);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
+}
+
+static bool take(void *arg, const char *bytes, size_t len)
+{
+    buf_add(arg, bytes, len);
+    return true;
+}
+
+static const char *new_id(void)
+{
+    static char id[CARDBOX_UUID_SIZE];
+
+    cardbox_uuid7(id);
+    return id;
+}
+
+/* Gives a file in pieces of odd sizes. */
+typedef struct source {
+    view rest;
+    size_t piece;
+} source;
+
+static ptrdiff_t give(void *arg, char *to, size_t room)
+{
+    source *from = arg;
+    size_t len = from->rest.len < from->piece ? from->rest.len : from->piece;
+
+    len = len < room ? len : room;
+    if (len > 0)
+        memcpy(to, from->rest.ptr, len);
+    from->rest = (view){from->rest.ptr + len, from->rest.len - len};
+    return (ptrdiff_t)len;
+}
+
+static cardbox_session_report *import(const char *id, view bytes, size_t piece)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_report *report = NULL;
+    source from = {bytes, piece};
+
+    assert_ok(cardbox_session_import(&report, db, T, id, give, &from, &err), &err);
+    return report;
+}
+
+static void assert_exports(const char *id, view bytes)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    buf out = BUF_INIT((size_t)1 << 28);
+
+    assert_ok(cardbox_session_export(db, T, id, NULL, take, &out, &err), &err);
+    if (out.len != bytes.len || memcmp(buf_str(&out), bytes.ptr, bytes.len) != 0)
+        fail_msg("imported:\n%.*s\nexported:\n%.*s", (int)bytes.len, bytes.ptr, (int)out.len,
+                 buf_str(&out));
+    buf_free(&out);
+}
+
+static void assert_counts(const char *id, const session_tree *tree, view bytes)
+{
+    cardbox_session_counts counts;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    assert_ok(cardbox_session_count(&counts, db, T, id, &err), &err);
+    if (counts.entries != tree->in_tree || counts.roots != tree->roots ||
+        counts.leaves != tree->leaves || counts.branch_points != tree->branch_points ||
+        counts.dangling_parents != tree->dangling)
+        fail_msg(
+            "%d entries, %d roots, %d leaves, %d branch points, %d dangling, not %u, %u, %u, %u, "
+            "%u, of\n%.*s",
+            (int)counts.entries, (int)counts.roots, (int)counts.leaves, (int)counts.branch_points,
+            (int)counts.dangling_parents, tree->in_tree, tree->roots, tree->leaves,
+            tree->branch_points, tree->dangling, (int)bytes.len, bytes.ptr);
+    assert_int_equal(counts.max_depth, tree->depth_max);
+}
+
+static void assert_entry(const cardbox_entry *entry, const session_tree *tree)
+{
+    uint32_t at = session_tree_find(tree, view_of(entry->entry_id));
+
+    assert_true(at != SESSION_NONE);
+    const session_node *node = &tree->nodes[at];
+    assert_int_equal(entry->depth, node->depth);
+    assert_int_equal(entry->seq, tree->entries[at].index);
+    if (node->parent == SESSION_NONE) {
+        assert_null(entry->parent_id);
+        assert_int_equal(entry->missing_parent != NULL, node->is_dangling);
+    } else {
+        assert_true(view_equal(view_of(entry->parent_id), tree->entries[node->parent].id));
+    }
+}
+
+/* What is stored is the tree that the whole file's reader makes. */
+static void assert_tree(const char *id, view bytes)
+{
+    session_file file;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *page = NULL;
+    cardbox_sessions *got = NULL;
+    cardbox_entry_page want = CARDBOX_ENTRY_PAGE_INIT;
+
+    assert_true(session_file_read(&file, bytes, view_of(id)));
+    assert_counts(id, &file.tree, bytes);
+    want.limit = CARDBOX_PAGE_MAX;
+    assert_ok(cardbox_session_entries(&page, db, T, id, CARDBOX_ENTRIES_ALL, &want, &err), &err);
+    for (size_t i = 0; i < cardbox_entries_count(page); i++)
+        assert_entry(cardbox_entries_at(page, i), &file.tree);
+    cardbox_entries_free(page);
+    assert_ok(cardbox_get_session(&got, db, T, id, &err), &err);
+    const char *head = cardbox_sessions_at(got, 0)->head_entry_id;
+    if (file.tree.leaf == SESSION_NONE)
+        assert_null(head);
+    else
+        assert_true(view_equal(view_of(head), file.entries[file.tree.leaf].id));
+    cardbox_sessions_free(got);
+    for (uint32_t i = 0; i < file.tree.count; i += 7) {
+        if (file.tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        char leaf[600];
+        snprintf(leaf, sizeof(leaf), "%.*s", (int)file.entries[i].id.len, file.entries[i].id.ptr);
+        assert_ok(cardbox_session_path(&page, db, T, id, leaf, 0, 0, false, &err), &err);
+        assert_int_equal(cardbox_entries_count(page), file.tree.nodes[i].depth + 1);
+        uint32_t at = i;
+        for (size_t k = cardbox_entries_count(page); k > 0; k--, at = file.tree.nodes[at].parent)
+            assert_true(view_equal(view_of(cardbox_entries_at(page, k - 1)->entry_id),
+                                   file.entries[at].id));
+        cardbox_entries_free(page);
+    }
+    session_file_free(&file);
+}
+
+/* Imports, and then again: nothing is written. */
+static void check_file(view bytes, size_t piece)
+{
+    const char *id = new_id();
+    cardbox_session_report *report = import(id, bytes, piece);
+
+    cardbox_session_report_free(report);
+    assert_exports(id, bytes);
+    assert_tree(id, bytes);
+    report = import(id, bytes, piece + 1);
+    if (strstr(cardbox_session_report_json(report), "\"changed\":false") == NULL)
+        fail_msg("the same file again: %s\n%.*s", cardbox_session_report_json(report),
+                 (int)bytes.len, bytes.ptr);
+    assert_int_equal(cardbox_session_report_counts(report).not_kept, 0);
+    cardbox_session_report_free(report);
+    assert_exports(id, bytes);
+}
+
+/* A part first, up to any byte, and then all of it. */
+static void check_longer(view bytes, size_t cut)
+{
+    const char *id = new_id();
+
+    cardbox_session_report_free(import(id, (view){bytes.ptr, cut}, 1 << 16));
+    assert_exports(id, (view){bytes.ptr, cut});
+    cardbox_session_report_free(import(id, bytes, 1 << 16));
+    assert_exports(id, bytes);
+    assert_tree(id, bytes);
+}
+
+#define FILE_OF(literal)                                                                           \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+
+static const view ODD[] = {
+    FILE_OF(""),
+    FILE_OF("\n"),
+    FILE_OF("\n\n  \n"),
+    FILE_OF("nothing of the kind"),
+    FILE_OF("\0\1\2\xff\xfe\n\0\0\n"),
+    FILE_OF("{\"type\":\"session\",\"version\":3,\"id\":\"s\"}"),
+    FILE_OF("\xEF\xBB\xBF{\"type\":\"session\",\"id\":\"s\"}\r\n{\"id\":\"a\",\"type\":\"custom\"}"
+            "\r\n"),
+    FILE_OF("{\"id\":\"a\",\"type\":\"user\"}"),
+    FILE_OF("{\"id\":\"a\",\"type\":\"user\"}\n{\"id\":\"b\",\"parentId\":\"a\",\"ty"),
+    FILE_OF("{\"id\":\"a\",\"type\":\"user\"} \n\0\0{\"id\":\"b\",\"parentId\":\"a\"}\0\n"),
+    FILE_OF(
+        "{\"id\":\"a\",\"type\":\"user\",\"content\":\"\\u0000\\ud800\",\"n\":1e400,\"n\":1.10}\n"),
+    FILE_OF("{\"id\":\"a\"}\n{\"id\":\"a\"}\n{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\",\"parentId\":"
+            "\"a\"}\n"),
+    FILE_OF("{\"id\":\"a\",\"parentId\":\"a\"}\n{\"id\":\"b\",\"parentId\":\"a\"}\n"),
+    FILE_OF("{\"id\":\"a\",\"parentId\":\"b\"}\n{\"id\":\"b\",\"parentId\":\"a\"}\n{\"id\":\"c\","
+            "\"parentId\":\"b\"}\n"),
+    FILE_OF(
+        "{\"id\":\"c\",\"parentId\":\"b\"}\n{\"id\":\"b\",\"parentId\":\"a\"}\n{\"id\":\"a\"}\n"),
+    FILE_OF("{\"id\":\"a\",\"parentId\":5}\n{\"id\":\"b\",\"parentId\":\"gone\"}\n[]\n{\"x\":1}\n{"
+            "\"id\":7,\"type\":\"user\"}\n"),
+    FILE_OF("{\"type\":\"session\",\"id\":\"s\"}\n{\"type\":\"message\",\"message\":{\"role\":"
+            "\"user\",\"content\":\"x\"}}\n"
+            "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"y\"}}\nbad\n{"
+            "\"type\":\"custom\"}\n"),
+    FILE_OF("\n{\"type\":\"session\",\"id\":\"s\"}\n{\"id\":\"a\",\"type\":\"custom\"}\n{\"type\":"
+            "\"session\",\"id\":\"t\"}\n"
+            "{\"id\":\"b\",\"type\":\"custom\",\"parentId\":\"a\"}\n\r\n"),
+};
+
+static void test_odd_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(ODD) / sizeof(ODD[0]); i++) {
+        check_file(ODD[i], 3);
+        for (size_t cut = 0; cut < ODD[i].len; cut += (size_t)test_times(1, 7))
+            check_longer(ODD[i], cut);
+    }
+}
+
+/* A file with some of everything, of ids that meet often. */
+static void put_file(buf *out, uint64_t *dice)
+{
+    unsigned lines = roll(dice, 30), ids = 3 + roll(dice, 40);
+    static const char *const ENDS[] = {"\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n"};
+    static const char *const BAD[] = {"{", "nonsense", "[1]", "", "{\"a\":1}", "\xff"};
+
+    if (roll(dice, 3) == 0)
+        buf_text(out, "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n");
+    for (unsigned i = 0; i < lines; i++) {
+        unsigned kind = roll(dice, 12);
+        if (kind == 0)
+            buf_text(out, BAD[roll(dice, 6)]);
+        else if (kind == 1)
+            buf_printf(out, "{\"type\":\"custom\",\"x\":%u}", roll(dice, 3));
+        else if (kind <= 4)
+            buf_printf(out, "{\"id\":\"n%u\",\"parentId\":\"n%u\"}", roll(dice, ids),
+                       roll(dice, ids));
+        else
+            buf_printf(out, "{\"id\":\"m%u\",\"parentId\":\"m%u\",\"type\":\"user\"}", i,
+                       i > 0 ? i - 1 - roll(dice, i < 4 ? i : 4) : 99);
+        buf_text(out, i + 1 == lines && roll(dice, 2) ? "" : ENDS[roll(dice, 7)]);
+    }
+}
+
+static void test_any_file(void **state)
+{
+    (void)state;
+    uint64_t dice = 4711;
+
+    for (int i = 0; i < test_times(150, 20); i++) {
+        buf bytes = BUF_INIT(1 << 20);
+        put_file(&bytes, &dice);
+        check_file(whole(&bytes), 1 + roll(&dice, 100));
+        check_longer(whole(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
+        buf_free(&bytes);
+    }
+}
+
+/* Entries appended since follow; the file that was imported is still a beginning of the session. */
+static void test_appended_since(void **state)
+{
+    (void)state;
+    const char *id = new_id(), *entry = "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\"}";
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_report *report = NULL;
+    view first = VIEW("{\"id\":\"a\",\"type\":\"user\"}");
+    view other = VIEW("{\"id\":\"a\",\"type\":\"user\"}\nbad\n{\"id\":\"z\",\"parentId\":\"a\"}\n");
+
+    cardbox_session_report_free(import(id, first, 100));
+    assert_ok(cardbox_session_append(NULL, db, T, id, &entry, 1, NULL, &err), &err);
+    assert_exports(id, VIEW("{\"id\":\"a\",\"type\":\"user\"}\n"
+                            "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\"}\n"));
+    report = import(id, first, 100);
+    assert_non_null(strstr(cardbox_session_report_json(report), "\"changed\":false"));
+    cardbox_session_report_free(report);
+    report = import(id, other, 100);
+    assert_int_equal(cardbox_session_report_counts(report).appended, 1);
+    cardbox_session_report_free(report);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_report *report = NULL;
+    char file[200];
+    const char *id = new_id();
+
+    snprintf(file, sizeof(file), "{\"type\":\"session\",\"id\":\"%s\"}\n{\"type\":\"custom\"}\n",
+             id);
+    assert_ok(cardbox_session_import_bytes(&report, db, T, NULL, file, strlen(file), &err), &err);
+    assert_string_equal(cardbox_session_report_id(report), id);
+    cardbox_session_report_free(report);
+    assert_exports(id, view_of(file));
+    assert_int_equal(cardbox_session_import_bytes(NULL, db, T, NULL, "{\"id\":\"a\"}", 10, &err),
+                     CARDBOX_INVALID);
+}
+
+static void test_real_session(void **state)
+{
+    (void)state;
+    buf bytes = read_real_session();
+    const char *id = new_id();
+
+    if (bytes.len == 0)
+        return;
+    cardbox_session_report *report = import(id, whole(&bytes), 4096);
+    assert_int_equal(cardbox_session_report_counts(report).appended, 1018);
+    assert_int_equal(cardbox_session_report_counts(report).issues, 0);
+    cardbox_session_report_free(report);
+    check_longer(whole(&bytes), 500000);
+    assert_exports(id, whole(&bytes));
+    buf_free(&bytes);
+}
+
+/* Lines of 50 MB go through; one that is over the limit is reported, and the others are imported.
+ */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    static const size_t SIZES[] = {50000000, 70000000};
+    cardbox_session_report *report = NULL;
+
+    for (size_t i = 0; i < (size_t)test_times(2, 1); i++) {
+        buf bytes = BUF_INIT((size_t)1 << 28);
+        const char *id = new_id();
+        buf_text(
+            &bytes,
+            "{\"id\":\"a\",\"type\":\"user\"}\n{\"id\":\"b\",\"parentId\":\"a\",\"content\":\"");
+        assert_true(buf_reserve(&bytes, SIZES[i] + 100));
+        for (size_t at = 0; at < SIZES[i]; at += 10)
+            buf_add(&bytes, "0123456789", 10);
+        buf_text(&bytes, "\"}\n{\"id\":\"c\",\"parentId\":\"a\",\"type\":\"user\"}\n");
+        report = import(id, whole(&bytes), 1 << 20);
+        if (i == 0)
+            assert_exports(id, whole(&bytes));
+        assert_int_equal(cardbox_session_report_counts(report).appended, i == 0 ? 3 : 2);
+        assert_int_equal(cardbox_session_report_counts(report).issues, i == 0 ? 0 : 1);
+        cardbox_session_report_free(report);
+        buf_free(&bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_odd_files),      cmocka_unit_test(test_any_file),
+        cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
+    };
+
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
