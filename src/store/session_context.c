@@ -1,7 +1,9 @@
 /*
- * session_context.c: contexts for <cardbox/session.h>: a path is read in one statement, and the
+ * session_context.c: contexts for <cardbox/context.h>: a path is read in one statement, and the
  * rest is store/session's.
  */
+#include "cardbox/context.h"
+
 #include <stdlib.h>
 #include "store/session/context.h"
 #include "store/session_call.h"

@@ -209,7 +209,9 @@ const char *cardbox_session_report_id(const cardbox_session_report *report)
 
 cardbox_import_counts cardbox_session_report_counts(const cardbox_session_report *report)
 {
-    return report == NULL ? (cardbox_import_counts){0} : report->counts;
+    static const cardbox_import_counts NONE = {0};
+
+    return report == NULL ? NONE : report->counts;
 }
 
 void cardbox_session_report_free(cardbox_session_report *report)

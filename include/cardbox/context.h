@@ -1,0 +1,154 @@
+/*
+ * context.h: what a model gets: the messages of the way to an entry of a session, with what was
+ * done to make them fit for it, and digests by which two contexts are compared.
+ */
+#ifndef CARDBOX_CONTEXT_H
+#define CARDBOX_CONTEXT_H
+
+#include <cardbox/client.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How the messages of a context are written. The numbers never change. */
+typedef enum cardbox_format {
+    CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions: messages with tool_calls, role "tool" */
+    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks, system apart */
+    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards that give messages, as they are */
+} cardbox_format;
+
+/** The messages that a model gets. Opaque; free with cardbox_context_free. */
+typedef struct cardbox_context cardbox_context;
+
+/** How a context is built. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
+typedef struct cardbox_context_options {
+    size_t struct_size;    /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
+    cardbox_format format; /**< default CARDBOX_FORMAT_OPENAI */
+    bool no_repair;        /**< true: calls and results as they are, paired or not */
+} cardbox_context_options;
+
+#define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(cardbox_context_options), CARDBOX_FORMAT_OPENAI, false                              \
+    }
+
+/**
+ * Builds the context of an entry: what a model gets that goes on from there. The last compaction on
+ * the way counts, calls and results are paired so that the format's API takes them, and the same
+ * entries give the same bytes, every time. One statement.
+ *
+ * @param out         receives the context
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param leaf_id     the entry; NULL: the head
+ * @param format      how the messages are written
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines, or a
+ *         context, of over 256 MiB); CARDBOX_INVALID; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
+    cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *leaf_id, cardbox_format format, cardbox_error *err);
+
+/**
+ * The same with options.
+ *
+ * @param out         receives the context
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param leaf_id     the entry; NULL: the head
+ * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT
+ * @param err         may be NULL
+ * @return as cardbox_build_context
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
+    cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
+    const char *leaf_id, const cardbox_context_options *options, cardbox_error *err);
+
+/**
+ * The messages.
+ *
+ * @param context  a context
+ * @return a JSON array, borrowed until cardbox_context_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
+
+/**
+ * The system's texts, which CARDBOX_FORMAT_ANTHROPIC has apart.
+ *
+ * @param context  a context
+ * @return a JSON array of text blocks, borrowed; NULL: there are none, or it is another format
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
+
+/**
+ * How many messages there are.
+ *
+ * @param context  a context
+ * @return their number
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
+
+/**
+ * The digest of a context's beginning: two contexts whose digests agree agree up to there.
+ *
+ * @param out      receives 32 hexadecimal digits and a NUL
+ * @param context  a context
+ * @param index    the last message that is covered, below cardbox_context_count
+ * @return CARDBOX_OK; CARDBOX_INVALID (no such message)
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33],
+                                                                    const cardbox_context *context,
+                                                                    size_t index);
+
+/**
+ * The first message that two contexts of one format do not share: where a prompt cache breaks.
+ *
+ * @param a  a context
+ * @param b  another
+ * @return its index; if one is the beginning of the other, the shorter one's number of messages
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
+
+/**
+ * What was done to make it: a JSON object of leaf_id, format, provider, model, thinking_level,
+ * messages_before, messages_after and repairs, each with what it is and the entry that it is about.
+ *
+ * @param context  a context
+ * @return JSON, borrowed until cardbox_context_free
+ *
+ * Thread safety: any thread, but one at a time.
+ */
+CARDBOX_API const char *cardbox_context_report(const cardbox_context *context);
+
+/**
+ * Frees a context.
+ *
+ * @param context  a context; NULL does nothing
+ *
+ * Thread safety: no other use at the same time or later.
+ */
+CARDBOX_API void cardbox_context_free(cardbox_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
