@@ -266,7 +266,6 @@ BEGIN
      WHERE t.tenant_id = tenant AND t.task_id = task
     RETURNING t.parent_task_id INTO parent;
     PERFORM cardbox.add_event(tenant, task, 'completed', NULL, status);
-    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
     IF parent IS NOT NULL THEN
         PERFORM FROM cardbox.tasks t
           WHERE t.tenant_id = tenant AND t.task_id = parent FOR NO KEY UPDATE;
@@ -340,6 +339,29 @@ CREATE UNLOGGED TABLE cardbox.task_chunks (
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)
 );
+
+-- They go when the message is there, and when a lease begins or ends. Workers have no right to delete: who
+-- may delete in a table may also lock all of it (LOCK TABLE), and keep other tenants waiting. So this is
+-- done in the owner's name, in triggers, which nobody can call: it follows what row-level security let pass.
+CREATE FUNCTION cardbox.drop_chunks_of_message() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    DELETE FROM cardbox.task_chunks k
+     WHERE k.tenant_id = NEW.tenant_id AND k.task_id = NEW.task_id AND k.message_id = NEW.message_id;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION cardbox.drop_chunks_of_lease() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = NEW.tenant_id AND k.task_id = NEW.task_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER messages_said AFTER INSERT ON cardbox.messages
+    FOR EACH ROW EXECUTE FUNCTION cardbox.drop_chunks_of_message();
+CREATE TRIGGER tasks_let_go AFTER UPDATE OF lease_epoch ON cardbox.tasks
+    FOR EACH ROW WHEN (OLD.lease_epoch <> NEW.lease_epoch) EXECUTE FUNCTION cardbox.drop_chunks_of_lease();
 
 -- Saves tasks, messages and calls, in this order, all or none. Of each kind there is an array of objects
 -- with what jsonb holds, and beside it the texts that only json holds. Gives the outcome of each up to the
@@ -420,8 +442,9 @@ GRANT UPDATE (completion_status, updated_at, cancel_reason, events, messages, la
               lease_owner, lease_epoch, attempts) ON cardbox.tasks TO cardbox_service, cardbox_worker;
 GRANT UPDATE (status, details, updated_at, end_message_id)
     ON cardbox.calls TO cardbox_service, cardbox_worker;
-GRANT DELETE ON cardbox.task_chunks TO cardbox_service, cardbox_worker;
+GRANT DELETE ON cardbox.task_chunks TO cardbox_service;
 
+REVOKE EXECUTE ON FUNCTION cardbox.drop_chunks_of_message, cardbox.drop_chunks_of_lease FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION cardbox.check_message, cardbox.refuse_change, cardbox.now_ms,
     cardbox.add_event, cardbox.save_message, cardbox.save_call, cardbox.end_task, cardbox.save_task,
     cardbox.save_ledger FROM PUBLIC;

@@ -125,7 +125,6 @@ DECLARE
 BEGIN
     claimed := (task.tenant_id, task.task_id, task.lease_epoch + 1, task.attempts + 1, 1, 0,
                 task.parent_task_id);
-    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = task.tenant_id AND k.task_id = task.task_id;
     claimed.failed_calls := cardbox.fail_open_calls(
         task.tenant_id, task.task_id, 'Process crashed during execution', '%s failed due to process crash');
     IF task.attempts >= most_attempts THEN
@@ -270,7 +269,6 @@ BEGIN
     IF bad OR ending = 0 THEN
         RETURN;
     END IF;
-    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
     IF seen IS NOT NULL AND ending IN (1, 2) AND EXISTS (
             SELECT FROM cardbox.tasks t
              WHERE t.tenant_id = tenant AND t.task_id = task AND t.last_user > seen) THEN

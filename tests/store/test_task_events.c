@@ -115,6 +115,11 @@ static void followers_see_all_in_order(void **state)
     assert_int_equal(cardbox_task_events_at(events, 1)->n, 2);
     cardbox_task_events_free(events);
     assert_ok(say(&lease, "story-m", "I think", &err), &err);
+    events =
+        follow("story", "a", 5); /* in one moment the message is there and its pieces are gone */
+    assert_int_equal(cardbox_task_events_count(events), 1);
+    assert_string_equal(cardbox_task_events_at(events, 0)->what, "message");
+    cardbox_task_events_free(events);
     assert_ok(cardbox_cancel_task(db, "story", "a", "no", &err), &err);
     events = follow("story", "a", 0);
     assert_int_equal(cardbox_task_events_count(events), STORY_LENGTH);
