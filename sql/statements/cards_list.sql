@@ -2,7 +2,8 @@
 -- the index of the filter that is left is used. Of the rest, role has few values and a page of one is
 -- soon found on the way along the cards by time; $8 goes the same way, which is slow for what is rare
 -- in a large tenant. An index on all members would cost each insert several entries, and gives its
--- matches in no order: all of a common value would be read and sorted for one page.
+-- matches in no order, of all tenants: all of a common value, of whoever has it, would be read for one
+-- page. What bounds the walk is the request's time, and the server's turns: see join_turns.c.
 -- The first key of the order is the same in all rows. It names the index: behind row-level security
 -- PostgreSQL does not see by itself that the filter, which is not leakproof, makes its key constant.
 -- plan: each time

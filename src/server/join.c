@@ -74,7 +74,7 @@ const lane_kind LANES[JOIN_LANES] = {
                     .statement = STATEMENT_boxes_read,
                     .key_size = sizeof(box_read),
                     .build = build_boxes},
-    [JOIN_READ_ALONE] = {.group = LINK_LISTS},
+    [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
                         .replayable = true,
@@ -89,7 +89,10 @@ const lane_kind LANES[JOIN_LANES] = {
                       .build = build_appends,
                       .weigh = weigh_appends,
                       .passed_over = append_passed_over},
-    [JOIN_WRITE_ALONE] = {.group = LINK_WRITES, .writes = true, .may_be_slow = true},
+    [JOIN_WRITE_ALONE] = {.group = LINK_WRITES,
+                          .writes = true,
+                          .may_be_slow = true,
+                          .in_turn = true},
 };
 
 joiner *joiner_new(shared *house, stats *s, struct links *l)
@@ -277,7 +280,11 @@ static request *choose(joiner *j, link_group group, const db_link *to)
         j->turn[group] = (j->turn[group] + 1) % LANE_LISTS;
         if (LANES[l->which].group != group || !may_have(j, l, to))
             continue;
-        request *first = l->apart ? turn_next(j, l) : l->first;
+        request *first = l->first;
+        if (l->apart)
+            first = turn_next(j, l);
+        else if (LANES[l->which].in_turn)
+            first = turn_of_others(j, l, links_is_last(j->links, to));
         if (first != NULL)
             return first;
     }

@@ -53,8 +53,8 @@ static void release(join_batch *batch)
 {
     if (--batch->in_flight > 0)
         return;
-    if (batch->apart)
-        turn_end(batch->joiner, batch->lane, batch->turn);
+    if (batch->apart || LANES[batch->lane].in_turn)
+        turn_end(batch->joiner, batch->lane, batch->apart, batch->turn);
     rows_free(batch->rows);
     free(batch);
 }
@@ -167,7 +167,7 @@ static void prepare(join_batch *batch, const request *first, db_link *to, pipe_l
                              (long)limits->statement_ms < j->house->set->request_timeout_ms
                          ? clock_ms() + limits->statement_ms
                          : INT64_MAX;
-    if (batch->apart)
+    if (batch->apart || kind->in_turn)
         batch->turn = turn_begin(j, kind->group, first);
     if (kind->key_size > 0) {
         tally_add(&j->stats->joined[kind->statement], 1);

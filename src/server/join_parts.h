@@ -14,8 +14,10 @@ typedef struct lane_kind {
     link_group group; /* Lists have one of their own, and not all but one of the reads: there they
                        * would leave a single connection to cards and none to boxes. */
     bool writes;
-    bool replayable;        /* all of them; else their tickets say */
-    bool may_be_slow;       /* never on the last free connection of its group */
+    bool replayable;  /* all of them; else their tickets say */
+    bool may_be_slow; /* never on the last free connection of its group */
+    bool in_turn; /* who has none of its group running goes first, and the last free connection of
+                   * it is kept for such a tenant */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* wary: what others have locked is passed over. */
@@ -42,8 +44,8 @@ enum {
 
 /* A tenant in trouble, or with a turn just now. */
 typedef struct turn {
-    view tenant; /* the name below */
-    bool running[LINK_GROUPS];
+    view tenant;                   /* the name below */
+    size_t running[LINK_GROUPS];   /* statements */
     int64_t until_ms[LINK_GROUPS]; /* until when all its requests stand apart */
     bool waited;                   /* its last turn was that of a patient one */
     char name[CARDBOX_TENANT_MAX];
@@ -93,12 +95,14 @@ bool turn_is_troubled(joiner *j, link_group group, view tenant);
  * for: for a while all its requests stand apart. */
 void turn_trouble(joiner *j, link_group group, view tenant);
 
-/* Whose turn it is in a list apart. NULL: nobody's, as those who wait have theirs just now. */
+/* Whose turn it is in a list apart, or of a lane that goes in turn, where none waits for a lock.
+ * NULL: nobody's, as those who wait have theirs just now. */
 request *turn_next(joiner *j, const lane *l);
+request *turn_of_others(joiner *j, const lane *l, bool is_last);
 
 /* `of` is what turn_begin gave; it may be NULL. */
 turn *turn_begin(joiner *j, link_group group, const request *first);
-void turn_end(joiner *j, join_lane which, turn *of);
+void turn_end(joiner *j, join_lane which, bool apart, turn *of);
 
 /* --- join_batch.c --- */
 

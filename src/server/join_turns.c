@@ -23,7 +23,7 @@ static turn *find(joiner *j, view tenant)
 static bool is_running(const turn *t)
 {
     for (int group = 0; group < LINK_GROUPS; group++)
-        if (t->running[group])
+        if (t->running[group] > 0)
             return true;
     return false;
 }
@@ -114,20 +114,31 @@ request *turn_next(joiner *j, const lane *l)
     link_group group = LANES[l->which].group;
     for (request *r = l->first; r != NULL; r = r->ticket.next) {
         const turn *t = find(j, request_tenant(r));
-        if (t == NULL || !t->running[group])
+        if (t == NULL || t->running[group] == 0)
             return t != NULL && t->waited && r->ticket.pace == PACE_PATIENT ? other_than_patient(r)
                                                                             : r;
     }
     return NULL;
 }
 
+request *turn_of_others(joiner *j, const lane *l, bool is_last)
+{
+    link_group group = LANES[l->which].group;
+    for (request *r = l->first; r != NULL; r = r->ticket.next) {
+        const turn *t = find(j, request_tenant(r));
+        if (t == NULL || t->running[group] == 0)
+            return r;
+    }
+    return is_last ? NULL : l->first;
+}
+
 turn *turn_begin(joiner *j, link_group group, const request *first)
 {
     turn *t = entry_of(j, request_tenant(first));
-    j->turns_running[group]++;
+    j->turns_running[group] += first->ticket.apart;
     if (t == NULL)
         return NULL;
-    t->running[group] = true;
+    t->running[group]++;
     t->waited = first->ticket.pace == PACE_PATIENT;
     return t;
 }
@@ -145,12 +156,13 @@ static void rotate(joiner *j, lane *l, view tenant)
     }
 }
 
-void turn_end(joiner *j, join_lane which, turn *of)
+void turn_end(joiner *j, join_lane which, bool apart, turn *of)
 {
     link_group group = LANES[which].group;
-    j->turns_running[group]--;
+    j->turns_running[group] -= apart;
     if (of == NULL)
         return;
-    of->running[group] = false;
-    rotate(j, &j->lanes[2 * (int)which + 1], of->tenant);
+    of->running[group]--;
+    if (apart)
+        rotate(j, &j->lanes[2 * (int)which + 1], of->tenant);
 }

@@ -275,6 +275,32 @@ static void a_troubled_tenant_keeps_nobody_waiting(void **state)
     assert_null(requests[0].ticket.batch);
 }
 
+/* A list may be slow: the last free connection is not for a tenant that has one already. */
+static void lists_leave_room_for_others(void **state)
+{
+    static const int keys[] = {1, 2, 3, 4};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        alone(i, JOIN_READ_ALONE, &keys[i]);
+    database.group[LINK_LISTS].free = 2;
+    joiner_flush(j);
+    database.group[LINK_LISTS].free = 1;
+    database.group[LINK_LISTS].is_last = true;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 2);
+    tenant = VIEW("other");
+    alone(3, JOIN_READ_ALONE, &keys[3]);
+    joiner_flush(j);
+    assert_int_equal(built, 4);
+    assert_int_equal(database.sent, 3);
+    give_rows(NULL, 0);
+    give_rows(NULL, 0);
+    database.group[LINK_LISTS].free = 1;
+    joiner_flush(j);
+    assert_int_equal(built, 3);
+    assert_int_equal(database.sent, 4);
+}
+
 static void repeats_what_may_be_repeated(void **state)
 {
     (void)state;
@@ -559,6 +585,7 @@ int main(void)
         TEST(isolates_the_guilty),
         TEST(those_apart_get_half),
         TEST(tenants_take_turns),
+        TEST(lists_leave_room_for_others),
         TEST(a_troubled_tenant_keeps_nobody_waiting),
         TEST(neighbours_do_not_wait_for_locks),
         TEST(adds_find_out_who_waits),
