@@ -6,7 +6,8 @@ same run, in turn, and what counts is the median of the rounds' ratios. A goal t
 failure; the exit status is 1 when something could not be measured.
 
 Environment: BENCH_ONLY, names of rows (a,b,c); BENCH_ROUNDS (5); BENCH_SECONDS, of each measurement
-(2; wrk takes no less than 1); BENCH_DATA=small, for trying; BENCH_OUT, the file.
+(2; wrk takes no less than 1); BENCH_DATA=small, for trying; BENCH_OUT, the file, in which the rows
+that BENCH_ONLY leaves out stay as they are.
 """
 
 import json
@@ -73,8 +74,20 @@ def line(row, result, results):
             f"{figure(result['ratio']):>9}  {spread:<19}{goal:>9}  {'yes' if row.met(result['ratio']) else 'NO'}")
 
 
+def merged(path, results):
+    """Of what is in the file already, the rows that were not measured now, where there still are
+    such; all in the order of the table."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            before = json.load(file)
+    except (OSError, ValueError):
+        before = {}
+    known = {**(before if isinstance(before, dict) else {}), **results}
+    return {row.name: known[row.name] for row in ROWS if row.name in known}
+
+
 def write(path, results):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
         file.write("\n")
@@ -82,9 +95,9 @@ def write(path, results):
 
 def main():
     rows = chosen(os.environ.get("BENCH_ONLY", ""))
-    rounds = int(os.environ.get("BENCH_ROUNDS", "5"))
-    seconds = float(os.environ.get("BENCH_SECONDS", "2"))
-    sizes = data.SMALL if os.environ.get("BENCH_DATA") == "small" else data.FULL
+    rounds = int(data.number_from("BENCH_ROUNDS", 5, whole=True))
+    seconds = data.number_from("BENCH_SECONDS", 2)
+    sizes = data.sizes_from("BENCH_DATA")
     out = os.environ.get("BENCH_OUT", os.path.join(cardbox_test.BUILD, "bench.json"))
     progress("loading the data")
     bench = Bench(sizes, seconds)
@@ -104,7 +117,7 @@ def main():
             continue
         results[row.name] = entry(row, measured)
         print(line(row, results[row.name], measured), flush=True)
-    write(out, results)
+    write(out, merged(out, results) if len(rows) < len(ROWS) else results)
     bench.server.stop()
     sys.exit(1 if failed else 0)
 

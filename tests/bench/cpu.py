@@ -119,7 +119,7 @@ def send(client, made):
 
 
 def main():
-    count = int(os.environ.get("BENCH_REQUESTS", "100"))
+    count = int(data.number_from("BENCH_REQUESTS", 100, whole=True))
     out = os.environ.get("BENCH_OUT", os.path.join(cardbox_test.BUILD, "bench-cpu.json"))
     database = data.Database(data.SMALL)
     counter = (Perf if Perf.works() else Callgrind)(database.owner)
@@ -135,7 +135,7 @@ def main():
                 sys.exit(f"{name} could not be measured: {error}")
             print(f"{name:<18}{results[name]:>12,}", flush=True)
     counter.stop()
-    os.makedirs(os.path.dirname(out), exist_ok=True)
+    os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
     with open(out, "w", encoding="utf-8") as file:
         json.dump({"by": counter.name, "requests": results}, file, indent=1)
         file.write("\n")

@@ -101,6 +101,26 @@ def card_lines(count):
 # --- the database ---
 
 
+def number_from(name, otherwise, whole=False):
+    """A number above 0 from the environment. Ends the program where it is none."""
+    text = os.environ.get(name, "")
+    try:
+        number = (int if whole else float)(text) if text else otherwise
+        if not 0 < number < 1e6:
+            raise ValueError
+    except ValueError:
+        sys.exit(f"{name} must be a {'whole ' if whole else ''}number above 0, not \"{text}\"")
+    return number
+
+
+def sizes_from(name):
+    """How much data: small, or full, which is the default. Ends the program on anything else."""
+    text = os.environ.get(name, "")
+    if text not in ("", "small", "full"):
+        sys.exit(f"{name} must be small or full, not \"{text}\"")
+    return SMALL if text == "small" else FULL
+
+
 class Database:
     """A private cluster with the data in it."""
 

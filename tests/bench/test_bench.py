@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
+import bench  # noqa: E402
 import cpu  # noqa: E402
 import data  # noqa: E402
 from rows import ROWS  # noqa: E402
@@ -44,6 +45,27 @@ def test_what_cannot_be_measured_is_a_failure():
     done = subprocess.run([os.path.join(HERE, "bench.py")], capture_output=True, text=True,
                           env={**os.environ, "BENCH_ONLY": "get_card,no_such_row"})
     assert done.returncode != 0 and "no_such_row" in done.stderr, done
+
+
+def test_some_rows_leave_the_others():
+    """The file keeps what is not measured again, but for rows that are no more."""
+    path = os.path.join(cardbox_test.temp_dir(), "some.json")
+    old = {"no_such_row": {"ratio": 1}, "add_card": {"ratio": 7}, "get_card": {"ratio": 8}}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(old, file)
+    new = bench.merged(path, {"get_card": {"ratio": 9}})
+    assert new == {"get_card": {"ratio": 9}, "add_card": {"ratio": 7}} and list(new) == ["get_card", "add_card"]
+    assert bench.merged(path + ".none", {"get_card": {"ratio": 9}}) == {"get_card": {"ratio": 9}}
+
+
+def test_bad_values_are_refused():
+    for program, name, value in (("bench.py", "BENCH_ROUNDS", "0"), ("bench.py", "BENCH_ROUNDS", "1.5"),
+                                 ("bench.py", "BENCH_SECONDS", "x"), ("bench.py", "BENCH_SECONDS", "nan"),
+                                 ("bench.py", "BENCH_DATA", "tiny"), ("cpu.py", "BENCH_REQUESTS", "-1")):
+        done = subprocess.run([os.path.join(HERE, program)], capture_output=True, text=True,
+                              env={**os.environ, name: value})
+        assert done.returncode == 1 and done.stderr.startswith(f"{name} must be "), done
+        assert f'"{value}"' in done.stderr, done
 
 
 def test_instructions_of_every_request():

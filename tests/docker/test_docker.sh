@@ -262,6 +262,11 @@ healthcheck() {
 
 sick() { ! healthcheck; }
 
+# Something that takes connections, and is no HTTP server.
+healthcheck_with_tls() {
+    CARDBOX_TLS_CERT=cert.pem healthcheck && ! CARDBOX_TLS_CERT=cert.pem port=1 healthcheck
+}
+
 stop() {
     kill -TERM "$server" && wait "$server"
     local status=$?
@@ -297,6 +302,7 @@ check "cardbox token create" make_token
 check "cardboxd with compose.yaml's variables" serve
 check "cardboxd asks for the token" asks_for_the_token
 check "health check: healthy" healthcheck
+check "health check: with TLS" healthcheck_with_tls
 check "cardboxd stops" stop
 check "health check: stopped" sick
 
