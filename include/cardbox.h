@@ -39,6 +39,7 @@
 #include <cardbox/content.h>
 #include <cardbox/bus.h>
 #include <cardbox/session.h>
+#include <cardbox/session_writer.h>
 #include <cardbox/context.h>
 #include <cardbox/ledger.h>
 #include <cardbox/task.h>

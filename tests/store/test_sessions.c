@@ -433,6 +433,90 @@ static void test_list_of_sessions(void **state)
     assert_int_equal(cardbox_list_sessions(&page, db, T, "nonsense", 2, &err), CARDBOX_INVALID);
 }
 
+static void test_writer(void **state)
+{
+    (void)state;
+    char id[CARDBOX_UUID_SIZE];
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *context = NULL;
+
+    cardbox_uuid7(id);
+    options.key = id;
+    options.timestamp = "2026-01-02T03:04:05Z";
+    for (int run = 0; run < 2; run++) { /* a repeated run writes nothing */
+        cardbox_session_writer *writer = NULL;
+        assert_ok(cardbox_session_open(&writer, db, T, id, &options, &err), &err);
+        const char *user = cardbox_session_append_user(writer, "create hello.ts", "", &err);
+        assert_non_null(user);
+        const char *reply = cardbox_session_append_assistant(
+            writer, "I'll do it", "[{\"id\":\"c1\",\"name\":\"write\",\"params\":{}}]", user, &err);
+        assert_non_null(reply);
+        assert_null(cardbox_session_append_assistant(writer, "x", "{}", NULL, &err));
+        assert_null(cardbox_session_append_user(writer, "\xff", NULL, &err));
+        assert_non_null(cardbox_session_append_tool_result(writer, "c1", "done", true, NULL, &err));
+        assert_ok(cardbox_session_close(writer, &err), &err);
+        assert_int_equal(version_of(id), 2);
+    }
+    assert_ok(cardbox_build_context(&context, db, T, id, NULL, CARDBOX_FORMAT_OPENAI, &err), &err);
+    assert_int_equal(cardbox_context_count(context), 3);
+    assert_string_equal(cardbox_context_json(context),
+                        "[{\"role\":\"user\",\"content\":\"create hello.ts\"},"
+                        "{\"role\":\"assistant\",\"content\":\"I'll do it\",\"tool_calls\":"
+                        "[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"write\","
+                        "\"arguments\":\"{}\"}}]},"
+                        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"done\"}]");
+    cardbox_context_free(context);
+}
+
+/* What can't be written is named when the writer is closed, and nothing of it is there. */
+static void test_writer_reports(void **state)
+{
+    (void)state;
+    const char *s = tree();
+    cardbox_session_writer *writer = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    assert_ok(cardbox_session_open(&writer, db, T, s, NULL, &err), &err);
+    const char *first = cardbox_session_append_user(writer, "a", NULL, &err);
+    assert_non_null(first);
+    char kept[CARDBOX_UUID_SIZE];
+    memcpy(kept, first, sizeof(kept));
+    assert_non_null(cardbox_session_append_user(writer, "b", "no such entry", &err));
+    assert_int_equal(cardbox_session_close(writer, &err), CARDBOX_NOT_FOUND);
+    assert_non_null(strstr(err.message, "2 entries were not written"));
+    assert_non_null(strstr(err.message, kept));
+    assert_string_equal(path(s, NULL, 0, 0), "x y");
+}
+
+static void test_scan(void **state)
+{
+    (void)state;
+    const char *s = session();
+    cardbox_session_writer *writer = NULL;
+    cardbox_session_scan *scan = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const cardbox_entry *entry = NULL;
+    int seen = 0;
+
+    assert_ok(cardbox_session_open(&writer, db, T, s, NULL, &err), &err);
+    for (int i = 0; i < 450; i++)
+        assert_non_null(cardbox_session_append_user(writer, "x", NULL, &err));
+    assert_ok(cardbox_session_close(writer, &err), &err);
+    assert_ok(cardbox_session_scan_new(&scan, db, T, s, CARDBOX_ENTRIES_ALL, 1000, &err), &err);
+    do {
+        assert_ok(cardbox_session_scan_next(&entry, scan, &err), &err);
+        if (entry != NULL) {
+            assert_int_equal(entry->depth, seen++);
+            assert_non_null(entry->json);
+        }
+    } while (entry != NULL);
+    assert_int_equal(seen, 450);
+    cardbox_session_scan_free(scan);
+    assert_int_equal(cardbox_session_scan_new(&scan, db, T, "none", CARDBOX_ENTRIES_ALL, 0, &err),
+                     CARDBOX_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +529,9 @@ int main(void)
         cmocka_unit_test(test_fork_and_export),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_list_of_sessions),
+        cmocka_unit_test(test_writer),
+        cmocka_unit_test(test_writer_reports),
+        cmocka_unit_test(test_scan),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);
