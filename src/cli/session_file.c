@@ -182,46 +182,22 @@ typedef struct convert_options {
     const char *to;
 } convert_options;
 
-/* The entries of the tree with the parents that they have there. NULL: out of memory. */
-static session_item *items_of(const session_file *file, size_t *count, arena *memory)
-{
-    session_item *items = arena_zeros(memory, file->count + 1, sizeof(*items));
-
-    *count = 0;
-    for (uint32_t i = 0; items != NULL && i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
-
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
-            continue;
-        items[*count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
-        if (parent != SESSION_NONE)
-            items[*count].parent = file->entries[parent].id;
-        (*count)++;
-    }
-    return items;
-}
-
 static cli_exit convert_file(const session_file *file, const void *given)
 {
     const convert_options *options = given;
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    size_t count, left_out;
-    session_item *items;
+    size_t left_out;
     bool fine;
 
     if (options->to != NULL && strcmp(options->to, other) != 0) {
         cli_error("the file is %s already", options->to);
         return CLI_FAILED;
     }
-    items = items_of(file, &count, &memory);
-    fine = items != NULL &&
-           session_convert(&out, file->dialect, file->has_header ? &file->header : NULL, items,
-                           count, VIEW("converted"), &memory);
+    fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &memory);
     if (fine)
         fwrite(buf_str(&out), 1, out.len, stdout);
-    left_out = file->lines - file->blank - file->has_header - count;
     buf_free(&out);
     arena_reset(&memory);
     if (!fine)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/lines.h"
 #include "server/handlers.h"
-#include "server/transfers.h"
+#include "server/incoming.h"
 #include "store/transfer/transfer.h"
 
 /* Refused lines that the answer names. */
@@ -26,16 +26,6 @@ typedef struct importing {
 } importing;
 
 /* --- in the thread --- */
-
-static ssize_t take_bytes(void *arg, char *to, size_t room)
-{
-    ring *r = arg;
-    size_t len = ring_take(r, to, room);
-    if (len > 0 || !ring_is_shut(r))
-        return (ssize_t)len;
-    errno = ECANCELED; /* what is left of a line must not pass for a whole one */
-    return -1;
-}
 
 static void note_refused(void *arg, uint64_t line, const char *reason)
 {
@@ -77,7 +67,7 @@ static cardbox_status run(transfer *t)
     if (status != CARDBOX_OK)
         return status;
     import_only_own(i->in);
-    lines_init(&i->reader, TRANSFER_LINE_MAX, take_bytes, t->ring);
+    lines_init(&i->reader, TRANSFER_LINE_MAX, incoming_read, t->ring);
     status = take_lines(i, &t->err);
     lines_free(&i->reader);
     return status;
@@ -91,28 +81,7 @@ static void clear(transfer *t)
         free(i->errors[e].reason);
 }
 
-/* --- on the loop: the body --- */
-
-/* Whom nobody takes anything from any more may send on: the answer waits for the end of the body.
- */
-static size_t take(request *r, view piece)
-{
-    transfer *t = r->plan;
-    if (t->aborted || transfer_stands(t).over)
-        return piece.len;
-    size_t taken = ring_offer(t->ring, piece);
-    t->waits = taken < piece.len;
-    return taken;
-}
-
-static void end(request *r)
-{
-    transfer *t = r->plan;
-    ring_end(t->ring);
-    request_move(r, REQUEST_SUSPENDED);
-}
-
-/* --- on the loop: the answer --- */
+/* --- on the loop --- */
 
 static int by_line(const void *a, const void *b)
 {
@@ -133,8 +102,9 @@ static void add_errors(buf *out, importing *i)
     buf_printf(out, "],\"errors_omitted\":%zu}", i->omitted);
 }
 
-static void answer_done(importing *i, request *r)
+static void answer_done(transfer *t, request *r)
 {
+    importing *i = (importing *)t;
     buf *out = request_body(r);
     buf_char(out, '{');
     import_result_json(out, import_so_far(i->in));
@@ -144,9 +114,9 @@ static void answer_done(importing *i, request *r)
 
 /* The file may be sent again as it is. What the thread counts may be looked at only when it is
  * over, and a server that stops does not wait for it. */
-static void answer_stopped(importing *i, request *r, bool over)
+static void answer_stopped(transfer *t, request *r, bool over)
 {
-    transfer *t = &i->transfer;
+    importing *i = (importing *)t;
     fault what = over ? fault_of_status(t->err.status) : FAULT_STOPPING;
     if (t->aborted || i->in == NULL || what == FAULT_INTERNAL) {
         transfer_answer_failed(t);
@@ -160,21 +130,12 @@ static void answer_stopped(importing *i, request *r, bool over)
 
 static void look(transfer *t)
 {
-    request *r = t->request;
-    transfer_stand stand = transfer_stands(t);
-    bool open = r->state == REQUEST_ARRIVING || r->state == REQUEST_SUSPENDED;
-    if (open && (t->aborted || (stand.over && stand.status != CARDBOX_OK)))
-        answer_stopped((importing *)t, r, stand.over);
-    else if (r->state == REQUEST_SUSPENDED && stand.over)
-        answer_done((importing *)t, r);
-    if (stand.over || ring_is_ready(t->ring))
-        transfer_resume(t);
+    incoming_look(t, answer_done, answer_stopped);
 }
 
 void handle_import(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
-    static const request_sink SINK = {take, end};
+    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear, NULL};
     if (transfer_start(r, &KIND) != NULL)
-        r->sink = &SINK;
+        r->sink = &INCOMING_SINK;
 }

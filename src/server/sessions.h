@@ -23,6 +23,8 @@ void handle_session_branch_points(request *r);
 void handle_session_labels(request *r);
 void handle_session_diff(request *r);
 void handle_session_context(request *r);
+void handle_export_session(request *r);
+void handle_import_session(request *r);
 
 /* What most statements want. */
 typedef struct session_key {

@@ -236,6 +236,8 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->holders = 2;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->hall->tenant[place], sizeof(t->tenant));
+    if (kind->prepare != NULL)
+        kind->prepare(t, r);
     t->ring = ring_new(RING_BYTES, wake, t);
     if (t->ring != NULL && start_thread(t))
         return t;
@@ -278,6 +280,14 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
+/* What the store itself has found, and the database has not. */
+static bool is_for_client(const cardbox_error *err)
+{
+    return err->sqlstate[0] == '\0' &&
+           (err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INVALID ||
+            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE);
+}
+
 void transfer_answer_failed(transfer *t)
 {
     request *r = t->request;
@@ -290,6 +300,8 @@ void transfer_answer_failed(transfer *t)
         fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
     else if (t->db == NULL && t->err.status == CARDBOX_INTERNAL)
         fault_answer_unfit(r, false);
+    else if (is_for_client(&t->err))
+        fault_answer_error(r, fault_of_status(t->err.status), &t->err);
     else
         fault_answer_store(r, &t->err);
 }

@@ -57,6 +57,9 @@ typedef struct transfer_kind_of {
     void (*look)(transfer *t);
     /* Frees what is the kind's; on either side. */
     void (*clear)(transfer *t);
+    /* On the loop, before the thread begins: takes what is wanted from the request, whose plan is
+     * still the handler's. NULL: nothing is. */
+    void (*prepare)(transfer *t, const request *r);
 } transfer_kind_of;
 
 struct transfer {

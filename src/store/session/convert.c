@@ -315,3 +315,35 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
         plain_to_pi(&c, session_id);
     return buf_ok(out) && !memory->failed;
 }
+
+/* The entries of the tree with the parents that they have there. NULL: out of memory. */
+static session_item *items_of(const session_file *file, size_t *count, arena *memory)
+{
+    session_item *items = arena_zeros(memory, file->count + 1, sizeof(*items));
+
+    *count = 0;
+    for (uint32_t i = 0; items != NULL && i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent;
+
+        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        items[*count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
+        if (parent != SESSION_NONE)
+            items[*count].parent = file->entries[parent].id;
+        (*count)++;
+    }
+    return items;
+}
+
+bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
+                          arena *memory)
+{
+    size_t count;
+    session_item *items = items_of(file, &count, memory);
+
+    if (left_out != NULL)
+        *left_out = file->lines - file->blank - file->has_header - count;
+    return items != NULL &&
+           session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
+                           count, session_id, memory);
+}

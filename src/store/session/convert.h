@@ -8,7 +8,7 @@
 #ifndef STORE_SESSION_CONVERT_H
 #define STORE_SESSION_CONVERT_H
 
-#include "store/session/entry.h"
+#include "store/session/file.h"
 
 /* Bytes of a converted session. */
 #define SESSION_CONVERTED_MAX ((size_t)1 << 32)
@@ -27,5 +27,12 @@ typedef struct session_item {
  */
 bool session_convert(buf *out, session_dialect from, const session_header *header,
                      const session_item *items, size_t count, view session_id, arena *memory);
+
+/*
+ * The same of a whole file. `left_out`, which may be NULL, gets how many of its lines are in no
+ * tree and have no counterpart.
+ */
+bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
+                          arena *memory);
 
 #endif
