@@ -18,6 +18,7 @@ void outgoing_begin(outgoing *o)
 
 static bool hand_over(outgoing *o)
 {
+    outgoing_begin(o);
     bool taken = buf_ok(&o->gathered) &&
                  ring_put(o->transfer.ring, (view){buf_str(&o->gathered), o->gathered.len});
     buf_reset(&o->gathered, 2 * (size_t)GATHER);
@@ -26,7 +27,6 @@ static bool hand_over(outgoing *o)
 
 bool outgoing_put(outgoing *o, view piece)
 {
-    outgoing_begin(o);
     o->gathered.max = 4 * (size_t)GATHER;
     if (piece.len >= GATHER) /* not copied once more */
         return hand_over(o) && ring_put(o->transfer.ring, piece);
@@ -38,7 +38,6 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status)
 {
     if (status != CARDBOX_OK)
         return status;
-    outgoing_begin(o);
     return hand_over(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* nobody reads it any more */
 }
 
