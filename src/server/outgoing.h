@@ -17,8 +17,8 @@ typedef struct outgoing {
 
 /* --- in the thread --- */
 
-/* The answer may begin: what it is headed by is there. Else it begins when so much was gathered that
- * it has to go, so that what goes wrong before is answered as an error. */
+/* The answer may begin: what it is headed by is there. Else it begins when so much was gathered
+ * that it has to go, so that what goes wrong before is answered as an error. */
 void outgoing_begin(outgoing *o);
 
 /* False: nobody reads it any more. */

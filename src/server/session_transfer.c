@@ -142,17 +142,13 @@ void handle_export_session(request *r)
     static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
                                           clear_export, prepare_export};
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
-    export_wish wish = {.dialect = -1, .leaf = VIEW("")};
-    if (query == NULL || !session_of_path(r, &wish.session))
+    export_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
+    if (wish == NULL || !session_of_path(r, &wish->session))
         return;
-    if (query[E_LEAF].given)
-        wish.leaf = query[E_LEAF].text;
-    if (query[E_DIALECT].given)
-        wish.dialect = (int)query[E_DIALECT].number;
-    r->plan = &wish;
-    if (transfer_start(r, &KIND) == NULL)
-        r->plan = NULL;
-    else
+    wish->leaf = query[E_LEAF].given ? query[E_LEAF].text : VIEW("");
+    wish->dialect = query[E_DIALECT].given ? (int)query[E_DIALECT].number : -1;
+    r->plan = wish;
+    if (transfer_start(r, &KIND) != NULL)
         request_move(r, REQUEST_SUSPENDED);
 }
 
@@ -207,12 +203,10 @@ void handle_import_session(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import, prepare_import};
-    view session;
-    if (!handler_no_query(r) || !session_of_path(r, &session))
+    view *session = handler_no_query(r) ? handler_take(r, 1, sizeof(*session)) : NULL;
+    if (session == NULL || !session_of_path(r, session))
         return;
-    r->plan = &session;
-    if (transfer_start(r, &KIND) == NULL)
-        r->plan = NULL;
-    else
+    r->plan = session;
+    if (transfer_start(r, &KIND) != NULL)
         r->sink = &INCOMING_SINK;
 }
