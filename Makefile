@@ -29,13 +29,13 @@ GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/ge
              $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc $(BUILD)/gen/abilities.inc
 
 SONAME   = libcardbox.so.$(SOMAJOR)
-PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox
+PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox $(BUILD)/bin/cardbox-worker
 LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 
 .PHONY: build run test lint asan tsan valgrind fuzz bench bench-cpu install uninstall clean deps help
 .DELETE_ON_ERROR:
 
-build: $(PROGRAMS) $(LIBS) $(WORKER_OBJ) ## build/bin/cardboxd, build/bin/cardbox, build/lib/libcardbox.{a,so}
+build: $(PROGRAMS) $(LIBS) ## build/bin/cardboxd, cardbox, cardbox-worker, build/lib/libcardbox.{a,so}
 
 run: deps ## install what is missing, build, start a private PostgreSQL in ./var and serve
 	@$(MAKE) --no-print-directory -j$$(nproc) build
@@ -131,6 +131,11 @@ $(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
 	@echo "  LD   $@"
 	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(CLI_LIBS)
 
+$(BUILD)/bin/cardbox-worker: $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a $(WORKER_LIBS)
+
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
 
 # --- installing ---
@@ -147,7 +152,8 @@ INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(addprefix $(LIBDIR)/,libcardbox.a libcardbox.so.$(VERSION) $(SONAME) libcardbox.so) \
             $(LIBDIR)/pkgconfig/cardbox.pc $(INCLUDEDIR)/cardbox.h \
             $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) \
-            $(MANDIR)/man1/cardbox.1 $(MANDIR)/man8/cardboxd.8 $(DOCDIR)/LICENSE
+            $(MANDIR)/man1/cardbox.1 $(MANDIR)/man8/cardboxd.8 $(MANDIR)/man8/cardbox-worker.8 \
+            $(DOCDIR)/LICENSE
 INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
 
 install: build ## programs, library, headers, pkg-config file and man pages; PREFIX, DESTDIR, LIBDIR
@@ -163,7 +169,7 @@ install: build ## programs, library, headers, pkg-config file and man pages; PRE
 	@$(INSTALL) -m 644 include/cardbox.h $(DESTDIR)$(INCLUDEDIR)
 	@$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/cardbox
 	@$(INSTALL) -m 644 src/cli/cardbox.1 $(DESTDIR)$(MANDIR)/man1
-	@$(INSTALL) -m 644 src/server/cardboxd.8 $(DESTDIR)$(MANDIR)/man8
+	@$(INSTALL) -m 644 src/server/cardboxd.8 src/worker/cardbox-worker.8 $(DESTDIR)$(MANDIR)/man8
 	@$(INSTALL) -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall: ## what install put there

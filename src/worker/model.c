@@ -71,6 +71,14 @@ static net_wish take_bytes(void *arg, long status, view bytes)
     return NET_REFUSE;
 }
 
+static void pass_tick(void *arg)
+{
+    attempt *a = arg;
+
+    if (a->watch->tick != NULL)
+        a->watch->tick(a->watch->arg);
+}
+
 /* --- what became of it --- */
 
 /* The message in an answer's body: {"error":{"message":"..."}}, {"error":"..."} or its beginning.
@@ -154,6 +162,7 @@ static verdict try_once(completion *out, net *n, const model *m, view body,
                            .total_ms = m->total_ms,
                            .sink = take_bytes,
                            .arg = &a,
+                           .tick = pass_tick,
                            .stop = watch->stop};
 
     url_of(url, m->url);

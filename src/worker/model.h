@@ -25,6 +25,7 @@ typedef struct model {
 typedef struct model_watch {
     void (*piece)(void *arg, view inside); /* text as it comes: the inside of a JSON string */
     void (*again)(void *arg, const char *reason); /* what came is void: there is another attempt */
+    void (*tick)(void *arg);                      /* about every 50 ms */
     void *arg;
     atomic_int *stop;
 } model_watch;

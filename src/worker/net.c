@@ -219,6 +219,8 @@ static void run(exchange *x, CURLM *multi, const char *error)
             return;
         if (running > 0)
             curl_multi_poll(multi, NULL, 0, LOOK_MS, NULL);
+        if (running > 0 && x->request->tick != NULL)
+            x->request->tick(x->request->arg);
     }
     for (CURLMsg *m = curl_multi_info_read(multi, &left); m != NULL;
          m = curl_multi_info_read(multi, &left))

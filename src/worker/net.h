@@ -35,7 +35,8 @@ typedef struct net_request {
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
-    atomic_int *stop; /* anything but 0: break off */
+    void (*tick)(void *arg); /* called about every 50 ms while it runs; NULL: nothing */
+    atomic_int *stop;        /* anything but 0: break off */
 } net_request;
 
 typedef struct net_answer {

@@ -2,6 +2,7 @@
  * tools.c: the list of tools and its names. The reader of the file is tools_file.c.
  */
 #include "worker/tools.h"
+#include "bus/bus.h"
 #include "worker/say.h"
 #include "worker/tools_parts.h"
 
@@ -75,23 +76,59 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     return true;
 }
 
-bool tools_add_ability(tools *list, const char *id, view description, view parameters, char *error,
+bool tools_add_ability(tools *list, view id, view description, view parameters, char *error,
                        size_t size)
 {
-    enum { DESCRIPTION_MAX = 64 * 1024 };
-    buf quoted = BUF_INIT(DESCRIPTION_MAX);
-    tool t = {.kind = TOOL_ABILITY, .name = id, .parameters = parameters};
+    tool t = {.kind = TOOL_ABILITY,
+              .name = arena_copy(&list->memory, id),
+              .description = description,
+              .parameters = parameters};
 
-    buf_json_string(&quoted, description);
-    const char *copy =
-        buf_ok(&quoted) ? arena_copy(&list->memory, (view){buf_str(&quoted), quoted.len}) : NULL;
-    t.description = (view){copy, quoted.len};
-    buf_free(&quoted);
-    if (copy == NULL) {
+    if (t.name == NULL) {
         say(error, size, "out of memory");
         return false;
     }
     return tools_put(list, &t, error, size);
+}
+
+/* Schemas stand in the bus as people read them; every request would carry that white space. */
+static view compacted(tools *list, view schema)
+{
+    buf text = BUF_INIT(schema.len + 1);
+
+    scan_compact(&text, schema);
+    view copy = {arena_copy(&list->memory, (view){buf_str(&text), text.len}), text.len};
+    buf_free(&text);
+    return copy;
+}
+
+static bool allow(tools *list, view id, char *error, size_t size)
+{
+    const bus_ability *ability = bus_find(id);
+
+    if (ability == NULL) {
+        say(error, size, "there is no ability \"%.*s\": see `cardbox ability list`", (int)id.len,
+            id.ptr);
+        return false;
+    }
+    view schema = compacted(list, bus_input_schema(ability).text);
+    if (schema.ptr == NULL) {
+        say(error, size, "out of memory");
+        return false;
+    }
+    return tools_add_ability(list, id, bus_description(ability).text, schema, error, size);
+}
+
+bool tools_allow(tools *list, const char *ids, char *error, size_t size)
+{
+    bool good = true;
+
+    while (good && *ids != '\0') {
+        size_t len = strcspn(ids, ",");
+        good = allow(list, (view){ids, len}, error, size);
+        ids += len + (ids[len] == ',');
+    }
+    return good;
 }
 
 void tools_offer(buf *out, const tools *list)

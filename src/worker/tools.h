@@ -46,9 +46,12 @@ void tools_free(tools *list);
  * in $PATH. False: `error` says what is wrong and where. */
 bool tools_read(tools *list, view text, const char *path, char *error, size_t size);
 
-/* Adds an ability. `description` is plain text; both are borrowed. */
-bool tools_add_ability(tools *list, const char *id, view description, view parameters, char *error,
+/* Adds an ability: its description, a JSON string, and schema are borrowed, its id is copied. */
+bool tools_add_ability(tools *list, view id, view description, view parameters, char *error,
                        size_t size);
+
+/* Adds the abilities that a list with commas names. */
+bool tools_allow(tools *list, const char *ids, char *error, size_t size);
 
 /* The tool that was offered under this name; NULL: none was. */
 const tool *tools_find(const tools *list, view offered);

@@ -1,10 +1,10 @@
 /*
  * tools_file.c: the strict reader of a tools file: each member by a table, anything else refused,
- * and the place named. Knows nothing of what a tool's schema says: who checks calls against it
- * does.
+ * and the place named.
  */
 #include <sys/stat.h>
 #include <unistd.h>
+#include "bus/schema.h"
 #include "worker/say.h"
 #include "worker/tools_parts.h"
 
@@ -57,10 +57,13 @@ static bool read_description(reader *r, tool *t, scan_value value)
 
 static bool read_parameters(reader *r, tool *t, scan_value value)
 {
+    cardbox_error err = CARDBOX_ERROR_INIT;
     scan_value type =
         value.kind == SCAN_OBJECT ? scan_find(value, "type") : (scan_value){SCAN_NONE, {NULL, 0}};
 
     t->parameters = value.text;
+    if (value.kind == SCAN_OBJECT && schema_check(value.text, &err) != CARDBOX_OK)
+        return refuse(r, "\"parameters\": ", err.message);
     return (type.kind == SCAN_STRING && scan_string_is(type.text, VIEW("object"))) ||
            refuse(r, "\"parameters\" must be a JSON Schema of type \"object\"", "");
 }

@@ -114,8 +114,8 @@ nothing_left() {
 }
 
 check "make install" make_it install
-for program in cardboxd cardbox; do check "$program runs" is_program "$program"; done
-for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man8/cardboxd.8 \
+for program in cardboxd cardbox cardbox-worker; do check "$program runs" is_program "$program"; done
+for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man8/cardboxd.8 share/man/man8/cardbox-worker.8 \
     share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
     check "$file" is_file "$file"
 done
@@ -125,7 +125,7 @@ check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$major"
 check "soname" soname_is "libcardbox.so.$major"
 check "cardbox.pc: version" version_is
 check "cardbox.pc: no DESTDIR" names_no_destdir
-for page in man1/cardbox.1 man8/cardboxd.8; do check "$page is clean" manual_is_clean "$page"; done
+for page in man1/cardbox.1 man8/cardboxd.8 man8/cardbox-worker.8; do check "$page is clean" manual_is_clean "$page"; done
 for kind in shared static; do
     check "C program, $kind" compile_and_run gcc "$dir/program.c" "$kind"
     check "C++ program, $kind" compile_and_run g++ "$dir/program.cc" "$kind"

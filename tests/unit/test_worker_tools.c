@@ -80,6 +80,7 @@ static void refuses_mistakes(void **state)
     expect_refused(TOOL(",\"command\":[\"/bin\"]"), "no program");
     expect_refused(TOOL(",\"url\":\"file:///etc/passwd\""), "http://");
     expect_refused(TOOL(",\"parameters\":{\"type\":\"string\"}"), "JSON Schema");
+    expect_refused(TOOL(",\"parameters\":{\"type\":\"object\",\"pattern\":\"x\"}"), "pattern");
     expect_refused(TOOL(",\"timeout_ms\":0"), "\"timeout_ms\"");
     expect_refused(TOOL(",\"timeout_ms\":1.5"), "\"timeout_ms\"");
     expect_refused(TOOL(",\"output_max\":\"9\""), "\"output_max\"");
@@ -95,14 +96,16 @@ static void finds_by_offered_name(void **state)
     char error[300] = "";
     (void)state;
     tools_init(&list);
-    assert_true(tools_add_ability(&list, "ldg:task:get", VIEW("Reads \"one\""), VIEW("{}"), error,
+    assert_true(tools_add_ability(&list, VIEW("ldg:task:get"), VIEW("\"d\""), VIEW("{}"), error,
                                   sizeof(error)));
-    assert_true(tools_add_ability(&list, "x__y", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_true(
+        tools_add_ability(&list, VIEW("x__y"), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
     assert_string_equal(tools_find(&list, VIEW("ldg__task__get"))->name, "ldg:task:get");
     assert_string_equal(tools_find(&list, VIEW("x__y"))->name, "x__y");
     assert_null(tools_find(&list, VIEW("ldg:task:get")));
     assert_null(tools_find(&list, VIEW("ldg__task")));
-    assert_false(tools_add_ability(&list, "x:y", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_false(
+        tools_add_ability(&list, VIEW("x:y"), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
     assert_non_null(strstr(error, "would both be \"x__y\""));
     assert_int_equal(list.count, 2);
     tools_free(&list);
@@ -115,10 +118,13 @@ static void bounds_names(void **state)
     (void)state;
     tools_init(&list);
     memset(name, 'n', 64);
-    assert_true(tools_add_ability(&list, name, VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_true(
+        tools_add_ability(&list, view_of(name), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
     name[0] = ':';
-    assert_false(tools_add_ability(&list, name, VIEW("d"), VIEW("{}"), error, sizeof(error)));
-    assert_false(tools_add_ability(&list, "", VIEW("d"), VIEW("{}"), error, sizeof(error)));
+    assert_false(
+        tools_add_ability(&list, view_of(name), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
+    assert_false(
+        tools_add_ability(&list, VIEW(""), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
     tools_free(&list);
 }
 

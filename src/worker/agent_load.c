@@ -1,0 +1,141 @@
+/*
+ * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
+ */
+#include <stdlib.h>
+#include "worker/agent_parts.h"
+#include "worker/say.h"
+
+enum { PAGE = 1000, PAGES_MAX = 1000 };
+
+/* What was read, whose texts the rows own. */
+typedef struct pages {
+    store_rows *rows[PAGES_MAX];
+    size_t count;
+    store_rows *calls;
+    store_rows *task;
+    arena memory;
+    dialogue_input input;
+    size_t capacity;
+    message_row *messages;
+} pages;
+
+static void free_pages(pages *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        rows_free(p->rows[i]);
+    rows_free(p->calls);
+    rows_free(p->task);
+    arena_reset(&p->memory);
+}
+
+static cardbox_status out_of_memory(cardbox_error *err)
+{
+    err->status = CARDBOX_NOMEM;
+    say(err->message, sizeof(err->message), "out of memory");
+    return CARDBOX_NOMEM;
+}
+
+static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
+{
+    bool is_last = false;
+
+    while (!is_last && p->count < PAGES_MAX) {
+        store_rows *rows = NULL;
+        cardbox_status status =
+            work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, PAGE,
+                          (int64_t)p->input.message_count, err);
+        if (status != CARDBOX_OK)
+            return status;
+        p->rows[p->count++] = rows;
+        is_last = rows_count(rows) < PAGE;
+        for (int i = 0; i < rows_count(rows); i++) {
+            p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->capacity,
+                                     sizeof(message_row));
+            if (p->messages == NULL)
+                return out_of_memory(err);
+            message_row *row = &p->messages[p->input.message_count];
+            if (!message_row_read(row, rows, i))
+                continue;
+            p->input.message_count++;
+            *seen = row->seq > *seen ? row->seq : *seen;
+        }
+    }
+    p->input.messages = p->messages;
+    return CARDBOX_OK;
+}
+
+static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
+{
+    cardbox_status status =
+        work_calls(&p->calls, a->house->db, a->lease.tenant, a->lease.task_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    size_t count = (size_t)rows_count(p->calls);
+    call_row *calls = arena_zeros(&p->memory, count + 1, sizeof(*calls));
+    if (calls == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < count; i++)
+        call_row_read(&calls[i], p->calls, (int)i);
+    p->input.calls = calls;
+    p->input.call_count = count;
+    return CARDBOX_OK;
+}
+
+/* A task that was only written down has its prompt in its row alone. */
+static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
+{
+    task_row row;
+
+    for (size_t i = 0; i < p->input.message_count; i++)
+        if (view_equal(p->messages[i].role, VIEW("system")))
+            return CARDBOX_OK;
+    cardbox_status status =
+        work_task(&p->task, a->house->db, a->lease.tenant, a->lease.task_id, err);
+    if (status == CARDBOX_OK && rows_count(p->task) == 1 && task_row_read(&row, p->task, 0))
+        p->input.prompt = row.prompt;
+    return status;
+}
+
+/* A model that can send to tasks must know which one it is, and who waits for it. */
+static void make_note(char *out, size_t size, const agent *a)
+{
+    static const char *const NAMES[] = {"task:send", "task:spawn"};
+    bool can_reach_tasks = false;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < a->house->tools->count; i++)
+        for (size_t k = 0; k < sizeof(NAMES) / sizeof(NAMES[0]); k++)
+            can_reach_tasks |= strcmp(a->house->tools->at[i].name, NAMES[k]) == 0;
+    if (!can_reach_tasks)
+        return;
+    say(out, size, "You are task %s.", a->lease.task_id.ptr);
+    if (a->parent_id.len > 0)
+        say(out, size, "You are task %s. Task %s gave you this work.", a->lease.task_id.ptr,
+            a->parent_id.ptr);
+}
+
+cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err)
+{
+    char note[1200];
+    pages *p = calloc(1, sizeof(*p));
+
+    *out = (dialogue){.messages = BUF_INIT(0)};
+    *seen = 0;
+    if (p == NULL)
+        return out_of_memory(err);
+    p->memory = ARENA_INIT;
+    cardbox_status status = read_messages(p, a, seen, err);
+    if (status == CARDBOX_OK)
+        status = read_calls(p, a, err);
+    if (status == CARDBOX_OK)
+        status = read_prompt(p, a, err);
+    if (status == CARDBOX_OK) {
+        make_note(note, sizeof(note), a);
+        p->input.note = view_of(note);
+        if (!dialogue_build(out, &p->input))
+            status = out_of_memory(err);
+    }
+    free_pages(p);
+    free(p);
+    return status;
+}

@@ -1,0 +1,289 @@
+/*
+ * dialogue.c: builds the context of a task. Pairing of calls and results, and the writing, are the
+ * sessions' (store/session/context.h). Knows no database.
+ */
+#include "worker/dialogue.h"
+#include "store/session/context.h"
+
+enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };
+
+/* The work under way. */
+typedef struct builder {
+    const dialogue_input *in;
+    context ctx;
+    arena memory;
+    session_names by_message; /* start and end messages: the number of their call */
+    session_names by_call;
+    bool *is_told; /* of each call: it stands in the context */
+    bool has_system;
+} builder;
+
+static bool index_calls(builder *b)
+{
+    const dialogue_input *in = b->in;
+
+    b->is_told = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
+    if (b->is_told == NULL || !session_names_init(&b->ctx.shown, in->call_count, &b->memory) ||
+        !session_names_init(&b->by_message, 2 * in->call_count, &b->memory) ||
+        !session_names_init(&b->by_call, in->call_count, &b->memory))
+        return false;
+    for (uint32_t i = 0; i < in->call_count; i++) {
+        const call_row *call = &in->calls[i];
+        session_names_set(&b->by_call, call->call_id, i);
+        session_names_set(&b->by_message, call->start_id, i);
+        if (call->end_id.len > 0)
+            session_names_set(&b->by_message, call->end_id, i);
+    }
+    return !b->memory.failed;
+}
+
+/* Plain text as a JSON string. */
+static scan_value token_of(builder *b, view text)
+{
+    buf token = BUF_INIT(6 * text.len + 2);
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+
+    buf_json_string(&token, text);
+    const char *copy = arena_copy(&b->memory, (view){buf_str(&token), token.len});
+    if (copy != NULL)
+        value = (scan_value){SCAN_STRING, {copy, token.len}};
+    buf_free(&token);
+    return value;
+}
+
+/* --- calls --- */
+
+/* What a call's details say to the model: they are JSON in a string; of a string in it, what that
+ * says, of anything else its JSON. */
+static scan_value details_of(builder *b, view details)
+{
+    buf text = BUF_INIT(DETAILS_MAX);
+    scan_value value = scan_whole(details), inner;
+
+    if (value.kind == SCAN_STRING && scan_decode(&text, details)) {
+        const char *copy = arena_copy(&b->memory, (view){buf_str(&text), text.len});
+        if (copy != NULL && scan_check((view){copy, text.len}, DEPTH_MAX, &inner, NULL, NULL))
+            value = inner;
+    }
+    buf_free(&text);
+    return value;
+}
+
+/* A call that is still open has no result here, and gets one by the pairing. */
+static void add_result(builder *b, size_t index, scan_value id, scan_value name)
+{
+    const call_row *call = &b->in->calls[index];
+    bool has_failed = view_equal(call->status, VIEW("failed"));
+
+    b->is_told[index] = true;
+    if (!has_failed && !view_equal(call->status, VIEW("completed")))
+        return;
+    context_message *result =
+        context_add(&b->ctx, CONTEXT_RESULT, CONTEXT_OF_CARD, call->call_id, call->details);
+    if (result == NULL)
+        return;
+    result->is_error = has_failed;
+    context_set_call(&b->ctx, result, id, name);
+    context_add_value(&b->ctx, result, details_of(b, call->details));
+}
+
+/* The calls that an assistant's message announces, each with its result right behind. */
+static void add_announced(builder *b, context_message *message, scan_value list)
+{
+    scan_value call;
+    scan_walk walk;
+
+    if (list.kind != SCAN_ARRAY)
+        return;
+    walk = scan_enter(list);
+    while (scan_element(&walk, &call)) {
+        scan_value function = scan_find(call, "function");
+        if (function.kind == SCAN_OBJECT)
+            context_add_call(&b->ctx, message, scan_find(call, "id"), scan_find(function, "name"),
+                             scan_find(function, "arguments"));
+    }
+    walk = scan_enter(list);
+    while (scan_element(&walk, &call)) {
+        scan_value function = scan_find(call, "function"), id = scan_find(call, "id");
+        uint32_t index = session_names_get(&b->by_call, context_call_of(&b->ctx, id));
+        if (function.kind == SCAN_OBJECT && index != SESSION_NONE && !b->is_told[index])
+            add_result(b, index, id, scan_find(function, "name"));
+    }
+}
+
+/* A call that no message announces, as in a ledger from elsewhere: its start message is the place.
+ */
+static void add_unannounced(builder *b, size_t index)
+{
+    enum { OFFERED_MAX = 1024 };
+    const call_row *call = &b->in->calls[index];
+    buf offered = BUF_INIT(OFFERED_MAX);
+    scan_value id = token_of(b, call->call_id);
+
+    for (size_t i = 0; i < call->ability.len; i++)
+        buf_add(&offered, call->ability.ptr[i] == ':' ? "__" : call->ability.ptr + i,
+                call->ability.ptr[i] == ':' ? 2 : 1);
+    scan_value name = token_of(b, (view){buf_str(&offered), offered.len});
+    buf_free(&offered);
+    context_message *message =
+        context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
+    if (message == NULL)
+        return;
+    context_add_call(&b->ctx, message, id, name, scan_whole(call->parameters));
+    add_result(b, index, id, name);
+}
+
+/* --- messages --- */
+
+static context_role role_of(view role)
+{
+    if (view_equal(role, VIEW("assistant")))
+        return CONTEXT_ASSISTANT;
+    return view_equal(role, VIEW("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
+}
+
+static void add_note(builder *b, context_message *message)
+{
+    if (b->in->note.len > 0)
+        context_add_value(&b->ctx, message, token_of(b, b->in->note));
+}
+
+static void add_message(builder *b, size_t number)
+{
+    const message_row *row = &b->in->messages[number];
+    uint32_t call = session_names_get(&b->by_message, row->message_id);
+
+    if (call != SESSION_NONE) {
+        if (!b->is_told[call])
+            add_unannounced(b, call);
+        return;
+    }
+    context_message *message =
+        context_add(&b->ctx, role_of(row->role), CONTEXT_OF_CARD, row->message_id, row->content);
+    if (message == NULL)
+        return;
+    context_add_value(&b->ctx, message, scan_whole(row->content));
+    if (message->role == CONTEXT_SYSTEM && !b->has_system) {
+        b->has_system = true;
+        add_note(b, message);
+    }
+    if (message->role == CONTEXT_ASSISTANT && row->tool_calls.len > 0)
+        add_announced(b, message, scan_whole(row->tool_calls));
+}
+
+/* --- their order --- */
+
+/* What an assistant's message says that it had seen; negative: it does not say. */
+static int64_t seen_by(const message_row *row)
+{
+    int64_t seen;
+    scan_value value = scan_find(scan_whole(row->metadata), "seen");
+
+    if (!view_equal(row->role, VIEW("assistant")) || value.kind != SCAN_NUMBER ||
+        !scan_integer(value.text, &seen))
+        return -1;
+    return seen;
+}
+
+/* Whether a message of a user came while the model was saying its next one: it stands before that
+ * in time, and is answered after it. */
+static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
+{
+    const message_row *row = &b->in->messages[number];
+
+    return view_equal(row->role, VIEW("user")) && next_seen[number] >= 0 &&
+           row->seq > next_seen[number];
+}
+
+/* Adds all messages, late ones after the answer that they missed. */
+static bool add_messages(builder *b)
+{
+    size_t count = b->in->message_count, held = 0, still;
+    int64_t *next_seen = arena_zeros(&b->memory, count + 1, sizeof(*next_seen));
+    size_t *late = arena_zeros(&b->memory, count + 1, sizeof(*late));
+
+    if (next_seen == NULL || late == NULL)
+        return false;
+    next_seen[count] = -1;
+    for (size_t i = count; i-- > 0;) {
+        int64_t seen = seen_by(&b->in->messages[i]);
+        next_seen[i] = seen >= 0 ? seen : next_seen[i + 1];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_late(b, i, next_seen)) {
+            late[held++] = i;
+            continue;
+        }
+        add_message(b, i);
+        if (seen_by(&b->in->messages[i]) < 0)
+            continue;
+        still = 0;
+        for (size_t k = 0; k < held; k++) {
+            if (b->in->messages[late[k]].seq > next_seen[i + 1] && next_seen[i + 1] >= 0)
+                late[still++] = late[k];
+            else
+                add_message(b, late[k]);
+        }
+        held = still;
+    }
+    return true;
+}
+
+static bool has_system(const dialogue_input *in)
+{
+    for (size_t i = 0; i < in->message_count; i++)
+        if (view_equal(in->messages[i].role, VIEW("system")))
+            return true;
+    return false;
+}
+
+/* What a system's message would have said, where there is none. */
+static void add_prompt(builder *b)
+{
+    const dialogue_input *in = b->in;
+
+    if (has_system(in) || (in->prompt.len <= 2 && in->note.len == 0))
+        return;
+    context_message *message =
+        context_add(&b->ctx, CONTEXT_SYSTEM, CONTEXT_OF_CARD, VIEW("prompt"), in->prompt);
+    b->has_system = true;
+    if (message == NULL)
+        return;
+    if (in->prompt.len > 2)
+        context_add_value(&b->ctx, message, scan_whole(in->prompt));
+    add_note(b, message);
+}
+
+bool dialogue_build(dialogue *out, const dialogue_input *input)
+{
+    builder b = {.in = input, .memory = ARENA_INIT};
+    context_output written = {.count = 0};
+    bool good = false;
+
+    *out = (dialogue){.messages = BUF_INIT(CONTEXT_BYTES_MAX)};
+    b.ctx.memory = &b.memory;
+    if (!index_calls(&b))
+        goto done;
+    add_prompt(&b);
+    if (!add_messages(&b))
+        goto done;
+    b.ctx.before = b.ctx.list.count;
+    context_pair(&b.ctx);
+    if (b.memory.failed || !context_write(&written, &b.ctx, CONTEXT_OPENAI))
+        goto done;
+    out->is_due = b.ctx.list.last != NULL && b.ctx.list.last->role != CONTEXT_ASSISTANT &&
+                  b.ctx.list.last->role != CONTEXT_SYSTEM;
+    buf_free(&out->messages);
+    out->messages = written.messages;
+    written.messages = BUF_INIT(0);
+    good = true;
+done:
+    context_output_free(&written);
+    arena_reset(&b.memory);
+    return good;
+}
+
+void dialogue_free(dialogue *d)
+{
+    buf_free(&d->messages);
+}

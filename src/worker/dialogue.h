@@ -1,0 +1,31 @@
+/*
+ * dialogue.h: the ledger of a task as the messages that a model gets: what was said, and where the
+ * model called tools, its calls with their results. Messages that only tell people of a call (its
+ * start and end) stand for it in the ledger and are left out. Pure: rows in, JSON out.
+ */
+#ifndef WORKER_DIALOGUE_H
+#define WORKER_DIALOGUE_H
+
+#include "base/arena.h"
+#include "store/ledger.h"
+
+typedef struct dialogue_input {
+    const message_row *messages; /* in the order of the ledger */
+    size_t message_count;
+    const call_row *calls;
+    size_t call_count;
+    view prompt; /* a token: said first where no message of role system is there */
+    view note;   /* plain text for the end of the system's message; empty: none */
+} dialogue_input;
+
+typedef struct dialogue {
+    buf messages; /* a JSON array in the form of OpenAI's API */
+    bool is_due;  /* there is something to answer: the last word is not the model's */
+} dialogue;
+
+/* False: out of memory, or too large. To be freed in any case. */
+bool dialogue_build(dialogue *out, const dialogue_input *input);
+
+void dialogue_free(dialogue *d);
+
+#endif

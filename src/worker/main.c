@@ -1,0 +1,198 @@
+/*
+ * main.c: cardbox-worker. Opens what the crew needs, starts it, waits for a signal, stops it.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "worker/crew.h"
+#include "worker/say.h"
+
+enum {
+    EXIT_USAGE = 2,
+    TOOLS_FILE_MAX = 4 * 1024 * 1024,
+    OFFER_MAX = 8 * 1024 * 1024,
+    POOL_MOST = 16, /* tasks wait for models and tools most of their time, not for the database */
+    POOL_FOR_CREW = 2,
+    LOOK_NS = 20 * 1000 * 1000
+};
+
+typedef struct worker {
+    worker_settings set;
+    model model;
+    tools tools;
+    buf offer;
+    cardbox *db;
+    agent_house house;
+    crew *crew;
+} worker;
+
+/* Signals are for this thread alone: it waits for them. */
+static void block_signals(void)
+{
+    sigset_t waited_for;
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&waited_for);
+    sigaddset(&waited_for, SIGTERM);
+    sigaddset(&waited_for, SIGINT);
+    sigaddset(&waited_for, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
+}
+
+/* Whether SIGTERM or SIGINT came within a moment. */
+static bool has_signal(void)
+{
+    const struct timespec look = {.tv_nsec = LOOK_NS};
+    sigset_t waited_for;
+    sigemptyset(&waited_for);
+    sigaddset(&waited_for, SIGTERM);
+    sigaddset(&waited_for, SIGINT);
+    sigaddset(&waited_for, SIGHUP);
+    int number = sigtimedwait(&waited_for, NULL, &look);
+    if (number == SIGHUP)
+        log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
+    return number == SIGTERM || number == SIGINT;
+}
+
+/* --- what it needs --- */
+
+static bool read_file(buf *out, const char *path)
+{
+    char chunk[65536];
+    size_t len;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while ((len = fread(chunk, 1, sizeof(chunk), file)) > 0)
+        buf_add(out, chunk, len);
+    bool good = ferror(file) == 0 && buf_ok(out);
+    fclose(file);
+    return good;
+}
+
+static bool read_tools(worker *w)
+{
+    char error[512] = "it cannot be read";
+    buf text = BUF_INIT(TOOLS_FILE_MAX);
+    bool good = w->set.tools == NULL;
+    if (!good)
+        good = read_file(&text, w->set.tools) &&
+               tools_read(&w->tools, (view){buf_str(&text), text.len}, getenv("PATH"), error,
+                          sizeof(error));
+    buf_free(&text);
+    if (!good) {
+        fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
+        return false;
+    }
+    if (w->set.allow != NULL && !tools_allow(&w->tools, w->set.allow, error, sizeof(error))) {
+        fprintf(stderr, "cardbox-worker: --allow: %s\n", error);
+        return false;
+    }
+    return true;
+}
+
+static bool open_database(worker *w, cardbox_options *options)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    long seats = w->set.concurrency < POOL_MOST ? w->set.concurrency : POOL_MOST;
+    *options = (cardbox_options)CARDBOX_OPTIONS_INIT;
+    options->conninfo = w->set.dsn;
+    options->application_name = "cardbox-worker";
+    options->pool_max = (unsigned)seats + POOL_FOR_CREW;
+    options->no_named_statements = w->set.no_named_statements;
+    if (cardbox_open(&w->db, options, &err) == CARDBOX_OK)
+        return true;
+    fprintf(stderr, "cardbox-worker: %s\n", err.message);
+    return false;
+}
+
+static void furnish(worker *w)
+{
+    const worker_settings *set = &w->set;
+    w->model = (model){.url = set->model_url,
+                       .name = set->model,
+                       .key = set->key[0] != '\0' ? set->key : NULL,
+                       .connect_ms = set->model_connect_timeout_ms,
+                       .idle_ms = set->model_idle_timeout_ms,
+                       .total_ms = set->model_timeout_ms,
+                       .retries = set->model_retries,
+                       .retry_ms = set->model_retry_ms,
+                       .retry_longest_ms = 60 * 1000};
+    w->offer = BUF_INIT(OFFER_MAX);
+    tools_offer(&w->offer, &w->tools);
+    w->house = (agent_house){.db = w->db,
+                             .model = &w->model,
+                             .tools = &w->tools,
+                             .offer = {buf_str(&w->offer), w->offer.len},
+                             .max_iterations = set->max_iterations};
+}
+
+/* --- the work --- */
+
+static void work_until_signal(worker *w)
+{
+    printf("ready: %s\n", w->set.own_name);
+    fflush(stdout);
+    log_info("working", "name=%s concurrency=%ld tools=%zu version=%s", w->set.own_name,
+             w->set.concurrency, w->tools.count, CARDBOX_VERSION);
+    while (!has_signal())
+        continue;
+    log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
+    crew_drain(w->crew);
+    int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
+    bool hurry = false;
+    while (!crew_is_idle(w->crew) && !hurry)
+        hurry = has_signal() || clock_ms() >= end_ms;
+    /* One that was claimed just before may still be taking its seat. */
+    while (!crew_is_idle(w->crew)) {
+        crew_hurry(w->crew);
+        clock_sleep_ms(LOOK_NS / 1000000);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static worker w;
+    cardbox_options options;
+    int status = EXIT_FAILURE;
+
+    if (!net_global_init()) {
+        fprintf(stderr, "cardbox-worker: libcurl cannot be used\n");
+        return EXIT_FAILURE;
+    }
+    switch (worker_settings_read(&w.set, argc, argv)) {
+    case SETTINGS_WORK:
+        break;
+    case SETTINGS_DONE:
+        return EXIT_SUCCESS;
+    case SETTINGS_WRONG:
+        return EXIT_USAGE;
+    }
+    block_signals();
+    tools_init(&w.tools);
+    if (!read_tools(&w)) {
+        status = EXIT_USAGE;
+        goto done;
+    }
+    if (!open_database(&w, &options))
+        goto done;
+    furnish(&w);
+    w.crew = crew_start(&w.house, &w.set, &options);
+    if (w.crew == NULL) {
+        fprintf(stderr, "cardbox-worker: cannot start: out of memory or threads\n");
+        goto done;
+    }
+    work_until_signal(&w);
+    status = EXIT_SUCCESS;
+done:
+    crew_free(w.crew);
+    cardbox_close(w.db);
+    tools_free(&w.tools);
+    buf_free(&w.offer);
+    if (status == EXIT_SUCCESS)
+        log_info("stopped", "name=%s", w.set.own_name);
+    return status;
+}

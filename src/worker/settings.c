@@ -1,0 +1,236 @@
+/*
+ * settings.c: the table of cardbox-worker's options. Help, environment and defaults come from it.
+ */
+#include "worker/settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "cardbox/limits.h"
+#include "cardbox/version.h"
+#include "worker/net.h"
+#include "worker/say.h"
+
+#define OPTION(name, kind, field, env, value, help, min, max)                                      \
+    {                                                                                              \
+        name, kind, offsetof(worker_settings, field), env, value, help, min, max                   \
+    }
+
+enum { HOUR_MS = 60 * 60 * 1000 };
+
+static const opt_spec SPECS[] = {
+    OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
+           "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
+    OPTION("project", OPT_TEXT, project, "CARDBOX_PROJECT", "NAME,...",
+           "whose tasks to run, one project or several", 0, 0),
+    OPTION("name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",
+           "of this worker; started again under the same one it takes its tasks over at once; "
+           "default HOST-PID",
+           0, 0),
+    OPTION("model-url", OPT_TEXT, model_url, "CARDBOX_MODEL_URL", "URL",
+           "base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
+    OPTION("model", OPT_TEXT, model, "CARDBOX_MODEL", "NAME", "the model to ask", 0, 0),
+    OPTION("model-key-file", OPT_TEXT, model_key_file, "CARDBOX_MODEL_KEY_FILE", "FILE",
+           "holds the API's key; or set CARDBOX_MODEL_KEY; default none", 0, 0),
+    OPTION("model-connect-timeout-ms", OPT_INT, model_connect_timeout_ms,
+           "CARDBOX_MODEL_CONNECT_TIMEOUT_MS", "MS",
+           "for the model's server to accept a connection; default 10000", 1, HOUR_MS),
+    OPTION("model-idle-timeout-ms", OPT_INT, model_idle_timeout_ms, "CARDBOX_MODEL_IDLE_TIMEOUT_MS",
+           "MS", "without a byte from the model; default 120000", 1, HOUR_MS),
+    OPTION("model-timeout-ms", OPT_INT, model_timeout_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
+           "for one whole answer of the model; default 600000", 1, HOUR_MS),
+    OPTION("model-retries", OPT_INT, model_retries, "CARDBOX_MODEL_RETRIES", "N",
+           "after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
+    OPTION("model-retry-ms", OPT_INT, model_retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
+           "before the first of them, then doubling; default 1000", 1, HOUR_MS),
+    OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
+           "declares commands and URLs that the model may call; default none", 0, 0),
+    OPTION("allow", OPT_TEXT, allow, "CARDBOX_ALLOW", "ABILITY,...",
+           "abilities that the model may call, such as task:send; default none", 0, 0),
+    OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
+           "tasks at once; default 8", 1, 256),
+    OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
+           "calls of the model in one run of a task; then it fails; default 10", 1, 10000),
+    OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
+           "workers that may die over a task; then it fails; default 3", 1, 1000),
+    OPTION("lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
+           "after which another worker takes over the tasks of one that died; default 30", 1, 3600),
+    OPTION("poll-ms", OPT_INT, poll_ms, "CARDBOX_POLL_MS", "MS",
+           "between two looks for tasks that nobody announced; default 5000", 10, HOUR_MS),
+    OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
+           "for tasks that are under way when the worker stops; default 25000", 0, HOUR_MS),
+    OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
+           NULL, "for PgBouncer in transaction mode", 0, 0),
+    OPTION("log-level", OPT_TEXT, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
+           "error, warn, info or debug; default info", 0, 0),
+    OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
+    {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
+};
+
+static const worker_settings DEFAULTS = {
+    .dsn = "",
+    .model_connect_timeout_ms = 10000,
+    .model_idle_timeout_ms = 120000,
+    .model_timeout_ms = 600000,
+    .model_retries = 5,
+    .model_retry_ms = 1000,
+    .concurrency = 8,
+    .max_iterations = 10,
+    .max_attempts = 3,
+    .lease_s = 30,
+    .poll_ms = 5000,
+    .drain_timeout_ms = 25000,
+    .log_level = "info",
+};
+
+static void print_help(void)
+{
+    printf("cardbox-worker runs the tasks of a CardBox database: it asks a model, runs the tools "
+           "that\nthe model calls, and writes all of it to the ledger.\n\n"
+           "usage: cardbox-worker --project NAME --model-url URL --model NAME [OPTION]...\n\n");
+    opts_print(stdout, SPECS);
+    printf("\nOnce it works it prints \"ready: NAME\". SIGTERM and SIGINT stop it: tasks go on for "
+           "the\ndrain time and are then handed back; a second signal hands them back at once.\n\n"
+           "examples:\n"
+           "  cardbox-worker --project acme --model-url http://127.0.0.1:8000/v1 --model qwen3\n"
+           "  CARDBOX_MODEL_KEY=... cardbox-worker --project acme,demo --tools tools.json \\\n"
+           "      --allow task:active,task:send,task:spawn \\\n"
+           "      --model-url https://api.example.com/v1 --model gpt-5\n");
+}
+
+static bool set_log_level(const char *name)
+{
+    static const char *const NAMES[] = {"error", "warn", "info", "debug"};
+    for (int i = 0; i < (int)(sizeof(NAMES) / sizeof(NAMES[0])); i++) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            log_threshold = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool split_projects(worker_settings *s, char *error, size_t size)
+{
+    if (strlen(s->project) >= sizeof(s->project_text)) {
+        say(error, size, "--project is too long");
+        return false;
+    }
+    say(s->project_text, sizeof(s->project_text), "%s", s->project);
+    for (char *at = s->project_text; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL)
+            *comma = '\0';
+        if (!view_is_id(view_of(at), CARDBOX_TENANT_MAX)) {
+            say(error, size, "--project has a name that is empty or too long: \"%.200s\"", at);
+            return false;
+        }
+        if (s->project_count == SETTINGS_PROJECTS_MAX) {
+            say(error, size, "--project names more than %d projects", SETTINGS_PROJECTS_MAX);
+            return false;
+        }
+        s->projects[s->project_count++] = at;
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+/* The name must differ between workers that run at the same time, or they would take each other's
+ * tasks: host and process do. */
+static bool choose_name(worker_settings *s, char *error, size_t size)
+{
+    char host[128] = "";
+
+    if (s->name == NULL) {
+        gethostname(host, sizeof(host) - 1);
+        say(s->own_name, sizeof(s->own_name), "%s-%ld", host, (long)getpid());
+        return true;
+    }
+    if (!view_is_id(view_of(s->name), SETTINGS_NAME_MAX)) {
+        say(error, size, "--name must have 1 to %d bytes, no control characters",
+            SETTINGS_NAME_MAX);
+        return false;
+    }
+    say(s->own_name, sizeof(s->own_name), "%s", s->name);
+    return true;
+}
+
+/* A key is one word; the white space around it in a file is not part of it. */
+static bool take_key(worker_settings *s, const char *text, char *error, size_t size)
+{
+    size_t from = strspn(text, " \t\r\n");
+    size_t len = strcspn(text + from, " \t\r\n");
+
+    if (len == 0 || text[from + len + strspn(text + from + len, " \t\r\n")] != '\0') {
+        say(error, size, "the model's key must be one word");
+        return false;
+    }
+    say(s->key, sizeof(s->key), "%.*s", (int)len, text + from);
+    return true;
+}
+
+static bool read_key(worker_settings *s, char *error, size_t size)
+{
+    char text[SETTINGS_KEY_MAX] = "";
+    const char *given = getenv("CARDBOX_MODEL_KEY");
+
+    if (s->model_key_file == NULL)
+        return given == NULL || given[0] == '\0' || strlen(given) >= sizeof(text) ||
+               take_key(s, given, error, size);
+    FILE *file = fopen(s->model_key_file, "re");
+    size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    bool failed = file == NULL || ferror(file) != 0;
+    if (file != NULL)
+        fclose(file);
+    if (failed || len == sizeof(text) - 1) {
+        say(error, size, "cannot read a key from \"%.200s\" (--model-key-file)", s->model_key_file);
+        return false;
+    }
+    return take_key(s, text, error, size);
+}
+
+static bool check(worker_settings *s, int argc, char **argv, char *error, size_t size)
+{
+    if (argc > 1) {
+        say(error, size, "unexpected argument \"%.200s\"", argv[1]);
+        return false;
+    }
+    if (!set_log_level(s->log_level)) {
+        say(error, size, "--log-level must be error, warn, info or debug, not \"%.200s\"",
+            s->log_level);
+        return false;
+    }
+    if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
+        say(error, size, "--project, --model-url and --model are needed");
+        return false;
+    }
+    if (!view_is_utf8(view_of(s->model))) {
+        say(error, size, "--model must be UTF-8");
+        return false;
+    }
+    if (!net_is_url(s->model_url)) {
+        say(error, size, "--model-url must be an http or https URL, not \"%.200s\"", s->model_url);
+        return false;
+    }
+    return split_projects(s, error, size) && choose_name(s, error, size) &&
+           read_key(s, error, size);
+}
+
+settings_result worker_settings_read(worker_settings *out, int argc, char **argv)
+{
+    char error[512];
+    *out = DEFAULTS;
+    int parsed = opts_parse(SPECS, out, &argc, argv, error, sizeof(error));
+    if (parsed > 0)
+        print_help();
+    else if (parsed == 0 && out->version)
+        printf("cardbox-worker %s\n", CARDBOX_VERSION);
+    else if (parsed < 0 || !check(out, argc, argv, error, sizeof(error))) {
+        fprintf(stderr, "cardbox-worker: %s (see cardbox-worker --help)\n", error);
+        return SETTINGS_WRONG;
+    } else {
+        return SETTINGS_WORK;
+    }
+    return SETTINGS_DONE;
+}

@@ -1,0 +1,177 @@
+"""What the tests of cardbox-worker share: a project in a database, and workers that run on it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import uuid
+
+import cardbox_test
+from cardbox_test import Postgres, as_role, at_end, temp_dir
+
+WAIT = 120  # seconds for what must come; generous, since it is no measurement
+
+
+def tools_file(*tools):
+    path = os.path.join(temp_dir(), "tools.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"tools": tools}, file)
+    return path
+
+
+def literal(value):
+    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
+
+
+class Project:
+    """A project in a database, seen through SQL as the ledger keeps it."""
+
+    def __init__(self, name="acme", dsn=None):
+        self.name = name
+        self.dsn = dsn or Postgres.shared().database()
+
+    def psql(self, sql):
+        return Postgres.shared().psql(self.dsn, sql)
+
+    def rows(self, sql):
+        return [json.loads(line) for line in
+                self.psql(f"SELECT row_to_json(q) FROM ({sql}) AS q").splitlines()]
+
+    def invoke(self, ability, value):
+        """As the owner of the database, through the command line."""
+        done = cardbox_test.cardbox("ability", "invoke", "--dsn", self.dsn, "--project", self.name,
+                                    ability, json.dumps(value))
+        return json.loads(done.stdout)
+
+    def spawn(self, goal, prompt=None, parent=None):
+        """A task, as task:spawn makes it; and workers hear of it."""
+        task = str(uuid.uuid4())
+        contents = [("system", prompt), ("user", goal)] if prompt else [("user", goal)]
+        messages = json.dumps([{"id": str(uuid.uuid4()), "role": role, "metadata": {
+            "type": f"{role}.message", "role": role, "task_id": task}} for role, _ in contents])
+        bodies = ",".join(literal(json.dumps({"__type__": "TextContent", "text": text})) + "::json"
+                          for _, text in contents)
+        self.psql(f"SELECT cardbox.spawn_task({literal(self.name)}, {literal(task)}, "
+                  f"{literal(parent)}, {literal(json.dumps(prompt or ''))}::json, "
+                  f"{literal(messages)}::jsonb, ARRAY[{bodies}], "
+                  f"ARRAY[{','.join(['NULL'] * len(contents))}]::jsonb[]);"
+                  f"SELECT cardbox.notify_workers(ARRAY[{literal(self.name)}])")
+        return task
+
+    def spawn_many(self, first, count):
+        """task-FIRST and the following ones, with goals "goal N", at one moment."""
+        content = "json_build_object('__type__', 'TextContent', 'text', 'goal ' || i)"
+        self.psql(
+            f"SELECT count(cardbox.spawn_task({literal(self.name)}, 'task-' || i, NULL, '\"\"'::json, "
+            "jsonb_build_array(jsonb_build_object('id', 'goal-' || i, 'role', 'user', 'metadata', "
+            "jsonb_build_object('type', 'user.message', 'role', 'user', 'task_id', 'task-' || i))), "
+            f"ARRAY[{content}], ARRAY[NULL]::jsonb[])) FROM generate_series({first}, {first + count - 1})"
+            f" AS i; SELECT cardbox.notify_workers(ARRAY[{literal(self.name)}])")
+        return {f"task-{i}": f"goal {i}" for i in range(first, first + count)}
+
+    def send(self, task, text):
+        body = literal(json.dumps({"__type__": "TextContent", "text": text}))
+        metadata = literal(json.dumps({"type": "user.message", "role": "user", "task_id": task}))
+        return int(self.psql(
+            f"SELECT cardbox.send_to_task({literal(self.name)}, {literal(task)}, "
+            f"{literal(uuid.uuid4())}, {body}::json, NULL, {metadata}::jsonb);").split()[0])
+
+    def cancel(self, task):
+        return int(self.psql(f"SELECT cardbox.cancel_task({literal(self.name)}, {literal(task)}, "
+                             f"'\"no more\"')"))
+
+    # --- what is there ---
+
+    def status(self, task):
+        row = self.rows("SELECT completion_status AS s FROM cardbox.tasks "
+                        f"WHERE tenant_id = {literal(self.name)} AND task_id = {literal(task)}")
+        return row[0]["s"]
+
+    def tasks(self):
+        return self.rows("SELECT * FROM cardbox.tasks WHERE tenant_id = "
+                         f"{literal(self.name)} ORDER BY created_at, task_id")
+
+    def messages(self, task):
+        return self.rows(
+            "SELECT m.message_id, m.role, m.seq, c.raw -> 'text' AS text, c.metadata, c.tool_calls "
+            "FROM cardbox.messages m JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND "
+            f"c.card_id = m.message_id WHERE m.tenant_id = {literal(self.name)} AND m.task_id = "
+            f"{literal(task)} ORDER BY m.ts, m.seq")
+
+    def texts(self, task):
+        return [(m["role"], m["text"]) for m in self.messages(task)]
+
+    def calls(self, task):
+        rows = self.rows("SELECT call_id, ability_name AS ability, status, parameters, details, "
+                         "start_message_id, end_message_id FROM cardbox.calls WHERE tenant_id = "
+                         f"{literal(self.name)} AND task_id = {literal(task)} ORDER BY created_at, seq")
+        return rows
+
+    def story(self, task):
+        """What happened, in order: "call pending", "message user", ..."""
+        rows = self.rows(f"SELECT what, how FROM cardbox.task_events WHERE tenant_id = "
+                         f"{literal(self.name)} AND task_id = {literal(task)} ORDER BY n")
+        return [row["what"] if row["what"] == "claimed" or not row["how"]
+                else f"{row['what']} {row['how']}" for row in rows]
+
+    def await_status(self, task, expected):
+        status = self.await_end(task)
+        assert status == expected, (status, self.texts(task))
+
+    def await_end(self, task):
+        await_(lambda: self.status(task) is not None, lambda: self.story(task))
+        return self.status(task)
+
+
+def await_(condition, describe=lambda: ""):
+    """Waits for something that must come."""
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline, f"it did not come within {WAIT} s: {describe()}"
+        time.sleep(0.02)
+
+
+class Worker:
+    """A running cardbox-worker, as the service's role."""
+
+    def __init__(self, project, model, tools=None, *options, env=None):
+        self.log_path = os.path.join(temp_dir(), "worker.log")
+        command = [os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"),
+                   "--dsn", as_role(project.dsn, "cardbox_app"), "--project", project.name,
+                   "--model-url", model if isinstance(model, str) else model.url, "--model", "scripted",
+                   "--model-retry-ms", "10", *(["--tools", tools] if tools else []), *options]
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
+                                            start_new_session=True, env={**os.environ, **(env or {})})
+        at_end(self.kill)
+        line = self.process.stdout.readline().decode()
+        assert line.startswith("ready: "), f"{line!r}\n{self.log()}"
+
+    def log(self):
+        with open(self.log_path, errors="replace") as log:
+            return log.read()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def stop(self, wait=60):
+        self.signal()
+        self.wait(wait)
+
+    def wait(self, wait=60):
+        status = self.process.wait(wait)
+        assert not cardbox_test.SANITIZER_REPORT.search(self.log().encode()), self.log()
+        assert status == 0, f"exit status {status}\n{self.log()}"
+
+    def events(self, name):
+        """The lines of the log of this event, as dicts."""
+        lines = [line for line in self.log().splitlines() if f" event={name} " in line + " "]
+        return [dict(re.findall(r'(\w+)=("(?:\\.|[^"])*"|\S*)', line)) for line in lines]

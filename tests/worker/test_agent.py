@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+"""cardbox-worker against a scripted model: what it asks, what it runs, and that the ledger tells
+all of it, in order."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cardbox_test
+from model_server import ModelServer, breaks, calls, hangs, refuses, says
+from worker_test import Project, Worker, await_, tools_file
+
+def script(text):
+    """A tool that is a script of the shell; its arguments come on standard input."""
+    return ["sh", "-c", text]
+
+
+ADD = {"name": "add", "description": "Adds", "command": ["python3", "-c",
+       "import json,sys; v=json.load(sys.stdin); print(json.dumps({'sum': v['a'] + v['b']}))"],
+       "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                      "required": ["a", "b"], "additionalProperties": False}}
+FAIL = {"name": "fail", "description": "Fails", "command": script("echo it is broken >&2; exit 3")}
+ECHO = {"name": "ns:echo", "description": "Gives back", "command": script("cat")}
+
+
+def test_three_calls_one_of_which_fails():
+    def model(request):
+        if request.answered == 0:
+            return calls(("add", {"a": 1, "b": 2}), ("fail", {}), text="Let me see")
+        if request.answered == 1:
+            return calls(("ns__echo", {"x": "\u00e9 \"quoted\""}))
+        return says("All done")
+
+    server, project = ModelServer(model), Project()
+    task = project.spawn("Add one and two", prompt="You are careful")
+    worker = Worker(project, server, tools_file(ADD, FAIL, ECHO))
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    assert len(server.requests) == 3
+    first, second, third = (request.messages for request in server.requests)
+    assert first == [{"role": "system", "content": "You are careful"},
+                     {"role": "user", "content": "Add one and two"}], first
+    assert second[:2] == first and second[2]["content"] == "Let me see"
+    assert [call["function"]["name"] for call in second[2]["tool_calls"]] == ["add", "fail"]
+    assert [(m["role"], m["content"]) for m in second[3:]] == [
+        ("tool", '{"sum": 3}'), ("tool", '{"error":"exit status 3: it is broken"}')], second[3:]
+    assert third[:len(second)] == second, "the beginning of a context never changes"
+    assert json.loads(third[-1]["content"]) == {"x": "\u00e9 \"quoted\""}, third[-1]
+    assert [t["function"]["name"] for t in server.requests[0].body["tools"]] == ["add", "fail", "ns__echo"]
+
+    assert project.texts(task) == [
+        ("system", "You are careful"), ("user", "Add one and two"), ("assistant", "Let me see"),
+        ("assistant", "🔧 Calling add..."), ("assistant", "✓ add completed"),
+        ("assistant", "🔧 Calling fail..."),
+        ("assistant", "✗ fail failed: exit status 3: it is broken"),
+        ("assistant", ""), ("assistant", "🔧 Calling ns:echo..."),
+        ("assistant", "✓ ns:echo completed"), ("assistant", "All done")]
+    assert [(c["ability"], c["status"], json.loads(c["parameters"]), json.loads(c["details"]))
+            for c in project.calls(task)] == [
+        ("add", "completed", {"a": 1, "b": 2}, {"sum": 3}),
+        ("fail", "failed", {}, {"error": "exit status 3: it is broken"}),
+        ("ns:echo", "completed", {"x": "\u00e9 \"quoted\""}, {"x": "\u00e9 \"quoted\""})]
+    call = ["call pending", "call in_progress"]
+    assert project.story(task) == [
+        "created", "message system", "message user", "claimed", "message assistant",
+        "message assistant", *call, "message assistant", "call completed",
+        "message assistant", *call, "message assistant", "call failed",
+        "message assistant", "message assistant", *call, "message assistant", "call completed",
+        "message assistant", "completed success"], project.story(task)
+    usage = [m["metadata"]["usage"] for m in project.messages(task) if "usage" in m["metadata"]]
+    assert usage == [{"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}] * 3
+    assert not project.psql("SELECT 1 FROM cardbox.task_chunks")
+
+
+def run_one(model, *options, tools=(), goal="go", expect="success"):
+    """A task that runs to its end; gives (project, task, server)."""
+    server, project = ModelServer(model), Project()
+    task = project.spawn(goal)
+    worker = Worker(project, server, tools_file(*tools) if tools else None, *options)
+    status = project.await_end(task)
+    worker.stop()
+    server.check()
+    assert status == expect if isinstance(expect, str) else expect(status), status
+    return project, task, server
+
+
+# --- what a model may do wrong ---
+
+
+def test_broken_streams_are_asked_again():
+    for how in ("cut", "junk", "error", "end"):
+        def check(how=how):
+            project, task, server = run_one(lambda request: [breaks(how), breaks(how), says("whole")])
+            assert project.texts(task) == [("user", "go"), ("assistant", "whole")]
+            assert len(server.requests) == 3
+        yield how, check
+
+
+def test_busy_servers_are_asked_again():
+    for reply in (refuses(429, Retry_After="0"), refuses(500), refuses(503), refuses(529), refuses(408)):
+        def check(reply=reply):
+            project, task, server = run_one(lambda request: [reply, says("there")])
+            assert project.texts(task) == [("user", "go"), ("assistant", "there")]
+            assert len(server.requests) == 2
+        yield str(reply.status), check
+
+
+def test_retry_after_is_kept():
+    _, _, server = run_one(lambda request: [refuses(429, Retry_After="1"), says("there")])
+    first, second = server.requests
+    assert second.at - first.at >= 1, second.at - first.at
+
+
+def test_failures_for_good():
+    """What does not get better fails the task with its reason, and no message is saved."""
+    cases = {
+        "refused": (lambda request: refuses(401, "no such key"), 1,
+                    "failed: the model's server answered 401: no such key"),
+        "cut": (lambda request: breaks("cut"), 3, "(after 3 attempts)"),
+        "junk": (lambda request: breaks("junk"), 3, "no JSON object (after 3 attempts)"),
+        "error": (lambda request: breaks("error"), 3, "reports an error: overloaded"),
+        "silence": (lambda request: breaks("silence"), 3, "nothing came for 300 ms"),
+        "never": (lambda request: hangs(), 3, "nothing came for 300 ms"),
+        "500": (lambda request: refuses(500, "oops"), 3, "answered 500: oops (after 3 attempts)"),
+    }
+    for name, (model, requests, reason) in cases.items():
+        def check(model=model, requests=requests, reason=reason):
+            project, task, server = run_one(
+                model, "--model-retries", "2", "--model-idle-timeout-ms", "300",
+                expect=lambda status: status.startswith("failed: ") and reason in status)
+            assert project.texts(task) == [("user", "go")]
+            assert len(server.requests) == requests
+        yield name, check
+
+
+def test_no_server():
+    server, project = ModelServer(lambda request: says("never")), Project()
+    server.stop()
+    task = project.spawn("go")
+    worker = Worker(project, server, None, "--model-retries", "1")
+    assert "no answer from the model's server" in project.await_end(task)
+    worker.stop()
+
+
+def test_the_key_is_sent_and_nowhere_else():
+    project = Project()
+    server = ModelServer(lambda request: says("x") if request.results else calls(("env", {})))
+    task = project.spawn("go")
+    tool = {"name": "env", "description": "", "command": script("env; cat /proc/$PPID/environ")}
+    worker = Worker(project, server, tools_file(tool),
+                    env={"CARDBOX_MODEL_KEY": "sk-secret", "CARDBOX_DSN": project.dsn})
+    project.await_status(task, "success")
+    worker.stop()
+    assert server.requests[0].headers["Authorization"] == "Bearer sk-secret"
+    given = project.calls(task)[0]
+    assert "sk-secret" not in worker.log()
+    assert "PATH=" in given["details"] and f"CARDBOX_TASK_ID={task}" in given["details"]
+    first = given["details"].split("CARDBOX_CALL_ID")[0]
+    assert "sk-secret" not in first and "CARDBOX_DSN" not in first, first
+
+
+# --- calls ---
+
+
+def test_calls_that_cannot_run():
+    cases = [("no_such", {}, 'there is no tool "no_such"'), ("add", "{\"a\":", "no JSON object"),
+             ("add", "[1]", "no JSON object"), ("add", {"a": 1}, "b"), ("add", {"a": 1, "b": 2, "c": 3}, "c"),
+             ("add", "{\"a\":\"\ud800\"}", "")]
+
+    def model(request):
+        if not request.results:
+            return calls(*[(name, arguments) for name, arguments, _ in cases])
+        return says("never mind")
+
+    project, task, _ = run_one(model, tools=[ADD])
+    made = project.calls(task)
+    assert [call["status"] for call in made] == ["failed"] * len(cases)
+    for call, (name, _, reason) in zip(made, cases):
+        assert call["ability"] == name and reason in json.loads(call["details"])["error"], call
+        assert call["end_message_id"], call
+
+
+def test_tools_are_bounded():
+    tools = {"flood": "yes | head -c 100000000", "hang": "sleep 1000", "stubborn":
+             "trap '' TERM; while :; do sleep 0.1; done", "binary": "printf 'a\\377\\000b'",
+             "children": "(setsid sleep 1000 &) & echo fine"}
+
+    def model(request):
+        return says("so") if request.results else calls(*[(name, {}) for name in tools])
+
+    project, task, _ = run_one(model, tools=[
+        {"name": name, "description": "", "command": script(text), "timeout_ms": 1000,
+         "output_max": 1000} for name, text in tools.items()])
+    details = [json.loads(call["details"]) for call in project.calls(task)]
+    assert details == [{"error": "over 1000 bytes of output"}, {"error": "not done within 1000 ms"},
+                       {"error": "not done within 1000 ms"}, "a\ufffd\u0000b", "fine"], details
+
+
+def test_iterations_are_bounded():
+    project, task, server = run_one(
+        lambda request: calls(("ns__echo", {"n": request.answered})), "--max-iterations", "3",
+        tools=[ECHO], expect="failed: Maximum iterations reached")
+    assert len(server.requests) == 3 and len(project.calls(task)) == 3
+
+
+def test_tools_over_http():
+    def tool(request):
+        assert request.headers["X-Caller-Id"] and request.headers["X-Call-Id"]
+        return refuses(400, "unknown place") if request.body == {"place": "x"} else says("")
+
+    class Tool(ModelServer):
+        def take(self, request):
+            return tool(request)
+
+    http_tool = Tool(None)
+
+    def model(request):
+        if not request.results:
+            return calls(("weather", {"place": "x"}), ("gone", {}))
+        return says("so")
+
+    project, task, _ = run_one(model, tools=[
+        {"name": "weather", "description": "", "url": http_tool.url + "/chat/completions"},
+        {"name": "gone", "description": "", "url": "http://127.0.0.1:1/"}])
+    first, second = [json.loads(call["details"])["error"] for call in project.calls(task)]
+    assert "HTTP status 400" in first and "unknown place" in first, first
+    assert second, second
+
+
+# --- messages and cancels ---
+
+
+def test_a_message_during_a_turn_is_answered():
+    sent = []
+
+    def model(request):
+        if request.user == "first" and not sent:
+            sent.append(project.send(task, "second"))
+        return says("answer to " + request.user)
+
+    server, project = ModelServer(model), Project()
+    task = project.spawn("first")
+    worker = Worker(project, server)
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    assert sent == [1]
+    assert project.texts(task) == [("user", "first"), ("user", "second"), ("assistant", "answer to first"),
+                                   ("assistant", "answer to second")], project.texts(task)
+    said = [message["content"] for message in server.requests[-1].messages]
+    assert said == ["first", "answer to first", "second"], said
+    assert project.send(task, "third") == 9, "it is finished"
+
+
+def stays_cancelled(project, task, worker):
+    story, texts = project.story(task), project.texts(task)
+    await_(lambda: worker.events("task_left"), worker.log)
+    worker.stop()
+    assert worker.events("task_left")[0]["end"] == "lost", worker.log()
+    assert project.status(task) == "cancelled"
+    assert project.story(task) == story and project.texts(task) == texts
+    assert story[-1] == "completed cancelled"
+
+
+def test_cancel_during_a_model_call():
+    for name, reply in (("silent", hangs()), ("speaking", says("word " * 2000, pause=0.05))):
+        def check(reply=reply):
+            server, project = ModelServer(lambda request: reply), Project()
+            task = project.spawn("go")
+            worker = Worker(project, server)
+            await_(lambda: server.requests)
+            time.sleep(0.2)
+            assert project.cancel(task) == 3
+            stays_cancelled(project, task, worker)
+            await_(lambda: server.broken_off == 1)
+            assert project.texts(task) == [("user", "go")]
+            assert not project.psql("SELECT 1 FROM cardbox.task_chunks")
+        yield name, check
+
+
+def test_cancel_during_a_tool_call():
+    server, project = ModelServer(lambda request: calls(("slow", {}))), Project()
+    task = project.spawn("go")
+    pid = os.path.join(cardbox_test.temp_dir(), "pid")
+    tool = {"name": "slow", "description": "", "timeout_ms": 600000,
+            "command": script(f"echo $$ >{pid}.new; mv {pid}.new {pid}; trap '' TERM; while :; do sleep 0.1; done")}
+    worker = Worker(project, server, tools_file(tool))
+    await_(lambda: os.path.exists(pid))
+    assert project.cancel(task) == 3
+    stays_cancelled(project, task, worker)
+    with open(pid, encoding="ascii") as file:
+        assert not os.path.exists(f"/proc/{int(file.read())}")
+    assert [(c["status"], json.loads(c["details"])) for c in project.calls(task)] == [
+        ("failed", {"error": "Task cancelled"})]
+
+
+def test_chunks_can_be_followed():
+    server, project = ModelServer(lambda request: says("word " * 60, pause=0.02)), Project()
+    task = project.spawn("go")
+    worker = Worker(project, server)
+    seen = []
+    while project.status(task) is None:
+        seen = project.rows("SELECT piece, n FROM cardbox.task_chunks ORDER BY n") or seen
+    worker.stop()
+    assert len(seen) > 2, seen
+    text = "".join(row["piece"] for row in seen)
+    assert ("word " * 60).startswith(text) and [row["n"] for row in seen] == list(range(1, len(seen) + 1))
+    assert not project.psql("SELECT 1 FROM cardbox.task_chunks")
+
+
+# --- tasks that work with tasks ---
+
+
+def test_a_subtask_reports_to_its_parent():
+    """It spawns, sleeps, is woken by the message, and finishes."""
+    def model(request):
+        if request.user == "count the files":
+            parent = re.search(r"Task ([^ ]+) gave you", request.messages[0]["content"]).group(1)
+            return says("sent") if request.results else calls(
+                ("task__send", {"receiverId": parent, "message": "there are 12 files"}), before=1)
+        if request.user == "there are 12 files":
+            return says("twelve, says my helper")
+        if request.results:
+            return says("I wait for it")
+        return calls(("task__spawn", {"goal": "count the files", "systemPrompt": "You count"}))
+
+    server, project = ModelServer(model), Project()
+    task = project.spawn("how many files are there?")
+    worker = Worker(project, server, None, "--allow", "task:spawn,task:send")
+    project.await_status(task, "success")
+    child = next(row for row in project.tasks() if row["task_id"] != task)
+    project.await_status(child["task_id"], "success")
+    worker.stop()
+    server.check()
+    assert child["parent_task_id"] == task
+    assert [text for _, text in project.texts(task)] == [
+        "how many files are there?", "", "🔧 Calling task:spawn...", "✓ task:spawn completed",
+        "I wait for it", "there are 12 files", "twelve, says my helper"], project.texts(task)
+    assert project.texts(child["task_id"])[0] == ("system", "You count")
+
+
+def test_a_subtask_that_says_nothing_ends_its_parent_too():
+    def model(request):
+        if request.user == "small":
+            return says("ok")
+        return says("enough") if request.results else calls(("task__spawn", {"goal": "small"}))
+
+    project, task, server = run_one(model, "--allow", "task:spawn", goal="big")
+    assert [row["completion_status"] for row in project.tasks()] == ["success", "success"]
+    assert len(server.requests) == 3, "a parent that has nothing to answer asks nobody"
+
+
+def test_routing():
+    """A task with task:active, task:send and task:spawn passes a message on to the right task."""
+    def model(request):
+        if request.user.startswith("tell the cook"):
+            if not request.results:
+                return calls(("task__active", {}))
+            if len(request.results) == 1:
+                tasks = json.loads(request.results[0])["tasks"]
+                cook = next(row["id"] for row in tasks if row["goal"] == "cook")
+                return calls(("task__send", {"receiverId": cook, "message": "less salt"}))
+            return says("passed on")
+        if request.user == "less salt":
+            return says("as you like")
+        return says("soup", before=3)
+
+    server, project = ModelServer(model), Project()
+    cook, waiter = project.spawn("cook"), project.spawn("wait on the tables")
+    worker = Worker(project, server, None, "--allow", "task:active,task:send,task:spawn")
+    await_(lambda: len(server.requests) == 2)
+    router = project.spawn("tell the cook to use less salt")
+    for task in (router, cook, waiter):
+        project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    assert [text for role, text in project.texts(cook) if role == "user"] == ["cook", "less salt"]
+    assert project.texts(cook)[-1] == ("assistant", "as you like")
+    assert [text for role, text in project.texts(waiter) if role == "user"] == ["wait on the tables"]
+
+
+# --- stopping ---
+
+
+def test_sigterm_lets_tasks_end():
+    server, project = ModelServer(lambda request: says("done", before=1)), Project()
+    task = project.spawn("go")
+    worker = Worker(project, server)
+    await_(lambda: server.requests)
+    later = project.spawn("later")
+    worker.stop()
+    assert project.status(task) == "success" and project.status(later) is None
+
+
+def test_what_is_not_done_is_handed_back():
+    """A second signal, in a call of the model and in one of a tool: another worker goes on."""
+    def model(request):
+        if request.user == "think":
+            return [hangs(), says("thought")]
+        return says("worked") if request.results else calls(("slow", {}))
+
+    server, project = ModelServer(model), Project()
+    tasks = [project.spawn("think"), project.spawn("work")]
+    tools = tools_file({"name": "slow", "description": "", "command": script("sleep 1000"), "timeout_ms": 900000})
+    worker = Worker(project, server, tools)
+    await_(lambda: len(server.requests) == 2 and len(project.calls(tasks[1])) == 1)
+    worker.signal()
+    await_(lambda: worker.events("stopping"))
+    worker.signal()
+    worker.wait()
+    assert [project.status(task) for task in tasks] == [None, None]
+    assert {row["end"] for row in worker.events("task_left")} == {"handed_back"}, worker.log()
+    other = Worker(project, server, tools)
+    for task in tasks:
+        project.await_status(task, "success")
+    other.stop()
+    assert [json.loads(c["details"]) for c in project.calls(tasks[1])] == [
+        {"error": "Worker stopped during execution"}]
+    assert all(row["attempts"] == 1 for row in project.tasks()), project.tasks()
+    server.check()
+
+
+def test_wrong_usage():
+    project = Project()
+    base = ["--dsn", project.dsn, "--project", "acme", "--model-url", "http://127.0.0.1:1", "--model", "x"]
+    cases = {"needed": base[:4], "http or https": [*base[:5], "ftp://x", *base[6:]],
+             "no ability": [*base, "--allow", "no:such"], "cannot be read": [*base, "--tools", "/no/such"],
+             "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
+             "empty or too long": [*base, "--project", "a,,b"],
+             "no program": [*base, "--tools", tools_file({"name": "x", "description": "", "command": ["/no"]})]}
+    for reason, words in cases.items():
+        done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), *words],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and reason in done.stderr, (reason, done)
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

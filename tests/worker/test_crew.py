@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Many tasks, several workers: all of them end, each is run by one, and the database sees no more
+than the claims and looks that it should. CARDBOX_TASKS says how many tasks."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cardbox_test
+from model_server import ModelServer, calls, says
+from worker_test import Project, Worker, await_, tools_file
+
+TASKS = int(os.environ.get("CARDBOX_TASKS", 60 if cardbox_test.LIGHT else 200))
+WORKERS = 4
+
+
+def statements(project):
+    """How often each of our statements was run: by those that count, the functions they call."""
+    rows = project.rows("SELECT funcname AS name, calls FROM pg_stat_user_functions")
+    return {row["name"]: row["calls"] for row in rows}
+
+
+def test_many_tasks():
+    project = Project()
+    project.psql("ALTER DATABASE \"" + project.psql("SELECT current_database()").strip() +
+                 "\" SET track_functions = 'all'")
+    server = ModelServer(lambda request: says("done") if request.results else calls(("true", {})))
+    tools = tools_file({"name": "true", "description": "", "command": ["true"]})
+    workers = [Worker(project, server, tools, "--concurrency", "8") for _ in range(WORKERS)]
+    began = time.monotonic()
+    project.spawn_many(1, TASKS)
+    done = "SELECT count(*) FROM cardbox.tasks WHERE completion_status = 'success'"
+    await_(lambda: int(project.psql(done)) == TASKS, lambda: project.psql(
+        "SELECT completion_status, count(*) FROM cardbox.tasks GROUP BY 1"))
+    seconds = time.monotonic() - began
+    for worker in workers:
+        worker.stop()
+    server.check()
+    ran = [row["task"] for worker in workers for row in worker.events("task_left")]
+    assert len(ran) == len(set(ran)) == TASKS, "a task was run twice"
+    assert len(server.requests) == 2 * TASKS
+    time.sleep(1)  # statistics are told when sessions end
+    counted = statements(project)
+    looks = WORKERS * (seconds / 2.5 + 4)  # a bell each, and polling at half of its interval or more
+    assert counted["claim_tasks"] <= TASKS + looks, counted
+    assert counted["renew_tasks"] <= WORKERS * (seconds / 2 + 2), counted
+    assert counted["write_task"] == 4 * TASKS, counted
+    print(f"        {TASKS} tasks in {seconds:.1f} s: {counted['claim_tasks']} claims, "
+          f"{counted['renew_tasks']} renewals, {counted['write_task']} writes")
+
+
+def test_an_idle_worker_is_quiet():
+    project = Project()
+    project.psql("ALTER DATABASE \"" + project.psql("SELECT current_database()").strip() +
+                 "\" SET track_functions = 'all'")
+    worker = Worker(project, "http://127.0.0.1:1", None, "--poll-ms", "1000")
+    time.sleep(4)
+    worker.stop()
+    time.sleep(1)
+    counted = statements(project)
+    assert 3 <= counted["claim_tasks"] <= 11, counted
+    assert "renew_tasks" not in counted and "notify_workers" not in counted, counted
+
+
+def test_a_task_is_taken_at_once_when_it_is_announced():
+    server, project = ModelServer(lambda request: says("done")), Project()
+    worker = Worker(project, server, None, "--poll-ms", "3600000")
+    time.sleep(0.5)
+    task = project.spawn("go")
+    project.await_status(task, "success")
+    worker.stop()
+
+
+def test_the_bell_is_found_again():
+    server, project = ModelServer(lambda request: says("done")), Project()
+    worker = Worker(project, server, None, "--poll-ms", "3600000")
+    time.sleep(0.5)
+    project.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+                 "current_database() AND pid <> pg_backend_pid()")
+    task = project.spawn("go")
+    project.await_status(task, "success")
+    worker.stop()
+
+
+def test_without_a_bell():
+    """As through a pooler: tasks are found by looking for them."""
+    server, project = ModelServer(lambda request: says("done")), Project()
+    worker = Worker(project, server, None, "--poll-ms", "100", "--no-named-statements")
+    task = project.spawn("go")
+    project.await_status(task, "success")
+    worker.stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
