@@ -124,8 +124,8 @@ static void delete_takes_the_id(void **state)
     assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, ids, 1, NULL, &err),
                      CARDBOX_NOT_FOUND);
     assert_int_equal(cardbox_ensure_box(&change, db, "t", box, &err), CARDBOX_GONE);
-    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_CONFLICT);
-    assert_int_equal(err.status, CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_GONE);
+    assert_int_equal(err.status, CARDBOX_GONE);
     assert_int_equal(cardbox_save_box(&change, db, "t", box, ids, 1, 0, &err), CARDBOX_GONE);
 }
 
