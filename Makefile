@@ -26,7 +26,8 @@ SERVER_OBJ = $(call objects,src/server/*.c)
 CLI_OBJ    = $(call objects,src/cli/*.c)
 WORKER_OBJ = $(call objects,src/worker/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
-             $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc $(BUILD)/gen/abilities.inc
+             $(BUILD)/gen/sample_session.inc $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc \
+             $(BUILD)/gen/abilities.inc
 
 SONAME   = libcardbox.so.$(SOMAJOR)
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox $(BUILD)/bin/cardbox-worker
@@ -73,6 +74,10 @@ $(BUILD)/gen/migrations.inc: $(wildcard sql/migrations/*.sql) sql/embed.awk
 	@awk -v kind=MIGRATION -f sql/embed.awk $(sort $(wildcard sql/migrations/*.sql)) >$@
 
 $(BUILD)/gen/sample.inc: src/cli/sample.ndjson sql/embed.awk
+	@mkdir -p $(@D)
+	@awk -v kind=TEXT -f sql/embed.awk $< >$@
+
+$(BUILD)/gen/sample_session.inc: src/cli/sample_session.jsonl sql/embed.awk
 	@mkdir -p $(@D)
 	@awk -v kind=TEXT -f sql/embed.awk $< >$@
 

@@ -28,6 +28,7 @@ const cli_command *const cli_commands[] = {
     &cli_box_replace,
     &cli_box_fork,
     &cli_box_delete,
+    &cli_session_import,
     &cli_session_export,
     &cli_session_list,
     &cli_session_show,

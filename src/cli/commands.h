@@ -16,7 +16,7 @@ extern const cli_command cli_box_fork, cli_box_delete;
 extern const cli_command cli_session_list, cli_session_show, cli_session_tree, cli_session_path;
 extern const cli_command cli_session_leaves, cli_session_branch_points, cli_session_children;
 extern const cli_command cli_session_labels, cli_session_diff, cli_session_context;
-extern const cli_command cli_session_export, cli_session_append;
+extern const cli_command cli_session_import, cli_session_export, cli_session_append;
 extern const cli_command cli_session_label, cli_session_head, cli_session_fork;
 extern const cli_command cli_session_check, cli_session_convert;
 

@@ -159,8 +159,9 @@ static void print_database(const dev_run *r)
 /* What is in it by now, not only what we brought. */
 static void print_project(const dev_run *r)
 {
-    printf("  project    \"%s\": %lld boxes, %lld cards\n", DEV_PROJECT, (long long)r->sample.boxes,
-           (long long)r->sample.cards);
+    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
+           (long long)r->sample.boxes, (long long)r->sample.cards, (long long)r->sample.sessions,
+           r->sample.sessions == 1 ? "" : "s");
 }
 
 /* Our own program as one would call it from here. */
@@ -191,6 +192,8 @@ static void print_hints(const dev_run *r)
         printf("  curl -s %s/projects/%s/boxes/%s/cards | jq '.[].content'\n", r->server.url,
                DEV_PROJECT, box);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
+        if (r->sample.sessions > 0)
+            printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
                DEV_PROJECT);

@@ -16,6 +16,10 @@ static const char SAMPLE[] =
 #include "sample.inc"
     ;
 
+static const char SESSION[] =
+#include "sample_session.inc"
+    ;
+
 static void report_refused(void *arg, uint64_t line, const char *reason)
 {
     (void)arg;
@@ -65,6 +69,12 @@ static void find_first_box(char out[CARDBOX_UUID_SIZE])
     }
 }
 
+static cardbox_status import_session(cardbox *db, cardbox_error *err)
+{
+    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, SESSION,
+                                        sizeof(SESSION) - 1, err);
+}
+
 /* A file that says that it was loaded. */
 static bool mark(const char *path)
 {
@@ -76,24 +86,36 @@ static bool mark(const char *path)
     return false;
 }
 
-bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir)
+/* Loads a part of the sample, unless its mark says that it was loaded. False: why was said. */
+static bool load_once(const char *dir, const char *mark_name, cardbox *db,
+                      cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     char path[PATH_MAX];
-    cardbox_status status = CARDBOX_OK;
 
-    *out = (dev_sample){0, 0, ""};
-    find_first_box(out->first_box);
-    if (!path_join(path, dir, "sample-loaded"))
+    if (!path_join(path, dir, mark_name))
         return false;
-    if (access(path, F_OK) != 0) {
-        status = import_sample(db, &err);
-        if (status == CARDBOX_OK && !mark(path))
-            return false;
-    }
-    if (status == CARDBOX_OK)
-        status = operate_counts(db, DEV_PROJECT, &out->cards, &out->boxes, &err);
-    if (status != CARDBOX_OK)
-        cli_failed(&err);
-    return status == CARDBOX_OK;
+    if (access(path, F_OK) == 0)
+        return true;
+    if (load(db, &err) == CARDBOX_OK)
+        return mark(path);
+    cli_failed(&err);
+    return false;
+}
+
+bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    *out = (dev_sample){.cards = 0};
+    find_first_box(out->first_box);
+    /* The session came later than the rest: there are folders that have only that. */
+    if (!load_once(dir, "sample-loaded", db, import_sample) ||
+        !load_once(dir, "sample-session-loaded", db, import_session))
+        return false;
+    if (operate_counts(db, DEV_PROJECT, &out->cards, &out->boxes, &out->sessions, &err) ==
+        CARDBOX_OK)
+        return true;
+    cli_failed(&err);
+    return false;
 }

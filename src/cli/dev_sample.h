@@ -7,9 +7,10 @@
 #include "cardbox.h"
 
 #define DEV_PROJECT "demo"
+#define DEV_SESSION "demo-session"
 
 typedef struct dev_sample {
-    int64_t cards, boxes;              /* what the project has now */
+    int64_t cards, boxes, sessions;    /* what the project has now */
     char first_box[CARDBOX_UUID_SIZE]; /* of the sample */
 } dev_sample;
 

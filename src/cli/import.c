@@ -117,6 +117,9 @@ static cli_exit summarise(const import_options *options, const import_result *re
         print_json(result);
     else
         print_summary(result);
+    if (result->lines > 0 && result->of[TRANSFER_OTHER].refused == result->lines)
+        cli_note(
+            "no line is a card or a box; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
                     (unsigned long long)result->ignored, result->ignored_name,

@@ -355,7 +355,8 @@ static bool read_entries(append_input *out, FILE *in, const char *name)
     else if (state == LINE_TOO_LONG)
         cli_error("%s: a line has over %u bytes", name, CARDBOX_CONTENT_MAX);
     else if (state == LINE_READ)
-        cli_error("%s has %d lines or more: append them in parts", name, LINES_MAX);
+        cli_error("%s has %d lines or more: append them in parts, or import a file of all", name,
+                  LINES_MAX);
     else if (out->memory.failed)
         cli_nomem();
     else

@@ -71,7 +71,8 @@ static void say_report(const char *json)
     scan_value report = scan_whole(view_of(json));
     buf line = BUF_INIT(1 << 16);
 
-    add_member(&line, report, "leaf_id", "context of ");
+    buf_text(&line, "context");
+    add_member(&line, report, "leaf_id", " of ");
     add_member(&line, report, "provider", ": model ");
     add_member(&line, report, "model", "/");
     add_member(&line, report, "thinking_level", ", thinking ");

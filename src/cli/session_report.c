@@ -55,8 +55,10 @@ static bool print_counts(scan_value report)
     bool printed;
 
     table_init(&t, columns, 2);
-    while (scan_member(&walk, &key, &value))
-        add_count(&t, key, value);
+    while (scan_member(&walk, &key, &value)) {
+        if (!scan_string_is(key, VIEW("session_id"))) /* said above it */
+            add_count(&t, key, value);
+    }
     printed = table_print(stdout, &t, 2, term_width());
     table_free(&t);
     return printed;

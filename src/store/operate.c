@@ -9,7 +9,7 @@
 #include "store/errors.h"
 
 cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                              cardbox_error *err)
+                              int64_t *sessions, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -20,6 +20,7 @@ cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, i
     if (status == CARDBOX_OK) {
         *cards = rows_int8(rows, 0, 0);
         *boxes = rows_int8(rows, 0, 1);
+        *sessions = rows_int8(rows, 0, 2);
     }
     rows_free(rows);
     return status;

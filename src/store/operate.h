@@ -8,9 +8,9 @@
 #include "cardbox/client.h"
 #include "store/role.h"
 
-/* How many live cards and boxes a project has. */
+/* How many live cards (also those that are lines of sessions), boxes and sessions a project has. */
 cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                              cardbox_error *err);
+                              int64_t *sessions, cardbox_error *err);
 
 /* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
 #define OPERATE_DEV_ROLE "cardbox_server"

@@ -8,6 +8,7 @@ make one up: number n is tenant n % 4's. See card_id, box_id.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -31,9 +32,9 @@ KINDS = {
     "thousand": (4, 1000, 1000),
     "ten_thousand": (5, 10000, 10000),
 }
-FULL = {"cards": 100_000, "ten": 2000, "fifty": 2000, "mixed": 8000, "thousand": 400,
+FULL = {"session": 10_000, "cards": 100_000, "ten": 2000, "fifty": 2000, "mixed": 8000, "thousand": 400,
         "ten_thousand": 40}
-SMALL = {"cards": 2000, "ten": 40, "fifty": 400, "mixed": 80, "thousand": 8, "ten_thousand": 4}
+SMALL = {"session": 1000, "cards": 2000, "ten": 40, "fifty": 400, "mixed": 80, "thousand": 8, "ten_thousand": 4}
 
 
 def tenant(number):
@@ -96,6 +97,38 @@ def card_lines(count):
         text = document(dice).replace("\\", "\\\\")
         yield (f"{tenant(number)}\t{card_id(number)}\t{text}\t{text}\t{metadata(number)}\t"
                f"2026-01-01 00:00:00+00\n")
+
+
+# --- sessions ---
+
+PATH = 1000  # entries of a session whose context is built
+
+
+def session_entry(dice, number):
+    """An agent's work in turns of ten: a question, then calls and what the tool said, then an answer."""
+    place = number % 10
+    message = {"role": "assistant", "provider": "anthropic", "model": "claude", "stopReason": "stop"}
+    if place == 0:
+        message = {"role": "user", "content": sentence(dice, 10, 60)}
+    elif place % 2:
+        message["content"] = [{"type": "text", "text": sentence(dice, 5, 40)}]
+        if place < 9:
+            message["stopReason"] = "toolUse"
+            message["content"].append({"type": "toolCall", "id": f"call-{number}", "name": "search",
+                                       "arguments": {"query": sentence(dice, 2, 4)}})
+    else:
+        message = {"role": "toolResult", "toolCallId": f"call-{number - 1}", "toolName": "search",
+                   "content": [{"type": "text", "text": document(dice)}], "isError": False}
+    return {"type": "message", "id": f"e{number}", "parentId": f"e{number - 1}" if number else None,
+            "timestamp": "2026-01-01T00:00:00.000Z", "message": message}
+
+
+def session_lines(count):
+    """A session of pi's: a header and so many entries, one after the other."""
+    dice = random.Random(4)
+    yield {"type": "session", "version": 3, "id": "bench", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
+    for number in range(count):
+        yield session_entry(dice, number)
 
 
 # --- the database ---
@@ -186,6 +219,13 @@ class Database:
             SELECT box_id, tenant_id, card_ids FROM cardbox.boxes
              WHERE box_id::text LIKE '{box_prefix(kind)}%' ON CONFLICT DO NOTHING""")
         self.settle()
+
+    def copy_ms(self, table, path):
+        """Milliseconds of a COPY of a file's lines, each one value: no byte of them quotes or separates."""
+        copy = f"\\copy {table} FROM '{path}' WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"
+        done = subprocess.run(["psql", as_role(self.owner, "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1",
+                               "-c", "\\timing on", "-c", copy], check=True, capture_output=True, text=True)
+        return float(re.search(r"Time: ([\d.]+) ms", done.stdout).group(1))
 
     def wal_bytes(self, work):
         """Bytes of WAL that `work` writes, with nothing else running."""

@@ -112,3 +112,11 @@ class Sdk:
     def write_range(self, first, count):
         """The same cards whenever it is asked for the same numbers."""
         return self._run("range", 1, 0, self.document_file, first, count)
+
+    def import_session(self, path):
+        """Bytes a second of one import into a new session."""
+        return self._run("import", 1, 0, path)
+
+    def context(self, seconds, session):
+        """Contexts a second of the head of a session of tenant-0."""
+        return self._run("context", 1, seconds, session)

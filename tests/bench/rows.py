@@ -44,6 +44,8 @@ class Bench:
             file.write(f"{self.document}\n{data.metadata(0)}\n")
         self.document_file = document_file
         self.sdk = Sdk(self.dsn, document_file)
+        self.folder = temp_dir()
+        self.has_path = False
         self._references = {}
         self._ranges = 0
 
@@ -183,6 +185,55 @@ def post_card(bench):
 
 def reference(name, make):
     return lambda bench: bench.reference(name, make)
+
+
+# --- sessions ---
+
+
+def session_file(bench, count):
+    """A session of so many entries as a file; made when it is first asked for."""
+    path = os.path.join(bench.folder, f"session-{count}.jsonl")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in data.session_lines(count))
+    return path
+
+
+def import_rate(bench):
+    bench.database.settle()
+    return bench.sdk.import_session(session_file(bench, bench.sizes["session"])) / 1e6
+
+
+def copy_rate(bench):
+    """COPY of the same lines into a table of one column, as psql measures it."""
+    path = session_file(bench, bench.sizes["session"])
+    bench.database.sql("CREATE TABLE IF NOT EXISTS public.session_lines (line jsonb); TRUNCATE public.session_lines")
+    bench.database.settle()
+    ms = bench.database.copy_ms("public.session_lines", path)
+    return os.path.getsize(path) / 1e6 / (ms / 1000)
+
+
+def prepare_path(bench):
+    """The session of data.PATH entries, called "path"; imported when it is first asked for."""
+    if not bench.has_path:
+        cardbox_test.cardbox("session", "import", "--dsn", bench.database.owner, "--project", data.tenant(0),
+                             "--session", "path", session_file(bench, data.PATH))
+        bench.database.settle()
+        bench.has_path = True
+
+
+def context_ms(bench):
+    prepare_path(bench)
+    return 1000 / bench.sdk.context(bench.seconds, "path")
+
+
+def path_rows(bench):
+    prepare_path(bench)
+    return Reference(statements.PATH_ROWS)
+
+
+def path_rows_ms(bench):
+    return 1000 / bench.reference("path_rows", path_rows, clients=1)
 
 
 # --- bytes of WAL ---
@@ -331,6 +382,8 @@ ROWS = [
     Row("post_card", 1.2, "higher", "cards/s", post_card, reference("insert", plain_insert)),
     Row("add_cards_100", 8, "higher", "cards/s", add_cards(1, 100), add_cards(1, 1)),
     Row("replay_free", 0.01, "lower", "bytes", replayed_and_written_wal, pair=True),
+    Row("import", 0.4, "higher", "MB/s", import_rate, copy_rate),
+    Row("context_1000", 1.5, "lower", "ms", context_ms, path_rows_ms),
     Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),
     Row("rss_idle", 64, "lower", "MB", rss_idle),
     Row("start", 100, "lower", "ms", start_ms),

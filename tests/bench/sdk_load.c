@@ -6,6 +6,8 @@
  *   sdk_load DSN fork   THREADS SECONDS PREFIX BOXES   of one of the boxes
  *   sdk_load DSN add    THREADS SECONDS FILE BATCH     new cards; an operation is a card
  *   sdk_load DSN range  1 0 FILE FIRST COUNT           the cards of these numbers, in calls of 100
+ *   sdk_load DSN import 1 0 SESSION_FILE               into a new session; an operation is a byte
+ *   sdk_load DSN context THREADS SECONDS SESSION       the context of its head
  *
  * FILE has a content in its first line and a metadata object in its second. Ids are as in data.py.
  */
@@ -40,6 +42,7 @@ static double seconds;
 static const char *prefix;
 static int64_t boxes, range_first, range_count;
 static size_t batch = 1;
+static const char *session;
 static char content[LINE_MAX_BYTES], metadata[LINE_MAX_BYTES];
 static pthread_barrier_t start_line;
 static _Atomic bool failed;
@@ -140,6 +143,43 @@ static int64_t add_range(job *j)
     return ok ? (int64_t)count : 0;
 }
 
+static ptrdiff_t read_file(void *file, char *to, size_t room)
+{
+    size_t count = fread(to, 1, room, file);
+    return ferror((FILE *)file) ? -1 : (ptrdiff_t)count;
+}
+
+static int64_t import_file(job *j)
+{
+    char id[CARDBOX_UUID_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    FILE *file = fopen(session, "r");
+    int64_t bytes = 0;
+    (void)j;
+    if (file == NULL) {
+        perror(session);
+        atomic_store(&failed, true);
+        return 0;
+    }
+    cardbox_uuid7(id);
+    if (succeeded(cardbox_session_import(NULL, db, "tenant-0", id, read_file, file, &err), &err))
+        bytes = ftell(file);
+    fclose(file);
+    return bytes;
+}
+
+static int64_t build_context(job *j)
+{
+    cardbox_context *context = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)j;
+    bool ok = succeeded(
+        cardbox_build_context(&context, db, "tenant-0", session, NULL, CARDBOX_FORMAT_OPENAI, &err),
+        &err);
+    cardbox_context_free(context);
+    return ok;
+}
+
 static void *run_thread(void *arg)
 {
     job *j = arg;
@@ -203,6 +243,11 @@ static work read_work(int argc, char **argv)
     if (strcmp(what, "add") == 0 && argc == 7 && read_document(argv[5])) {
         batch = strtoul(argv[6], NULL, 10);
         return batch >= 1 && batch <= BATCH_MAX ? add : NULL;
+    }
+    if (argc == 6 && (strcmp(what, "import") == 0 || strcmp(what, "context") == 0)) {
+        session = argv[5];
+        range_count = what[0] == 'i'; /* one import, however long it takes */
+        return range_count > 0 ? import_file : build_context;
     }
     if (strcmp(what, "range") == 0 && argc == 8 && read_document(argv[5])) {
         range_first = strtoll(argv[6], NULL, 10);

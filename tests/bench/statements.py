@@ -50,3 +50,11 @@ PLAIN_APPEND = """
 UPDATE public.plain_{kind} SET card_ids = card_ids || :ids::jsonb, updated_at = now()
  WHERE box_id = ('{prefix}' || :n)::uuid AND tenant_id = 'tenant-' || :t;
 """
+
+# The lines of a whole path, as if it were known where they are.
+PATH_ROWS = """
+SELECT c.raw FROM cardbox.session_entries e
+  JOIN cardbox.cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
+ WHERE e.tenant_id = 'tenant-0' AND e.session_id = 'path'
+ ORDER BY e.seq;
+"""

@@ -256,6 +256,67 @@ def test_export():
     assert os.path.exists(path)  # what is there stays
 
 
+def imported(path, *options, env, check=True):
+    done = cardbox("session", "import", "--json", *options, path, env=env, check=check)
+    return json.loads(done.stdout)
+
+
+def exported(session, env):
+    return cardbox("session", "export", session, env=env, binary=True).stdout
+
+
+def test_import():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    text = cardbox("session", "import", SAMPLE, env=env).stdout
+    assert text.startswith("session demo-session: 25 entries appended\n") and "  leaves         2\n" in text, text
+    again = cardbox("session", "import", SAMPLE, env=env).stdout
+    assert again.startswith("session demo-session: nothing new")
+    with open(SAMPLE, "rb") as file:
+        sample = file.read()
+    assert exported("demo-session", env) == sample
+    assert imported(write(PLAIN, "talk.of.jsonl"), env=env)["session_id"] == "talk.of"
+    assert imported(write(PLAIN), "--session", "p", env=env)["appended"] == 6
+    assert imported(write([*PLAIN, entry("u9", "u3", content="x")]), "--session", "p", env=env)["appended"] == 1
+    done = cardbox("session", "import", stdin=json.dumps(PLAIN[0]), env=env, check=False)
+    assert done.returncode == 1 and "give --session ID" in done.stderr, done
+    assert cardbox("session", "import", "/nowhere", env=env, check=False).returncode == 1
+    said = cardbox("session", "import", "--session", "none", stdin="", env=env).stdout
+    assert said.startswith("session none: the file is empty\n")
+    said = cardbox("session", "import", "--session", "junk", stdin="junk\n", env=env, check=False).stdout
+    assert said.startswith("session junk: no entry is new; other lines are kept\n"), said
+    done = cardbox("import", SAMPLE, env=env, check=False)
+    assert done.returncode == 1 and "`cardbox session import`" in done.stderr
+
+
+def test_import_of_what_is_wrong():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    path = write([b"\xef\xbb\xbf", *PLAIN[:2], b"no JSON\r\n", b"\n", entry("x", "nix", content="\u0000"),
+                  entry("u1", None, content="other"), b'{"torn": '])
+    done = cardbox("session", "import", "--session", "w", path, env=env, check=False)
+    assert done.returncode == 1 and "3 entries appended" in done.stdout and not done.stderr, done
+    report = imported(path, "--session", "w", env=env, check=False)
+    assert report["appended"] == 0 and report["changed"] is False
+    report = imported(path, "--session", "again", env=env, check=False)
+    assert {issue["kind"] for issue in report["issues"]} >= {"bad", "torn", "conflict"}
+    with open(path, "rb") as file:
+        assert exported("w", env) == file.read()
+
+
+def test_import_of_the_real_file():
+    path = shared_file("data", "pi", "large-session.jsonl")
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    report = imported(path, "--session", "real", env=env)
+    assert (report["lines"], report["entries"], report["appended"], report["issues"]) == (1019, 1018, 1018, [])
+    with open(path, "rb") as file:
+        assert exported("real", env) == file.read()
+    again = imported(path, "--session", "real", env=env)
+    assert (again["appended"], again["changed"]) == (0, False)
+    drawn = cardbox("session", "tree", "real", env=env).stdout.splitlines()
+    assert drawn[0] == "real   1,018 entries   1 leaf" and drawn[3] == ": 1,014 more"
+    whole, = objects("context", "real", env=env)
+    assert whole["report"]["model"] == "claude-sonnet-4-5" and whole["report"]["thinking_level"] == "off"
+
+
 def test_what_is_not_there():
     for words in (["tree"], ["show"], ["path"], ["leaves"], ["children"], ["context"], ["head"], ["export"], ["fork"]):
         done = cardbox("session", *words, "nix", env=shared(), check=False)

@@ -1,0 +1,209 @@
+/*
+ * session_import.c: `cardbox session import`: gives the bytes of a file to the SDK, shows how far
+ * it is, lays out the report. What a line means is the store's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "cardbox/session.h"
+#include "cli/commands.h"
+#include "cli/session_report.h"
+#include "cli/term.h"
+#include "store/session/entry.h"
+
+/* Bytes of the file's beginning in which a header is looked for. */
+#define HEADER_BYTES 65536
+
+typedef struct import_options {
+    cli_common common;
+    const char *session;
+} import_options;
+
+typedef struct import_state {
+    const char *name; /* of the file */
+    FILE *in;
+    term_progress progress;
+    uint64_t bytes, lines;
+    int failure; /* errno of a read */
+    arena memory;
+} import_state;
+
+static ptrdiff_t give(void *arg, char *to, size_t room)
+{
+    import_state *state = arg;
+    size_t count = fread(to, 1, room, state->in);
+
+    if (count == 0 && ferror(state->in)) {
+        state->failure = errno;
+        return -1;
+    }
+    state->bytes += count;
+    for (size_t i = 0; i < count; i++)
+        state->lines += to[i] == '\n';
+    term_progress_show(&state->progress, state->bytes, state->lines);
+    return (ptrdiff_t)count;
+}
+
+/* --- which session --- */
+
+/* Whether a plain file begins with a header that names its session. */
+static bool has_name(import_state *state)
+{
+    char *bytes = arena_take(&state->memory, HEADER_BYTES);
+    session_lines lines;
+    session_line line;
+    session_header header;
+    bool found = false;
+
+    if (bytes == NULL)
+        return false;
+    lines = session_lines_of((view){bytes, fread(bytes, 1, HEADER_BYTES, state->in)});
+    while (!found && session_lines_next(&lines, &line) && line.kind != SESSION_LINE_ENTRY)
+        found = line.kind == SESSION_LINE_HEADER &&
+                session_header_read(&header, &line, &state->memory) && header.id.len > 0;
+    rewind(state->in);
+    return found;
+}
+
+/* "logs/one.jsonl" as "one". */
+static const char *stem(import_state *state)
+{
+    const char *slash = strrchr(state->name, '/');
+    const char *name = slash ? slash + 1 : state->name, *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+
+    return arena_copy(&state->memory, (view){name, length});
+}
+
+/* What was asked for; NULL: what the file's header says; else what the file is called. */
+static const char *choose_session(import_state *state, const import_options *options)
+{
+    struct stat about;
+
+    if (options->session != NULL || state->in == stdin || fstat(fileno(state->in), &about) != 0 ||
+        !S_ISREG(about.st_mode))
+        return options->session;
+    state->progress.total = (uint64_t)about.st_size;
+    return has_name(state) ? NULL : stem(state);
+}
+
+/* --- what came of it --- */
+
+static void print_title(const cardbox_session_report *report)
+{
+    cardbox_import_counts counts = cardbox_session_report_counts(report);
+    char appended[TERM_NUMBER_SIZE];
+
+    printf("session %s: ", cardbox_session_report_id(report));
+    if (counts.lines == 0)
+        puts("the file is empty");
+    else if (counts.appended > 0)
+        printf("%s entr%s appended\n", term_number(appended, counts.appended),
+               counts.appended == 1 ? "y" : "ies");
+    else if (counts.kept > 0)
+        puts("no entry is new; other lines are kept");
+    else
+        puts("nothing new, it has all of this already");
+}
+
+static cli_exit print_report(const cardbox_session_report *report, bool json)
+{
+    view text = view_of(cardbox_session_report_json(report));
+    uint64_t not_kept = cardbox_session_report_counts(report).not_kept;
+    bool printed = true;
+
+    if (json) {
+        puts(text.ptr);
+    } else {
+        print_title(report);
+        printed = session_report_print(text);
+    }
+    if (not_kept > 0)
+        cli_warning("%llu lines could not be kept: an export will lack them",
+                    (unsigned long long)not_kept);
+    if (!printed)
+        return cli_nomem();
+    return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
+}
+
+static cli_exit import(cardbox *db, import_state *state, const import_options *options)
+{
+    static const cli_origin origins[] = {{"session_id", "--session"}, {0}};
+    cardbox_session_report *report = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *session = choose_session(state, options);
+    cardbox_status status =
+        cardbox_session_import(&report, db, options->common.project, session, give, state, &err);
+    cli_exit end;
+
+    term_progress_clear(&state->progress);
+    if (report != NULL && status == CARDBOX_OK) {
+        end = print_report(report, options->common.json);
+    } else if (state->failure != 0) {
+        cli_error("cannot read %s: %s; what came before is imported", state->name,
+                  strerror(state->failure));
+        end = CLI_FAILED;
+    } else if (session == NULL && status == CARDBOX_INVALID) {
+        cli_error("%s; give --session ID", err.message);
+        end = CLI_FAILED;
+    } else {
+        end = cli_refused(&err, origins);
+        cli_note("run it again: what is there already is left as it is");
+    }
+    cardbox_session_report_free(report);
+    return end;
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const import_options *options = given;
+    bool from_stdin = count == 0 || strcmp(arguments[0], "-") == 0;
+    import_state state = {.name = from_stdin ? "the standard input" : arguments[0],
+                          .in = from_stdin ? stdin : fopen(arguments[0], "re"),
+                          .progress = {.label = "import", .unit = "lines"},
+                          .memory = ARENA_INIT};
+    cardbox *db = NULL;
+    cli_exit status = CLI_FAILED;
+
+    if (state.in == NULL) {
+        cli_error("cannot open %s: %s", state.name, strerror(errno));
+        return CLI_FAILED;
+    }
+    if (cli_open(&db, &options->common))
+        status = import(db, &state, options);
+    cardbox_close(db);
+    arena_reset(&state.memory);
+    if (!from_stdin)
+        fclose(state.in);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN(import_options),
+    CLI_PROJECT(import_options),
+    {"session", OPT_TEXT, offsetof(import_options, session), NULL, "ID",
+     "the session's id (default: what the header says, or the file's name)", 0, 0},
+    CLI_JSON(import_options),
+    CLI_OPTIONS_END,
+};
+
+static const import_options defaults = {0};
+
+const cli_command cli_session_import = {
+    .name = "session import",
+    .arguments = "[FILE]",
+    .summary = "read a session from JSON Lines, every line of it",
+    .description =
+        "FILE is of either dialect, or - (the default) for the standard input. Lines that are no\n"
+        "entries are kept too, so that an export gives the file back; they are reported with\n"
+        "their numbers, and the exit status is then 1. The same file again writes nothing, a\n"
+        "longer version of it what is new.",
+    .examples = "session import --project demo session.jsonl\n"
+                "session import --project demo --session s-1 --json < session.jsonl",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(import_options),
+    .most = 1,
+    .needs_project = true,
+    .run = run,
+};
