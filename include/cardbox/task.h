@@ -331,7 +331,7 @@ typedef struct cardbox_task_event {
     const char *ref;  /**< id of the message or call; of "created" the parent; or NULL */
     const char
         *how;   /**< claimed: the worker; message: its role; call, completed: its status then */
-    int64_t at; /**< ms; of "chunk" 0 */
+    int64_t at; /**< ms; of "message" its timestamp; of "chunk" 0 */
     const char *text;      /**< message and chunk: what it says */
     const char *text_json; /**< the same, exactly */
     const char *call;      /**< call: {"abilityName", "parameters", "details"} as it is now */

@@ -8,7 +8,11 @@ SELECT k.ord, e.n, e.what, e.ref, e.how, e.at, e.text, e.metadata, e.call
   FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::int8[]) WITH ORDINALITY
        AS k(tenant_id, task_id, n, message_id, piece, ord)
  CROSS JOIN LATERAL (
-       (SELECT v.n, v.what, v.ref, v.how, v.at,
+       (SELECT v.n, v.what, v.ref, v.how,
+               CASE WHEN v.what = 'message'
+                    THEN (SELECT m.ts FROM cardbox.messages m
+                           WHERE m.tenant_id = k.tenant_id AND m.message_id = v.ref)
+                    ELSE v.at END AS at,
                CASE WHEN v.what = 'message'
                     THEN (SELECT c.raw FROM cardbox.cards c
                            WHERE c.tenant_id = k.tenant_id AND c.card_id = v.ref) END AS text,

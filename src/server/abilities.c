@@ -5,6 +5,7 @@
 #include "bus/describe.h"
 #include "server/head.h"
 #include "server/page.h"
+#include "server/waker.h"
 
 route_scope ability_scope(const request *r)
 {
@@ -68,6 +69,8 @@ static void answer_call(request *r, const store_rows *rows)
     cardbox_status status = call->ability->render(call, rows, request_body(r), &err);
     if (status == CARDBOX_OK && call->memory->failed)
         status = CARDBOX_NOMEM;
+    if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
+        waker_note(r->shared->waker, call->tenant);
     if (status == CARDBOX_OK)
         fault_or_answer(r);
     else if (status == CARDBOX_NOMEM)

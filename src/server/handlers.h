@@ -32,6 +32,7 @@ void handle_box_context(request *r);
 void handle_list_abilities(request *r);
 void handle_ability(request *r);
 void handle_invoke(request *r);
+void handle_task_stream(request *r);
 void handle_health(request *r);
 void handle_ready(request *r);
 void handle_version(request *r);

@@ -115,6 +115,11 @@ static void note_if_match(head *h, view value)
     h->if_match = once(h->if_match, value);
 }
 
+static void note_last_event(head *h, view value)
+{
+    h->last_event = value;
+}
+
 static void note_caller_id(head *h, view value)
 {
     h->caller_id = once(h->caller_id, value);
@@ -148,6 +153,7 @@ static const struct {
     {"idempotency-key", note_idempotency_key},
     {"if-match", note_if_match},
     {"if-none-match", note_none_match},
+    {"last-event-id", note_last_event},
     {"x-caller-id", note_caller_id},
     {"x-call-id", note_call_id},
 };

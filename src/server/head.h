@@ -26,6 +26,7 @@ typedef struct head {
     view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     view if_match;        /* likewise */
     bool none_match;      /* there is an If-None-Match */
+    view last_event;      /* Last-Event-ID */
     view caller_id;       /* X-Caller-Id; as idempotency_key */
     view call_id;         /* X-Call-Id; likewise */
 } head;

@@ -56,6 +56,7 @@ static exchange *exchange_new(http *h)
     request_init(&x->request, h->house, h->stats, h->joiner);
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
+    x->request.followers = h->followers;
     x->http = h;
     x->next = NULL;
     x->begun = false;
@@ -298,7 +299,8 @@ static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, int listen_fd)
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f,
+               int listen_fd)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
@@ -307,6 +309,7 @@ http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, int list
     h->stats = s;
     h->joiner = j;
     h->transfers = t;
+    h->followers = f;
     h->daemon = start_daemon(h, listen_fd);
     if (h->daemon == NULL) {
         free(h);

@@ -13,7 +13,8 @@ typedef struct http http;
 void http_global_init(void);
 
 /* Serves a socket that listens; it is the library's from now on. NULL: it says why in the log. */
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, int listen_fd);
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f,
+               int listen_fd);
 
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);

@@ -60,7 +60,8 @@ static shown choose(exchange *x)
     const answer *a = &x->request.answer;
     view text = text_of(a);
     bool tagged = a->tagged && a->status == OK;
-    shown out = {.status = a->status, .varies = a->stream != NULL || text.len >= GZIP_LEAST};
+    shown out = {.status = a->status,
+                 .varies = (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST};
     wishes w = {.codings = CODINGS_INIT};
     if (!tagged && !out.varies)
         return out;

@@ -35,6 +35,7 @@ struct http {
     stats *stats;
     joiner *joiner;
     struct transfers *transfers;
+    struct followers *followers;
     struct MHD_Daemon *daemon;
     int fd;
     clients clients;

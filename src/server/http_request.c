@@ -67,6 +67,7 @@ static void set_ids(exchange *x, const head *h)
     r->if_match = h->if_match;
     r->caller_id = h->caller_id;
     r->call_id = h->call_id;
+    r->last_event = h->last_event;
     r->id = h->request_id;
     if (r->id.ptr != NULL)
         return;

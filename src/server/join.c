@@ -6,6 +6,7 @@
 #include "server/join_parts.h"
 #include <stdlib.h>
 #include "base/clock.h"
+#include "server/task_events.h"
 
 enum {
     LOOK_IF_LEFT_MS = 250 /* waiting longer than this: is the client still there? */
@@ -23,6 +24,12 @@ static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
     boxes_read_params(p, keys, count);
+}
+
+static void build_follows(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    tasks_follow_params(p, keys, count, TASK_VIEW_MOST);
 }
 
 static void build_puts(params *p, const void *keys, size_t count, bool wary)
@@ -74,6 +81,10 @@ const lane_kind LANES[JOIN_LANES] = {
                     .statement = STATEMENT_boxes_read,
                     .key_size = sizeof(box_read),
                     .build = build_boxes},
+    [JOIN_FOLLOWS] = {.group = LINK_LISTS,
+                      .statement = STATEMENT_tasks_follow,
+                      .key_size = sizeof(task_follow),
+                      .build = build_follows},
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,

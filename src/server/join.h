@@ -16,6 +16,7 @@ struct request;
 typedef enum join_lane {
     JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get */
     JOIN_BOXES,       /* joined; box_read, boxes_read */
+    JOIN_FOLLOWS,     /* joined; task_follow, tasks_follow */
     JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */
     JOIN_PUT_CARDS,   /* joined; card_put, cards_put */
     JOIN_APPENDS,     /* joined; box_append, boxes_append */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/followers.h"
 #include "server/http.h"
 #include "server/links.h"
 #include "server/transfers.h"
@@ -41,6 +42,7 @@ struct loop {
     links *links;
     joiner *joiner;
     transfers *transfers;
+    followers *followers;
     pthread_t thread;
     bool started;
     loop_phase phase;
@@ -70,6 +72,7 @@ void loop_free(loop *l)
     links_free(l->links); /* what is in flight ends here, and its batch with it */
     joiner_free(l->joiner);
     transfers_free(l->transfers);
+    followers_free(l->followers);
     if (l->wake_fd >= 0)
         close(l->wake_fd);
     if (l->epoll_fd >= 0)
@@ -88,9 +91,10 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
         return status;
     l->joiner = joiner_new(l->house, l->stats, l->links);
     l->transfers = transfers_new(l->house, l->wake_fd);
-    if (l->joiner == NULL || l->transfers == NULL)
+    l->followers = followers_new();
+    if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
-    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, listen_fd);
+    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, l->followers, listen_fd);
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
@@ -136,6 +140,7 @@ static void abort_all(loop *l)
 {
     joiner_abort(l->joiner);
     transfers_abort(l->transfers);
+    followers_tick(l->followers, clock_ms());
 }
 
 static void start_closing(loop *l, int64_t now_ms)
@@ -178,6 +183,7 @@ static int wait_ms(const loop *l)
     int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
+    next_ms = earlier(next_ms, followers_next_ms(l->followers));
     if (l->phase != LOOP_SERVING)
         next_ms = earlier(next_ms, now_ms + LINGER_MS / 4);
     next_ms = earlier(next_ms, now_ms + WAIT_MOST_MS);
@@ -207,6 +213,7 @@ static void turn(loop *l)
     links_tick(l->links, now_ms);
     joiner_tick(l->joiner, now_ms);
     transfers_tick(l->transfers, now_ms);
+    followers_tick(l->followers, now_ms);
     http_tick(l->http, now_ms);
     go_on_stopping(l, now_ms);
     if (http_ready || http_pending(l->http))

@@ -17,6 +17,7 @@
 #include "server/listen.h"
 #include "server/loop.h"
 #include "server/sweeper.h"
+#include "server/waker.h"
 #include "server/token_list.h"
 #include "server/transfers.h"
 
@@ -96,6 +97,7 @@ static void block_signals(sigset_t *waited_for)
 
 static bool make_loops(server *s)
 {
+    s->house.waker = waker_start(&s->set);
     size_t wanted = (size_t)s->set.loops;
     s->loops = calloc(wanted, sizeof(loop *));
     s->house.stats = calloc(wanted, sizeof(stats));
@@ -251,6 +253,7 @@ done:
     bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);
+    waker_stop(s.house.waker);
     sweeper_stop(s.sweeper);
     keeper_stop(s.keeper);
     board_free(&s.tokens);

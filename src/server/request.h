@@ -49,6 +49,7 @@ typedef struct answer {
     view fixed;                  /* static text instead */
     const answer_stream *stream; /* or this; NULL: none */
     const char *type;            /* Content-Type; NULL: application/json */
+    bool plain;                  /* never compressed: it must leave at once */
     bool close;                  /* the connection ends with it */
     bool tagged;                 /* has an ETag, if it is a 200 */
     view tagged_by;              /* the text that it is made of; NULL: the body */
@@ -77,6 +78,7 @@ typedef struct request {
     stats *stats; /* of the loop */
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
+    struct followers *followers; /* likewise */
     view target;                 /* as it came */
     const char *method;
     view query;
@@ -87,6 +89,7 @@ typedef struct request {
     view traceparent;
     view idempotency_key, if_match; /* as head.h gives them */
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
+    view last_event;                /* Last-Event-ID */
     buf body;
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */

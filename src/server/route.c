@@ -72,7 +72,8 @@ route_class route_class_of(const route *r)
 {
     static const char *const LISTS[] = {"list", "export", "getCardRevisions", "getCardBoxes",
                                         "getBoxLog"};
-    if (r->body == ROUTE_STREAM) /* takes as long as its client sends */
+    /* These take as long as their client sends, or their task runs. */
+    if (r->body == ROUTE_STREAM || strcmp(r->name, "streamTask") == 0)
         return CLASS_OTHER;
     if (r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS)
         return CLASS_WRITE;

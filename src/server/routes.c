@@ -86,6 +86,8 @@ const route ROUTES[] = {
      SCOPE_WRITE, TAKES_KEY, handle_move_head},
     {"POST", "/projects/{project_id}/sessions/{session_id}/fork", "forkSession", ROUTE_JSON,
      SCOPE_WRITE, TAKES_NONE, handle_fork_session},
+    {"GET", "/projects/{project_id}/tasks/{task_id}/stream", "streamTask", ROUTE_NO_BODY,
+     SCOPE_READ, TAKES_NONE, handle_task_stream},
     {"GET", "/", "root", ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, handle_ui_redirect},
     {"GET", "/healthz", "healthz", ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, handle_health},
     {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, TAKES_NONE, handle_health},

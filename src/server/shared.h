@@ -23,11 +23,13 @@ typedef enum stop_phase {
 typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
 struct transfer_hall;
+struct waker;
 
 typedef struct shared {
     const settings *set;
     tls tls;
     struct transfer_hall *hall; /* exports and imports */
+    struct waker *waker;        /* NULL: there is none */
     stats *stats;               /* one for each loop; each writes its own */
     int64_t started_s;          /* seconds since 1970 */
     atomic_int stop;            /* stop_phase */

@@ -131,7 +131,7 @@ typedef struct task_event {
     view what; /* created, claimed, message, call, completed, reopened; chunk */
     view ref;  /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
     view how;  /* claimed: owner; message: role; call, completed: the status that it got */
-    int64_t at_ms; /* 0 of a chunk */
+    int64_t at_ms; /* of a message its own timestamp; 0 of a chunk */
     view text;     /* message: its content; chunk: the piece: tokens */
     view metadata; /* message: its card's */
     view call;     /* call: {"abilityName", "parameters", "details"} as it is now */

@@ -185,6 +185,7 @@ EXPORT = "/projects/{project_id}/export"
 IMPORT = "/projects/{project_id}/import"
 ALL_CARDS = "/projects/{project_id}/cards"
 ALL_BOXES = "/projects/{project_id}/boxes"
+TASK_STREAM = "/projects/{project_id}/tasks/{task_id}/stream"
 ABILITIES = "/projects/{project_id}/abilities"
 AN_ABILITY = ABILITIES + "/{ability_id}"
 A_CARD = "/projects/demo/cards/a"
@@ -327,6 +328,8 @@ REQUESTS = [
     ("POST", SESSION + "/import", "/projects/demo/sessions/i/import",
      {"id": "e1", "parentId": "gone", "type": "user", "content": "a"}, 200),
     ("POST", SESSION + "/import", "/projects/demo/sessions/i/import", [1], 200),
+    ("GET", TASK_STREAM, "/projects/demo/tasks/no/stream", None, 404),
+    ("GET", TASK_STREAM, "/projects/demo/tasks/no/stream?x=1", None, 422),
     ("GET", "/healthz", "/healthz", None, 200),
     ("GET", "/health", "/health", None, 200),
     ("GET", "/readyz", "/readyz", None, 200),

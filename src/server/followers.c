@@ -1,0 +1,252 @@
+/*
+ * followers.c: a follower waits, asks, sends, and waits again. While it waits its connection is
+ * suspended; a comment now and then tells both sides that the other is there.
+ */
+#include "server/followers.h"
+#include <stdlib.h>
+#include "base/clock.h"
+#include "server/auth.h"
+#include "server/handlers.h"
+#include "server/task_events.h"
+
+enum {
+    ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
+    BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
+    FOLLOWERS_MOST = 1000
+};
+
+/* Between server and client: where a browser begins again after a connection that broke. */
+static const char FIRST_WORDS[] = "retry: 1000\n\n";
+
+typedef struct follower {
+    struct follower *next, *prev;
+    request *request;
+    followers *home;
+    task_view view;
+    size_t at;   /* sent of what is in the answer's body */
+    bool waits;  /* nothing to send: its connection is suspended */
+    bool over;   /* what is in the body is the last */
+    bool broken; /* its connection is to end as it is */
+    int64_t due_ms, beat_ms;
+} follower;
+
+struct followers {
+    follower *first;
+    size_t count;
+    token_reader tokens;
+};
+
+followers *followers_new(void)
+{
+    return calloc(1, sizeof(followers));
+}
+
+void followers_free(followers *all)
+{
+    if (all == NULL)
+        return;
+    board_leave(&all->tokens);
+    free(all);
+}
+
+/* --- the list --- */
+
+static void leave(void *plan)
+{
+    follower *f = plan;
+    if (f->home == NULL)
+        return;
+    if (f->prev == NULL)
+        f->home->first = f->next;
+    else
+        f->prev->next = f->next;
+    if (f->next != NULL)
+        f->next->prev = f->prev;
+    f->home->count--;
+    f->home = NULL;
+}
+
+static void enter(follower *f, followers *all)
+{
+    f->home = all;
+    f->next = all->first;
+    if (all->first != NULL)
+        all->first->prev = f;
+    all->first = f;
+    all->count++;
+}
+
+/* --- sending --- */
+
+static bool is_stopping(const request *r)
+{
+    return atomic_load(&r->shared->stop) != STOP_NOT;
+}
+
+static stream_state peek(request *r, view *piece)
+{
+    follower *f = r->plan;
+    const buf *body = &r->answer.body;
+    *piece = (view){buf_str(body) + f->at, body->len - f->at};
+    if (f->broken)
+        return STREAM_BROKEN;
+    if (piece->len > 0)
+        return STREAM_PIECE;
+    if (f->over || is_stopping(r))
+        return STREAM_END;
+    f->waits = true;
+    return STREAM_WAIT;
+}
+
+static void took(request *r, size_t len)
+{
+    follower *f = r->plan;
+    f->at += len;
+}
+
+/* --- asking --- */
+
+static int64_t next_round(int64_t now_ms)
+{
+    return (now_ms / ROUND_MS + 1) * ROUND_MS;
+}
+
+static void render_more(request *r, const join_rows *found)
+{
+    follower *f = r->plan;
+    buf *out = request_body(r);
+    int64_t now_ms = clock_ms();
+    int from = found->start[0], count = found->start[1] - from;
+    buf_reset(out, 0);
+    f->at = 0;
+    task_view_add(out, &f->view, found->rows, found->row + from, count);
+    bool more = count >= TASK_VIEW_MOST;
+    f->over = f->view.finished && !more;
+    if (out->len == 0 && now_ms >= f->beat_ms)
+        buf_text(out, ":\n\n");
+    if (out->len > 0)
+        f->beat_ms = now_ms + BEAT_MS;
+    f->due_ms = more ? now_ms : next_round(now_ms);
+    f->broken = !buf_ok(out);
+    request_move(r, REQUEST_SENDING);
+}
+
+/* A fault comes too late for an answer: the connection ends, and the client begins again. */
+static void ask(follower *f)
+{
+    request *r = f->request;
+    f->waits = false;
+    request_move(r, REQUEST_WORKING);
+    r->ticket = (join_ticket){
+        .lane = JOIN_FOLLOWS, .keys = &f->view.key, .count = 1, .weight = 1, .render = render_more};
+    joiner_add(r->joiner, r);
+    if (r->state != REQUEST_SUSPENDED)
+        r->host->resume(r);
+}
+
+static void end(follower *f, bool broken)
+{
+    f->waits = false;
+    f->broken = broken;
+    f->over = true;
+    f->request->host->resume(f->request);
+}
+
+void followers_tick(followers *all, int64_t now_ms)
+{
+    for (follower *f = all->first, *next; f != NULL; f = next) {
+        next = f->next;
+        if (!f->waits)
+            continue;
+        if (f->request->host->left(f->request))
+            end(f, true);
+        else if (is_stopping(f->request) || !auth_still_good(f->request, &all->tokens))
+            end(f, false);
+        else if (now_ms >= f->due_ms)
+            ask(f);
+    }
+}
+
+int64_t followers_next_ms(const followers *all)
+{
+    int64_t next_ms = INT64_MAX;
+    for (const follower *f = all->first; f != NULL; f = f->next)
+        if (f->waits && f->due_ms < next_ms)
+            next_ms = f->due_ms;
+    return next_ms;
+}
+
+/* --- the request --- */
+
+static void build_task(params *p, const void *keys)
+{
+    const task_follow *key = keys;
+    task_get_params(p, key->tenant, key->task_id);
+}
+
+static void start(request *r, follower *f)
+{
+    static const answer_stream STREAM = {peek, took};
+    r->answer.body = BUF_INIT((size_t)r->shared->set->response_max);
+    buf_text(request_body(r), FIRST_WORDS);
+    f->beat_ms = clock_ms() + BEAT_MS;
+    r->answer.status = 200;
+    r->answer.type = "text/event-stream";
+    r->answer.stream = &STREAM;
+    r->answer.plain = true;
+    request_header(r, "Cache-Control", "no-store");
+    request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
+    enter(f, r->followers);
+    request_move(r, REQUEST_ANSWERED);
+}
+
+/* To a client that has seen the end 204 says not to come again. */
+static void render_task(request *r, const join_rows *found)
+{
+    follower *f = r->plan;
+    task_row task;
+    if (rows_count(found->rows) == 0 || !task_row_read(&task, found->rows, 0))
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "task not found");
+    else if (task.status.ptr != NULL && f->view.key.after >= task.events)
+        request_answer_fixed(r, 204, VIEW(""));
+    else if (r->followers->count >= FOLLOWERS_MOST)
+        fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many follow tasks here");
+    else
+        start(r, f);
+}
+
+/* Events have numbers from 1 on. False: it is none. */
+static bool read_last(view text, int64_t *out)
+{
+    *out = 0;
+    if (text.ptr == NULL)
+        return true;
+    for (size_t i = 0; i < text.len && text.len <= 18; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        *out = *out * 10 + (text.ptr[i] - '0');
+    }
+    return text.len > 0 && text.len <= 18;
+}
+
+void handle_task_stream(request *r)
+{
+    follower *f = handler_no_query(r) ? handler_take(r, 1, sizeof(*f)) : NULL;
+    if (f == NULL)
+        return;
+    f->request = r;
+    f->view.key.tenant = request_tenant(r);
+    f->view.key.task_id = r->match.params[1];
+    if (!view_is_id(f->view.key.task_id, CARDBOX_CARD_ID_MAX)) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "task not found");
+        return;
+    }
+    if (!read_last(r->last_event, &f->view.key.after)) {
+        fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                     "Last-Event-ID must be the id of an event of this task, a number");
+        return;
+    }
+    r->plan = f;
+    r->drop_plan = leave;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_task_get, build_task, &f->view.key, render_task);
+}

@@ -1,0 +1,24 @@
+/*
+ * task_events.h: what happens to a task as server-sent events: start, content, message_complete,
+ * call, task_complete. Rows in, text out; knows no request.
+ */
+#ifndef SERVER_TASK_EVENTS_H
+#define SERVER_TASK_EVENTS_H
+
+#include "cardbox/limits.h"
+#include "store/tasks.h"
+
+/* Events and pieces of a task that are read at once. */
+#define TASK_VIEW_MOST 100
+
+/* What a follower has seen. */
+typedef struct task_view {
+    task_follow key;                  /* what it asks for next */
+    bool finished;                    /* as of the last event */
+    char saying[CARDBOX_CARD_ID_MAX]; /* what key.message_id points to */
+} task_view;
+
+/* Appends the events of rows of tasks_follow, and notes that they were seen. */
+void task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count);
+
+#endif

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Tasks as server-sent events: what a client sees while a worker, here plain SQL, does its work; how
+it goes on after a break; who may, and when it ends."""
+
+import contextlib
+import http.client
+import json
+import os
+import sys
+import threading
+import time
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, cardbox, once
+
+
+@once
+def dsn():
+    return Postgres.shared().database()
+
+
+@once
+def server():
+    return Server(dsn())
+
+
+def ask(ability, value, tenant="acme", at=None, headers=None):
+    answer = (at or server()).request("POST", f"/projects/{tenant}/abilities/{ability}",
+                                      json.dumps(value).encode(),
+                                      {"Content-Type": "application/json", **(headers or {})})
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def spawn(tenant="acme"):
+    return ask("task:spawn", {"goal": "do it", "systemPrompt": "you"}, tenant)["taskId"]
+
+
+def say(task, content, tenant="acme"):
+    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": content,
+               "timestamp": int(time.time() * 1000)}
+    ask("ldg:msg:save", {"message": message}, tenant)
+    return message
+
+
+def piece(task, message_id, n, text):
+    """As a worker's chunk; the rules of leases are tested with the store."""
+    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
+                           f" VALUES ('acme', '{task}', '{message_id}', {n}, '{json.dumps(text)}')")
+
+
+class Stream:
+    """A client that reads events one by one."""
+
+    def __init__(self, task, tenant="acme", last=None, at=None, headers=None):
+        self.connection = http.client.HTTPConnection("127.0.0.1", (at or server()).port, timeout=30)
+        extra = {} if last is None else {"Last-Event-ID": str(last)}
+        self.connection.request("GET", f"/projects/{tenant}/tasks/{task}/stream",
+                                headers={"Accept-Encoding": "gzip", **extra, **(headers or {})})
+        self.response = self.connection.getresponse()
+        self.last = last
+
+    def lines(self):
+        while True:
+            line = self.response.readline()
+            if not line:
+                return
+            yield line.decode().rstrip("\n")
+
+    def next(self):
+        """(event, data) of the next event; None: the stream has ended."""
+        event, data = None, None
+        for line in self.lines():
+            if line.startswith("id: "):
+                self.last = int(line[4:])
+            elif line.startswith("event: "):
+                event = line[7:]
+            elif line.startswith("data: "):
+                data = json.loads(line[6:])
+            elif line == "" and event is not None:
+                return event, data
+        return None
+
+    def close(self):
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def following(*arguments, **named):
+    stream = Stream(*arguments, **named)
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+
+def finish(task):
+    old = ask("ldg:task:get", {"taskId": task})["task"]
+    ask("ldg:task:save", {"task": {**old, "completionStatus": "success", "updatedAt": old["updatedAt"] + 1}})
+
+
+def test_the_whole_story():
+    task = spawn()
+    with following(task) as stream:
+        assert stream.response.status == 200, stream.response.read()
+        assert stream.response.getheader("Content-Type") == "text/event-stream"
+        assert stream.response.getheader("Content-Encoding") is None
+        assert stream.response.getheader("Cache-Control") == "no-store"
+        roles = [stream.next() for _ in range(2)]
+        assert [(e, d["role"], d["content"]) for e, d in roles] == \
+            [("message_complete", "system", "you"), ("message_complete", "user", "do it")]
+        message = str(uuid.uuid4())
+        piece(task, message, 1, "Hel")
+        assert stream.next() == ("start", {"messageId": message})
+        assert stream.next() == ("content", {"messageId": message, "content": "Hel"})
+        piece(task, message, 2, "lo \u2603")
+        assert stream.next() == ("content", {"messageId": message, "content": "lo \u2603"})
+        said = say(task, "Hello")
+        got = stream.next()
+        assert got == ("message_complete", said), (got, said)
+        call = {"id": "c1", "taskId": task, "abilityName": "card:get", "parameters": "{}",
+                "status": "pending", "details": "{}", "createdAt": 1, "updatedAt": 1,
+                "startMessageId": said["id"]}
+        ask("ldg:call:save", {"call": call})
+        event, data = stream.next()
+        assert event == "call" and data["callId"] == "c1" and data["status"] == "pending", data
+        assert data["abilityName"] == "card:get" and data["parameters"] == "{}", data
+        finish(task)
+        event, data = stream.next()
+        assert (event, data["completionStatus"], data["taskId"]) == ("task_complete", "success", task)
+        assert stream.next() is None
+        last = stream.last
+    with following(task, last=last) as again:
+        assert again.response.status == 204 and again.response.read() == b""
+
+
+def test_goes_on_after_a_break():
+    task = spawn()
+    with following(task) as stream:
+        for _ in range(2):
+            stream.next()
+        seen = stream.last
+    said = [say(task, f"number {i}") for i in range(250)]
+    with following(task, last=seen) as stream:
+        for message in said:
+            assert stream.next() == ("message_complete", message)
+        finish(task)
+        assert stream.next()[0] == "task_complete"
+        assert stream.next() is None
+
+
+def test_what_is_refused():
+    task = spawn()
+    for headers, status in (({}, 404), ({"Last-Event-ID": "x"}, 400)):
+        answer = server().get(f"/projects/other/tasks/{task}/stream", headers)
+        assert answer.status == status, answer
+    assert server().get("/projects/acme/tasks/no/stream").status == 404
+    assert server().get(f"/projects/acme/tasks/{task}/stream?x=1").status == 422
+    assert server().post(f"/projects/acme/tasks/{task}/stream", {}).status == 405
+
+
+def test_many_follow_in_few_statements():
+    """Fifty clients, half a minute's worth of asking: statements are those of rounds, not of clients."""
+    tasks = [spawn() for _ in range(5)]
+    streams = [Stream(tasks[i % 5]) for i in range(50)]
+    for stream in streams:
+        assert [stream.next()[0] for _ in range(2)] == ["message_complete"] * 2
+    time.sleep(1)
+    said = [say(task, f"to {task}") for task in tasks]
+    for i, stream in enumerate(streams):
+        assert stream.next() == ("message_complete", said[i % 5])
+    for task in tasks:
+        finish(task)
+    for stream in streams:
+        assert stream.next()[0] == "task_complete" and stream.next() is None
+        stream.close()
+
+
+def test_cancel_ends_it():
+    task = spawn()
+    with following(task) as stream:
+        ask("task:cancel", {"taskId": task, "reason": "enough"})
+        events = []
+        while (event := stream.next()) is not None:
+            events.append(event)
+        assert events[-1][0] == "task_complete" and events[-1][1]["completionStatus"] == "cancelled"
+
+
+def test_a_client_that_leaves_is_forgotten():
+    task = spawn()
+    streams = [Stream(task) for _ in range(20)]
+    for stream in streams:
+        stream.next()
+        stream.close()
+    deadline = time.monotonic() + 20
+    def open_now():
+        text = server().get("/metrics").body.decode()
+        return [line for line in text.splitlines() if "connections" in line and "http" in line]
+    while any(float(line.rpartition(" ")[2]) > 15 for line in open_now() if "opened" not in line):
+        assert time.monotonic() < deadline, open_now()
+        time.sleep(0.1)
+
+
+def test_ends_with_its_token():
+    own = Postgres.shared().database()
+    def token(name, scope):
+        made = cardbox("token", "create", "--dsn", own, "--name", name, "--tenant", "acme", "--scope",
+                       scope, "--json")
+        return {"Authorization": "Bearer " + json.loads(made.stdout)["token"]}
+    reader, tasks = token("reader", "read"), token("tasks", "tasks")
+    guarded = Server(own)
+    try:
+        deadline = time.monotonic() + 10
+        while guarded.get("/readyz").status != 200:
+            assert time.monotonic() < deadline
+        task = ask("task:spawn", {"goal": "x"}, at=guarded, headers=tasks)["taskId"]
+        assert guarded.get(f"/projects/acme/tasks/{task}/stream").status == 401
+        assert guarded.get(f"/projects/acme/tasks/{task}/stream", tasks).status == 403
+        stream = Stream(task, at=guarded, headers=reader)
+        assert stream.next()[0] == "message_complete"
+        cardbox("token", "revoke", "--dsn", own, "reader")
+        assert stream.next() is None
+        stream.close()
+    finally:
+        guarded.stop()
+
+
+def test_a_server_that_stops_lets_go():
+    own = Server(dsn())
+    task = spawn()
+    stream = Stream(task, at=own)
+    assert stream.next()[0] == "message_complete"
+    ended = []
+    reader = threading.Thread(target=lambda: ended.append(stream.next() and stream.next()))
+    reader.start()
+    own.stop()
+    reader.join(20)
+    assert ended == [None], ended
+    stream.close()
+
+
+def test_work_wakes_workers():
+    """Whoever listens hears of a task that came over HTTP."""
+    heard = Postgres.shared().psql(dsn(), "SELECT count(*) FROM pg_stat_activity"
+                                   " WHERE application_name = 'cardboxd-waker'")
+    spawn()
+    deadline = time.monotonic() + 10
+    while heard.strip() in ("", "0"):
+        assert time.monotonic() < deadline, "no waker connected"
+        heard = Postgres.shared().psql(dsn(), "SELECT count(*) FROM pg_stat_activity WHERE"
+                                       " application_name = 'cardboxd-waker' AND query LIKE '%notify%'")
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    cardbox_test.main(globals())
