@@ -7,6 +7,7 @@ import { showCard } from './card.js';
 import { showBoxContext } from './context.js';
 import { listBoxes, searchCards } from './lists.js';
 import { go, link, place } from './place.js';
+import { listSessions, showSession, showSessionContext } from './session.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
 const $ = (id) => document.getElementById(id);
@@ -84,6 +85,9 @@ function showMain(here) {
   const api = project(here.project, leave.signal);
   if (here.view === 'box') showBox(main, api, here, leave.signal);
   else if (here.view === 'context') showBoxContext(main, api, here);
+  else if (here.view === 'sessions') listSessions(main, api, here);
+  else if (here.view === 'session') showSession(main, api, here);
+  else if (here.view === 'session-context') showSessionContext(main, api, here);
   else if (here.view === 'cards') searchCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
   else chooseBox();
@@ -109,6 +113,7 @@ function show(before = null) {
   document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
   if (!here.project) return welcome();
   $('to-cards').href = link({ project: here.project, view: 'cards' });
+  $('to-sessions').href = link({ project: here.project, view: 'sessions' });
   $('to-boxes').href = link({ project: here.project });
   remember(here.project);
   showSide(here);

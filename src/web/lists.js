@@ -6,7 +6,7 @@ import { when } from './time.js';
 import { trouble } from './trouble.js';
 
 /** A list that grows by pages; `load(cursor)` gives {items, next}. */
-async function paged(into, load, draw, empty) {
+export async function paged(into, load, draw, empty) {
   const more = el('button', { type: 'button', class: 'wide' }, 'More');
   let cursor;
   const page = async () => {

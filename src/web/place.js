@@ -1,7 +1,8 @@
 // place.js: where in the pages one is. It stands in the part of the address behind '#', so that
 // places can be sent to others and the browser's Back works. The server never sees it.
 
-/** {project, view, id, query}: view is boxes, box, context, cards or card. */
+/** {project, view, id, query}: view is boxes, box, context, sessions, session,
+ * session-context, cards or card. */
 export function place(hash = location.hash) {
   const [path, search = ''] = hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').map(decode);

@@ -352,6 +352,50 @@ def test_what_a_model_gets():
     no_complaints(browser)
 
 
+def put_session():
+    """A session with two branches, a label, the head on the first; what entries say is hostile."""
+    def send(method, path, body):
+        answer = server().request(method, f"/projects/demo/sessions/{path}", json.dumps(body),
+                                  {"Content-Type": "application/json"})
+        assert answer.status == 200, answer
+    said = lambda text: {"role": "user", "content": text}
+    send("PUT", "evil%20%3Cb%3E", {"dialect": "pi"})
+    send("POST", "evil%20%3Cb%3E/entries", {"entries": [
+        {"id": f"h{number}", "type": "message", "message": said(text)}
+        for number, text in enumerate(HOSTILE)]})
+    send("PUT", "tree", {"dialect": "pi"})
+    send("POST", "tree/entries", {"entries": [
+        {"id": "a", "type": "message", "message": said("the question")},
+        {"id": "b", "type": "message", "message": {"role": "assistant", "content": [
+            {"type": "text", "text": "I look"},
+            {"type": "toolCall", "id": "c1", "name": "read_log", "arguments": {}}]}},
+        {"id": "c", "parentId": "a", "type": "message", "message": said("another way")},
+        {"id": "l", "type": "label", "targetId": "a", "label": "the start"}]})
+    send("PUT", "tree/head", {"entry_id": "b"})
+
+
+def test_sessions():
+    put_session()
+    browser = visit("/ui/#/demo/sessions")
+    browser.click("[data-session='tree']")
+    browser.wait("return document.querySelectorAll('.entry').length === 4")
+    rows = browser.run("return [...document.querySelectorAll('.entry')].map((one) => "
+                       "[one.dataset.entry, one.dataset.level])")
+    assert rows == [["a", "0"], ["b", "1"], ["c", "1"], ["l", "1"]], rows
+    assert browser.texts(".entry .badge") == ["the start", "2 branches", "head"]
+    assert "→ read_log" in browser.text() and "another way" in browser.text()
+    browser.click("[data-entry='b'] [data-do='context']")
+    browser.await_text("1 repair")
+    assert browser.texts("main .cards .role") == ["user", "assistant", "tool"]
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/session/evil%20%3Cb%3E")
+    browser.wait(f"return document.querySelectorAll('.entry').length === {len(HOSTILE)}")
+    assert browser.run("return document.pwned") is None
+    browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/session/nothing")
+    browser.await_text("No such session")
+    assert all("404" in one for one in browser.complaints())
+
+
 def test_forking():
     browser = visit(box(BOX, version=3))
     await_version(browser, "Version 3 of 5")
