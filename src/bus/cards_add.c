@@ -50,6 +50,7 @@ static card_given read_given(input_reader *one, bool sealed)
         .author_id = input_text(one, "author_id"),
         .created_at = input_text(one, "created_at"),
         .ttl_seconds = (int32_t)input_integer(one, "ttl_seconds", 0),
+        .checked = true,
         .sealed = sealed,
     };
     if (given.card_id.ptr == NULL)

@@ -107,6 +107,7 @@ static void give_card(card_given *out, const field_value *values, view tenant, b
         .created_at = values[C_CREATED].text,
         .ttl_seconds = (int32_t)values[C_TTL].number,
         .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : sealed,
+        .checked = true,
     };
     if (values[C_METADATA].given)
         out->metadata = values[C_METADATA].json.text;

@@ -5,6 +5,7 @@
 #include "store/card_input.h"
 
 #include "base/isotime.h"
+#include "cardbox/content.h"
 #include "store/errors.h"
 
 cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
@@ -206,6 +207,17 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
     return CARDBOX_OK;
 }
 
+/* Content of a known class is checked by its rules, and stored as it came all the same: to the
+ * byte. The form in which each field stands is what the constructors give; who reads takes a field
+ * that is not there for null. */
+static cardbox_status check_class(view content, cardbox_error *err)
+{
+    static const char MARK[] = "\"__type__\"";
+    if (memmem(content.ptr, content.len, MARK, sizeof(MARK) - 1) == NULL)
+        return CARDBOX_OK;
+    return cardbox_content_check(NULL, content.ptr, content.len, err);
+}
+
 static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
                                    cardbox_error *err)
 {
@@ -216,6 +228,8 @@ static cardbox_status read_content(card_input *out, const card_given *card, cons
         return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
                          shown(card->card_id), card->card_id.ptr);
     cardbox_status status = check_json("content", card->content, SCAN_NONE, &content, &flags, err);
+    if (status == CARDBOX_OK && card->checked)
+        status = check_class(card->content, err);
     return status == CARDBOX_OK ? card_input_content(out, card->content, flags, err) : status;
 }
 

@@ -39,6 +39,7 @@ typedef struct card_given {
     view created_at;
     int32_t ttl_seconds; /* 0: for ever */
     bool sealed;
+    bool checked; /* content of a known class must keep its rules */
 } card_given;
 
 /* Checks a card and fills all. Views point into what was given, which must live as long. `member`,

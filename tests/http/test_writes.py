@@ -515,6 +515,28 @@ def test_a_deleted_box():
         refused(method, where, body, 404, "not_found", "box not found")
 
 
+def test_content_classes():
+    """What names a known class keeps its rules, or the fault names the field; and stays as it came."""
+    path = url("classes", "cards")
+    wrong = [({"__type__": "TextContent"}, "text"), ({"__type__": "TextContent", "text": 1}, "text"),
+             ({"__type__": "JsonContent", "data": 1}, "data"),
+             ({"__type__": "FileContent", "uri": "ftp://b/k", "checksum": "x"}, "uri"),
+             ({"__type__": "ToolResultContent", "status": "ok", "after_execution": "wait"}, "after_execution")]
+    for content, field in wrong:
+        assert field in faults("POST", path, {"content": content}, ("value_error", ["body", "content"]))[0]["msg"]
+    detail = faults("POST", path, {"cards": [{"content": 1}, {"content": wrong[0][0]}]},
+                    ("value_error", ["body", "cards", 1, "content"]))
+    assert "text" in detail[0]["msg"]
+    answer = server().post(url("classes", "abilities", "card:add"), {"content": wrong[0][0]})
+    assert answer.status == 422 and "text" in json.dumps(answer.json()), answer
+    for number, text in enumerate(('{"text":"a\\u0000b" , "__type__":"TextContent"}', '{"__type__":"NoSuchContent"}',
+                                   '["__type__"]', '{"a":{"__type__":"TextContent"}}')):
+        send("POST", path, f'{{"card_id":"c{number}","content":{text}}}'.encode())
+    assert send("GET", path + "/c1")["content"] == {"__type__": "NoSuchContent"}
+    answer = server().get(url("classes", "export")).body.decode()
+    assert '"content":{"text":"a\\u0000b" , "__type__":"TextContent"}' in answer, answer
+
+
 def test_long_index_keys():
     """What is too long for an index is a fault of its card, not of the statement."""
     for name in ("type", "step_id", "trace_id", "agent_turn_id"):
