@@ -75,7 +75,8 @@ static bool take_lines(import_run *r)
 static const struct {
     const char *name;
     transfer_kind kind;
-} THINGS[] = {{"cards", TRANSFER_CARD}, {"boxes", TRANSFER_BOX}, {"other", TRANSFER_OTHER}};
+} THINGS[] = {{"cards", TRANSFER_CARD},       {"boxes", TRANSFER_BOX},  {"tasks", TRANSFER_TASK},
+              {"messages", TRANSFER_MESSAGE}, {"calls", TRANSFER_CALL}, {"other", TRANSFER_OTHER}};
 
 enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
 
@@ -87,12 +88,17 @@ static void print_json(const import_result *result)
     buf_free(&out);
 }
 
+static bool any(const import_counts *counts)
+{
+    return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
+}
+
 static void print_summary(const import_result *result)
 {
     for (int i = 0; i < THING_COUNT; i++) {
         const import_counts *counts = &result->of[THINGS[i].kind];
 
-        if (THINGS[i].kind != TRANSFER_OTHER)
+        if (THINGS[i].kind <= TRANSFER_BOX || (THINGS[i].kind != TRANSFER_OTHER && any(counts)))
             printf("%s  %llu inserted, %llu unchanged, %llu repaired, %llu refused\n",
                    THINGS[i].name, (unsigned long long)counts->inserted,
                    (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
@@ -213,7 +219,8 @@ const cli_command cli_import = {
         "A line is {\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or\n"
         "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
         "has\n"
-        "\"tenant_id\":PROJECT too; cardbox(1) describes all members under ROWS.",
+        "\"tenant_id\":PROJECT too; kinds task, message and call are rows of a ledger. cardbox(1)\n"
+        "describes all members under ROWS.",
     .examples = "import --project demo demo.ndjson\n"
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"

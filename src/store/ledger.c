@@ -415,7 +415,7 @@ static view entity_id(const ledger_batch *batch, int kind, size_t index)
     return VIEW("?");
 }
 
-static cardbox_status entity_status(const ledger_batch *batch, int kind, int ord,
+cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err)
 {
     static const char *const KINDS[] = {"lease", "task", "message", "call"};
@@ -434,7 +434,8 @@ cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *ba
         int kind = rows_int4(rows, row, SAVED_COL_KIND);
         ledger_outcome outcome = (ledger_outcome)rows_int4(rows, row, SAVED_COL_OUTCOME);
         if (kind >= LEDGER_TASK && kind <= LEDGER_CALL && outcome > LEDGER_UPDATED)
-            return entity_status(batch, kind, rows_int4(rows, row, SAVED_COL_ORD), outcome, err);
+            return ledger_entity_status(batch, kind, rows_int4(rows, row, SAVED_COL_ORD), outcome,
+                                        err);
     }
     return CARDBOX_OK;
 }

@@ -95,6 +95,10 @@ enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
                                   cardbox_error *err);
 
+/* The same for one entity of a batch, `ord` its place from 1. */
+cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
+                                    ledger_outcome outcome, cardbox_error *err);
+
 /* --- what is read --- */
 
 typedef struct task_row {

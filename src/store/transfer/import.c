@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "store/client.h"
 #include "store/errors.h"
-#include "store/transfer/item.h"
+#include "store/transfer/import_ledger.h"
 
 /* Rows and bytes of one statement: many enough that the round trip no longer counts. */
 #define BATCH_ROWS_MAX  500
@@ -13,6 +13,9 @@
 
 /* Bytes of the parameters of one statement; PostgreSQL's messages end at 1 GiB. */
 #define PARAMS_BYTES_MAX ((size_t)900 << 20)
+
+/* How often a task waits for others of its batch. */
+#define WAITS_MAX 64
 
 typedef struct import_batch {
     import_item *items[BATCH_ROWS_MAX];
@@ -27,8 +30,8 @@ struct store_import {
     import_refusal refused;
     void *arg;
     import_result result;
-    import_batch batches[TRANSFER_OTHER]; /* cards, boxes */
-    uint64_t failed_line;                 /* the first of a batch that ended the import; 0: none */
+    import_batch batches[TRANSFER_OTHER];
+    uint64_t failed_line; /* the first of a batch that ended the import; 0: none */
 };
 
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
@@ -100,7 +103,8 @@ uint64_t import_settled(const store_import *in)
 void import_result_json(buf *out, const import_result *result)
 {
     static const char *const NAMES[TRANSFER_KINDS] = {
-        [TRANSFER_CARD] = "cards", [TRANSFER_BOX] = "boxes", [TRANSFER_OTHER] = "other"};
+        [TRANSFER_CARD] = "cards",       [TRANSFER_BOX] = "boxes",  [TRANSFER_TASK] = "tasks",
+        [TRANSFER_MESSAGE] = "messages", [TRANSFER_CALL] = "calls", [TRANSFER_OTHER] = "other"};
     buf_printf(out, "\"lines\":%llu", (unsigned long long)result->lines);
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
         const import_counts *counts = &result->of[kind];
@@ -342,13 +346,81 @@ static cardbox_status write_boxes(store_import *in, import_item **items, size_t 
     return send_box_times(in, items, good, err);
 }
 
+/* How many of the first items go to one tenant. */
+static size_t same_tenant(import_item *const *items, size_t count)
+{
+    size_t n = 1;
+    while (n < count && view_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
+        n++;
+    return n;
+}
+
+/* Whether a task stands before its parent, and so has to wait. Some waiting is enough for any file
+ * that is nearly in order, and ends where two name each other. */
+static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
+{
+    ledger_input *input = &items[bad]->ledger;
+    bool comes = false;
+    if (items[bad]->kind != TRANSFER_TASK || input->waited++ == WAITS_MAX)
+        return false;
+    for (size_t i = bad + 1; !comes && i < count; i++)
+        comes = view_equal(items[i]->ledger.task.task_id, input->task.parent_id);
+    return comes;
+}
+
+/* Moves the item that stands in the way behind the others, to wait or refused. Gives how many are
+ * left to be written. */
+static size_t set_aside(store_import *in, import_item **items, size_t count, size_t bad,
+                        const cardbox_error *why)
+{
+    import_item *item = items[bad];
+    bool waits = has_to_wait(items, count, bad);
+    memmove(&items[bad], &items[bad + 1], (count - bad - 1) * sizeof(import_item *));
+    items[count - 1] = item;
+    if (waits)
+        return count;
+    refuse(in, item->kind, item->line, why->message);
+    return count - 1;
+}
+
+/* Writes rows of the ledger that go to one tenant, until none stands in the way. */
+static cardbox_status write_ledger(store_import *in, import_item **items, size_t count,
+                                   cardbox_error *err)
+{
+    while (count > 0) {
+        store_rows *rows = NULL;
+        import_counts counts = {0, 0, 0, 0};
+        cardbox_error why = CARDBOX_ERROR_INIT;
+        size_t bad = 0;
+        cardbox_status status = import_ledger_send(in->db, items, count, &rows, err);
+        if (status != CARDBOX_OK)
+            return status;
+        status = import_ledger_judge(&counts, &bad, rows, items, count, &why);
+        rows_free(rows);
+        if (status == CARDBOX_OK) {
+            add_counts(&in->result.of[items[0]->kind], &counts);
+            return CARDBOX_OK;
+        }
+        count = set_aside(in, items, count, bad, &why);
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status write_kind(store_import *in, transfer_kind kind, import_item **items,
+                                 size_t count, cardbox_error *err)
+{
+    if (kind == TRANSFER_CARD)
+        return write_cards(in, items, count, err);
+    return kind == TRANSFER_BOX ? write_boxes(in, items, count, err)
+                                : write_ledger(in, items, count, err);
+}
+
 /* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
  * ten turns find one bad row among hundreds. */
 static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
                                   size_t count, cardbox_error *err)
 {
-    cardbox_status status = kind == TRANSFER_CARD ? write_cards(in, items, count, err)
-                                                  : write_boxes(in, items, count, err);
+    cardbox_status status = write_kind(in, kind, items, count, err);
     if (status == CARDBOX_OK || ends_import(status))
         return status;
     if (count == 1) {
@@ -361,13 +433,30 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
     return status;
 }
 
+static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
+
+/* What rows of the ledger may name: kinds stand in the order in which they are written. */
+static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_TASK && below < (int)kind; below++)
+        status = flush(in, (transfer_kind)below, err);
+    return status;
+}
+
 static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
     import_batch *batch = &in->batches[kind];
-    if (batch->count == 0)
-        return CARDBOX_OK;
-    cardbox_status status = write_items(in, kind, batch->items, batch->count, &own);
+    cardbox_status status = flush_below(in, kind, err);
+    if (batch->count == 0 || status != CARDBOX_OK)
+        return status;
+    for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
+        next = batch->count - done;
+        if (kind >= TRANSFER_TASK)
+            next = same_tenant(batch->items + done, next);
+        status = write_items(in, kind, batch->items + done, next, &own);
+    }
     if (status != CARDBOX_OK)
         in->failed_line = batch->items[0]->line;
     if (status != CARDBOX_OK && err != NULL)
@@ -378,8 +467,7 @@ static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error 
 
 cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
-    cardbox_status status = flush(in, TRANSFER_CARD, err);
-    return status == CARDBOX_OK ? flush(in, TRANSFER_BOX, err) : status;
+    return flush(in, TRANSFER_CALL, err); /* and all that comes before them */
 }
 
 /* --- lines --- */

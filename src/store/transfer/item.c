@@ -49,8 +49,14 @@ static const struct {
 
 enum { MEMBER_COUNT = sizeof(MEMBERS) / sizeof(MEMBERS[0]) };
 
+static const char *const KINDS[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
+                                                  [TRANSFER_BOX] = "box",
+                                                  [TRANSFER_TASK] = "task",
+                                                  [TRANSFER_MESSAGE] = "message",
+                                                  [TRANSFER_CALL] = "call"};
+
 /* Kinds that a project has and this version does not import. */
-static const char *const LATER_KINDS[] = {"session", "session_entry", "task", "call", "message"};
+static const char *const LATER_KINDS[] = {"session", "session_entry"};
 
 static scan_value *find_member(members *m, transfer_kind kind, view key, const char **name)
 {
@@ -63,7 +69,7 @@ static scan_value *find_member(members *m, transfer_kind kind, view key, const c
     return NULL;
 }
 
-static void note_ignored(import_item *item, view key)
+void item_note_ignored(import_item *item, view key)
 {
     if (item->ignored++ == 0)
         snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s", (int)key.len, key.ptr);
@@ -79,7 +85,7 @@ static cardbox_status read_members(members *m, import_item *item, scan_value row
         const char *name = NULL;
         scan_value *member = find_member(m, item->kind, key, &name);
         if (member == NULL)
-            note_ignored(item, key);
+            item_note_ignored(item, key);
         else if (member->kind != SCAN_NONE)
             return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
         else
@@ -97,10 +103,9 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
     if (kind.kind != SCAN_STRING)
         return error_set(err, CARDBOX_INVALID, "kind must be a string, not %s",
                          scan_kind_name(kind.kind));
-    if (scan_string_is(kind.text, VIEW("card")))
-        item->kind = TRANSFER_CARD;
-    else if (scan_string_is(kind.text, VIEW("box")))
-        item->kind = TRANSFER_BOX;
+    for (int i = 0; i < TRANSFER_OTHER; i++)
+        if (scan_string_is(kind.text, view_of(KINDS[i])))
+            item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
     for (size_t i = 0; i < sizeof(LATER_KINDS) / sizeof(LATER_KINDS[0]); i++)
@@ -117,8 +122,8 @@ static bool is_unset(scan_value value)
     return value.kind == SCAN_NONE || value.kind == SCAN_NULL;
 }
 
-static cardbox_status wrong_kind(cardbox_error *err, const char *name, const char *wanted,
-                                 scan_value value)
+cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
+                               scan_value value)
 {
     if (value.kind == SCAN_NONE)
         return error_set(err, CARDBOX_INVALID, "the row has no %s", name);
@@ -137,11 +142,11 @@ static bool decode(import_item *item, scan_value value, view *out)
     return true;
 }
 
-static cardbox_status read_text(import_item *item, scan_value value, const char *name, size_t max,
-                                view *out, cardbox_error *err)
+cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
+                              view *out, cardbox_error *err)
 {
     if (value.kind != SCAN_STRING)
-        return wrong_kind(err, name, "a string", value);
+        return item_wrong_kind(err, name, "a string", value);
     if (!decode(item, value, out) || !view_is_id(*out, max))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be 1 to %zu bytes of UTF-8 without control characters", name,
@@ -157,7 +162,7 @@ static cardbox_status read_time(import_item *item, scan_value value, const char 
     if (is_unset(value))
         return CARDBOX_OK;
     if (value.kind != SCAN_STRING)
-        return wrong_kind(err, name, "a string", value);
+        return item_wrong_kind(err, name, "a string", value);
     if (!decode(item, value, &text) || !isotime_parse(text, &time))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a time like 2025-01-02T03:04:05Z, not %.*s", name,
@@ -167,15 +172,15 @@ static cardbox_status read_time(import_item *item, scan_value value, const char 
     return CARDBOX_OK;
 }
 
-static cardbox_status read_tenant(import_item *item, const members *m, const char *tenant,
-                                  view *out, cardbox_error *err)
+cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, view *out,
+                                cardbox_error *err)
 {
     if (tenant == NULL)
-        return read_text(item, m->tenant_id, "tenant_id", CARDBOX_TENANT_MAX, out, err);
+        return item_read_text(item, named, "tenant_id", CARDBOX_TENANT_MAX, out, err);
     *out = view_of(tenant);
-    if (!item->only_own || is_unset(m->tenant_id))
+    if (!item->only_own || is_unset(named))
         return CARDBOX_OK;
-    if (m->tenant_id.kind == SCAN_STRING && scan_string_is(m->tenant_id.text, *out))
+    if (named.kind == SCAN_STRING && scan_string_is(named.text, *out))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "tenant_id names another project than the request's");
 }
@@ -225,7 +230,7 @@ static cardbox_status read_jsonb(import_item *item, scan_value value, const char
 static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *err)
 {
     if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        return wrong_kind(err, "exact", "true or false", value);
+        return item_wrong_kind(err, "exact", "true or false", value);
     *exact = value.kind == SCAN_TRUE;
     return CARDBOX_OK;
 }
@@ -242,7 +247,7 @@ static cardbox_status find_content(import_item *item, const members *m, scan_val
     if (m->content.kind != SCAN_NONE)
         return error_set(err, CARDBOX_INVALID, "the row has both content and content_text");
     if (m->content_text.kind != SCAN_STRING || !decode(item, m->content_text, &text))
-        return wrong_kind(err, "content_text", "a string of JSON", m->content_text);
+        return item_wrong_kind(err, "content_text", "a string of JSON", m->content_text);
     if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
         return error_json(err, "content_text", &fault);
     out->text = text; /* with the white space around it */
@@ -261,7 +266,7 @@ static cardbox_status read_content(import_item *item, const members *m, cardbox_
     if (status != CARDBOX_OK)
         return status;
     if (value.kind == SCAN_NONE && !exact)
-        return wrong_kind(err, "content", "", value);
+        return item_wrong_kind(err, "content", "", value);
     if (value.kind == SCAN_NONE || (value.kind == SCAN_NULL && !exact))
         return CARDBOX_OK; /* SQL NULL: a card that nobody can read */
     view content = value.text;
@@ -285,7 +290,7 @@ static cardbox_status read_ttl(import_item *item, scan_value value, cardbox_erro
         return CARDBOX_OK;
     if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &seconds) || seconds < INT32_MIN ||
         seconds > INT32_MAX)
-        return wrong_kind(err, "ttl_seconds", "an integer of 32 bits", value);
+        return item_wrong_kind(err, "ttl_seconds", "an integer of 32 bits", value);
     item->card.has_ttl = true;
     item->card.ttl_seconds = (int32_t)seconds;
     return CARDBOX_OK;
@@ -294,7 +299,7 @@ static cardbox_status read_ttl(import_item *item, scan_value value, cardbox_erro
 static cardbox_status read_sealed(import_item *item, scan_value value, cardbox_error *err)
 {
     if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        return wrong_kind(err, "sealed", "true or false", value);
+        return item_wrong_kind(err, "sealed", "true or false", value);
     item->card.sealed = value.kind == SCAN_TRUE;
     return CARDBOX_OK;
 }
@@ -323,16 +328,18 @@ static cardbox_status read_call_id(import_item *item, scan_value value, cardbox_
     item->card.tool_call_id = VIEW("");
     if (value.kind == SCAN_STRING && scan_string_is(value.text, VIEW("")))
         return CARDBOX_OK;
-    return read_text(item, value, "tool_call_id", CARDBOX_KEY_MAX, &item->card.tool_call_id, err);
+    return item_read_text(item, value, "tool_call_id", CARDBOX_KEY_MAX, &item->card.tool_call_id,
+                          err);
 }
 
 static cardbox_status read_card(import_item *item, const members *m, const char *tenant,
                                 cardbox_error *err)
 {
     card_input *card = &item->card;
-    cardbox_status status = read_tenant(item, m, tenant, &card->tenant, err);
+    cardbox_status status = item_read_tenant(item, m->tenant_id, tenant, &card->tenant, err);
     if (status == CARDBOX_OK)
-        status = read_text(item, m->card_id, "card_id", CARDBOX_CARD_ID_MAX, &card->card_id, err);
+        status =
+            item_read_text(item, m->card_id, "card_id", CARDBOX_CARD_ID_MAX, &card->card_id, err);
     if (status == CARDBOX_OK)
         status = read_content(item, m, err);
     if (status == CARDBOX_OK)
@@ -357,7 +364,7 @@ static cardbox_status read_ids(import_item *item, scan_value value, const char *
         return CARDBOX_OK;
     value = unwrap(item, value);
     if (value.kind != SCAN_ARRAY)
-        return wrong_kind(err, name, "an array of strings", value);
+        return item_wrong_kind(err, name, "an array of strings", value);
     for (scan_walk walk = scan_enter(value); scan_element(&walk, &id); index++)
         if (id.kind != SCAN_STRING)
             return error_set(err, CARDBOX_INVALID, "%s[%zu] must be a string, not %s", name, index,
@@ -369,7 +376,7 @@ static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_e
 {
     view text;
     if (value.kind != SCAN_STRING)
-        return wrong_kind(err, "box_id", "a UUID", value);
+        return item_wrong_kind(err, "box_id", "a UUID", value);
     if (!decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
         return error_set(err, CARDBOX_INVALID, "box_id must be a UUID, not %.*s",
                          value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
@@ -380,7 +387,7 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
                                cardbox_error *err)
 {
     box_input *box = &item->box;
-    cardbox_status status = read_tenant(item, m, tenant, &box->tenant, err);
+    cardbox_status status = item_read_tenant(item, m->tenant_id, tenant, &box->tenant, err);
     if (status == CARDBOX_OK)
         status = read_box_id(item, m->box_id, err);
     if (status == CARDBOX_OK)
@@ -435,6 +442,8 @@ cardbox_status import_item_read(import_item *out, uint64_t number, view line, bu
         return error_set(err, CARDBOX_INVALID, "the line must be a JSON object, not %s",
                          scan_kind_name(row.kind));
     status = read_kind(out, row, err);
+    if (status == CARDBOX_OK && out->kind >= TRANSFER_TASK)
+        return item_read_ledger(out, row, tenant, err);
     if (status == CARDBOX_OK)
         status = read_members(&m, out, row, err);
     if (status != CARDBOX_OK)

@@ -12,8 +12,17 @@
 /* Bytes of one line: a card's content, metadata and tool calls may each be as large as they may. */
 #define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
 
-/* What a line is about. */
-typedef enum transfer_kind { TRANSFER_CARD, TRANSFER_BOX, TRANSFER_OTHER } transfer_kind;
+/* What a line is about. Lines of the ledger go by the columns of the original, and are not
+ * exported: their order matters, tasks before messages before calls, and a parent before its
+ * subtasks. */
+typedef enum transfer_kind {
+    TRANSFER_CARD,
+    TRANSFER_BOX,
+    TRANSFER_TASK,
+    TRANSFER_MESSAGE,
+    TRANSFER_CALL,
+    TRANSFER_OTHER
+} transfer_kind;
 enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 
 /* --- import --- */
@@ -21,12 +30,12 @@ enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 typedef struct import_counts {
     uint64_t inserted;
     uint64_t unchanged;
-    uint64_t repaired; /* cards; of boxes: the list was another one and was replaced */
+    uint64_t repaired; /* boxes: the list was another one; tasks, calls: updated */
     uint64_t refused;
 } import_counts;
 
 typedef struct import_result {
-    import_counts of[TRANSFER_KINDS]; /* OTHER: lines that are neither, all refused */
+    import_counts of[TRANSFER_KINDS]; /* OTHER: lines of no kind, all refused */
     uint64_t lines;                   /* read so far, blank ones too */
     uint64_t ignored;                 /* members that nobody knows */
     uint64_t ignored_line;            /* the first of them: where, */
@@ -61,7 +70,8 @@ const import_result *import_so_far(const store_import *in);
 /* Lines, from the first on, of which each is written or was reported, also after a failure. */
 uint64_t import_settled(const store_import *in);
 
-/* Appends the members "lines", "cards", "boxes", "other" and "ignored_members", without braces. */
+/* Appends the members "lines", "cards", "boxes", "tasks", "messages", "calls", "other" and
+ * "ignored_members", without braces. */
 void import_result_json(buf *out, const import_result *result);
 void import_free(store_import *in);
 
