@@ -40,6 +40,18 @@ static void say_counts(const export_run_state *state, const char *project)
         cli_note("no cards and no boxes in project %s", project);
 }
 
+/* Their lines are in it, as cards; what makes a tree of them is not. */
+static void warn_of_sessions(cardbox *db, const char *project)
+{
+    cardbox_sessions *sessions = NULL;
+
+    if (cardbox_list_sessions(&sessions, db, project, NULL, 1, NULL) == CARDBOX_OK &&
+        cardbox_sessions_count(sessions) > 0)
+        cli_warning("the project's sessions are not in it, only their cards: write each with "
+                    "`cardbox session export`");
+    cardbox_sessions_free(sessions);
+}
+
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const export_options *options = given;
@@ -57,8 +69,10 @@ static cli_exit run(const void *given, char **arguments, int count)
             cli_failed(&err);
     }
     whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole)
+    if (whole) {
         say_counts(&state, options->common.project);
+        warn_of_sessions(db, options->common.project);
+    }
     cardbox_close(db);
     return whole ? CLI_DONE : CLI_FAILED;
 }
@@ -79,7 +93,8 @@ const cli_command cli_export = {
         "One line a card or box, as of one moment. FILE gets its name when it is whole; "
         "-, the\ndefault, is the standard output. `cardbox import` reads it back.\n"
         "An export has each box's present list, and neither its versions and log nor the "
-        "append\nkeys: for a backup, use pg_dump.",
+        "append\nkeys, nor the sessions, which `cardbox session export` writes: for a backup, use "
+        "pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = specs,
