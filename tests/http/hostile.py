@@ -9,6 +9,7 @@ import struct
 
 MARKER = b"smuggled-marker"
 PREY = b"01970000-0000-7000-8000-0000000000ee"  # a box that may be deleted
+SESSION = b"/projects/p/sessions/s"
 CARDS_BATCH = b"/projects/p/cards/batch"
 BOXES_BATCH = b"/projects/p/boxes/batch"
 BOX = b"01970000-0000-7000-8000-000000000001"
@@ -56,6 +57,11 @@ VALID_BODIES = [
     (b"/projects/p/boxes", {"card_ids": ["a"], "parent_ids": [BOX.decode()]}),
     (b"/projects/p/boxes/" + BOX + b"/append", {"card_ids": ["a"], "expected_version": 1}),
     (b"/projects/p/boxes/" + BOX + b"/fork", {"at_length": 1}),
+    (SESSION + b"/entries", {"entries": [{"id": "e", "type": "user", "content": "x"}, {"type": "label",
+                                          "targetId": "e", "label": "l"}]}),
+    (SESSION + b"/entries", {"entry": {"type": "message", "message": {"role": "user", "content": []}},
+                             "expected_version": 2}),
+    (SESSION + b"/fork", {"entry_id": "e", "session_id": "f"}),
 ]
 
 NASTY = [b"\x00", b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\\u0000", b"\\ud800", b"\\u12", b"\\x41",
@@ -104,7 +110,7 @@ def wrong_types(rng):
     """Well-formed JSON whose members have any type at all, or are missing, or too many."""
     names = ["card_ids", "box_ids", "hydrate", "limit", "cards", "card_id", "content", "metadata",
              "tool_calls", "tool_call_id", "ttl_seconds", "strict", "sealed", "restore", "box_id",
-             "parent_ids", "expected_version", "at_version", "at_length", "unknown"]
+             "parent_ids", "entry", "entries", "entry_id", "session_id", "expected_version", "at_version", "at_length", "unknown"]
     while True:
         path, value = rng.choice(VALID_BODIES)
         value = dict(value)
@@ -127,12 +133,14 @@ SEGMENTS = [b"%00", b"a%00b", b"%", b"%4", b"%zz", b"%G1", b"%c0%af", b"%ed%a0%8
             b"%E2%82%AC", b"*", b"null", b"-1", b"%25", b"%2500", b"a/b/c/d/e/f/g"]
 QUERIES = [b"", b"?", b"?limit=", b"?limit=x", b"?limit=2.5", b"?limit=%00", b"?limit=1&limit=2", b"?limit=%zz",
            b"?limit=-99999999999999999999", b"?LIMIT=1", b"?" + b"a=b&" * 500, b"?cursor=%ff%ff", b"?cursor=AAAA",
+           b"?leaf=%ff", b"?leaf=e&compare=%00", b"?lines=-1", b"?format=", b"?a=e&b=e", b"?a=e&b=",
            b"?at_version=x", b"?at_time=yesterday", b"?at_length=-1", b"?&&&===", b"?%", b"?=", b"?limit=1e3",
            b"?meta.a=b&meta.=c", b"?created_after=99999-01-01T00:00:00Z", b"?limit=0x10", b"?limit= 1"]
 
 
 def bad_paths(rng):
-    prefixes = [b"/projects/p/cards/", b"/projects/p/boxes/", b"/projects/", b"/", b"/projects/p/boxes/" + BOX + b"/",
+    prefixes = [b"/projects/p/cards/", b"/projects/p/boxes/", b"/projects/", b"/", SESSION + b"/",
+                SESSION + b"/entries/", SESSION + b"/context", SESSION + b"/diff", SESSION + b"/tree", b"/projects/p/boxes/" + BOX + b"/",
                 b"", b"//", b"http://localhost/projects/p/cards/", b"http://", b"ui/../", b"/ui/", b"/docs/"]
     while True:
         path = rng.choice(prefixes) + b"/".join(rng.choice(SEGMENTS) for _ in range(rng.randint(1, 3)))

@@ -174,10 +174,9 @@ def check_broken(session, data):
     report = bring(session, data)
     assert report["lines"] == len(data.splitlines()) or "junk" in session or "crlf" in session, report
     assert take(session) == data, report
-    version = server().get(url(session)).json()["version"]
     again = bring(session, data)
-    assert not again["changed"] and again["version"] == version, again
-    assert server().get(url(session)).json()["version"] == version
+    assert not again["changed"] and again["version"] == report["version"], (again, report)
+    assert server().get(url(session)).json()["version"] == report["version"]
     for node in server().get(url(session, "leaves")).json()["entries"]:
         for form in FORMATS:
             answer = server().get(url(session, "context") +
