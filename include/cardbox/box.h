@@ -90,6 +90,9 @@ typedef struct cardbox_append_options {
  * A call with a key that was used before gives the first answer again and appends nothing, if the
  * ids are the same; it is retried after a lost connection. Without a key it is not.
  *
+ * Appends that threads make at the same time on one pool share statements and commits; each has its
+ * own answer, and a box that somebody has locked holds up its own appends alone.
+ *
  * @param out       receives version and length after the append; may be NULL
  * @param db        any handle
  * @param tenant    the tenant
