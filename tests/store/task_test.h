@@ -13,7 +13,7 @@ enum { TEST_ATTEMPTS = 3 };
 
 typedef struct test_lease {
     cardbox_lease lease;
-    char tenant[64], task[64];
+    char tenant[64], task[64], parent[64];
 } test_lease;
 
 static inline void test_keep_lease(test_lease *out, const cardbox_lease *lease)
@@ -107,6 +107,9 @@ static inline cardbox_claim claim(const char *tenant, const char *owner, test_le
     assert_int_equal(cardbox_claims_count(claims), 1);
     cardbox_claim one = *cardbox_claims_at(claims, 0);
     test_keep_lease(out, &one.lease);
+    snprintf(out->parent, sizeof(out->parent), "%s", one.parent_task_id ? one.parent_task_id : "");
+    one.lease = out->lease;
+    one.parent_task_id = out->parent;
     cardbox_claims_free(claims);
     return one;
 }

@@ -159,14 +159,138 @@ static cardbox_status content(cardbox_error *err)
     return status;
 }
 
+/* --- the ledger and its tasks: the same ids each time, so that a call works after one that failed
+ * --- */
+
+static cardbox_lease lease = {"nomem", "n-task", 1}; /* of the one claim, at the start */
+
+static cardbox_status spawn(cardbox_error *err)
+{
+    cardbox_spawn task = CARDBOX_SPAWN_INIT;
+    task.task_id = "n-task";
+    task.goal_json = "\"\\u0000 \\ud800\"";
+    task.system_prompt = "be good";
+    return cardbox_spawn_task(NULL, db, "nomem", &task, err);
+}
+
+static cardbox_status send_message(cardbox_error *err)
+{
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    message.task_id = "n-task";
+    message.message_id = "n-sent";
+    message.content = "hi";
+    return cardbox_send_to_task(db, "nomem", &message, err);
+}
+
+static cardbox_status save(cardbox_error *err)
+{
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    cardbox_task task = CARDBOX_TASK_INIT;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_call call = CARDBOX_CALL_INIT;
+    task.task_id = message.task_id = call.task_id = "n-saved";
+    task.system_prompt = "be good";
+    message.message_id = call.start_message_id = "n-message";
+    message.role = "user";
+    message.content_json = "\"\\ud800\"";
+    message.timestamp = call.created_at = call.updated_at = 1;
+    call.call_id = "n-call";
+    call.ability_name = "card:get";
+    call.parameters = "{}";
+    call.status = "pending";
+    batch.tasks = &task;
+    batch.messages = &message;
+    batch.calls = &call;
+    batch.task_count = batch.message_count = batch.call_count = 1;
+    return cardbox_save_ledger(db, "nomem", &batch, err);
+}
+
+static cardbox_status read_ledger(cardbox_error *err)
+{
+    cardbox_ledger *found[4] = {NULL};
+    cardbox_status status = cardbox_query_tasks(&found[0], db, "nomem", NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_active_tasks(&found[1], db, "nomem", 0, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_list_messages(&found[2], db, "nomem", "n-task", 0, 0, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_list_calls(&found[3], db, "nomem", "n-saved", err);
+    for (size_t i = 0; i < 4; i++)
+        cardbox_ledger_free(found[i]);
+    return status;
+}
+
+static cardbox_status claim(cardbox_error *err)
+{
+    cardbox_claims *claims = NULL;
+    cardbox_claim_options options = CARDBOX_CLAIM_OPTIONS_INIT;
+    options.owner = "n-worker";
+    options.tenants = &lease.tenant;
+    options.tenant_count = 1;
+    options.lease_ms = 3600000;
+    cardbox_status status = cardbox_claim_tasks(&claims, db, &options, err);
+    cardbox_claims_free(claims);
+    return status;
+}
+
+static cardbox_status work(cardbox_error *err)
+{
+    cardbox_lease_state held;
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    message.message_id = "n-said";
+    message.role = "assistant";
+    message.content = "done";
+    write.messages = &message;
+    write.message_count = 1;
+    cardbox_status status = cardbox_renew_tasks(&held, db, &lease, 1, 3600000, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_show_piece(db, &lease, "n-said", 1, "do", 2, err);
+    return status == CARDBOX_OK ? cardbox_write_task(NULL, db, &lease, &write, err) : status;
+}
+
+static cardbox_status follow(cardbox_error *err)
+{
+    cardbox_task_events *events = NULL;
+    cardbox_follow from = CARDBOX_FOLLOW_INIT;
+    from.task_id = "n-task";
+    cardbox_status status = cardbox_follow_task(&events, db, "nomem", &from, err);
+    cardbox_task_events_free(events);
+    return status;
+}
+
+static cardbox_status wait_for_work(cardbox_error *err)
+{
+    cardbox_waiter *waiter = NULL;
+    cardbox_options options = test_options();
+    cardbox_status status = cardbox_waiter_open(&waiter, &options, &lease.tenant, 1, err);
+    cardbox_waiter_close(waiter);
+    return status;
+}
+
 static const struct {
     const char *name;
     cardbox_status (*call)(cardbox_error *err);
 } CALLS[] = {
-    {"add", add},           {"get", get},         {"list", list},
-    {"append", append},     {"load", load},       {"hydrate", hydrate},
-    {"holders", holders},   {"log", read_log},    {"transaction", transaction},
-    {"open", open_another}, {"content", content},
+    {"add", add},
+    {"get", get},
+    {"list", list},
+    {"append", append},
+    {"load", load},
+    {"hydrate", hydrate},
+    {"holders", holders},
+    {"log", read_log},
+    {"transaction", transaction},
+    {"open", open_another},
+    {"content", content},
+    {"spawn", spawn},
+    {"send", send_message},
+    {"save", save},
+    {"read", read_ledger},
+    {"claim", claim},
+    {"work", work},
+    {"follow", follow},
+    {"wait", wait_for_work},
 };
 
 static void every_allocation_fails_once(void **state)
