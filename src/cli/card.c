@@ -133,21 +133,6 @@ typedef struct add_options {
     bool sealed, strict, restore;
 } add_options;
 
-/* Reads all of the standard input. */
-static bool read_input(buf *out)
-{
-    char chunk[65536];
-    size_t count;
-
-    while ((count = fread(chunk, 1, sizeof(chunk), stdin)) > 0)
-        buf_add(out, chunk, count);
-    if (ferror(stdin))
-        cli_error("cannot read the standard input: %s", strerror(errno));
-    else if (!buf_ok(out))
-        cli_error("the standard input has over %u bytes", CARDBOX_CONTENT_MAX);
-    return !ferror(stdin) && buf_ok(out);
-}
-
 static const cli_origin CONTENT_ORIGINS[] = {
     {"content", "--content"}, {"field", "--content: field"}, {"text", "--text"}, {0}};
 static const cli_origin ADD_ORIGINS[] = {{"card_id", "--id"},
@@ -173,7 +158,7 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
 
     *why = CLI_FAILED;
     if (strcmp(given, "-") == 0) {
-        if (!read_input(&input))
+        if (!cli_read_input(&input))
             goto done;
         given = buf_str(&input);
     }

@@ -6,6 +6,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "base/buf.h"
 #include "base/opts.h"
 #include "cardbox.h"
 
@@ -127,6 +128,9 @@ typedef cardbox_status (*cli_delete_one)(cardbox *db, const char *project, const
                                          cardbox_error *err);
 cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_common *common,
                     char **ids, int count);
+
+/* Reads all of the standard input; prints why not. */
+bool cli_read_input(buf *out);
 
 /* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
 cli_exit cli_finish(cli_exit status);

@@ -19,5 +19,8 @@ extern const cli_command cli_session_labels, cli_session_diff, cli_session_conte
 extern const cli_command cli_session_import, cli_session_export, cli_session_append;
 extern const cli_command cli_session_label, cli_session_head, cli_session_fork;
 extern const cli_command cli_session_check, cli_session_convert;
+extern const cli_command cli_ability_list, cli_ability_show, cli_ability_invoke;
+extern const cli_command cli_task_run, cli_task_send, cli_task_cancel;
+extern const cli_command cli_task_list, cli_task_show, cli_task_follow;
 
 #endif

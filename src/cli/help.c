@@ -39,14 +39,17 @@ static void print_overview(FILE *out)
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)
         fprintf(out, "  %-*s  %s\n", NAME_WIDTH, (*command)->name, (*command)->summary);
     fprintf(out, "  %-*s  %s\n", NAME_WIDTH, "help COMMAND", "options and examples of a command");
-    fputs("\nOptions go after the command. These mean the same wherever they are taken:\n"
-          "  --dsn (or CARDBOX_DSN)          all but dev, session check, session convert\n"
-          "  --project (or CARDBOX_PROJECT)  import, export; what begins with card, box, session\n"
-          "  --json                          all but dev, export, session export and convert\n"
-          "  --limit                         what lists\n"
-          "  --help                          all\n"
-          "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
-          out);
+    fputs(
+        "\nOptions go after the command. These mean the same wherever they are taken:\n"
+        "  --dsn (or CARDBOX_DSN)          all but dev, session check and convert, ability list\n"
+        "                                  and show\n"
+        "  --project (or CARDBOX_PROJECT)  import, export, ability invoke; what begins with card,\n"
+        "                                  box, session, task\n"
+        "  --json                          all but dev, export, session export and convert\n"
+        "  --limit                         what lists\n"
+        "  --help                          all\n"
+        "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
+        out);
     print_examples(out, "dev\n"
                         "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                         "help import");

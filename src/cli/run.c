@@ -241,3 +241,17 @@ cli_exit cli_run(int argc, char **argv)
         return cli_help(argv, 1);
     return unknown_command(argv, argc);
 }
+
+bool cli_read_input(buf *out)
+{
+    char chunk[65536];
+    size_t count;
+
+    while ((count = fread(chunk, 1, sizeof(chunk), stdin)) > 0)
+        buf_add(out, chunk, count);
+    if (ferror(stdin))
+        cli_error("cannot read the standard input: %s", strerror(errno));
+    else if (!buf_ok(out))
+        cli_error("the standard input has over %u bytes", CARDBOX_CONTENT_MAX);
+    return !ferror(stdin) && buf_ok(out);
+}

@@ -119,15 +119,16 @@ def test_common_options_are_where_the_overview_says():
     names = [" ".join(words) for words in subcommands()]
     taking = {option: {name for name in names if f"--{option} " in help_of("cardbox", *name.split())}
               for option in ("dsn", "project", "json", "limit")}
-    files = {"session check", "session convert"}  # they know no database
-    grouped = {name for name in names if name.split()[0] in ("card", "box", "session")} - files
-    lists = {"card list", "card boxes", "card revisions", "box list", "box log"} | {
+    files = {"session check", "session convert", "ability list", "ability show"}  # they know no database
+    grouped = {name for name in names if name.split()[0] in ("card", "box", "session", "task", "ability")} - files
+    lists = {"task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
     assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
                       "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}
     overview = re.sub(" +", " ", help_of("cardbox"))
-    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check, session convert",
-                 "--project (or CARDBOX_PROJECT) import, export; what begins with card, box, session",
+    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list\n and show",
+                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; what begins with card,\n"
+                 " box, session, task",
                  "--json all but dev, export, session export and convert", "--limit what lists"):
         assert line in overview, line
 

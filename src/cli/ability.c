@@ -1,0 +1,191 @@
+/*
+ * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
+ * last the database.
+ */
+#include "bus/describe.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "cli/term.h"
+
+typedef struct ability_options {
+    cli_common common;
+} ability_options;
+
+static const ability_options DEFAULTS = {0};
+
+static const opt_spec SHOW_SPECS[] = {
+    CLI_JSON(ability_options),
+    CLI_OPTIONS_END,
+};
+
+/* What a string token says; these are our own texts. */
+static void add_said(table *rows, scan_value string)
+{
+    buf text = BUF_INIT(4096);
+    scan_decode(&text, string.text);
+    table_text(rows, buf_str(&text));
+    buf_free(&text);
+}
+
+static bool is_wanted(const bus_ability *ability, char **arguments, int count)
+{
+    return count == 0 || view_equal(bus_module(ability), view_of(arguments[0]));
+}
+
+static bool print_all(char **arguments, int count, bool json)
+{
+    static const table_column COLUMNS[] = {
+        {"ability", TABLE_LEFT}, {"scope", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
+    table rows;
+    buf line = BUF_INIT(1 << 20);
+    table_init(&rows, COLUMNS, sizeof(COLUMNS) / sizeof(COLUMNS[0]));
+    for (size_t i = 0; i < BUS_COUNT; i++) {
+        const bus_ability *ability = &BUS_ABILITIES[i];
+        if (!is_wanted(ability, arguments, count))
+            continue;
+        table_text(&rows, ability->text->id);
+        table_add(&rows, view_of(bus_scope_name(ability->scope)), STYLE_DIM);
+        add_said(&rows, bus_description(ability));
+        describe_whole(&line, ability);
+        buf_char(&line, '\n');
+    }
+    bool fine = buf_ok(&line) && (json || table_print(stdout, &rows, 0, term_width()));
+    if (json)
+        fputs(buf_str(&line), stdout);
+    table_free(&rows);
+    buf_free(&line);
+    return fine;
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    const ability_options *options = given;
+    return print_all(arguments, count, options->common.json) ? CLI_DONE : cli_nomem();
+}
+
+const cli_command cli_ability_list = {
+    .name = "ability list",
+    .arguments = "[MODULE]",
+    .summary = "list the operations that agents and services have",
+    .description = "Each has an input and an output of JSON; `ability show` gives their schemas, "
+                   "`ability invoke` does it.\nThe scope is what a token needs over HTTP.",
+    .examples = "ability list\nability list task",
+    .options = SHOW_SPECS,
+    .defaults = &DEFAULTS,
+    .size = sizeof(ability_options),
+    .least = 0,
+    .most = 1,
+    .run = run_list,
+};
+
+/* --- show --- */
+
+/* A schema as it stands in its file, which is made to be read. */
+static void print_schema(const char *title, scan_value schema)
+{
+    printf("\n%s%s%s\n%.*s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD),
+           (int)schema.text.len, schema.text.ptr);
+}
+
+static void print_ability(const bus_ability *ability)
+{
+    buf text = BUF_INIT(4096);
+    scan_decode(&text, bus_description(ability).text);
+    printf("%s%s%s  (scope %s)\n%s\n", term_on(STYLE_BOLD), ability->text->id, term_off(STYLE_BOLD),
+           bus_scope_name(ability->scope), buf_str(&text));
+    print_schema("input", bus_input_schema(ability));
+    print_schema("output", bus_output_schema(ability));
+    buf_free(&text);
+}
+
+static cli_exit run_show(const void *given, char **arguments, int count)
+{
+    const ability_options *options = given;
+    const bus_ability *ability = bus_find(view_of(arguments[0]));
+    buf line = BUF_INIT(1 << 20);
+    (void)count;
+    if (ability == NULL) {
+        cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);
+        return CLI_FAILED;
+    }
+    if (!options->common.json) {
+        print_ability(ability);
+        return CLI_DONE;
+    }
+    describe_whole(&line, ability);
+    puts(buf_str(&line));
+    cli_exit status = buf_ok(&line) ? CLI_DONE : cli_nomem();
+    buf_free(&line);
+    return status;
+}
+
+const cli_command cli_ability_show = {
+    .name = "ability show",
+    .arguments = "ABILITY",
+    .summary = "show an ability with its JSON Schemas",
+    .examples = "ability show card:add",
+    .options = SHOW_SPECS,
+    .defaults = &DEFAULTS,
+    .size = sizeof(ability_options),
+    .least = 1,
+    .most = 1,
+    .run = run_show,
+};
+
+/* --- invoke --- */
+
+static cli_exit invoke(const ability_options *options, const char *ability, const char *input)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = NULL;
+    char *output = NULL;
+    cli_exit status = CLI_DONE;
+    if (!cli_open(&db, &options->common))
+        return CLI_FAILED;
+    if (cardbox_invoke(&output, db, options->common.project, ability, NULL, "cardbox", input,
+                       &err) == CARDBOX_OK)
+        puts(output);
+    else
+        status = cli_failed(&err);
+    cardbox_free(output);
+    cardbox_close(db);
+    return status;
+}
+
+static cli_exit run_invoke(const void *given, char **arguments, int count)
+{
+    const char *input = count > 1 ? arguments[1] : NULL;
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    cli_exit status = CLI_FAILED;
+    bool fine = true;
+    if (input != NULL && strcmp(input, "-") == 0) {
+        fine = cli_read_input(&text);
+        input = buf_str(&text);
+    }
+    if (fine)
+        status = invoke(given, arguments[0], input);
+    buf_free(&text);
+    return status;
+}
+
+static const opt_spec INVOKE_SPECS[] = {
+    CLI_DSN(ability_options),
+    CLI_PROJECT(ability_options),
+    CLI_JSON(ability_options),
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_ability_invoke = {
+    .name = "ability invoke",
+    .arguments = "ABILITY [INPUT|-]",
+    .summary = "invoke an ability and print its output, JSON",
+    .description = "The input is JSON, by default {}; - reads it from the standard input.",
+    .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
+    .options = INVOKE_SPECS,
+    .defaults = &DEFAULTS,
+    .size = sizeof(ability_options),
+    .least = 1,
+    .most = 2,
+    .needs_project = true,
+    .run = run_invoke,
+};

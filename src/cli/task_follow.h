@@ -1,0 +1,13 @@
+/*
+ * task_follow.h: shows what a task does: its story so far, and then what happens.
+ */
+#ifndef CLI_TASK_FOLLOW_H
+#define CLI_TASK_FOLLOW_H
+
+#include "cli/cli.h"
+
+/* Prints the events of a task; with `wait` until it is finished, and then CLI_FAILED unless it is a
+ * success. */
+cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *task_id, bool wait);
+
+#endif
