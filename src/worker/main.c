@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -40,6 +41,15 @@ static void block_signals(void)
     sigaddset(&waited_for, SIGINT);
     sigaddset(&waited_for, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
+}
+
+/* Tools run as the same user: without this they could read the model's key and the database's
+ * password out of /proc. The price is that there are no core dumps. */
+static void hide_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__ /* which looks for leaks by tracing itself */
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
 }
 
 /* Whether SIGTERM or SIGINT came within a moment. */
@@ -172,6 +182,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     block_signals();
+    hide_memory();
     tools_init(&w.tools);
     if (!read_tools(&w)) {
         status = EXIT_USAGE;

@@ -191,6 +191,9 @@ _Noreturn void warden_main(const warden_start *start)
     sigaction(SIGCHLD, &action, NULL);
     if (!take_descriptors(start) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         _exit(1);
+    /* Its memory and environment are the worker's: the program, of the same user, is not to read
+     * the keys out of /proc. */
+    prctl(PR_SET_DUMPABLE, 0);
     pid_t program = fork();
     if (program == 0)
         become_program(start);

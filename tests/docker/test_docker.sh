@@ -295,6 +295,7 @@ check "compose.yaml publishes on 127.0.0.1 only" publishes_on_loopback_only
 check "compose.yaml and the Dockerfile agree on the port" port_is_exposed
 check "migrate: its variables" knows_variables migrate cardbox migrate
 check "cardboxd: its variables" knows_variables cardboxd cardboxd
+check "worker: its variables" knows_variables worker cardbox-worker
 port=$(free_port)
 check "database" start_database
 check "roles.sh" make_roles

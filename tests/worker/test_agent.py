@@ -151,7 +151,7 @@ def test_the_key_is_sent_and_nowhere_else():
     project = Project()
     server = ModelServer(lambda request: says("x") if request.results else calls(("env", {})))
     task = project.spawn("go")
-    tool = {"name": "env", "description": "", "command": script("env; cat /proc/$PPID/environ")}
+    tool = {"name": "env", "description": "", "command": script("env")}
     worker = Worker(project, server, tools_file(tool),
                     env={"CARDBOX_MODEL_KEY": "sk-secret", "CARDBOX_DSN": project.dsn})
     project.await_status(task, "success")
@@ -160,8 +160,7 @@ def test_the_key_is_sent_and_nowhere_else():
     given = project.calls(task)[0]
     assert "sk-secret" not in worker.log()
     assert "PATH=" in given["details"] and f"CARDBOX_TASK_ID={task}" in given["details"]
-    first = given["details"].split("CARDBOX_CALL_ID")[0]
-    assert "sk-secret" not in first and "CARDBOX_DSN" not in first, first
+    assert "sk-secret" not in given["details"] and "CARDBOX_DSN" not in given["details"], given
 
 
 # --- calls ---

@@ -1,0 +1,154 @@
+/*
+ * test_worker_dialogue.c: what of a ledger a model gets: calls with their results instead of the
+ * messages that tell people of them, and messages in the order in which they are answered.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "worker/dialogue.h"
+
+#define SAID(id, who, number, said)                                                                \
+    {                                                                                              \
+        .message_id = VIEW(id), .role = VIEW(who), .content = VIEW("\"" said "\""),                \
+        .metadata = VIEW("{}"), .ts_ms = (number), .seq = (number)                                 \
+    }
+#define CALL(id, what, how, given, from, to)                                                       \
+    {                                                                                              \
+        .call_id = VIEW(id), .ability = VIEW(what), .status = VIEW(how),                           \
+        .parameters = VIEW("\"{}\""), .details = VIEW(given), .start_id = VIEW(from),              \
+        .end_id = VIEW(to)                                                                         \
+    }
+#define ASKED(id, name)                                                                            \
+    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"" name                      \
+    "\",\"arguments\":\"{}\"}}"
+
+static void expect(const dialogue_input *input, bool is_due, const char *json)
+{
+    dialogue d;
+    assert_true(dialogue_build(&d, input));
+    assert_string_equal(buf_str(&d.messages), json);
+    assert_int_equal(d.is_due, is_due);
+    dialogue_free(&d);
+}
+
+#define EXPECT(messages, calls, is_due, json)                                                      \
+    expect(&(dialogue_input){(messages),                                                           \
+                             sizeof(messages) / sizeof((messages)[0]),                             \
+                             (calls),                                                              \
+                             sizeof(calls) / sizeof((calls)[0]),                                   \
+                             {NULL, 0},                                                            \
+                             {"", 0}},                                                             \
+           (is_due), (json))
+
+static void puts_calls_in_place_of_their_messages(void **state)
+{
+    message_row messages[] = {
+        SAID("u", "user", 1, "go"),      SAID("a", "assistant", 2, "hm"),
+        SAID("s1", "assistant", 3, "x"), SAID("e1", "assistant", 4, "x"),
+        SAID("s2", "assistant", 5, "x"), SAID("e2", "assistant", 6, "x"),
+    };
+    const call_row calls[] = {
+        CALL("c1", "m:f", "completed", "\"\\\"said \\\\\\\"so\\\\\\\"\\\"\"", "s1", "e1"),
+        CALL("c2", "g", "failed", "\"{\\\"error\\\":\\\"no\\\"}\"", "s2", "e2"),
+    };
+    (void)state;
+    messages[1].tool_calls = VIEW("[" ASKED("c1", "m__f") "," ASKED("c2", "g") "]");
+    EXPECT(messages, calls, true,
+           "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"hm\","
+           "\"tool_calls\":[" ASKED("c1", "m__f") "," ASKED(
+               "c2",
+               "g") "]},"
+                    "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"said \\\"so\\\"\"},"
+                    "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"{\\\"error\\\":"
+                    "\\\"no\\\"}\"}]");
+}
+
+/* A worker died between the announcement and the call, or in the call. */
+static void answers_calls_that_were_left(void **state)
+{
+    message_row messages[] = {SAID("u", "user", 1, "go"), SAID("a", "assistant", 2, "hm")};
+    const call_row calls[] = {CALL("c1", "f", "in_progress", "\"{}\"", "s1", "")};
+    (void)state;
+    messages[1].tool_calls = VIEW("[" ASKED("c1", "f") "," ASKED("c2", "g") "]");
+    EXPECT(
+        messages, calls, true,
+        "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"hm\","
+        "\"tool_calls\":[" ASKED("c1", "f") "," ASKED(
+            "c2",
+            "g") "]},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"No result provided\"},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"}]");
+}
+
+/* As in a ledger that another program wrote. */
+static void places_calls_that_nobody_announced(void **state)
+{
+    const message_row messages[] = {
+        SAID("u", "user", 1, "go"),
+        SAID("s1", "assistant", 2, "x"),
+        SAID("e1", "assistant", 3, "x"),
+        SAID("a", "assistant", 4, "done"),
+    };
+    const call_row calls[] = {CALL("c1", "m:f", "completed", "\"{\\\"n\\\":1}\"", "s1", "e1")};
+    (void)state;
+    EXPECT(messages, calls, false,
+           "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":null,"
+           "\"tool_calls\":[" ASKED("c1", "m__f") "]},{\"role\":\"tool\",\"tool_call_id\":\"c1\","
+                                                  "\"content\":\"{\\\"n\\\":1}\"},{\"role\":"
+                                                  "\"assistant\",\"content\":\"done\"}]");
+}
+
+/* Two came while the first answer was said, a third while the second was. */
+static void orders_messages_by_what_was_seen(void **state)
+{
+    message_row messages[] = {
+        SAID("u1", "user", 1, "one"),          SAID("u2", "user", 2, "two"),
+        SAID("u3", "user", 3, "three"),        SAID("a1", "assistant", 4, "to one"),
+        SAID("u4", "user", 5, "four"),         SAID("a2", "assistant", 6, "to three"),
+        SAID("a3", "assistant", 7, "to four"),
+    };
+    const call_row calls[] = {CALL("c", "f", "pending", "\"{}\"", "nowhere", "")};
+    (void)state;
+    messages[3].metadata = VIEW("{\"seen\": 1}");
+    messages[5].metadata = VIEW("{\"seen\": 4}");
+    messages[6].metadata = VIEW("{\"seen\": 6}");
+    EXPECT(
+        messages, calls, false,
+        "[{\"role\":\"user\",\"content\":\"one\"},{\"role\":\"assistant\",\"content\":\"to one\"},"
+        "{\"role\":\"user\",\"content\":\"two\"},{\"role\":\"user\",\"content\":\"three\"},"
+        "{\"role\":\"assistant\",\"content\":\"to "
+        "three\"},{\"role\":\"user\",\"content\":\"four\"},"
+        "{\"role\":\"assistant\",\"content\":\"to four\"}]");
+}
+
+static void says_the_prompt_and_the_note_once(void **state)
+{
+    const message_row messages[] = {SAID("u", "user", 1, "go")};
+    const message_row prompted[] = {SAID("s", "system", 1, "Be \\u0001"),
+                                    SAID("u", "user", 2, "go")};
+    (void)state;
+    expect(&(dialogue_input){messages, 1, NULL, 0, VIEW("\"Kind\""), VIEW("You \"are\" it")}, true,
+           "[{\"role\":\"system\",\"content\":\"Kind\\n\\nYou \\\"are\\\" it\"},"
+           "{\"role\":\"user\",\"content\":\"go\"}]");
+    expect(&(dialogue_input){prompted, 2, NULL, 0, VIEW("\"Kind\""), VIEW("note")}, true,
+           "[{\"role\":\"system\",\"content\":\"Be \\u0001\\n\\nnote\"},"
+           "{\"role\":\"user\",\"content\":\"go\"}]");
+    expect(&(dialogue_input){messages, 1, NULL, 0, VIEW("\"\""), VIEW("")}, true,
+           "[{\"role\":\"user\",\"content\":\"go\"}]");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(puts_calls_in_place_of_their_messages),
+        cmocka_unit_test(answers_calls_that_were_left),
+        cmocka_unit_test(places_calls_that_nobody_announced),
+        cmocka_unit_test(orders_messages_by_what_was_seen),
+        cmocka_unit_test(says_the_prompt_and_the_note_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
