@@ -47,17 +47,23 @@ CREATE TABLE cardbox.session_entries (
     after      bytea,   -- and behind it; NULL: a line feed
     target     text COLLATE "C", -- of a label: the entry that it is for
     label      json,    -- and what it says; NULL takes the label away
+    session_key text COLLATE "C" GENERATED ALWAYS AS (session_id) STORED,
     PRIMARY KEY (tenant_id, session_id, seq)
 );
-CREATE UNIQUE INDEX session_entries_by_id ON cardbox.session_entries (tenant_id, session_id, entry_id);
-CREATE INDEX session_entries_path ON cardbox.session_entries (tenant_id, session_id, branch, depth);
-CREATE INDEX session_entries_starts ON cardbox.session_entries (tenant_id, session_id, parent_seq, seq)
+-- Why the session's id is there twice, and the order of these columns. Of a table that was just filled
+-- PostgreSQL knows nothing, takes a session for one row, and so any index that begins with the session
+-- for as good as the one that has the whole key: and reads all of the session for each entry that is
+-- looked up, which was measured. So no two indexes that hold all rows begin alike, and what is looked up by id, branch or
+-- parent names session_key, which the primary key has not.
+CREATE UNIQUE INDEX session_entries_by_id ON cardbox.session_entries (tenant_id, entry_id, session_key);
+CREATE INDEX session_entries_path ON cardbox.session_entries (tenant_id, branch, session_key, depth);
+CREATE INDEX session_entries_starts ON cardbox.session_entries (tenant_id, session_key, parent_seq, seq)
     WHERE seq = branch;
 CREATE INDEX session_entries_branches ON cardbox.session_entries (tenant_id, session_id, seq)
     WHERE seq = branch;
 CREATE INDEX session_entries_missing ON cardbox.session_entries (tenant_id, session_id, seq)
     WHERE missing IS NOT NULL;
-CREATE INDEX session_entries_labels ON cardbox.session_entries (tenant_id, session_id, target, seq)
+CREATE INDEX session_entries_labels ON cardbox.session_entries (tenant_id, session_key, target, seq)
     WHERE target IS NOT NULL;
 
 -- Lines that are no entries of the tree: headers, blank and bad ones, second lines of one id.
@@ -102,9 +108,11 @@ BEGIN
 END
 $$;
 -- What an import may have to put right: parents that come later, rings, a last line that broke off.
-GRANT UPDATE ON cardbox.sessions TO cardbox_worker;
+-- Of columns only: who may update or delete in a whole table may also lock it, and keep other tenants
+-- waiting.
+GRANT UPDATE (dialect, header, name, forked_from, head_seq, last_seq, last_ord, open_end, has_rings,
+              entries, version, updated_at) ON cardbox.sessions TO cardbox_worker;
 GRANT UPDATE (parent_seq, missing, depth, branch, after) ON cardbox.session_entries TO cardbox_worker;
-GRANT DELETE ON cardbox.session_entries, cardbox.session_lines TO cardbox_worker;
 GRANT UPDATE (bytes) ON cardbox.session_lines TO cardbox_worker;
 
 -- The card of a line: a UUID (version 8) of the session's id and the line's seq, so that the cards of a
@@ -315,7 +323,7 @@ BEGIN
                 RETURN QUERY SELECT u.n::integer, 2, e.seq, NULL::bigint
                   FROM unnest(ids) WITH ORDINALITY AS u(id, n)
                   JOIN cardbox.session_entries e
-                    ON e.tenant_id = tenant AND e.session_id = session AND e.entry_id = u.id;
+                    ON e.tenant_id = tenant AND e.session_key = session AND e.entry_id = u.id;
             END IF;
             RETURN;
         END IF;
@@ -334,10 +342,10 @@ BEGIN
           FROM unnest(ids, parents, parent_places)
                WITH ORDINALITY AS u(id, parent, parent_place, place)
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
-                              WHERE e.tenant_id = tenant AND e.session_id = session
+                              WHERE e.tenant_id = tenant AND e.session_key = session
                                 AND e.entry_id = u.id LIMIT 1) AS o ON true
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
-                              WHERE e.tenant_id = tenant AND e.session_id = session
+                              WHERE e.tenant_id = tenant AND e.session_key = session
                                 AND e.entry_id = u.parent AND u.parent_place = -3 LIMIT 1) AS p ON true
           LEFT JOIN LATERAL (SELECT k.bytes FROM cardbox.session_lines k
                               WHERE s.has_rings AND k.tenant_id = tenant AND k.session_id = session
@@ -353,13 +361,13 @@ BEGIN
         IF import AND NOT diverged AND is_open AND end_ord > 0
            AND (seqs[g.place], ords[g.place]) IN ((end_seq, end_ord), (end_seq + 1, 0)) THEN
             -- The last line broke off then: is it whole now?
-            DELETE FROM cardbox.session_lines k
+            UPDATE cardbox.session_lines k
+               SET bytes = CASE WHEN seqs[g.place] = end_seq THEN whole ELSE '' END
              WHERE k.tenant_id = tenant AND k.session_id = session AND k.seq = end_seq
                AND k.ord = end_ord AND k.bytes <> whole
                AND substring(whole FOR octet_length(k.bytes)) = k.bytes;
             IF FOUND THEN
-                end_ord := end_ord - 1;
-                is_open := false;
+                is_open := seqs[g.place] = end_seq AND cardbox.is_open_end(whole);
                 kept := kept + 1;
             END IF;
         END IF;
@@ -487,7 +495,7 @@ BEGIN
         IF from_seq IS NOT NULL AND taken IS NULL THEN
             taken := from_seq = ANY (new_taken) OR EXISTS (
                 SELECT FROM cardbox.session_entries e
-                 WHERE e.tenant_id = tenant AND e.session_id = session AND e.branch = from_branch
+                 WHERE e.tenant_id = tenant AND e.session_key = session AND e.branch = from_branch
                    AND e.depth = from_depth + 1);
             new_taken := new_taken || from_seq;
         ELSIF from_seq IS NOT NULL THEN
@@ -566,6 +574,20 @@ BEGIN
 END
 $$;
 
+-- The line of an entry that goes out of the tree takes the entry's place: in the owner's name, since
+-- workers have no right to delete.
+CREATE FUNCTION cardbox.drop_ring_entry() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    DELETE FROM cardbox.session_entries e
+     WHERE e.tenant_id = NEW.tenant_id AND e.session_id = NEW.session_id AND e.seq = NEW.seq
+       AND e.entry_id = NEW.ring_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER session_lines_ring AFTER INSERT ON cardbox.session_lines
+    FOR EACH ROW WHEN (NEW.ring_id IS NOT NULL) EXECUTE FUNCTION cardbox.drop_ring_entry();
+
 -- After an import: entries whose parents came later are linked, and of each ring of parents the last line
 -- is taken out of the tree and kept as a line; what hung on it becomes a root. Places change then, of any
 -- entry of the session, in time that grows as its entries do. Gives the entries whose state changed:
@@ -595,7 +617,7 @@ BEGIN
         UPDATE cardbox.session_entries e SET parent_seq = p.seq, missing = NULL
           FROM cardbox.session_entries p
          WHERE e.tenant_id = tenant AND e.session_id = session AND e.missing IS NOT NULL
-           AND p.tenant_id = tenant AND p.session_id = session AND p.entry_id = e.missing
+           AND p.tenant_id = tenant AND p.session_key = session AND p.entry_id = e.missing
         RETURNING e.seq)
     SELECT array_agg(f.seq) INTO linked FROM found f;
     IF linked IS NULL THEN
@@ -629,16 +651,14 @@ BEGIN
     IF cardinality(rings) > 0 THEN
         RETURN QUERY SELECT e.entry_id, 6 FROM cardbox.session_entries e
                       WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = ANY (rings);
-        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)
-        SELECT tenant, session, r.seq, 0, l.bytes, l.entry_id
-          FROM unnest(rings) AS r(seq)
-         CROSS JOIN LATERAL cardbox.session_line_at(tenant, session, r.seq, 0) AS l;
         UPDATE cardbox.session_entries e SET parent_seq = NULL, missing = p.entry_id
           FROM cardbox.session_entries p
          WHERE e.tenant_id = tenant AND e.session_id = session AND e.parent_seq = ANY (rings)
            AND p.tenant_id = tenant AND p.session_id = session AND p.seq = e.parent_seq;
-        DELETE FROM cardbox.session_entries e
-         WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = ANY (rings);
+        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)
+        SELECT tenant, session, r.seq, 0, l.bytes, l.entry_id
+          FROM unnest(rings) AS r(seq)
+         CROSS JOIN LATERAL cardbox.session_line_at(tenant, session, r.seq, 0) AS l;
     END IF;
 
     firsts := array_fill(NULL::bigint, ARRAY[size]);
@@ -718,7 +738,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT e.seq INTO goal FROM cardbox.session_entries e
-     WHERE e.tenant_id = tenant AND e.session_id = session AND e.entry_id = entry;
+     WHERE e.tenant_id = tenant AND e.session_key = session AND e.entry_id = entry;
     IF goal IS NULL THEN
         outcome := 6;
         RETURN;
@@ -735,7 +755,9 @@ BEGIN
 END
 $$;
 
--- The way from a root to an entry, as ranges: on each branch the entries up to a depth.
+-- The way from a root to an entry, as ranges: on each branch the entries up to a depth. Here and in the
+-- statements OFFSET 0 keeps PostgreSQL from joining in another way than by an index, which it would do
+-- where it knows nothing of a table that has just been filled.
 CREATE FUNCTION cardbox.session_path(tenant text, session text, from_seq bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE AS $$
@@ -745,10 +767,14 @@ LANGUAGE sql STABLE AS $$
         UNION ALL
         SELECT p.branch, p.depth
           FROM way w
-          JOIN cardbox.session_entries f
-            ON f.tenant_id = tenant AND f.session_id = session AND f.seq = w.branch
-          JOIN cardbox.session_entries p
-            ON p.tenant_id = tenant AND p.session_id = session AND p.seq = f.parent_seq
+         CROSS JOIN LATERAL (
+                SELECT x.parent_seq FROM cardbox.session_entries x
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq = w.branch
+                OFFSET 0) AS f
+         CROSS JOIN LATERAL (
+                SELECT x.branch, x.depth FROM cardbox.session_entries x
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq = f.parent_seq
+                OFFSET 0) AS p
     )
     SELECT w.branch, (lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC) + 1), w.depth FROM way w
 $$;
@@ -776,7 +802,7 @@ BEGIN
     goal := s.head_seq;
     IF entry <> '' THEN
         SELECT e.seq INTO goal FROM cardbox.session_entries e
-         WHERE e.tenant_id = tenant AND e.session_id = session AND e.entry_id = entry;
+         WHERE e.tenant_id = tenant AND e.session_key = session AND e.entry_id = entry;
     END IF;
     IF goal IS NULL THEN
         outcome := 5;
@@ -800,9 +826,11 @@ BEGIN
            min(e.seq) FILTER (WHERE e.depth = 0) OVER (), e.kind, e.card_id, e.size, e.before,
            CASE WHEN cardbox.is_open_end(e.after) THEN '\x0a' ELSE e.after END, e.target, e.label
       FROM cardbox.session_path(tenant, session, goal) AS w
-      JOIN cardbox.session_entries e
-        ON e.tenant_id = tenant AND e.session_id = session AND e.branch = w.branch
-       AND e.depth BETWEEN w.low AND w.high;
+     CROSS JOIN LATERAL (
+            SELECT * FROM cardbox.session_entries x
+             WHERE x.tenant_id = tenant AND x.session_key = session AND x.branch = w.branch
+               AND x.depth BETWEEN w.low AND w.high
+            OFFSET 0) AS e;
     GET DIAGNOSTICS entries = ROW_COUNT;
     UPDATE cardbox.sessions x
        SET head_seq = goal, entries = fork_session.entries,
@@ -840,7 +868,7 @@ DO $$
 DECLARE
     f text;
 BEGIN
-    FOREACH f IN ARRAY ARRAY['session_card_prefix', 'session_line', 'session_line_at', 'is_open_end',
+    FOREACH f IN ARRAY ARRAY['drop_ring_entry', 'session_card_prefix', 'session_line', 'session_line_at', 'is_open_end',
                              'create_session', 'write_session_entries', 'write_session',
                              'settle_session', 'move_session_head', 'session_path', 'fork_session',
                              'fork_header'] LOOP

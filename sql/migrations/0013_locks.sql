@@ -73,6 +73,6 @@ GRANT UPDATE (content, raw, tool_calls, tool_call_id, ttl_seconds, expires_at, d
       ON cardbox.cards TO cardbox_worker;
 GRANT UPDATE (chain_id, own_from, length, version, tail, parent_ids, updated_at, deleted_at)
       ON cardbox.card_boxes TO cardbox_worker;
-GRANT UPDATE (dialect, header, name, forked_from, head_seq, last_seq, last_ord, open_end, entries, version,
-              updated_at)
+GRANT UPDATE (dialect, header, name, forked_from, head_seq, last_seq, last_ord, open_end, has_rings, entries,
+              version, updated_at)
       ON cardbox.sessions TO cardbox_worker;

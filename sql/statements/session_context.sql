@@ -9,19 +9,23 @@ WITH goal AS MATERIALIZED (
         ON e.tenant_id = $1::text AND e.session_id = $2::text
        AND e.seq = CASE WHEN $3::text = '' THEN s.head_seq ELSE (
                SELECT x.seq FROM cardbox.session_entries x
-                WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.entry_id = $3::text) END
+                WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
     SELECT e.seq, e.entry_id, e.depth, e.kind, e.card_id, sum(e.size) OVER () AS total
       FROM goal g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.seq) AS w
-      JOIN cardbox.session_entries e
-        ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = w.branch
-       AND e.depth BETWEEN w.low AND w.high
+     CROSS JOIN LATERAL (
+            SELECT * FROM cardbox.session_entries x
+             WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = w.branch
+               AND x.depth BETWEEN w.low AND w.high
+            OFFSET 0) AS e
 )
 SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.header AS text FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, e.depth, e.kind, c.raw
   FROM path e
-  LEFT JOIN cardbox.cards c
-    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.total <= $4::int8
+  LEFT JOIN LATERAL (
+        SELECT x.raw FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.total <= $4::int8
+        OFFSET 0) AS c ON true

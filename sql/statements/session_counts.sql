@@ -11,7 +11,7 @@ SELECT s.entries, b.roots, b.leaves, b.branch_points, b.max_depth,
           FROM cardbox.session_entries e
          CROSS JOIN LATERAL (
                 SELECT x.depth FROM cardbox.session_entries x
-                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = e.branch
+                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = e.branch
                  ORDER BY x.depth DESC LIMIT 1) AS t
          WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch) AS b
  WHERE s.tenant_id = $1::text AND s.session_id = $2::text

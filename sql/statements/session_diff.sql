@@ -5,9 +5,9 @@
 -- $5 int4 how many of a side, $6 int4 bytes of a line; NULL: none is wanted
 WITH ends AS MATERIALIZED (
     SELECT (SELECT e.seq FROM cardbox.session_entries e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $3::text) AS a,
+             WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.entry_id = $3::text) AS a,
            (SELECT e.seq FROM cardbox.session_entries e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $4::text) AS b
+             WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.entry_id = $4::text) AS b
 ), a AS MATERIALIZED (
     SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.a) AS w
 ), b AS MATERIALIZED (
@@ -32,15 +32,21 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
        l.label, c.raw, e.side
   FROM (SELECT s.side, e.*, row_number() OVER (PARTITION BY s.side ORDER BY e.depth) AS place
           FROM sides s
-          JOIN cardbox.session_entries e
-            ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = s.branch
-           AND e.depth BETWEEN s.low AND s.high) AS e
-  LEFT JOIN cardbox.session_entries p
-    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+         CROSS JOIN LATERAL (
+                SELECT * FROM cardbox.session_entries x
+                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = s.branch
+                   AND x.depth BETWEEN s.low AND s.high
+                OFFSET 0) AS e) AS e
+  LEFT JOIN LATERAL (
+        SELECT x.entry_id FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
+        OFFSET 0) AS p ON true
   LEFT JOIN LATERAL (
         SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id) AS l ON true
-  LEFT JOIN cardbox.cards c
-    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $6::int4
+         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
+  LEFT JOIN LATERAL (
+        SELECT x.raw FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.size <= $6::int4
+        OFFSET 0) AS c ON true
  WHERE e.place <= $5::int4
  ORDER BY extra, depth

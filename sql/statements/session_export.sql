@@ -15,6 +15,9 @@ SELECT k.seq, k.ord, k.before, c.raw, k.after
                     AND (l.seq, l.ord) > ($3::int8, $4::int4)
                   ORDER BY l.seq, l.ord LIMIT $5::int8)) AS m
          ORDER BY m.seq, m.ord LIMIT $5::int8) AS k
-  LEFT JOIN cardbox.cards c ON c.tenant_id = $1::text AND c.card_id = k.card_id
+  LEFT JOIN LATERAL (
+        SELECT x.raw FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id = k.card_id
+        OFFSET 0) AS c ON true
  WHERE k.so_far < $6::int8
  ORDER BY k.seq, k.ord

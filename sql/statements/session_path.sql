@@ -11,15 +11,17 @@ WITH goal AS MATERIALIZED (
         ON e.tenant_id = $1::text AND e.session_id = $2::text
        AND e.seq = CASE WHEN $3::text = '' THEN s.head_seq ELSE (
                SELECT x.seq FROM cardbox.session_entries x
-                WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.entry_id = $3::text) END
+                WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
     SELECT e.*, sum(e.size) OVER () AS total
       FROM goal g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.seq) AS w
-      JOIN cardbox.session_entries e
-        ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = w.branch
-       AND e.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
+     CROSS JOIN LATERAL (
+            SELECT * FROM cardbox.session_entries x
+             WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = w.branch
+               AND x.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
+            OFFSET 0) AS e
 )
 SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g.dialect, -1) AS kind,
        NULL::text AS missing, NULL::int4 AS size, NULL::text AS card_id, NULL::json AS label,
@@ -29,10 +31,14 @@ UNION ALL
 SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
        l.label, c.raw, NULL
   FROM path e
-  LEFT JOIN cardbox.session_entries p
-    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.entry_id FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
+        OFFSET 0) AS p ON true
   LEFT JOIN LATERAL (
         SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id) AS l ON true
-  LEFT JOIN cardbox.cards c
-    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.total <= $6::int8
+         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
+  LEFT JOIN LATERAL (
+        SELECT x.raw FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.total <= $6::int8
+        OFFSET 0) AS c ON true

@@ -6,11 +6,15 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
   FROM (SELECT * FROM cardbox.session_entries e
          WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq > $3::int8
          ORDER BY e.seq LIMIT $4::int8) AS e
-  LEFT JOIN cardbox.session_entries p
-    ON p.tenant_id = $1::text AND p.session_id = $2::text AND p.seq = e.parent_seq
+  LEFT JOIN LATERAL (
+        SELECT x.entry_id FROM cardbox.session_entries x
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
+        OFFSET 0) AS p ON true
   LEFT JOIN LATERAL (
         SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.target = e.entry_id) AS l ON true
-  LEFT JOIN cardbox.cards c
-    ON c.tenant_id = $1::text AND c.card_id = e.card_id AND e.size <= $5::int4
+         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
+  LEFT JOIN LATERAL (
+        SELECT x.raw FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.size <= $5::int4
+        OFFSET 0) AS c ON true
  ORDER BY e.seq
