@@ -100,7 +100,7 @@ def test_worker_rewrites_no_history():
 def test_worker_locks_no_table_of_all():
     """Rows of its own, yes; but no table with the rows of others in it, though it may change them."""
     dsn = database()
-    for table in ("cards", "card_boxes", "sessions"):
+    for table in ("cards", "card_boxes", "sessions", "tasks", "messages", "calls", "task_events", "task_chunks", "task_channels"):
         for mode in ("SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
             refused = sql(dsn, ROLE, f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE")
             assert "permission denied" in refused.stderr, (table, mode, refused)
