@@ -268,6 +268,76 @@ static cardbox_status wait_for_work(cardbox_error *err)
     return status;
 }
 
+/* --- sessions --- */
+
+static cardbox_status import_session(cardbox_error *err)
+{
+    static const char FILE[] =
+        "{\"id\":\"b\",\"parentId\":\"a\"}\nbad\n{\"id\":\"a\",\"type\":\"user\",\"x\":\"\\u0000\"}"
+        "\n"
+        "{\"id\":\"c\",\"parentId\":\"c\"}\n{\"type\":\"user\"}\n{\"id\":\"l\",\"type\":\"label\","
+        "\"targetId\":\"a\",\"label\":\"one\",\"parentId\":\"b\"}";
+    cardbox_session_report *report = NULL;
+    cardbox_status status = cardbox_session_import_bytes(&report, db, "nomem", "n-session", FILE,
+                                                         sizeof(FILE) - 1, err);
+    cardbox_session_report_free(report);
+    return status;
+}
+
+static bool take_piece(void *arg, const char *bytes, size_t len)
+{
+    (void)arg;
+    (void)bytes;
+    (void)len;
+    return true;
+}
+
+static cardbox_status read_session(cardbox_error *err)
+{
+    cardbox_entries *entries[2] = {NULL};
+    cardbox_sessions *sessions[2] = {NULL};
+    cardbox_status status = cardbox_session_entries(&entries[0], db, "nomem", "n-session",
+                                                    CARDBOX_ENTRIES_ALL, NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_path(&entries[1], db, "nomem", "n-session", "l", 0, 0, true, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_get_session(&sessions[0], db, "nomem", "n-session", err);
+    if (status == CARDBOX_OK)
+        status = cardbox_list_sessions(&sessions[1], db, "nomem", NULL, 1, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_export(db, "nomem", "n-session", NULL, take_piece, NULL, err);
+    for (size_t i = 0; i < 2; i++) {
+        cardbox_entries_free(entries[i]);
+        cardbox_sessions_free(sessions[i]);
+    }
+    return status;
+}
+
+static cardbox_status write_session(cardbox_error *err)
+{
+    cardbox_session_writer *writer = NULL;
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    options.key = "n-writer";
+    options.timestamp = "2026-01-02T03:04:05Z";
+    cardbox_status status = cardbox_session_open(&writer, db, "nomem", "n-written", &options, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const char *first = cardbox_session_append_user(writer, "hi", "", err);
+    const char *second =
+        first == NULL ? NULL : cardbox_session_append_assistant(writer, "ho", "[]", first, err);
+    status = cardbox_session_close(writer, err);
+    return status == CARDBOX_OK && second == NULL ? CARDBOX_NOMEM : status;
+}
+
+static cardbox_status build_context(cardbox_error *err)
+{
+    cardbox_context *context = NULL;
+    cardbox_status status = cardbox_build_context(&context, db, "nomem", "n-session", "l",
+                                                  CARDBOX_FORMAT_ANTHROPIC, err);
+    cardbox_context_free(context);
+    return status;
+}
+
 static const struct {
     const char *name;
     cardbox_status (*call)(cardbox_error *err);
@@ -291,6 +361,10 @@ static const struct {
     {"work", work},
     {"follow", follow},
     {"wait", wait_for_work},
+    {"import session", import_session},
+    {"read session", read_session},
+    {"write session", write_session},
+    {"build context", build_context},
 };
 
 static void every_allocation_fails_once(void **state)
