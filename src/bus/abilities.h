@@ -112,4 +112,16 @@ BUS_READS(task_active);
 BUS_BUILDS(task_active);
 BUS_RENDERS(task_active);
 
+/* --- sessions.c --- */
+
+BUS_READS(bus_session_list);
+BUS_BUILDS(bus_session_list);
+BUS_RENDERS(bus_session_list);
+BUS_READS(bus_session_get);
+BUS_BUILDS(bus_session_get);
+BUS_RENDERS(bus_session_get);
+BUS_READS(bus_session_context);
+BUS_BUILDS(bus_session_context);
+BUS_RENDERS(bus_session_context);
+
 #endif

@@ -54,6 +54,13 @@ static const bus_ability TABLE[] = {
     {&TEXT_box_delete, BUS_WRITE, BUS_AGAIN, STATEMENT_box_delete, box_delete_read,
      box_delete_build, box_delete_render, NULL},
 
+    {&TEXT_session_list, BUS_READ, BUS_AGAIN, STATEMENT_sessions_list, bus_session_list_read,
+     bus_session_list_build, bus_session_list_render, NULL},
+    {&TEXT_session_get, BUS_READ, BUS_AGAIN, STATEMENT_session_get, bus_session_get_read,
+     bus_session_get_build, bus_session_get_render, NULL},
+    {&TEXT_session_context, BUS_READ, BUS_AGAIN, STATEMENT_session_context,
+     bus_session_context_read, bus_session_context_build, bus_session_context_render, NULL},
+
     {&TEXT_ldg_task_save, BUS_WRITE, BUS_AGAIN, STATEMENT_ledger_save, ldg_task_save_read,
      ldg_save_build, ldg_save_render, NULL},
     {&TEXT_ldg_task_get, BUS_READ, BUS_AGAIN, STATEMENT_task_get, ldg_task_get_read,

@@ -91,6 +91,15 @@ def a_call(task=None, **members):
     return call_
 
 
+def a_session():
+    name = str(uuid.uuid4())
+    answer = server().request("POST", f"/projects/acme/sessions/{name}/import",
+                              b'{"id":"e1","type":"user","content":"hello"}\n',
+                              {"Content-Type": "application/x-ndjson"})
+    assert answer.status == 200, answer
+    return name
+
+
 # A good input for each, made when it is needed.
 GOOD = {
     "bus:list": lambda: {},
@@ -121,6 +130,10 @@ GOOD = {
     "box:replace": lambda: {"box_id": new_box("a"), "card_ids": [], "expected_version": 1},
     "box:fork": lambda: {"box_id": new_box("a", "b"), "new_box_id": str(uuid.uuid4()), "at_length": 1},
     "box:delete": lambda: {"box_id": new_box()},
+    "session:list": lambda: {"limit": a_session() and 1},
+    "session:get": lambda: {"session_id": a_session()},
+    "session:context": lambda: {"session_id": a_session(), "entry_id": "e1", "format": "anthropic",
+                                "repair": "on"},
     "ldg:task:save": lambda: {"task": a_task(parentTaskId=a_task()["id"], completionStatus="failed: x")},
     "ldg:task:get": lambda: {"taskId": a_task()["id"]},
     "ldg:task:query": lambda: {"parentTaskId": a_task(parentTaskId=a_task()["id"])["parentTaskId"],
@@ -265,6 +278,15 @@ def test_same_as_the_endpoints():
     assert ask("card:revisions", {"card_id": card}) == get(f"cards/{card}/revisions")
     assert ask("box:list", {"limit": 2})["boxes"] == get("boxes?limit=2")["boxes"]
     assert ask("card:list", {"limit": 2})["cards"] == get("cards?limit=2")["cards"]
+    session = a_session()
+    assert ask("session:get", {"session_id": session}) == get(f"sessions/{session}")
+    assert ask("session:list", {"limit": 2}) == get("sessions?limit=2")
+    context = ask("session:context", {"session_id": session})
+    assert context["entry_id"] == "e1" and len(context["messages"]) == 1
+    assert context["messages"] == get(f"sessions/{session}/context?format=openai")["messages"]
+    for name in ("session:get", "session:context"):
+        refused(name, {"session_id": session}, 404, "error", "not found", tenant="other")
+    refused("session:context", {"session_id": session, "entry_id": "no"}, 404, "error", "has no entry no")
     context = ask("box:context", {"box_id": box, "format": "anthropic"})
     assert context["messages"] == get(f"boxes/{box}/context?format=anthropic")["messages"]
     batch = ask("card:batch", {"card_ids": [card, "x", card]})

@@ -1,0 +1,153 @@
+/*
+ * sessions.c: session:*, what agents and services ask of sessions most: which there are, what one
+ * has, and the messages that a model gets at an entry of it. All else is done over HTTP or the SDK.
+ */
+#include "bus/abilities.h"
+#include "bus/input.h"
+#include "store/errors.h"
+#include "store/session/context_json.h"
+#include "store/sessions.h"
+
+/* Bytes that a context is made of: the server builds it while others wait. */
+enum { CONTEXT_INPUT_MOST = 32 * 1024 * 1024 };
+
+/* --- list --- */
+
+typedef struct session_wish {
+    list_cursor from;
+    int64_t limit;
+    view session, entry; /* entry empty: the head */
+    context_format format;
+    bool repair;
+} session_wish;
+
+BUS_READS(bus_session_list)
+{
+    input_reader in = INPUT_OF(call, err);
+    session_wish *wish = input_plan(call, sizeof(*wish));
+    if (wish == NULL)
+        return CARDBOX_NOMEM;
+    wish->limit = input_limit(&in);
+    return input_cursor(&in, &wish->from, list_cursor_read);
+}
+
+BUS_BUILDS(bus_session_list)
+{
+    const session_wish *wish = call->plan;
+    sessions_list_params(p, call->tenant, &wish->from, wish->limit);
+}
+
+BUS_RENDERS(bus_session_list)
+{
+    const session_wish *wish = call->plan;
+    const char *next = NULL;
+    (void)err;
+    buf_text(out, "{\"sessions\":[");
+    for (int row = 0; row < rows_count(rows) && row < wish->limit; row++) {
+        session_row session;
+        session_row_read(&session, rows, row);
+        buf_text(out, row == 0 ? "" : ",");
+        session_row_json(out, &session, call->tenant);
+        if (row + 1 == wish->limit && rows_count(rows) > wish->limit)
+            next = list_cursor_text(call->memory, session.created_micros, session.session_id);
+    }
+    buf_text(out, "],\"next_cursor\":");
+    if (next == NULL)
+        buf_text(out, "null}");
+    else
+        buf_printf(out, "\"%s\"}", next);
+    return CARDBOX_OK;
+}
+
+/* --- get --- */
+
+BUS_READS(bus_session_get)
+{
+    input_reader in = INPUT_OF(call, err);
+    session_wish *wish = input_plan(call, sizeof(*wish));
+    if (wish == NULL)
+        return CARDBOX_NOMEM;
+    wish->session = input_id(&in, "session_id", SESSION_ID_MAX);
+    return in.status;
+}
+
+BUS_BUILDS(bus_session_get)
+{
+    const session_wish *wish = call->plan;
+    session_get_params(p, call->tenant, wish->session);
+}
+
+BUS_RENDERS(bus_session_get)
+{
+    session_row session;
+    if (rows_count(rows) == 0)
+        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+    session_row_read(&session, rows, 0);
+    session_row_json(out, &session, call->tenant);
+    return CARDBOX_OK;
+}
+
+/* --- context --- */
+
+BUS_READS(bus_session_context)
+{
+    input_reader in = INPUT_OF(call, err);
+    session_wish *wish = input_plan(call, sizeof(*wish));
+    if (wish == NULL)
+        return CARDBOX_NOMEM;
+    wish->session = input_id(&in, "session_id", SESSION_ID_MAX);
+    wish->entry = input_id(&in, "entry_id", SESSION_ID_MAX);
+    if (wish->entry.ptr == NULL)
+        wish->entry = VIEW("");
+    view format = input_text(&in, "format");
+    if (format.ptr != NULL)
+        context_format_of(&wish->format, format);
+    wish->repair = !scan_string_is(input_json(call, "repair"), VIEW("off"));
+    return in.status;
+}
+
+BUS_BUILDS(bus_session_context)
+{
+    const session_wish *wish = call->plan;
+    session_context_params(p, call->tenant, wish->session, wish->entry);
+}
+
+static void add_context(const session_wish *wish, const session_lines_read *lines, context *ctx,
+                        buf *out)
+{
+    context_output written = {0};
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, wish->session);
+    buf_text(out, ",\"entry_id\":");
+    if (lines->entry_id.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, lines->entry_id);
+    if (context_write(&written, ctx, wish->format))
+        context_json(out, ctx, &written, wish->format, wish->repair);
+    else
+        out->failure = written.messages.failure == BUF_TOO_LARGE ? BUF_TOO_LARGE : BUF_NOMEM;
+    buf_char(out, '}');
+    context_output_free(&written);
+}
+
+BUS_RENDERS(bus_session_context)
+{
+    const session_wish *wish = call->plan;
+    session_lines_read lines;
+    context ctx;
+    if (rows_bytes(rows) > CONTEXT_INPUT_MOST)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context would be made of over %d bytes; ask for an entry nearer to "
+                         "the root, or behind a compaction",
+                         CONTEXT_INPUT_MOST);
+    cardbox_status status =
+        session_context_take(&lines, rows, wish->session, wish->entry, call->memory, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (!context_of_path(&ctx, lines.has_header ? &lines.header : NULL, lines.path, lines.count,
+                         wish->repair, call->memory))
+        return error_nomem(err);
+    add_context(wish, &lines, &ctx, out);
+    return CARDBOX_OK;
+}
