@@ -24,7 +24,8 @@
 /* Times that a schema meets a value in one check: forms within forms multiply. */
 #define SCHEMA_STEPS_MAX 1000000
 
-/* Whether a text is a schema of these keywords: CARDBOX_OK, or CARDBOX_INVALID with the place and
+/* Whether a text is a schema of these keywords: CARDBOX_OK, or CARDBOX_INVALID (CARDBOX_TOO_LARGE
+ * where its JSON is nested too deeply) with the place and
  * what is wrong there. */
 cardbox_status schema_check(view schema, cardbox_error *err);
 

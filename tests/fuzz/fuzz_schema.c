@@ -17,7 +17,8 @@ static void require(bool good)
 
 static void require_reason(cardbox_status status, const cardbox_error *err)
 {
-    require(status == CARDBOX_OK || status == CARDBOX_INVALID);
+    /* A text that is nested too deeply is too large. */
+    require(status == CARDBOX_OK || status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE);
     require((status == CARDBOX_OK) == (err->message[0] == '\0'));
     require(view_is_utf8(view_of(err->message)));
 }
