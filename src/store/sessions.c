@@ -309,7 +309,7 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     session_line line;
     const char *reason = NULL;
 
-    if (!read_line(&line, rows_text(rows, row, LINE_TEXT)) || line.kind != SESSION_LINE_ENTRY ||
+    if (!session_line_kept(&line, rows_text(rows, row, LINE_TEXT)) ||
         !session_entry_read(out, &line, session, memory, &reason))
         return memory->failed ? error_nomem(err) : broken(err);
     out->id = rows_text(rows, row, LINE_ENTRY);

@@ -31,16 +31,14 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
 /* The last one that says something holds: a change, or an assistant's message. */
 static void follow(context_settings *settings, const session_entry *entry)
 {
-    static const char *const NAMES[] = {"provider", "model"};
-    scan_value found[2];
+    const scan_value *fields = entry->fields;
 
     if (entry->kind == SESSION_THINKING_LEVEL_CHANGE && entry->content.kind == SCAN_STRING) {
         settings->thinking_level = entry->content;
     } else if (entry->kind == SESSION_MODEL_CHANGE) {
-        set_model(settings, scan_find(entry->value, "provider"), entry->content);
+        set_model(settings, fields[SESSION_FIELD_PROVIDER], entry->content);
     } else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_ASSISTANT) {
-        session_pick(entry->body, NAMES, found, 2);
-        set_model(settings, found[0], found[1]);
+        set_model(settings, fields[SESSION_FIELD_PROVIDER], fields[SESSION_FIELD_MODEL]);
     }
 }
 

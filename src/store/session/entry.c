@@ -146,20 +146,30 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (view){"", 0};
 }
 
-static void read_message(session_entry *entry, scan_value message)
-{
-    scan_value role = scan_find(message, "role");
+/* The members of a body that are read in one pass, since that costs what going through all of its
+ * bytes does: those that the kind names come first. */
+enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
+enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 
-    if (message.kind != SCAN_OBJECT)
-        return;
-    entry->body = message;
+static void read_message(session_entry *entry, const scan_value *found)
+{
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
-        if (session_says(role, ROLES[i].name))
+        if (session_says(found[BODY_ROLE], ROLES[i].name))
             entry->role = ROLES[i].role;
     }
     entry->in_context = entry->role != SESSION_ROLE_NONE;
     if (entry->role == SESSION_ROLE_BASH)
-        entry->in_context = scan_find(message, "excludeFromContext").kind != SCAN_TRUE;
+        entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
+}
+
+/* Whether a member's name, without its quotes, says `name`. */
+static bool is_named(view key, const char *name, bool has_escapes)
+{
+    if (name == NULL)
+        return false;
+    if (has_escapes)
+        return scan_string_is((view){key.ptr - 1, key.len + 2}, view_of(name));
+    return key.len > 0 && key.ptr[0] == name[0] && view_equal(key, view_of(name));
 }
 
 void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count)
@@ -171,8 +181,10 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
     for (size_t i = 0; i < count; i++)
         out[i] = (scan_value){SCAN_NONE, {NULL, 0}};
     while (object.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
+        bool has_escapes = memchr(key.ptr, '\\', key.len) != NULL;
+        view inside = {key.ptr + 1, key.len < 2 ? 0 : key.len - 2};
         for (size_t i = 0; i < count; i++) {
-            if (names[i] != NULL && scan_string_is(key, view_of(names[i])))
+            if (is_named(inside, names[i], has_escapes))
                 out[i] = value;
         }
     }
@@ -184,16 +196,32 @@ static void read_kind(session_entry *entry, scan_value message)
     entry->kind = session_kind_of(entry->type);
     entry->role = KINDS[entry->kind].role;
     entry->in_context = KINDS[entry->kind].in_context;
-    entry->body = entry->value;
-    if (entry->kind == SESSION_MESSAGE)
-        read_message(entry, message);
-    const char *names[] = {KINDS[entry->kind].content, KINDS[entry->kind].target,
-                           KINDS[entry->kind].label};
-    scan_value found[3];
-    session_pick(entry->body, names, found, 3);
-    entry->content = found[0];
-    entry->target = found[1];
-    entry->label = found[2];
+
+    const char *names[BODY_MEMBERS] = {
+        [BODY_CONTENT] = KINDS[entry->kind].content,
+        [BODY_TARGET] = KINDS[entry->kind].target,
+        [BODY_LABEL] = KINDS[entry->kind].label,
+        [BODY_ROLE] = "role",
+        [BODY_EXCLUDED] = "excludeFromContext",
+        [BODY_FIELDS + SESSION_FIELD_API] = "api",
+        [BODY_FIELDS + SESSION_FIELD_STOP_REASON] = "stopReason",
+        [BODY_FIELDS + SESSION_FIELD_PROVIDER] = "provider",
+        [BODY_FIELDS + SESSION_FIELD_MODEL] = "model",
+        [BODY_FIELDS + SESSION_FIELD_TOOL_NAME] = "toolName",
+        [BODY_FIELDS + SESSION_FIELD_IS_ERROR] = "isError",
+        [BODY_FIELDS + SESSION_FIELD_SUCCESS] = "success",
+    };
+    scan_value found[BODY_MEMBERS];
+    bool is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
+
+    entry->body = is_message ? message : entry->value;
+    session_pick(entry->body, names, found, BODY_MEMBERS);
+    if (is_message)
+        read_message(entry, found);
+    entry->content = found[BODY_CONTENT];
+    entry->target = found[BODY_TARGET];
+    entry->label = found[BODY_LABEL];
+    memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
     if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
         entry->target = scan_find(entry->value, "firstKeptEntryIndex");
     if (entry->kind == SESSION_BRANCH_SUMMARY)
@@ -225,6 +253,15 @@ bool session_entry_read(session_entry *out, const session_line *line, view sessi
         out->timestamp = timestamp.text;
     read_kind(out, found[4]);
     return !memory->failed;
+}
+
+bool session_line_kept(session_line *out, view text)
+{
+    *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};
+    out->whole = text;
+    out->length = text.len;
+    out->value = scan_whole(text);
+    return out->value.kind == SCAN_OBJECT;
 }
 
 bool session_header_read(session_header *out, const session_line *line, arena *memory)

@@ -54,6 +54,18 @@ typedef enum session_parent {
     SESSION_PARENT_UNUSABLE /* something that can't be an id: an extra root */
 } session_parent;
 
+/* What messages say besides, in a message or an entry of the plain dialect. */
+typedef enum session_field {
+    SESSION_FIELD_API,
+    SESSION_FIELD_STOP_REASON,
+    SESSION_FIELD_PROVIDER,
+    SESSION_FIELD_MODEL,
+    SESSION_FIELD_TOOL_NAME,
+    SESSION_FIELD_IS_ERROR,
+    SESSION_FIELD_SUCCESS
+} session_field;
+enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
+
 typedef struct session_entry {
     uint64_t line; /* its number, from 1 */
     uint64_t
@@ -74,6 +86,7 @@ typedef struct session_entry {
     scan_value content; /* of the body: content, summary or output; SCAN_NONE if absent */
     scan_value target;  /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId, toolCallId */
     scan_value label;   /* a label's label, a session_info's name */
+    scan_value fields[SESSION_FIELDS]; /* of the body */
 } session_entry;
 
 /*
@@ -83,6 +96,10 @@ typedef struct session_entry {
  */
 bool session_entry_read(session_entry *out, const session_line *line, view session_id,
                         arena *memory, const char **reason);
+
+/* The line of an entry that the database keeps: its JSON was checked when it was written. False: it
+ * is no object. */
+bool session_line_kept(session_line *out, view text);
 
 /* What a header says. Settings are version 1's. */
 typedef struct session_header {

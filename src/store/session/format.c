@@ -44,6 +44,10 @@ static void put_mended(buf *out, view inside)
         view at = {escape, rest.len - (size_t)(escape - rest.ptr)};
         uint32_t code;
 
+        if (at.len > 1 && at.ptr[1] != 'u') { /* most say no more than a quote or a line feed */
+            rest = (view){at.ptr + 2, at.len - 2};
+            continue;
+        }
         rest = at;
         code = content_next_char(&rest);
         if (code < 0xD800 || code > 0xDFFF)

@@ -197,10 +197,13 @@ static void add_tool_call(context *ctx, context_message *message, scan_value blo
 /* False: a block that can't be sent to any model. */
 static bool add_block(context *ctx, context_message *message, scan_value block)
 {
-    scan_value type = scan_find(block, "type"), text;
+    static const char *const NAMES[] = {"type", "text"};
+    scan_value found[2], type, text;
 
+    session_pick(block, NAMES, found, 2);
+    type = found[0];
+    text = found[1];
     if (session_says(type, "text")) {
-        text = scan_find(block, "text");
         if (text.kind != SCAN_STRING)
             return false;
         context_add_value(ctx, message, text);

@@ -132,31 +132,28 @@ static void forget_signatures(context_message *message)
 
 static void add_assistant(context *ctx, const session_entry *entry)
 {
-    static const char *const NAMES[] = {"api", "stopReason"};
     context_message *message = add(ctx, entry, CONTEXT_ASSISTANT);
-    scan_value found[2];
+    scan_value stop = entry->fields[SESSION_FIELD_STOP_REASON];
 
     if (message == NULL)
         return;
-    session_pick(entry->body, NAMES, found, 2);
-    message->has_failed = session_says(found[1], "error") || session_says(found[1], "aborted");
+    message->has_failed = session_says(stop, "error") || session_says(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (!session_says(found[0], "anthropic-messages"))
+    if (!session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
         forget_signatures(message);
 }
 
 static void add_result(context *ctx, const session_entry *entry)
 {
-    static const char *const NAMES[] = {"toolName", "isError", "success"};
     context_message *message = add(ctx, entry, CONTEXT_RESULT);
-    scan_value found[3];
+    const scan_value *fields = entry->fields;
 
     if (message == NULL)
         return;
-    session_pick(entry->body, NAMES, found, 3);
-    context_set_call(ctx, message, entry->target, found[0]);
-    message->is_error =
-        entry->kind == SESSION_MESSAGE ? found[1].kind == SCAN_TRUE : found[2].kind == SCAN_FALSE;
+    context_set_call(ctx, message, entry->target, fields[SESSION_FIELD_TOOL_NAME]);
+    message->is_error = entry->kind == SESSION_MESSAGE
+                            ? fields[SESSION_FIELD_IS_ERROR].kind == SCAN_TRUE
+                            : fields[SESSION_FIELD_SUCCESS].kind == SCAN_FALSE;
     if (entry->kind == SESSION_MESSAGE)
         context_add_content(ctx, message, entry->content);
     else
