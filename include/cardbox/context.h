@@ -1,11 +1,12 @@
 /*
- * context.h: what a model gets: the messages of the way to an entry of a session, with what was
- * done to make them fit for it, and digests by which two contexts are compared.
+ * context.h: what a model gets: the messages of the way to an entry of a session, or of the cards
+ * of a box, with what was done to make them fit for it, and digests by which two contexts are
+ * compared.
  */
 #ifndef CARDBOX_CONTEXT_H
 #define CARDBOX_CONTEXT_H
 
-#include <cardbox/client.h>
+#include <cardbox/box.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +74,30 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     const char *leaf_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
+ * Builds the context of a box: the messages that its cards are. A card's role is its metadata's; a
+ * call is a card of content ToolCallContent or with tool_calls, a result one of ToolResultContent
+ * or with the role "tool" and a tool_call_id. Cards of the types sys.tools and meta.parent_pointer
+ * are said to nobody. Calls and results are paired as in cardbox_build_context. One statement, and
+ * the messages that cardboxd gives of the box.
+ *
+ * @param out      receives the context
+ * @param db       any handle
+ * @param tenant   the tenant
+ * @param box_id   the box
+ * @param part     which of its cards, as of when; NULL: all of them now
+ * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
+ * @param err      may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a moment that its log does not cover);
+ *         CARDBOX_TOO_LARGE (over 10,000 cards, or a context of over 256 MiB); CARDBOX_INVALID; and
+ *         the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
+    cardbox_context **out, cardbox *db, const char *tenant, const char *box_id,
+    const cardbox_read_options *part, const cardbox_context_options *options, cardbox_error *err);
+
+/**
  * The messages.
  *
  * @param context  a context
@@ -128,8 +153,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
 CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
 
 /**
- * What was done to make it: a JSON object of leaf_id, format, provider, model, thinking_level,
- * messages_before, messages_after and repairs, each with what it is and the entry that it is about.
+ * What was done to make it: a JSON object of format, messages_before, messages_after and repairs,
+ * each with what it is and the entry or card that it is about; of a session's with leaf_id,
+ * provider, model and thinking_level, of a box's with box_id, version, length, cards (how many were
+ * asked for) and missing_card_ids before.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

@@ -13,9 +13,6 @@
 /* Ids that box:get gives at once: it is not sent in pieces. */
 enum { BOX_IDS_MOST = 100000 };
 
-/* Bytes that a context is made of: the server builds it while others wait. */
-enum { CONTEXT_INPUT_MOST = 32 * 1024 * 1024 };
-
 typedef struct box_wish {
     box_read reads[2];
     size_t count;
@@ -162,35 +159,17 @@ BUS_READS(box_context)
     return in.status;
 }
 
-static size_t take_cards(const bus_call *call, const box_view *box, context_format format,
-                         context_card *cards)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < box->card_count && !call->memory->failed; i++) {
-        int row = box->cards[i].row;
-        card_row card;
-        if (rows_null(box->rows, row, BOX_COL_CARD))
-            continue;
-        card_row_read(&card, box->rows, row, BOX_COL_CARD);
-        if (!box_context_card(&cards[count++], &card, call->tenant, format, call->memory))
-            call->memory->failed = true;
-    }
-    return count;
-}
-
 static void add_context(const bus_call *call, const box_view *box, buf *out)
 {
     const box_wish *wish = call->plan;
-    context_card *cards = arena_zeros(call->memory, box->card_count + 1, sizeof(*cards));
     context_output written = {0};
     context ctx;
-    size_t count = cards == NULL ? 0 : take_cards(call, box, wish->format, cards);
-    if (call->memory->failed || !context_of_cards(&ctx, cards, count, wish->repair, call->memory)) {
+    if (!box_context_of(&ctx, box, call->tenant, wish->format, wish->repair, call->memory)) {
         out->failure = BUF_NOMEM;
         return;
     }
     buf_text(out, "{\"missing\":");
-    buf_int(out, (int64_t)(box->card_count - count));
+    buf_int(out, (int64_t)box_context_missing(box));
     if (context_write(&written, &ctx, wish->format))
         context_json(out, &ctx, &written, wish->format, wish->repair);
     else
@@ -203,10 +182,11 @@ BUS_RENDERS(box_context)
 {
     const box_wish *wish = call->plan;
     box_view box;
-    if (rows_bytes(rows) > CONTEXT_INPUT_MOST)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "the context would be made of over %d bytes; give limit for the last ones",
-                         CONTEXT_INPUT_MOST);
+    if (rows_bytes(rows) > CONTEXT_INPUT_MAX)
+        return error_set(
+            err, CARDBOX_TOO_LARGE,
+            "the context would be made of over %zu bytes; give limit for the last ones",
+            CONTEXT_INPUT_MAX);
     cardbox_status status = open_box(call, rows, &box, err);
     if (status != CARDBOX_OK)
         return status;

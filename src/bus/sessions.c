@@ -8,9 +8,6 @@
 #include "store/session/context_json.h"
 #include "store/sessions.h"
 
-/* Bytes that a context is made of: the server builds it while others wait. */
-enum { CONTEXT_INPUT_MOST = 32 * 1024 * 1024 };
-
 /* --- list --- */
 
 typedef struct session_wish {
@@ -106,10 +103,16 @@ BUS_READS(bus_session_context)
     return in.status;
 }
 
+static session_context_read context_read(const bus_call *call, const session_wish *wish)
+{
+    return (session_context_read){call->tenant, wish->session, wish->entry, CONTEXT_INPUT_MAX};
+}
+
 BUS_BUILDS(bus_session_context)
 {
     const session_wish *wish = call->plan;
-    session_context_params(p, call->tenant, wish->session, wish->entry);
+    session_context_read read = context_read(call, wish);
+    session_context_params(p, &read);
 }
 
 static void add_context(const session_wish *wish, const session_lines_read *lines, context *ctx,
@@ -136,13 +139,8 @@ BUS_RENDERS(bus_session_context)
     const session_wish *wish = call->plan;
     session_lines_read lines;
     context ctx;
-    if (rows_bytes(rows) > CONTEXT_INPUT_MOST)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "the context would be made of over %d bytes; ask for an entry nearer to "
-                         "the root, or behind a compaction",
-                         CONTEXT_INPUT_MOST);
-    cardbox_status status =
-        session_context_take(&lines, rows, wish->session, wish->entry, call->memory, err);
+    session_context_read read = context_read(call, wish);
+    cardbox_status status = session_context_take(&lines, rows, &read, call->memory, err);
     if (status != CARDBOX_OK)
         return status;
     if (!context_of_path(&ctx, lines.has_header ? &lines.header : NULL, lines.path, lines.count,

@@ -28,62 +28,18 @@ typedef struct box_context {
     bool cut; /* only the last cards were asked for */
 } box_context;
 
-/* The cards in the box's order; those that can't be read are left out, and their ids listed. */
-static bool take_cards(request *r, const box_view *box, const box_context *wanted,
-                       context_card *cards, size_t *count)
-{
-    buf *out = request_body(r);
-    const char *between = "";
-    idset seen;
-    idset_init(&seen, &r->memory);
-    buf_text(out, ",\"missing_card_ids\":[");
-    for (size_t i = 0; i < box->card_count; i++) {
-        int row = box->cards[i].row;
-        card_row card;
-        view id = rows_text(box->rows, row, BOX_COL_WANTED_ID);
-        if (!rows_null(box->rows, row, BOX_COL_CARD)) {
-            card_row_read(&card, box->rows, row, BOX_COL_CARD);
-            if (!box_context_card(&cards[(*count)++], &card, request_tenant(r), wanted->wish.format,
-                                  &r->memory))
-                return false;
-        } else if (idset_add(&seen, id, NULL) == IDSET_NEW) {
-            buf_text(out, between);
-            buf_json_string(out, id);
-            between = ",";
-        }
-    }
-    buf_char(out, ']');
-    return !r->memory.failed;
-}
-
-static void add_head(buf *out, const box_view *box, const uuid16 *id)
-{
-    char text[UUID_TEXT_SIZE];
-    uuid16_format(text, id);
-    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
-    buf_int(out, box->head.version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, box->head.length);
-    buf_text(out, ",\"cards\":");
-    buf_int(out, box->head.before - box->head.first);
-}
-
 static void answer_context(request *r, const box_view *box, const box_context *wanted)
 {
     const box_read *read = r->ticket.keys;
-    context_card *cards = handler_take(r, box->card_count, sizeof(*cards));
+    const context_wish *wish = &wanted->wish;
     context_output out = {0};
     context ctx;
-    size_t count = 0;
-    if (cards == NULL)
-        return;
-    add_head(request_body(r), box, &read->box_id);
-    if (!take_cards(r, box, wanted, cards, &count) ||
-        !context_of_cards(&ctx, cards, count, wanted->wish.repair, &r->memory)) {
+    if (!box_context_head(request_body(r), box, &read->box_id, &r->memory) ||
+        !box_context_of(&ctx, box, request_tenant(r), wish->format, wish->repair, &r->memory)) {
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
         return;
     }
-    if (context_view_add(r, &out, &ctx, &wanted->wish)) {
+    if (context_view_add(r, &out, &ctx, wish)) {
         buf_char(request_body(r), '}');
         request_tag(r, 0);
         fault_or_answer(r);
@@ -95,8 +51,11 @@ static void render(request *r, const join_rows *found)
 {
     const box_context *wanted = r->plan;
     box_view box;
-    if (!context_check_input(r, handler_bytes(found, r->ticket.count), TOO_LONG) ||
-        !box_query_open(r, found, &box))
+    if (handler_bytes(found, r->ticket.count) > context_input_max(r)) {
+        context_answer_large(r, TOO_LONG);
+        return;
+    }
+    if (!box_query_open(r, found, &box))
         return;
     if (wanted->cut || box.head.length <= BOX_CONTEXT_CARDS_MAX)
         answer_context(r, &box, wanted);

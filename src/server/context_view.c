@@ -17,15 +17,16 @@ context_wish context_wish_of(const field_value *format, const field_value *repai
                           !repair->given || repair->number == REPAIR_ON};
 }
 
-bool context_check_input(request *r, size_t bytes, const char *hint)
+size_t context_input_max(const request *r)
 {
     size_t most = (size_t)r->shared->set->response_max;
-    most = most < CONTEXT_INPUT_MAX ? most : CONTEXT_INPUT_MAX;
-    if (bytes <= most)
-        return true;
+    return most < CONTEXT_INPUT_MAX ? most : CONTEXT_INPUT_MAX;
+}
+
+void context_answer_large(request *r, const char *hint)
+{
     fault_answer(r, FAULT_TOO_LARGE, hint, "the context would be made of more than %zu bytes",
-                 most);
-    return false;
+                 context_input_max(r));
 }
 
 void context_view_failed(request *r, const context_output *out)

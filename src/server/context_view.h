@@ -8,13 +8,6 @@
 #include "server/handlers.h"
 #include "store/session/context.h"
 
-/*
- * Bytes of what a context is made of. It is built in the loop, where others wait meanwhile, and
- * this takes about a tenth of a second; Anthropic's API takes requests of 32 MB, and no model reads
- * as much text.
- */
-#define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
-
 extern const char *const CONTEXT_FORMATS[], *const CONTEXT_REPAIRS[];
 
 #define CONTEXT_FORMAT_FIELD                                                                       \
@@ -33,8 +26,10 @@ typedef struct context_wish {
 
 context_wish context_wish_of(const field_value *format, const field_value *repair);
 
-/* Whether so many bytes of rows may be made into a context; answered if not, with what to do. */
-bool context_check_input(request *r, size_t bytes, const char *hint);
+/* Bytes that a context is made of, at most; and the answer where there are more, with what to do.
+ */
+size_t context_input_max(const request *r);
+void context_answer_large(request *r, const char *hint);
 
 /* Answers that a context could not be written. */
 void context_view_failed(request *r, const context_output *out);

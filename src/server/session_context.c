@@ -15,21 +15,20 @@ static const field QUERY[CONTEXT_FIELDS] = {
 };
 
 typedef struct context_plan {
-    view tenant, session;
-    view leaf;    /* empty: the head */
-    view compare; /* ptr NULL: nothing to compare with */
-    view asked;   /* the one of the two whose rows come */
+    session_context_read read; /* of the one of the two whose rows come */
+    view leaf;                 /* empty: the head */
+    view compare;              /* ptr NULL: nothing to compare with */
     context_wish wish;
     context_digest *digests; /* of the other one */
     size_t count;
 } context_plan;
 
-static const char TOO_LONG[] = "ask for an entry nearer to the root, or behind a compaction";
+static const char TOO_LONG[] = "ask for an entry nearer to the root";
 
 static void build(params *p, const void *keys)
 {
     const context_plan *plan = keys;
-    session_context_params(p, plan->tenant, plan->session, plan->asked);
+    session_context_params(p, &plan->read);
 }
 
 /* The context of the entry that was asked for. False: answered. */
@@ -38,10 +37,11 @@ static bool read_context(request *r, const join_rows *found, session_lines_read 
 {
     const context_plan *plan = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (!context_check_input(r, rows_bytes(found->rows), TOO_LONG))
+    cardbox_status status = session_context_take(lines, found->rows, &plan->read, &r->memory, &err);
+    if (status == CARDBOX_TOO_LARGE) {
+        context_answer_large(r, TOO_LONG);
         return false;
-    cardbox_status status =
-        session_context_take(lines, found->rows, plan->session, plan->asked, &r->memory, &err);
+    }
     if (!session_check_status(r, status, &err))
         return false;
     const session_header *header = lines->has_header ? &lines->header : NULL;
@@ -61,7 +61,7 @@ static void add_head(buf *out, const context_plan *plan, const session_lines_rea
                      const context *ctx)
 {
     buf_text(out, "{\"session_id\":");
-    buf_json_string(out, plan->session);
+    buf_json_string(out, plan->read.session);
     buf_text(out, ",\"leaf\":");
     if (lines->entry_id.ptr == NULL)
         buf_text(out, "null");
@@ -112,7 +112,7 @@ static void render(request *r, const join_rows *found)
 
 static void ask(request *r, context_plan *plan, view entry, join_render then)
 {
-    plan->asked = entry;
+    plan->read.entry = entry;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_context, build, plan, then);
 }
 
@@ -141,9 +141,10 @@ void handle_session_context(request *r)
 {
     field_value *query = handler_read_query(r, QUERY, CONTEXT_FIELDS, false);
     context_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
-    if (plan == NULL || !session_of_path(r, &plan->session))
+    if (plan == NULL || !session_of_path(r, &plan->read.session))
         return;
-    plan->tenant = request_tenant(r);
+    plan->read.tenant = request_tenant(r);
+    plan->read.bytes_max = (int64_t)context_input_max(r);
     plan->leaf = query[C_LEAF].given ? query[C_LEAF].text : VIEW("");
     plan->compare = query[C_COMPARE].text;
     plan->wish = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]);

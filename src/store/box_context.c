@@ -1,10 +1,11 @@
 /*
- * box_context.c: a row of a card as the plain data that the pure core of contexts takes.
+ * box_context.c: the rows of a box's cards as the plain data that the pure core of contexts takes.
  */
 #include "store/box_context.h"
 
 #include "base/isotime.h"
 #include "store/card_json.h"
+#include "store/ids.h"
 
 /* The row's own time as a JSON string. */
 static view time_of(const card_row *row, arena *memory)
@@ -32,7 +33,8 @@ static view object_of(const card_row *row, view project_id, arena *memory)
     return text;
 }
 
-bool box_context_card(context_card *out, const card_row *row, view project_id,
+/* The card itself is made only for the format of entries. */
+static bool read_card(context_card *out, const card_row *row, view project_id,
                       context_format format, arena *memory)
 {
     *out = (context_card){.card_id = row->card_id,
@@ -44,4 +46,70 @@ bool box_context_card(context_card *out, const card_row *row, view project_id,
     if (format == CONTEXT_ENTRIES)
         out->text = object_of(row, project_id, memory);
     return out->created_at.ptr != NULL && (format != CONTEXT_ENTRIES || out->text.ptr != NULL);
+}
+
+static bool is_missing(const box_view *box, size_t at)
+{
+    return rows_null(box->rows, box->cards[at].row, BOX_COL_CARD);
+}
+
+bool box_context_of(context *out, const box_view *box, view project_id, context_format format,
+                    bool repair, arena *memory)
+{
+    context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
+    size_t count = 0;
+
+    for (size_t i = 0; cards != NULL && i < box->card_count; i++) {
+        card_row row;
+        if (is_missing(box, i))
+            continue;
+        card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
+        if (!read_card(&cards[count++], &row, project_id, format, memory))
+            return false;
+    }
+    return cards != NULL && context_of_cards(out, cards, count, repair, memory);
+}
+
+size_t box_context_missing(const box_view *box)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < box->card_count; i++)
+        count += is_missing(box, i) ? 1 : 0;
+    return count;
+}
+
+static bool add_missing(buf *out, const box_view *box, arena *memory)
+{
+    const char **ids = arena_zeros(memory, box->card_count + 1, sizeof(*ids));
+    size_t count = 0;
+
+    for (size_t i = 0; ids != NULL && i < box->card_count; i++)
+        if (is_missing(box, i))
+            ids[count++] = rows_text(box->rows, box->cards[i].row, BOX_COL_WANTED_ID).ptr;
+    const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
+    for (size_t i = 0, given = 0; first != NULL && i < count; i++) {
+        if (first[i] != i)
+            continue;
+        buf_text(out, given++ > 0 ? "," : "");
+        buf_json_string(out, view_of(ids[i]));
+    }
+    return first != NULL;
+}
+
+bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *memory)
+{
+    char text[UUID_TEXT_SIZE];
+
+    uuid16_format(text, id);
+    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
+    buf_int(out, box->head.version);
+    buf_text(out, ",\"length\":");
+    buf_int(out, box->head.length);
+    buf_text(out, ",\"cards\":");
+    buf_int(out, box->head.before - box->head.first);
+    buf_text(out, ",\"missing_card_ids\":[");
+    bool fine = add_missing(out, box, memory);
+    buf_char(out, ']');
+    return fine;
 }

@@ -5,6 +5,7 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
+#include "store/box_reads.h"
 #include "store/box_result.h"
 #include "store/call.h"
 #include "store/card_result.h"
@@ -19,8 +20,8 @@ typedef struct request {
     size_t read_count;
 } request;
 
-static cardbox_status read_options(box_read *out, const cardbox_read_options *options,
-                                   cardbox_error *err)
+cardbox_status box_read_options(box_read *out, const cardbox_read_options *options,
+                                cardbox_error *err)
 {
     const cardbox_read_options all = {0};
     options = options == NULL ? &all : options;
@@ -220,7 +221,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (count > CARDBOX_IDS_PER_READ_MAX || (box_ids == NULL && count > 0))
         return error_set(err, CARDBOX_TOO_LARGE, "box_ids must be up to %d ids",
                          CARDBOX_IDS_PER_READ_MAX);
-    status = read_options(&how, options, err);
+    status = box_read_options(&how, options, err);
     if (status == CARDBOX_OK)
         status = plan_request(&r, tenant, box_ids, count, &how, err);
     if (status == CARDBOX_OK)
@@ -327,6 +328,22 @@ static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head
     return cards_finish(out, cards, err);
 }
 
+cardbox_status box_read_cards(store_rows **rows, box_read *read, cardbox *db, const char *tenant,
+                              const char *box_id, const cardbox_read_options *options,
+                              cardbox_error *err)
+{
+    read->want = BOX_WANT_CARDS;
+    read->tenant = view_of(tenant);
+    if (box_id == NULL || !uuid16_parse(&read->box_id, view_of(box_id)))
+        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+    cardbox_status status = run_reads(rows, db, read, 1, err);
+    if (status != CARDBOX_OK || find_head(*rows) >= 0)
+        return status;
+    rows_free(*rows);
+    *rows = NULL;
+    return no_box(tenant, box_id, options, db, err);
+}
+
 cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant,
                                      const char *box_id, const cardbox_read_options *options,
                                      cardbox_error *err)
@@ -335,20 +352,10 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
     store_rows *rows = NULL;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
-        status = read_options(&read, options, err);
+        status = box_read_options(&read, options, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    read.want = BOX_WANT_CARDS;
-    read.tenant = view_of(tenant);
-    if (box_id == NULL || !uuid16_parse(&read.box_id, view_of(box_id)))
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
-    status = run_reads(&rows, db, &read, 1, err);
-    if (status != CARDBOX_OK)
-        return status;
-    int head_row = find_head(rows);
-    if (head_row >= 0)
-        return take_cards(out, rows, head_row, err);
-    rows_free(rows);
-    return no_box(tenant, box_id, options, db, err);
+    status = box_read_cards(&rows, &read, db, tenant, box_id, options, err);
+    return status == CARDBOX_OK ? take_cards(out, rows, find_head(rows), err) : status;
 }

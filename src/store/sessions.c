@@ -214,12 +214,11 @@ static cardbox_status no_entry(view entry, cardbox_error *err)
                      entry.ptr);
 }
 
-static cardbox_status too_long(view entry, cardbox_error *err)
+static cardbox_status too_long(view entry, int64_t most, const char *hint, cardbox_error *err)
 {
     return error_set(err, CARDBOX_TOO_LARGE,
-                     "the lines on the way to entry %.*s have more than %lld bytes, ask for a part "
-                     "of them",
-                     (int)entry.len, entry.ptr, (long long)SESSION_PATH_BYTES_MAX);
+                     "the lines on the way to entry %.*s have more than %lld bytes, ask for %s",
+                     (int)entry.len, entry.ptr, (long long)most, hint);
 }
 
 /* The row of seq -1, or -1. */
@@ -280,7 +279,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     if (!order_rows(out->rows, out->count, rows, goal, NODE_DEPTH, read->from))
         return broken(err);
     if (read->with_text && out->count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
-        return too_long(out->entry_id, err);
+        return too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
     return CARDBOX_OK;
 }
 
@@ -288,11 +287,11 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
 
 enum { LINE_SEQ, LINE_ENTRY, LINE_DEPTH, LINE_KIND, LINE_TEXT };
 
-void session_context_params(params *p, view tenant, view session, view entry)
+void session_context_params(params *p, const session_context_read *read)
 {
-    put_session(p, tenant, session);
-    params_text(p, entry);
-    params_int8(p, SESSION_PATH_BYTES_MAX);
+    put_session(p, read->tenant, read->session);
+    params_text(p, read->entry);
+    params_int8(p, read->bytes_max);
 }
 
 static bool read_line(session_line *out, view text)
@@ -318,7 +317,7 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
 }
 
 static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int goal,
-                                view session, arena *memory, cardbox_error *err)
+                                const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
     int *order = arena_zeros(memory, count, sizeof(*order));
@@ -331,16 +330,18 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
     if (!order_rows(order, count, rows, goal, LINE_DEPTH, 0))
         return broken(err);
     if (count > 0 && rows_null(rows, order[0], LINE_TEXT))
-        return too_long(out->entry_id, err);
+        return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
         out->path[out->count] = &entries[out->count];
-        status = read_entry(&entries[out->count], rows, order[out->count], session, memory, err);
+        status =
+            read_entry(&entries[out->count], rows, order[out->count], read->session, memory, err);
     }
     return status;
 }
 
-cardbox_status session_context_take(session_lines_read *out, const store_rows *rows, view session,
-                                    view entry, arena *memory, cardbox_error *err)
+cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
+                                    const session_context_read *read, arena *memory,
+                                    cardbox_error *err)
 {
     int goal = 0;
     session_line line;
@@ -351,14 +352,14 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
     if (goal == rows_count(rows))
         return no_session(err);
     out->entry_id = rows_text(rows, goal, LINE_ENTRY);
-    if (out->entry_id.ptr == NULL && entry.len > 0)
-        return no_entry(entry, err);
+    if (out->entry_id.ptr == NULL && read->entry.len > 0)
+        return no_entry(read->entry, err);
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
             return error_nomem(err);
     }
-    return read_path(out, rows, goal, session, memory, err);
+    return read_path(out, rows, goal, read, memory, err);
 }
 
 /* --- where two entries part --- */

@@ -138,8 +138,13 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
 
 /* --- the same for a context: STATEMENT_session_context --- */
 
-/* `entry` empty: the head. */
-void session_context_params(params *p, view tenant, view session, view entry);
+typedef struct session_context_read {
+    view tenant, session;
+    view entry;        /* empty: the head */
+    int64_t bytes_max; /* of lines: with more none is read */
+} session_context_read;
+
+void session_context_params(params *p, const session_context_read *read);
 
 typedef struct session_lines_read {
     view entry_id; /* the path's end; {NULL, 0}: an empty session */
@@ -149,10 +154,12 @@ typedef struct session_lines_read {
     size_t count;
 } session_lines_read;
 
-/* Reads the lines again: what context_of_path takes. Statuses as of session_path_take. The views
- * point into the rows and into `memory`. */
-cardbox_status session_context_take(session_lines_read *out, const store_rows *rows, view session,
-                                    view entry, arena *memory, cardbox_error *err);
+/* Reads the lines again: what context_of_path takes. Statuses as of session_path_take, but that
+ * read->bytes_max decides what is CARDBOX_TOO_LARGE. The views point into the rows and into
+ * `memory`. */
+cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
+                                    const session_context_read *read, arena *memory,
+                                    cardbox_error *err);
 
 /* --- where two entries part: STATEMENT_session_diff --- */
 

@@ -197,6 +197,20 @@ def test_long_line():
     assert report["entries"] == 6 and take("long") == data
 
 
+def test_context_of_long_lines():
+    """Of a way whose lines are over 32 MiB no context is made; at an entry further up it is."""
+    long = [message("a", None), *(message(name, before, "user", content="x" * (12 << 20))
+                                  for before, name in zip("abc", "bcd"))]
+    bring("heavy", lines(HEADER, *long))
+    refused = server().get(url("heavy", "context")).json()["detail"]
+    assert refused["error_code"] == "too_large" and "nearer to the root" in refused["hint"], refused
+    assert "33554432 bytes" in refused["error_message"], refused
+    up = server().get(url("heavy", "context") + "?leaf=c")
+    assert up.status == 200 and len(up.json()["messages"]) == 3, up
+    refused = server().get(url("heavy", "context") + "?leaf=a&compare=d")
+    assert refused.status == 413, refused
+
+
 def test_report_names_lines():
     report = bring("reports", BROKEN["not objects"] + lines(message("x", "nowhere")))
     kinds = {issue["line"]: issue["kind"] for issue in report["issues"]}

@@ -338,6 +338,16 @@ static cardbox_status build_context(cardbox_error *err)
     return status;
 }
 
+static cardbox_status build_box_context(cardbox_error *err)
+{
+    cardbox_context *context = NULL;
+    cardbox_read_options part = {.tail = 4};
+    cardbox_status status =
+        cardbox_build_box_context(&context, db, "nomem", box_id, &part, NULL, err);
+    cardbox_context_free(context);
+    return status;
+}
+
 static const struct {
     const char *name;
     cardbox_status (*call)(cardbox_error *err);
@@ -365,6 +375,7 @@ static const struct {
     {"read session", read_session},
     {"write session", write_session},
     {"build context", build_context},
+    {"build box context", build_box_context},
 };
 
 static void every_allocation_fails_once(void **state)

@@ -12,6 +12,13 @@
 #define CONTEXT_BYTES_MAX ((size_t)256 * 1024 * 1024)
 
 /*
+ * Bytes of what a server makes a context of. It does so in its loop, where others wait meanwhile,
+ * and this takes about a tenth of a second; Anthropic's API takes requests of 32 MB, and no model
+ * reads as much text.
+ */
+#define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
+
+/*
  * The context at the end of a path. `path` leads from a root to the entry whose context it is; for
  * version 1's firstKeptEntryIndex each entry's `index` must be set. `header` may be NULL. With
  * `repair` calls and results are paired (rule 4); without, messages come as they are. The views
