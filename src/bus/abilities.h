@@ -10,7 +10,7 @@
 #define BUS_READS(name)  cardbox_status name##_read(bus_call *call, cardbox_error *err)
 #define BUS_BUILDS(name) void name##_build(params *p, const bus_call *call)
 #define BUS_RENDERS(name)                                                                          \
-    cardbox_status name##_render(const bus_call *call, const store_rows *rows, buf *out,           \
+    cardbox_status name##_render(bus_call *call, const store_rows *rows, buf *out,                 \
                                  cardbox_error *err)
 
 /* --- introspect.c --- */
@@ -123,5 +123,40 @@ BUS_RENDERS(bus_session_get);
 BUS_READS(bus_session_context);
 BUS_BUILDS(bus_session_context);
 BUS_RENDERS(bus_session_context);
+
+/* --- sessions_tree.c --- */
+
+BUS_READS(bus_session_entry);
+BUS_BUILDS(bus_session_entry);
+BUS_RENDERS(bus_session_entry);
+BUS_BUILDS(bus_session_pages);
+BUS_RENDERS(bus_session_pages);
+BUS_READS(bus_session_tree);
+BUS_READS(bus_session_children);
+BUS_READS(bus_session_leaves);
+BUS_READS(bus_session_branch_points);
+BUS_READS(bus_session_labels);
+BUS_READS(bus_session_path);
+BUS_BUILDS(bus_session_path);
+BUS_RENDERS(bus_session_path);
+BUS_READS(bus_session_diff);
+BUS_BUILDS(bus_session_diff);
+BUS_RENDERS(bus_session_diff);
+
+/* --- sessions_change.c --- */
+
+BUS_READS(bus_session_create);
+BUS_BUILDS(bus_session_create);
+BUS_RENDERS(bus_session_create);
+BUS_READS(bus_session_append);
+BUS_BUILDS(bus_session_append);
+BUS_RENDERS(bus_session_append);
+void bus_session_append_drop(void *plan);
+BUS_READS(bus_session_head);
+BUS_BUILDS(bus_session_head);
+BUS_RENDERS(bus_session_head);
+BUS_READS(bus_session_fork);
+BUS_BUILDS(bus_session_fork);
+BUS_RENDERS(bus_session_fork);
 
 #endif

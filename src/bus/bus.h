@@ -30,15 +30,28 @@ enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
 
+typedef struct bus_call bus_call;
+
+/* One statement of a call. */
+typedef struct bus_step {
+    statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
+    bool writes;
+    void (*build)(params *p, const bus_call *call);
+    /* Appends the output, or says what is in the way, or asks for another step with bus_next. */
+    cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
+} bus_step;
+
 /* One invocation, from its input to its output. */
-typedef struct bus_call {
+struct bus_call {
     const bus_ability *ability;
     view tenant;
     scan_value input; /* as the schema says */
     arena *memory;    /* of the call */
     void *plan;       /* what was read of the input */
     bool again;       /* doing it twice does the same as doing it once */
-} bus_call;
+    bus_step step;    /* the next one, at first the ability's own */
+    bool more;        /* it is to be run: the last one only prepared it */
+};
 
 /* Description and schemas, of src/bus/abilities/NAME.json. */
 typedef struct bus_text {
@@ -50,14 +63,12 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
-    statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
+    statement_id statement; /* the first step's, and so are build and render: as in bus_step */
     /* Reads the input into the plan. CARDBOX_INVALID is for what a schema can't say. NULL: there is
      * nothing to read. */
     cardbox_status (*read)(bus_call *call, cardbox_error *err);
     void (*build)(params *p, const bus_call *call);
-    /* Appends the output, or says what is in the way. */
-    cardbox_status (*render)(const bus_call *call, const store_rows *rows, buf *out,
-                             cardbox_error *err);
+    cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
     void (*drop)(void *plan); /* frees what the arena does not hold; NULL: nothing */
 };
 
@@ -90,5 +101,12 @@ scan_value bus_description(const bus_ability *ability);
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, view input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
+
+/* Renders the rows of call->step. With call->more the output is not there yet: the next is to be
+ * run. */
+cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
+
+/* For abilities: asks for another step. */
+cardbox_status bus_next(bus_call *call, const bus_step *step);
 
 #endif

@@ -12,10 +12,12 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
                          arena *memory, cardbox_error *err)
 {
     scan_error fault;
-    *call = (bus_call){.ability = ability,
-                       .tenant = tenant,
-                       .memory = memory,
-                       .again = (ability->traits & BUS_AGAIN) != 0};
+    *call = (bus_call){
+        .ability = ability,
+        .tenant = tenant,
+        .memory = memory,
+        .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
+        .again = (ability->traits & BUS_AGAIN) != 0};
     if (input.len == 0)
         input = VIEW("{}");
     if (!scan_check(input, BUS_DEPTH_MAX, &call->input, NULL, &fault))
@@ -31,6 +33,20 @@ void bus_end(bus_call *call)
     if (call->ability != NULL && call->ability->drop != NULL && call->plan != NULL)
         call->ability->drop(call->plan);
     call->plan = NULL;
+}
+
+cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err)
+{
+    call->more = false;
+    cardbox_status status = call->step.render(call, rows, out, err);
+    return status == CARDBOX_OK && call->memory->failed ? error_nomem(err) : status;
+}
+
+cardbox_status bus_next(bus_call *call, const bus_step *step)
+{
+    call->step = *step;
+    call->more = true;
+    return CARDBOX_OK;
 }
 
 /* --- members of the input --- */
@@ -177,9 +193,7 @@ int64_t input_before(input_reader *in)
     int64_t before = 0;
     if (text.ptr == NULL)
         return INT64_MAX;
-    for (size_t i = 0; i < text.len && i < 18 && before >= 0; i++)
-        before = text.ptr[i] >= '0' && text.ptr[i] <= '9' ? before * 10 + (text.ptr[i] - '0') : -1;
-    if (in->status == CARDBOX_OK && (before <= 0 || text.len > 18))
+    if (in->status == CARDBOX_OK && !list_number_read(&before, text))
         in->status = error_cursor(in->err, text.ptr);
     return before;
 }

@@ -16,18 +16,28 @@ static cardbox_status check_name(const char *what, const char *text, cardbox_err
 
 static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, cardbox_error *err)
 {
-    const bus_ability *ability = call->ability;
+    const bus_step *step = &call->step;
     params p;
-    if (ability->statement == BUS_NO_STATEMENT)
+    if (step->statement == BUS_NO_STATEMENT)
         return CARDBOX_OK;
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     params_init(&p, REQUEST_MAX);
-    ability->build(&p, call);
-    bool again = call->again || ability->scope == BUS_READ;
+    step->build(&p, call);
+    bool again = call->again || !step->writes;
     cardbox_status status =
-        client_run(db, ability->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
+        client_run(db, step->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
     params_free(&p);
+    return status;
+}
+
+static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = run(call, db, &rows, err);
+    if (status == CARDBOX_OK)
+        status = bus_render(call, rows, out, err);
+    rows_free(rows);
     return status;
 }
 
@@ -42,18 +52,16 @@ static void wake(const bus_call *call, cardbox *db)
 
 static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
 {
-    store_rows *rows = NULL;
     buf text = BUF_INIT(OUTPUT_MAX);
-    cardbox_status status = run(call, db, &rows, err);
-    if (status == CARDBOX_OK)
-        status = call->ability->render(call, rows, &text, err);
+    cardbox_status status = run_step(call, db, &text, err);
+    while (status == CARDBOX_OK && call->more)
+        status = run_step(call, db, &text, err);
     if (status == CARDBOX_OK && !buf_ok(&text))
         status = error_buf(err, &text, "the output");
     if (status == CARDBOX_OK && (*out = buf_take(&text, NULL)) == NULL)
         status = error_nomem(err);
     if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
         wake(call, db);
-    rows_free(rows);
     buf_free(&text);
     return status;
 }

@@ -1,12 +1,12 @@
 /*
  * sessions.c: session:*, what agents and services ask of sessions most: which there are, what one
- * has, and the messages that a model gets at an entry of it. All else is done over HTTP or the SDK.
+ * has, and the messages that a model gets at an entry of it.
  */
 #include "bus/abilities.h"
 #include "bus/input.h"
 #include "store/errors.h"
 #include "store/session/context_json.h"
-#include "store/sessions.h"
+#include "store/session_pages.h"
 
 /* --- list --- */
 
@@ -37,22 +37,8 @@ BUS_BUILDS(bus_session_list)
 BUS_RENDERS(bus_session_list)
 {
     const session_wish *wish = call->plan;
-    const char *next = NULL;
     (void)err;
-    buf_text(out, "{\"sessions\":[");
-    for (int row = 0; row < rows_count(rows) && row < wish->limit; row++) {
-        session_row session;
-        session_row_read(&session, rows, row);
-        buf_text(out, row == 0 ? "" : ",");
-        session_row_json(out, &session, call->tenant);
-        if (row + 1 == wish->limit && rows_count(rows) > wish->limit)
-            next = list_cursor_text(call->memory, session.created_micros, session.session_id);
-    }
-    buf_text(out, "],\"next_cursor\":");
-    if (next == NULL)
-        buf_text(out, "null}");
-    else
-        buf_printf(out, "\"%s\"}", next);
+    session_list_json(out, rows, wish->limit, call->tenant, call->memory);
     return CARDBOX_OK;
 }
 

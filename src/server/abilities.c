@@ -59,16 +59,20 @@ static void drop(void *plan)
 static void build(params *p, const void *keys)
 {
     const bus_call *call = keys;
-    call->ability->build(p, call);
+    call->step.build(p, call);
 }
+
+static void run_step(request *r);
 
 static void answer_call(request *r, const store_rows *rows)
 {
-    const bus_call *call = r->plan;
+    bus_call *call = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_status status = call->ability->render(call, rows, request_body(r), &err);
-    if (status == CARDBOX_OK && call->memory->failed)
-        status = CARDBOX_NOMEM;
+    cardbox_status status = bus_render(call, rows, request_body(r), &err);
+    if (status == CARDBOX_OK && call->more) {
+        run_step(r);
+        return;
+    }
     if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
         waker_note(r->shared->waker, call->tenant);
     if (status == CARDBOX_OK)
@@ -83,6 +87,16 @@ static void render(request *r, const join_rows *found)
 {
     if (page_check_budget(r, found->rows))
         answer_call(r, found->rows);
+}
+
+static void run_step(request *r)
+{
+    const bus_call *call = r->plan;
+    if (call->step.statement == BUS_NO_STATEMENT)
+        answer_call(r, NULL);
+    else
+        handler_run(r, call->step.writes ? JOIN_WRITE_ALONE : JOIN_READ_ALONE, call->step.statement,
+                    build, call, render);
 }
 
 static bool check_names(request *r)
@@ -125,9 +139,5 @@ void handle_invoke(request *r)
     if (call == NULL || !begin(r, call, ability))
         return;
     r->ticket.replayable = call->again;
-    if (ability->statement == BUS_NO_STATEMENT)
-        answer_call(r, NULL);
-    else
-        handler_run(r, ability->scope == BUS_READ ? JOIN_READ_ALONE : JOIN_WRITE_ALONE,
-                    ability->statement, build, call, render);
+    run_step(r);
 }

@@ -3,9 +3,6 @@
  */
 #include "server/page.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "store/list_json.h"
 
 int64_t page_limit(const field_value *limit)
@@ -13,8 +10,12 @@ int64_t page_limit(const field_value *limit)
     return limit->given ? limit->number : LIMIT_DEFAULT;
 }
 
-static void bad_cursor(request *r)
+void page_bad_cursor(request *r)
 {
+    if (r->memory.failed) {
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        return;
+    }
     fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\",\"cursor\"],"
                                "\"msg\":\"Input should be the next_cursor of a page\"}"));
 }
@@ -24,10 +25,7 @@ bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
 {
     if (!cursor->given || read(out, cursor->text, &r->memory))
         return true;
-    if (r->memory.failed)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
-    else
-        bad_cursor(r);
+    page_bad_cursor(r);
     return false;
 }
 
@@ -36,24 +34,11 @@ enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
 static const field PAGE[PAGE_FIELDS] = {
     [P_LIMIT] = PAGE_LIMIT_FIELD, [P_CURSOR] = PAGE_CURSOR_FIELD};
 
-static bool read_number(view text, int64_t *out)
-{
-    *out = 0;
-    if (text.len == 0 || text.len > 18)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        *out = *out * 10 + (text.ptr[i] - '0');
-    }
-    return *out > 0;
-}
-
 bool page_number(request *r, int64_t *out, const field_value *cursor)
 {
-    if (!cursor->given || read_number(cursor->text, out))
+    if (!cursor->given || list_number_read(out, cursor->text))
         return true;
-    bad_cursor(r);
+    page_bad_cursor(r);
     return false;
 }
 
@@ -88,25 +73,12 @@ bool page_check_budget(request *r, const store_rows *rows)
     return false;
 }
 
-void page_end(request *r, const char *next)
+void page_answer(request *r)
 {
-    buf *out = request_body(r);
-    buf_text(out, "],\"next_cursor\":");
-    if (next == NULL)
-        buf_text(out, "null}");
-    else
-        buf_printf(out, "\"%s\"}", next);
     if (r->memory.failed)
         fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
     else
         fault_or_answer(r);
-}
-
-void page_end_numbered(request *r, int64_t next)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRId64, next);
-    page_end(r, next == 0 ? NULL : text);
 }
 
 void page_render_boxes(request *r, const join_rows *found, int time_column)
@@ -115,5 +87,5 @@ void page_render_boxes(request *r, const join_rows *found, int time_column)
     if (!page_check_budget(r, found->rows))
         return;
     list_json_boxes(request_body(r), found->rows, list->limit, time_column, &r->memory);
-    fault_or_answer(r);
+    page_answer(r);
 }

@@ -27,6 +27,9 @@ bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
 /* Reads a cursor that is a number above 0; one that is not given leaves it. False: answered. */
 bool page_number(request *r, int64_t *out, const field_value *cursor);
 
+/* Answers that the cursor is none, or that there was no memory to read it. */
+void page_bad_cursor(request *r);
+
 /* A query of limit and cursor, in the request's arena, with the tenant filled in. NULL: answered.
  */
 history *page_history(request *r);
@@ -35,12 +38,8 @@ box_list *page_of_boxes(request *r);
 /* Whether all rows fit the response budget; answered if not. */
 bool page_check_budget(request *r, const store_rows *rows);
 
-/* Ends the list that was begun and the object around it, and answers. `next` NULL: the last page.
- */
-void page_end(request *r, const char *next);
-
-/* The same where the cursor is a number; 0: the last page. */
-void page_end_numbered(request *r, int64_t next);
+/* Answers with the page in the body, unless memory ran out for its cursor. */
+void page_answer(request *r);
 
 /* Answers a page of boxes that the request's ticket asked for as box_list. The cursor is made of
  * the id and the time in `time_column`, by which the list goes. */

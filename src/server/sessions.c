@@ -5,7 +5,7 @@
 #include "server/sessions.h"
 #include "base/clock.h"
 #include "cardbox/limits.h"
-#include "store/session_write.h"
+#include "store/session_pages.h"
 
 bool session_of_path(request *r, view *out)
 {
@@ -89,21 +89,10 @@ static void build_list(params *p, const void *keys)
 static void render_list(request *r, const join_rows *found)
 {
     const session_list *list = r->ticket.keys;
-    const store_rows *rows = found->rows;
-    const char *next = NULL;
-    buf *out = request_body(r);
-    if (!page_check_budget(r, rows))
+    if (!page_check_budget(r, found->rows))
         return;
-    buf_text(out, "{\"sessions\":[");
-    for (int row = 0; row < rows_count(rows) && row < list->limit; row++) {
-        session_row session;
-        session_row_read(&session, rows, row);
-        buf_text(out, row == 0 ? "" : ",");
-        session_row_json(out, &session, list->tenant);
-        if (row + 1 == list->limit && rows_count(rows) > list->limit)
-            next = list_cursor_text(&r->memory, session.created_micros, session.session_id);
-    }
-    page_end(r, next);
+    session_list_json(request_body(r), found->rows, list->limit, list->tenant, &r->memory);
+    page_answer(r);
 }
 
 void handle_list_sessions(request *r)

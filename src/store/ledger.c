@@ -16,7 +16,7 @@
 /* As many bytes of a text as a message shows. */
 static int shown(view text)
 {
-    return text.len > 60 ? 60 : (int)text.len;
+    return (int)view_cut(text, 60);
 }
 
 static cardbox_status check_ms(const char *what, int64_t ms, cardbox_error *err)

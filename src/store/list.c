@@ -21,6 +21,19 @@ const char *list_cursor_text(arena *memory, int64_t micros, view id)
     return cursor;
 }
 
+bool list_number_read(int64_t *out, view text)
+{
+    *out = 0;
+    if (text.len == 0 || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        *out = *out * 10 + (text.ptr[i] - '0');
+    }
+    return *out > 0;
+}
+
 static int hex_digit(char c)
 {
     static const char DIGITS[] = "0123456789abcdef";

@@ -94,7 +94,10 @@ const char *list_cursor_text(arena *memory, int64_t micros, view id);
  * out of memory, which the arena remembers. */
 bool list_cursor_read(list_cursor *out, view text, arena *memory);
 
-/* The same for a list of boxes. */
+/* Reads a cursor that is a number above 0. */
+bool list_number_read(int64_t *out, view text);
+
+/* The same as list_cursor_read for a list of boxes. */
 bool list_cursor_read_box(list_cursor *out, view text, arena *memory);
 
 #endif

@@ -2,6 +2,7 @@
 """The bus over HTTP: every ability on good, missing, wrong and extra input, held to the schemas that
 it promises; errors, scopes, tenants, and that nothing a client sends is a 500."""
 
+import concurrent.futures
 import json
 import os
 import random
@@ -91,13 +92,23 @@ def a_call(task=None, **members):
     return call_
 
 
-def a_session():
+def an_entry(identifier, parent, **members):
+    return {"id": identifier, "parentId": parent, "timestamp": "2025-01-02T03:04:05Z", "type": "user",
+            "content": "hello", **members}
+
+
+def a_session(*entries):
     name = str(uuid.uuid4())
-    answer = server().request("POST", f"/projects/acme/sessions/{name}/import",
-                              b'{"id":"e1","type":"user","content":"hello"}\n',
-                              {"Content-Type": "application/x-ndjson"})
-    assert answer.status == 200, answer
+    ask("session:create", {"session_id": name, "dialect": "plain"})
+    ask("session:append", {"session_id": name, "entries": list(entries) or [an_entry("e1", None)]})
     return name
+
+
+def a_tree():
+    """a - b - c, and d behind b; c has a label."""
+    return a_session(an_entry("a", None), an_entry("b", "a", type="assistant"), an_entry("c", "b"),
+                     an_entry("d", "b"), {"type": "label", "id": "l", "parentId": "c", "targetId": "c",
+                                          "timestamp": "2025-01-02T03:04:05Z", "label": "here"})
 
 
 # A good input for each, made when it is needed.
@@ -134,6 +145,20 @@ GOOD = {
     "session:get": lambda: {"session_id": a_session()},
     "session:context": lambda: {"session_id": a_session(), "entry_id": "e1", "format": "anthropic",
                                 "repair": "on"},
+    "session:entry": lambda: {"session_id": a_session(), "entry_id": "e1"},
+    "session:tree": lambda: {"session_id": a_tree(), "limit": 2, "lines": 1000},
+    "session:children": lambda: {"session_id": a_tree(), "entry_id": "b", "limit": 1, "lines": 0},
+    "session:leaves": lambda: {"session_id": a_tree(), "limit": 1, "lines": 9},
+    "session:branch_points": lambda: {"session_id": a_tree(), "limit": 1, "lines": 1048576},
+    "session:labels": lambda: {"session_id": a_tree(), "limit": 1, "lines": 5},
+    "session:path": lambda: {"session_id": a_tree(), "entry_id": "d", "limit": 1, "lines": 5},
+    "session:diff": lambda: {"session_id": a_tree(), "a": "c", "b": "d", "limit": 1, "lines": 500},
+    "session:create": lambda: {"session_id": str(uuid.uuid4()), "dialect": "pi", "cwd": "/", "strict": True},
+    "session:append": lambda: {"session_id": a_session(), "entries": [an_entry("e2", "e1")],
+                               "expected_version": 2, "idempotency_key": "k"},
+    "session:head": lambda: {"session_id": a_tree(), "entry_id": "b", "expected_head": "l",
+                             "expected_version": 2},
+    "session:fork": lambda: {"session_id": a_tree(), "entry_id": "b", "new_session_id": str(uuid.uuid4())},
     "ldg:task:save": lambda: {"task": a_task(parentTaskId=a_task()["id"], completionStatus="failed: x")},
     "ldg:task:get": lambda: {"taskId": a_task()["id"]},
     "ldg:task:query": lambda: {"parentTaskId": a_task(parentTaskId=a_task()["id"])["parentTaskId"],
@@ -291,6 +316,122 @@ def test_same_as_the_endpoints():
     assert context["messages"] == get(f"boxes/{box}/context?format=anthropic")["messages"]
     batch = ask("card:batch", {"card_ids": [card, "x", card]})
     assert batch == server().post("/projects/acme/cards/batch", {"card_ids": [card, "x", card]}).json()
+
+
+def test_sessions_same_as_the_endpoints():
+    session = a_tree()
+    def get(path):
+        return server().get(f"/projects/acme/sessions/{session}/{path}").json()
+    def on_bus(name, **members):
+        return ask(f"session:{name}", {"session_id": session, **members})
+    for lines in ({}, {"lines": 1000}, {"lines": 90}):
+        query = "?lines=" + str(lines["lines"]) if lines else ""
+        for name in ("tree", "leaves", "branch_points", "labels"):
+            shown = on_bus(name, **lines)
+            assert shown["entries"] and shown == get(name.replace("_", "-") + query), name
+        assert on_bus("children", entry_id="b", **lines) == get("entries/b/children" + query)
+        assert on_bus("path", entry_id="d", **lines) == get("entries/d/path" + query)
+        assert on_bus("diff", a="l", b="d", **lines) == get("diff?a=l&b=d&" + query[1:])
+    assert on_bus("entry", entry_id="c") == get("entries/c")
+    assert on_bus("path")["entry_id"] == "l", "the head"
+    assert sorted(ids(on_bus("leaves"), "entries")) == ["d", "l"]
+    assert ids(on_bus("labels"), "entries") == ["c"]
+    diff = on_bus("diff", a="l", b="d")
+    assert diff["common"]["entry_id"] == "b" and ids(diff, "a") == ["c", "l"] and ids(diff, "b") == ["d"]
+    assert on_bus("children", entry_id="d") == {"entries": [], "next_cursor": None}
+
+
+def ids(answer, member):
+    return [entry["entry_id"] for entry in answer[member]]
+
+
+def test_pages_of_sessions():
+    session = a_tree()
+    for name, member in (("tree", "entries"), ("leaves", "entries"), ("path", "path")):
+        whole = ask(f"session:{name}", {"session_id": session})
+        seen, cursor = [], {}
+        while cursor != {"cursor": None}:
+            page = ask(f"session:{name}", {"session_id": session, "limit": 1, **cursor})
+            assert len(page[member]) == 1
+            seen += page[member]
+            cursor = {"cursor": page["next_cursor"]}
+        assert seen == whole[member] and whole["next_cursor"] is None, name
+        refused(f"session:{name}", {"session_id": session, "cursor": "x"}, 422, "invalid_input", "cursor")
+    refused("session:labels", {"session_id": session, "cursor": "x"}, 422, "invalid_input", "cursor")
+
+
+def test_sessions_that_are_not_there():
+    session = a_session()
+    for name, more in (("get", {}), ("entry", {"entry_id": "e1"}), ("tree", {}), ("leaves", {}),
+                       ("children", {"entry_id": "e1"}), ("branch_points", {}), ("labels", {}),
+                       ("path", {}), ("diff", {"a": "e1", "b": "e1"}), ("fork", {}),
+                       ("head", {"entry_id": "e1"}), ("append", {"entries": [{"type": "user"}]}),
+                       ("append", {"entries": [an_entry("x", None)]}), ("context", {})):
+        value = {"session_id": session, **more}
+        refused(f"session:{name}", value, 404, "error", "session not found", tenant="other")
+    for name, more in (("entry", {}), ("children", {}), ("path", {}), ("head", {}), ("fork", {})):
+        refused(f"session:{name}", {"session_id": session, "entry_id": "no", **more}, 404, "error", "entry")
+    refused("session:diff", {"session_id": session, "a": "e1", "b": "no"}, 404, "error", "no")
+
+
+def test_sessions_change():
+    name = str(uuid.uuid4())
+    made = ask("session:create", {"session_id": name, "cwd": "/tmp"})
+    assert made == {"session_id": name, "outcome": "created", "version": 1}
+    assert ask("session:create", {"session_id": name})["outcome"] == "exists"
+    refused("session:create", {"session_id": name, "strict": True}, 409, "error", "exists")
+    header = ask("session:get", {"session_id": name})["header"]
+    assert header["cwd"] == "/tmp" and header["type"] == "session"
+    for wrong in ({"header": {}, "cwd": ""}, {"dialect": "plain", "cwd": ""}, {"header": {"type": "x"}}):
+        refused("session:create", {"session_id": "n", **wrong}, 422, "invalid_input", "header")
+    assert ask("session:path", {"session_id": name}) == \
+        {"entry_id": None, "length": 0, "path": [], "next_cursor": None}
+    written = ask("session:append", {"session_id": name, "entries": [
+        {"type": "user", "content": "one"}, {"type": "assistant", "content": "two", "id": "x"}]})
+    assert ids(written, "entries")[1] == "x" and written["version"] == 2
+    ask("session:append", {"session_id": name, "entries": [{"type": "user", "content": "three"}]})
+    path = ask("session:path", {"session_id": name, "lines": 1000})["path"]
+    assert [e["entry"]["content"] for e in path] == ["one", "two", "three"], path
+    moved = ask("session:head", {"session_id": name, "entry_id": "x", "expected_version": 3})
+    assert moved == {"session_id": name, "head_entry_id": "x", "version": 4}
+    refused("session:head", {"session_id": name, "entry_id": "x", "expected_head": "y"}, 409, "error", "head")
+    fork = ask("session:fork", {"session_id": name})
+    assert fork["forked_from"] == name and fork["entries"] == 2
+    assert ids(ask("session:tree", {"session_id": fork["session_id"]}), "entries") == \
+        [e["entry_id"] for e in path[:2]]
+
+
+def test_appends_that_are_refused():
+    session = a_session()
+    def no(entries, status, words, **more):
+        code = "invalid_input" if status == 422 else "error"
+        return refused("session:append", {"session_id": session, "entries": entries, **more}, status, code,
+                       words)
+    for entry in ({}, {"type": ""}, {"type": "session"}, {"type": 1}):
+        no([an_entry("x", None), entry], 422, "/entries/1: an entry needs a type")
+    no([{"type": "user", "id": 7}], 422, "/entries/0: ")
+    no([an_entry("y", "y")], 422, "own parent")
+    no([an_entry("y", "nothing")], 404, "neither in the session")
+    assert no([an_entry("e1", None, content="x")], 409, "other content")["current_version"] == 2
+    no([{"type": "user"}], 409, "version", expected_version=1)
+    no([{"type": "user"}], 422, "timestamp", idempotency_key="k")
+    value = {"session_id": session, "entries": [an_entry("e2", "e1")], "idempotency_key": "k",
+             "expected_version": 2}
+    first = ask("session:append", value)
+    assert first["entries"] == [{"entry_id": "e2", "outcome": "appended", "seq": 1}]
+    assert ask("session:append", value)["version"] == first["version"]
+    assert ids(ask("session:tree", {"session_id": session}), "entries") == ["e1", "e2"]
+
+
+def test_many_append_behind_the_head():
+    """Each finds the head where the one before left it: a single branch, and no entry is lost."""
+    session = a_session()
+    def append(i):
+        return ask("session:append", {"session_id": session, "entries": [{"type": "user", "id": f"n{i}"}]})
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(append, range(20)))
+    assert ask("session:path", {"session_id": session})["length"] == 21
+    assert ask("session:branch_points", {"session_id": session})["entries"] == []
 
 
 def test_pages():
