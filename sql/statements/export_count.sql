@@ -3,3 +3,6 @@
 SELECT (SELECT count(*) FROM cardbox.cards c WHERE c.tenant_id = $1::text)
      + (SELECT count(*) FROM cardbox.card_boxes b
          WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL)
+     + (SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = $1::text)
+     + (SELECT count(*) FROM cardbox.messages m WHERE m.tenant_id = $1::text)
+     + (SELECT count(*) FROM cardbox.calls l WHERE l.tenant_id = $1::text)

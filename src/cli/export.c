@@ -19,37 +19,35 @@ typedef struct export_run_state {
 static bool take_piece(void *arg, view piece, const export_counts *counts)
 {
     export_run_state *state = arg;
-    uint64_t done = counts->of[TRANSFER_CARD] + counts->of[TRANSFER_BOX];
 
     state->counts = *counts;
     state->progress.total = counts->total;
-    term_progress_show(&state->progress, done, done);
+    term_progress_show(&state->progress, counts->lines, counts->lines);
     return target_write(&state->target, piece);
 }
 
 /* What was written, on stderr where stdout has the lines. */
 static void say_counts(const export_run_state *state, const char *project)
 {
-    unsigned long long cards = state->counts.of[TRANSFER_CARD];
-    unsigned long long boxes = state->counts.of[TRANSFER_BOX];
+    static const char *const NAMES[TRANSFER_OTHER][2] = {
+        [TRANSFER_CARD] = {"card", "cards"},
+        [TRANSFER_BOX] = {"box", "boxes"},
+        [TRANSFER_TASK] = {"task", "tasks"},
+        [TRANSFER_MESSAGE] = {"message", "messages"},
+        [TRANSFER_CALL] = {"call", "calls"}};
+    buf text = BUF_INIT(1024);
 
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
+        unsigned long long count = state->counts.of[kind];
+        if (kind <= TRANSFER_BOX || count > 0)
+            buf_printf(&text, "%s%llu %s", text.len == 0 ? "" : ", ", count,
+                       NAMES[kind][count != 1]);
+    }
     if (state->target.name != NULL)
-        printf("%llu card%s and %llu box%s of project %s in %s\n", cards, cards == 1 ? "" : "s",
-               boxes, boxes == 1 ? "" : "es", project, state->target.name);
-    if (cards + boxes == 0)
-        cli_note("no cards and no boxes in project %s", project);
-}
-
-/* Their lines are in it, as cards; what makes a tree of them is not. */
-static void warn_of_sessions(cardbox *db, const char *project)
-{
-    cardbox_sessions *sessions = NULL;
-
-    if (cardbox_list_sessions(&sessions, db, project, NULL, 1, NULL) == CARDBOX_OK &&
-        cardbox_sessions_count(sessions) > 0)
-        cli_warning("the project's sessions are not in it, only their cards: write each with "
-                    "`cardbox session export`");
-    cardbox_sessions_free(sessions);
+        printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
+    if (state->counts.lines == 0)
+        cli_note("nothing is in project %s", project);
+    buf_free(&text);
 }
 
 static cli_exit run(const void *given, char **arguments, int count)
@@ -69,10 +67,8 @@ static cli_exit run(const void *given, char **arguments, int count)
             cli_failed(&err);
     }
     whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole) {
+    if (whole)
         say_counts(&state, options->common.project);
-        warn_of_sessions(db, options->common.project);
-    }
     cardbox_close(db);
     return whole ? CLI_DONE : CLI_FAILED;
 }
@@ -88,9 +84,10 @@ static const export_options defaults = {0};
 const cli_command cli_export = {
     .name = "export",
     .arguments = "[FILE]",
-    .summary = "write all cards and boxes of a project as NDJSON",
+    .summary = "write a whole project as NDJSON",
     .description =
-        "One line a card or box, as of one moment. FILE gets its name when it is whole; "
+        "One line a card, box, task, message or call, as of one moment. FILE gets its name when it "
+        "is whole; "
         "-, the\ndefault, is the standard output. `cardbox import` reads it back.\n"
         "An export has each box's present list, and neither its versions and log nor the "
         "append\nkeys, nor the sessions, which `cardbox session export` writes: for a backup, use "

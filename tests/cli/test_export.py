@@ -132,7 +132,7 @@ def test_file_appears_when_it_is_whole():
     folder = temp_dir()
     path = os.path.join(folder, "out.ndjson")
     done = cardbox("export", "--dsn", dsn, "--project", "p", path)
-    assert done.stdout == f"19 cards and 3 boxes of project p in {path}\n" and done.stderr == ""
+    assert done.stdout == f"19 cards, 3 boxes of project p in {path}\n" and done.stderr == ""
     assert os.listdir(folder) == ["out.ndjson"]
     with open(path, "rb") as file:
         assert file.read() == export(dsn)
@@ -158,7 +158,7 @@ def test_empty_project_and_bad_name():
     dsn = database()
     assert export(dsn) == b""
     done = cardbox("export", "--dsn", dsn, "--project", "p")
-    assert done.stderr == "no cards and no boxes in project p\n"
+    assert done.stderr == "nothing is in project p\n"
     done = cardbox("export", "--dsn", dsn, "--project", "a\nb", check=False)
     assert done.returncode == 1 and "the project must be 1 to 255 bytes" in done.stderr
 

@@ -12,9 +12,8 @@
 /* Bytes of one line: a card's content, metadata and tool calls may each be as large as they may. */
 #define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
 
-/* What a line is about. Lines of the ledger go by the columns of the original, and are not
- * exported: their order matters, tasks before messages before calls, and a parent before its
- * subtasks. */
+/* What a line is about, in the order in which an export has them: what a line names comes before
+ * it. Lines of the ledger go by the columns of the original. */
 typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
@@ -79,7 +78,8 @@ void import_free(store_import *in);
 
 typedef struct export_counts {
     uint64_t of[TRANSFER_OTHER];
-    uint64_t total; /* lines that the whole export has */
+    uint64_t lines; /* of all kinds */
+    uint64_t total; /* that the whole export has */
 } export_counts;
 
 /* Takes what comes next of the text: a line, or a part of one that is long, and the numbers of
@@ -87,7 +87,7 @@ typedef struct export_counts {
  * the export. */
 typedef bool (*export_piece)(void *arg, view piece, const export_counts *counts);
 
-/* Gives all cards and boxes of a tenant, as of one moment. CARDBOX_OK also if `take` ended it. */
+/* Gives all that a tenant has, as of one moment. CARDBOX_OK also if `take` ended it. */
 cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
                           cardbox_error *err);
 

@@ -1,0 +1,201 @@
+/*
+ * export_boxes.c: the boxes of an export: each with its present list, whose ids come in pages of
+ * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
+ */
+#include <stdlib.h>
+#include "store/read.h"
+#include "store/transfer/export_parts.h"
+
+/* Ids of each box on a page of boxes, and of the one box on each further page. */
+#define IDS_FIRST 512
+#define IDS_PAGE  8192
+
+/* Bytes of a line that are handed over although it is not complete. */
+#define PIECE_BYTES ((size_t)64 << 10)
+
+/* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
+ * runs of ids by their position. */
+typedef struct box_part {
+    int64_t ord, pos;
+    int kind, row;
+} box_part;
+
+static int compare_parts(const void *left, const void *right)
+{
+    const box_part *a = left, *b = right;
+    if (a->ord != b->ord)
+        return a->ord < b->ord ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->pos < b->pos ? -1 : a->pos > b->pos;
+}
+
+/* The rows of a page of boxes in that order. NULL: no memory. */
+static box_part *sort_parts(const store_rows *rows, size_t *count)
+{
+    *count = (size_t)rows_count(rows);
+    box_part *parts = calloc(*count > 0 ? *count : 1, sizeof(*parts));
+    if (parts == NULL)
+        return NULL;
+    for (size_t i = 0; i < *count; i++) {
+        int row = (int)i;
+        parts[i] = (box_part){.ord = rows_int8(rows, row, BOX_COL_ORD),
+                              .pos = rows_int8(rows, row, BOX_COL_POS),
+                              .kind = rows_int4(rows, row, BOX_COL_KIND),
+                              .row = row};
+    }
+    qsort(parts, *count, sizeof(*parts), compare_parts);
+    return parts;
+}
+
+/* Reads boxes, their ids from position `skip` on, at most `most` of each. */
+static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
+                                 int64_t most, store_rows **rows)
+{
+    params p;
+    box_read *reads = calloc(count, sizeof(*reads));
+    if (reads == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; i < count; i++) {
+        reads[i] = (box_read)BOX_READ_INIT;
+        reads[i].tenant = x->tenant;
+        reads[i].box_id = ids[i];
+        reads[i].skip = skip;
+        reads[i].most = most;
+    }
+    params_init(&p, EXPORT_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
+    boxes_read_params(&p, reads, count);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
+    params_free(&p);
+    free(reads);
+    return status;
+}
+
+/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. */
+static void add_run(buf *out, view ids, int64_t pos, const box_head *head)
+{
+    scan_value id;
+    for (scan_walk walk = scan_enter(scan_whole(ids));
+         pos < head->before && scan_element(&walk, &id); pos++) {
+        if (pos < head->first)
+            continue;
+        buf_text(out, pos > 0 ? "," : "");
+        buf_view(out, id.text);
+    }
+}
+
+/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. */
+static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
+                       const box_head *head)
+{
+    size_t i = 1;
+    for (; i < count && parts[i].ord == parts[0].ord; i++)
+        add_run(&x->line, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head);
+    return i;
+}
+
+/* The ids of a long box that were not on the page of boxes. */
+static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length)
+{
+    cardbox_status status = CARDBOX_OK;
+    while (status == CARDBOX_OK && from < length && !x->stopped) {
+        store_rows *rows = NULL;
+        box_part *parts = NULL;
+        box_head head;
+        size_t count;
+        if (x->line.len >= PIECE_BYTES)
+            status = export_hand_over(x);
+        if (status == CARDBOX_OK)
+            status = read_boxes(x, id, 1, from, IDS_PAGE, &rows);
+        if (status == CARDBOX_OK)
+            parts = sort_parts(rows, &count);
+        if (status == CARDBOX_OK && (parts == NULL || count == 0))
+            status = error_nomem(x->err);
+        if (status == CARDBOX_OK) {
+            box_head_read(&head, rows, parts[0].row);
+            add_runs(x, rows, parts, count, &head);
+            from = head.before;
+        }
+        free(parts);
+        rows_free(rows);
+    }
+    return status;
+}
+
+/* Writes the box whose head is parts[0]; gives how many parts are its. */
+static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
+                                 size_t count, const uuid16 *id, size_t *used)
+{
+    buf *out = &x->line;
+    box_head head;
+    char text[UUID_TEXT_SIZE];
+    box_head_read(&head, rows, parts[0].row);
+    uuid16_format(text, id);
+    buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
+    *used = add_runs(x, rows, parts, count, &head);
+    cardbox_status status = add_rest(x, id, head.before, head.length);
+    if (status != CARDBOX_OK || x->stopped)
+        return status;
+    buf_char(out, ']');
+    export_jsonb(out, "parent_ids", head.parent_ids);
+    export_time(out, "updated_at", true, head.updated_micros);
+    if (head.created_micros != head.updated_micros)
+        export_time(out, "created_at", true, head.created_micros);
+    return export_line(x, TRANSFER_BOX);
+}
+
+static cardbox_status export_parts(exporter *x, const store_rows *rows, const uuid16 *ids)
+{
+    size_t count, used = 0;
+    box_part *parts = sort_parts(rows, &count);
+    cardbox_status status = CARDBOX_OK;
+    if (parts == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count && !x->stopped; i += used)
+        status = export_box(x, rows, parts + i, count - i, &ids[parts[i].ord - 1], &used);
+    free(parts);
+    return status;
+}
+
+/* The ids of the next page of boxes, after *after unless that is NULL. */
+static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EXPORT_ROWS_MAX],
+                                 int *count)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params_text(&p, x->tenant);
+    if (after == NULL)
+        params_null(&p);
+    else
+        params_uuid(&p, after);
+    params_int8(&p, x->page);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &rows, x->err);
+    params_free(&p);
+    *count = rows_count(rows);
+    for (int i = 0; i < *count; i++)
+        ids[i] = rows_uuid(rows, i, 0);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status export_boxes(exporter *x)
+{
+    uuid16 ids[EXPORT_ROWS_MAX];
+    const uuid16 *after = NULL;
+    cardbox_status status = CARDBOX_OK;
+    for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
+        store_rows *rows = NULL;
+        status = next_boxes(x, after, ids, &count);
+        if (status == CARDBOX_OK && count > 0) {
+            after = &ids[count - 1];
+            status = read_boxes(x, ids, (size_t)count, 0, IDS_FIRST, &rows);
+        }
+        if (rows != NULL) {
+            status = export_parts(x, rows, ids);
+            export_adapt_page(x, rows);
+        }
+        rows_free(rows);
+    }
+    return status;
+}

@@ -1,0 +1,64 @@
+/*
+ * export_parts.h: what the parts of an export share: how pages of rows are read inside its
+ * snapshot, and how a line is made and handed over. For the export's own files only.
+ */
+#ifndef STORE_TRANSFER_EXPORT_PARTS_H
+#define STORE_TRANSFER_EXPORT_PARTS_H
+
+#include "store/client.h"
+#include "store/errors.h"
+#include "store/transfer/transfer.h"
+
+/* Rows of a page at most. */
+#define EXPORT_ROWS_MAX 1000
+
+typedef struct exporter {
+    cardbox *tx;
+    view tenant;
+    export_piece take;
+    void *arg;
+    cardbox_error *err;
+    export_counts counts;
+    int64_t page; /* rows of the next page */
+    buf line;
+    bool stopped; /* the taker wants no more */
+} exporter;
+
+/* Rows of one kind. The statement takes the tenant, the keys of the last row of the page before
+ * (NULLs: the first page) and how many rows, and gives them in the order of the keys. */
+enum { EXPORT_KEYS = 3 };
+typedef struct export_source {
+    statement_id statement;
+    struct {
+        params_type type; /* PARAMS_TEXT, PARAMS_INT4 or PARAMS_INT8 */
+        int column;
+    } keys[EXPORT_KEYS];
+    int key_count;
+    cardbox_status (*give)(exporter *x, const store_rows *rows, int row);
+} export_source;
+
+/* Gives all rows of a source. */
+cardbox_status export_rows(exporter *x, const export_source *source);
+
+/* Makes pages larger or smaller, by what the last one had. */
+void export_adapt_page(exporter *x, const store_rows *rows);
+
+/* The parts in the order in which they come. */
+cardbox_status export_boxes(exporter *x);
+cardbox_status export_ledger(exporter *x);
+
+/* --- members of the line under way, each with the comma before it --- */
+
+void export_text(buf *out, const char *name, view text);   /* ptr NULL: null */
+void export_token(buf *out, const char *name, view token); /* JSON as it is; ptr NULL: null */
+void export_jsonb(buf *out, const char *name, view json);  /* without white space */
+void export_int(buf *out, const char *name, int64_t value);
+void export_time(buf *out, const char *name, bool has, int64_t micros);
+
+/* Ends the line, counts it and hands it over. */
+cardbox_status export_line(exporter *x, transfer_kind kind);
+
+/* Hands over what there is. CARDBOX_OK also when the taker stops; see x->stopped. */
+cardbox_status export_hand_over(exporter *x);
+
+#endif
