@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/opts.h"
 #include "cardbox.h"
+#include "store/dev_dsn.h"
 
 /* What the process ends with; the numbers are promised to scripts. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
@@ -21,15 +22,11 @@ typedef struct cli_common {
     long limit;          /* rows; 0: the command's default */
 } cli_common;
 
-/* Where `cardbox dev` keeps its data unless told otherwise. While it runs it leaves its connection
- * string there for the other commands. */
-#define CLI_DEV_FOLDER "var"
-
 #define CLI_DSN(type)                                                                              \
     {                                                                                              \
         "dsn", OPT_TEXT, offsetof(type, common.dsn), "CARDBOX_DSN", "DSN",                         \
             "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "    \
-            "./" CLI_DEV_FOLDER,                                                                   \
+            "./" DEV_FOLDER,                                                                       \
             0, 0                                                                                   \
     }
 #define CLI_PROJECT(type)                                                                          \
@@ -115,8 +112,7 @@ bool cli_is_dsn(const cli_common *common);
 
 /* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
  * dev` that runs in ./var. `storage` keeps it. False: one was there, and does not run. */
-#define CLI_DSN_SIZE 8300 /* two bytes for each of the longest path, and the rest */
-bool cli_dsn(const char **out, const cli_common *common, char storage[CLI_DSN_SIZE],
+bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
              cardbox_error *err);
 
 /* Opens the database; prints why not. */

@@ -2,10 +2,6 @@
  * database.c: where a command's database is: where it was told, or in the folder of a `cardbox
  * dev`; and what to do when it can't be reached. Knows no command.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "cli/cli.h"
 #include "store/pg/connect.h"
 #include "store/errors.h"
@@ -19,10 +15,9 @@ static bool is_of_dev;
 const char *cli_hint(const cardbox_error *err)
 {
     if (err->status == CARDBOX_UNAVAILABLE && is_of_dev)
-        return "; the database of ./" CLI_DEV_FOLDER
-               " is not running: start it with `cardbox dev` (make run)";
+        return "; " DEV_STOPPED_HINT;
     if (err->status == CARDBOX_UNAVAILABLE)
-        return "; is PostgreSQL running there? give --dsn DSN or set CARDBOX_DSN";
+        return "; " DEV_ELSEWHERE_HINT;
     if (err->status == CARDBOX_FORBIDDEN)
         return cli_is_of_project()
                    ? "; `cardbox doctor` with the same --dsn says which projects this role may see"
@@ -30,52 +25,22 @@ const char *cli_hint(const cardbox_error *err)
     return "";
 }
 
-/* Whether the environment says where PostgreSQL is. */
-static bool has_pg_variables(void)
-{
-    static const char *const names[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",
-                                        "PGPORT"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (getenv(names[i]) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* Reads what a running `cardbox dev` has left, and not what somebody else has laid there. */
-static const char *read_dev_dsn(FILE *file, char storage[CLI_DSN_SIZE])
-{
-    struct stat about;
-
-    if (fstat(fileno(file), &about) != 0 || about.st_uid != geteuid() ||
-        fgets(storage, CLI_DSN_SIZE, file) == NULL)
-        *storage = '\0';
-    storage[strcspn(storage, "\n")] = '\0';
-    is_of_dev = *storage != '\0';
-    return storage;
-}
-
-bool cli_dsn(const char **out, const cli_common *common, char storage[CLI_DSN_SIZE],
+bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
              cardbox_error *err)
 {
-    struct stat about;
-    FILE *file = NULL;
+    dev_found found;
 
     *out = common->dsn;
-    if ((common->dsn != NULL && *common->dsn != '\0') || has_pg_variables())
+    if (common->dsn != NULL && *common->dsn != '\0')
         return true;
-    file = fopen(CLI_DEV_FOLDER "/dsn", "re");
-    if (file != NULL) {
-        *out = read_dev_dsn(file, storage);
-        fclose(file);
-        return true;
-    }
+    found = dev_dsn_find(storage);
+    is_of_dev = found != DEV_NONE;
+    if (found == DEV_DSN)
+        *out = storage;
     /* What libpq would find by itself is another database than the one that is meant here. */
-    is_of_dev = errno == ENOENT && lstat(CLI_DEV_FOLDER "/pg", &about) == 0;
-    if (is_of_dev)
+    if (found == DEV_STOPPED)
         error_set(err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
-    return !is_of_dev;
+    return found != DEV_STOPPED;
 }
 
 bool cli_is_dsn(const cli_common *common)
@@ -92,7 +57,7 @@ bool cli_open(cardbox **db, const cli_common *common)
 {
     cardbox_options options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    char dsn[CLI_DSN_SIZE];
+    char dsn[DEV_DSN_SIZE];
 
     options.application_name = "cardbox-cli";
     options.pool_max = 1;

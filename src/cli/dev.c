@@ -186,7 +186,7 @@ static void print_hints(const dev_run *r)
     const char *program = program_name(path), *box = r->sample.first_box;
 
     putchar('\n');
-    if (strcmp(r->options->data, CLI_DEV_FOLDER) != 0)
+    if (strcmp(r->options->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
     if (r->sample.boxes > 0) {
         printf("  curl -s %s/projects/%s/boxes/%s/cards | jq '.[].content'\n", r->server.url,
@@ -334,7 +334,7 @@ static cli_exit run(const void *given, char **arguments, int count)
 
 static const opt_spec specs[] = {
     {"data", OPT_TEXT, offsetof(dev_options, data), "CARDBOX_DEV_DATA", "DIR",
-     "folder of the database (default " CLI_DEV_FOLDER ")", 0, 0},
+     "folder of the database (default " DEV_FOLDER ")", 0, 0},
     {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
      "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
     {"no-sample", OPT_FLAG, offsetof(dev_options, no_sample), NULL, NULL,
@@ -342,7 +342,7 @@ static const opt_spec specs[] = {
     CLI_OPTIONS_END,
 };
 
-static const dev_options defaults = {.data = CLI_DEV_FOLDER, .listen = "127.0.0.1:8099"};
+static const dev_options defaults = {.data = DEV_FOLDER, .listen = "127.0.0.1:8099"};
 
 const cli_command cli_dev = {
     .name = "dev",

@@ -174,7 +174,7 @@ static void examine(doctor *d, const doctor_options *options)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    char dsn[CLI_DSN_SIZE];
+    char dsn[DEV_DSN_SIZE];
     operate_facts facts;
     cardbox *db = NULL;
 

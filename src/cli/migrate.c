@@ -60,7 +60,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     const migrate_options *options = given;
     migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    char storage[CLI_DSN_SIZE];
+    char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/dev_dsn.h"
 #include "worker/crew.h"
 #include "worker/say.h"
 
@@ -29,6 +30,7 @@ typedef struct worker {
     cardbox *db;
     agent_house house;
     crew *crew;
+    char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
 } worker;
 
 /* Signals are for this thread alone: it waits for them. */
@@ -107,15 +109,23 @@ static bool read_tools(worker *w)
 static bool open_database(worker *w, cardbox_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
+    dev_found found = w->set.dsn[0] == '\0' ? dev_dsn_find(w->dev_dsn) : DEV_NONE;
+    const char *hint = found == DEV_NONE ? DEV_ELSEWHERE_HINT : DEV_STOPPED_HINT;
     long seats = w->set.concurrency < POOL_MOST ? w->set.concurrency : POOL_MOST;
     *options = (cardbox_options)CARDBOX_OPTIONS_INIT;
-    options->conninfo = w->set.dsn;
+    options->conninfo = found == DEV_DSN ? w->dev_dsn : w->set.dsn;
     options->application_name = "cardbox-worker";
     options->pool_max = (unsigned)seats + POOL_FOR_CREW;
     options->no_named_statements = w->set.no_named_statements;
+    if (found == DEV_STOPPED) {
+        fprintf(stderr, "cardbox-worker: %s\n", hint);
+        return false;
+    }
     if (cardbox_open(&w->db, options, &err) == CARDBOX_OK)
         return true;
-    fprintf(stderr, "cardbox-worker: %s\n", err.message);
+    fprintf(stderr, "cardbox-worker: %s%s%s\n", err.message,
+            err.status == CARDBOX_UNAVAILABLE ? "; " : "",
+            err.status == CARDBOX_UNAVAILABLE ? hint : "");
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
+#include "store/dev_dsn.h"
 #include "worker/net.h"
 #include "worker/say.h"
 
@@ -21,7 +22,9 @@ enum { HOUR_MS = 60 * 60 * 1000 };
 
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
-           "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
+           "libpq connection string or URI of the database; default PG* variables, or "
+           "`cardbox dev` in ./" DEV_FOLDER,
+           0, 0),
     OPTION("project", OPT_TEXT, project, "CARDBOX_PROJECT", "NAME,...",
            "whose tasks to run, one project or several", 0, 0),
     OPTION("name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",

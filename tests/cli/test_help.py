@@ -133,8 +133,10 @@ def test_man_page_has_every_command_and_option():
     with open(os.path.join(cardbox_test.ROOT, "src", "cli", "cardbox.1")) as page:
         text = page.read().replace("\\-", "-").replace("\\fB", "").replace("\\fI", "")
         text = text.replace("\\fR", "")
+    described = text.split("\n.SH COMMANDS")[1].split("\n.SH ")[0]
+    assert re.findall(r"^\.SS (.*)$", text, re.M) == re.findall(r"^\.SS (.*)$", described, re.M)
     for name in commands():
-        assert f"\n.SS {name}" in text, name
+        assert f"\n.SS {name}\n" in described, name
         section = text.split(f"\n.SS {name}")[1].split("\n.S")[0]
         for option in re.findall(r"^  (--[a-z-]+)", cardbox("help", *name.split()).stdout, re.M):
             if option not in ("--dsn", "--project", "--json", "--limit"):

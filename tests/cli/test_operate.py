@@ -113,6 +113,11 @@ def test_database_of_dev_that_is_stopped():
                                   cwd=folder, env=env, capture_output=True, text=True)
             assert done.returncode == 1 and say in done.stdout + done.stderr, done
 
+        worker = [os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), "--project", "p",
+                  "--model-url", "http://127.0.0.1:1/v1", "--model", "m"]
+        done = subprocess.run(worker, cwd=folder, env=env, capture_output=True, text=True)
+        assert done.returncode == 1 and say in done.stderr, done
+
     check()
     with open(os.path.join(folder, "var", "dsn"), "w") as file:  # it was killed
         file.write("host=/nonexistent\n")
