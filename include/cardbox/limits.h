@@ -46,6 +46,9 @@
 /* Tasks, messages and calls in one cardbox_save_ledger: as for cards. */
 #define CARDBOX_LEDGER_BATCH_MAX 1000
 
+/* Bytes of a session that is converted for an export: it is held in memory, some times over. */
+#define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
+
 /* Metadata equalities in one card filter. */
 #define CARDBOX_FILTERS_MAX 16
 

@@ -441,6 +441,28 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
                                                                     void *arg, cardbox_error *err);
 
 /**
+ * Writes a session in a dialect that may not be its own. Converted there and back again the entries
+ * are the same; what is in no tree is left out. The whole of it is held in memory, some times over.
+ *
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_id    only the header and the way to this entry; NULL: all
+ * @param dialect     which; its own, or CARDBOX_DIALECT_UNKNOWN: as cardbox_session_export writes
+ * it
+ * @param take        gets the pieces
+ * @param arg         is passed along
+ * @param err         may be NULL
+ * @return CARDBOX_TOO_LARGE (over CARDBOX_CONVERT_MAX bytes, unless dialect is
+ *         CARDBOX_DIALECT_UNKNOWN); else as cardbox_session_export
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export_as(
+    cardbox *db, const char *tenant, const char *session_id, const char *entry_id,
+    cardbox_dialect dialect, cardbox_session_piece take, void *arg, cardbox_error *err);
+
+/**
  * Gives what comes next of a file.
  *
  * @param arg   what was passed along

@@ -8,7 +8,7 @@
 
 typedef struct export_options {
     cli_common common;
-    const char *entry;
+    const char *entry, *dialect;
 } export_options;
 
 typedef struct export_state {
@@ -26,9 +26,23 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (view){bytes, len});
 }
 
+/* False: there is no such dialect; said. */
+static bool dialect_of(cardbox_dialect *out, const char *name)
+{
+    *out = CARDBOX_DIALECT_UNKNOWN;
+    if (name != NULL && strcmp(name, "pi") == 0)
+        *out = CARDBOX_DIALECT_PI;
+    else if (name != NULL && strcmp(name, "plain") == 0)
+        *out = CARDBOX_DIALECT_PLAIN;
+    else if (name != NULL)
+        cli_error("--dialect must be pi or plain, not \"%s\"", name);
+    return name == NULL || *out != CARDBOX_DIALECT_UNKNOWN;
+}
+
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const export_options *options = given;
+    cardbox_dialect dialect;
     export_state state = {.target = target_of(count > 1 ? arguments[1] : NULL),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
@@ -37,9 +51,11 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     bool whole;
 
+    if (!dialect_of(&dialect, options->dialect))
+        return CLI_USAGE;
     if (cli_open(&db, &options->common) && target_open(&state.target)) {
-        status = cardbox_session_export(db, options->common.project, arguments[0], options->entry,
-                                        take_piece, &state, &err);
+        status = cardbox_session_export_as(db, options->common.project, arguments[0],
+                                           options->entry, dialect, take_piece, &state, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
@@ -57,6 +73,8 @@ static const opt_spec specs[] = {
     CLI_PROJECT(export_options),
     {"entry", OPT_TEXT, offsetof(export_options, entry), NULL, "ENTRY",
      "only the header and the way to this entry", 0, 0},
+    {"dialect", OPT_TEXT, offsetof(export_options, dialect), NULL, "DIALECT",
+     "pi or plain: convert it (default: as it is)", 0, 0},
     CLI_OPTIONS_END,
 };
 
@@ -69,7 +87,8 @@ const cli_command cli_session_export = {
     .description = "What was appended since follows in order. FILE gets its name when it is whole; "
                    "-, the default,\nis the standard output.",
     .examples = "session export --project demo demo-session session.jsonl\n"
-                "session export --project demo --entry 5e550010 demo-session > branch.jsonl",
+                "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
+                "session export --project demo --dialect plain demo-session",
     .options = specs,
     .defaults = &defaults,
     .size = sizeof(export_options),

@@ -256,6 +256,22 @@ def test_export():
     assert os.path.exists(path)  # what is there stays
 
 
+def test_export_in_the_other_dialect():
+    env = shared()
+    own = cardbox("session", "export", "s-1", env=env, binary=True).stdout
+    plain = cardbox("session", "export", "--dialect", "plain", "s-1", env=env, binary=True).stdout
+    assert {"user", "assistant", "tool_result"} <= {json.loads(line)["type"] for line in plain.splitlines()}
+    path = os.path.join(temp_dir(), "plain.jsonl")
+    with open(path, "wb") as file:
+        file.write(plain)
+    assert cardbox("session", "convert", path, binary=True).stdout == own
+    assert cardbox("session", "export", "--dialect", "pi", "s-1", env=env, binary=True).stdout == own
+    branch = cardbox("session", "export", "--dialect", "plain", "--entry", FORK, "s-1", env=env).stdout
+    assert plain.startswith(branch.encode()) and branch.count("\n") == 11, branch
+    refused = cardbox("session", "export", "--dialect", "xml", "s-1", env=env, check=False)
+    assert refused.returncode == 2 and '"xml"' in refused.stderr, refused
+
+
 def imported(path, *options, env, check=True):
     done = cardbox("session", "import", "--json", *options, path, env=env, check=check)
     return json.loads(done.stdout)
