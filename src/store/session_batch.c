@@ -8,9 +8,6 @@
 #include "base/isotime.h"
 #include "store/errors.h"
 
-/* Projections of a whole batch: at worst an escape of six bytes for every two. */
-#define SANITISED_MAX (4 * (size_t)CARDBOX_CONTENT_MAX)
-
 enum {
     PARENT_NONE = 0,
     PARENT_BEFORE = -1,
@@ -57,20 +54,6 @@ static session_put *add_put(session_batch *batch)
     return &batch->puts[batch->count++];
 }
 
-/* A jsonb that stands for what it can't hold. */
-static bool project(session_put *put, unsigned flags, arena *memory)
-{
-    buf text = BUF_INIT(SANITISED_MAX);
-
-    if ((flags & SCAN_NOT_JSONB) == 0)
-        return true;
-    scan_sanitise(&text, put->raw);
-    char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
-    put->projection = (view){copy, text.len};
-    buf_free(&text);
-    return copy != NULL;
-}
-
 static int32_t parent_place(const session_batch *batch, const session_entry *entry)
 {
     uint32_t place;
@@ -104,8 +87,7 @@ static bool link_put(session_batch *batch, session_put *put)
     if (batch->dialect < 0 && put->entry.kind != SESSION_OTHER)
         batch->dialect = (int)session_kind_dialect(put->entry.kind);
     batch->bytes += put->raw.len;
-    return project(put, put->entry.flags, &batch->memory) &&
-           (twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place));
+    return twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place);
 }
 
 /* --- entries of a client --- */
@@ -312,14 +294,6 @@ static void col_raw(params *p, const session_put *put)
     text_or_null(p, put->raw);
 }
 
-static void col_projection(params *p, const session_put *put)
-{
-    if (put->projection.ptr == NULL)
-        params_null(p);
-    else
-        params_jsonb(p, put->projection);
-}
-
 static void col_before(params *p, const session_put *put)
 {
     text_or_null(p, put->before);
@@ -359,11 +333,10 @@ static const struct {
     params_type type;
     put_column put;
 } COLUMNS[] = {
-    {PARAMS_INT8, col_seq},     {PARAMS_INT4, col_ord},    {PARAMS_TEXT, col_id},
-    {PARAMS_INT4, col_twin},    {PARAMS_TEXT, col_parent}, {PARAMS_INT4, col_parent_place},
-    {PARAMS_INT4, col_kind},    {PARAMS_JSON, col_raw},    {PARAMS_JSONB, col_projection},
-    {PARAMS_BYTEA, col_before}, {PARAMS_BYTEA, col_after}, {PARAMS_TEXT, col_target},
-    {PARAMS_JSON, col_label},
+    {PARAMS_INT8, col_seq},    {PARAMS_INT4, col_ord},    {PARAMS_TEXT, col_id},
+    {PARAMS_INT4, col_twin},   {PARAMS_TEXT, col_parent}, {PARAMS_INT4, col_parent_place},
+    {PARAMS_INT4, col_kind},   {PARAMS_JSON, col_raw},    {PARAMS_BYTEA, col_before},
+    {PARAMS_BYTEA, col_after}, {PARAMS_TEXT, col_target}, {PARAMS_JSON, col_label},
 };
 
 void session_write_params(params *p, const session_batch *batch)

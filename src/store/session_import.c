@@ -9,9 +9,11 @@
 #include "store/session_call.h"
 #include "store/session_report.h"
 
-/* Bytes of the file that are read at once, and those of a batch at which it is sent. */
-#define PART_BYTES  ((size_t)1024 * 1024)
-#define BATCH_BYTES ((size_t)4 * 1024 * 1024)
+/* Bytes of the file that are held at once. A batch is what of them is whole lines, and each batch
+ * waits for the disk once: so it is large, but for the 4 MB in which PostgreSQL, as it is set by
+ * default, keeps the rows of a batch in memory. */
+#define PART_BYTES ((size_t)2560 * 1024)
+#define LINES_MAX  ((size_t)4000)
 
 typedef struct importer {
     cardbox *db;
@@ -26,7 +28,7 @@ typedef struct importer {
     session_lines lines;
     int64_t seq; /* the place of the last line */
     int32_t ord;
-    bool has_header, has_entries, has_sent;
+    bool has_header, has_entries, has_sent, is_at_end;
     cardbox_error *err;
 } importer;
 
@@ -150,13 +152,25 @@ static cardbox_status take_line(importer *in, const session_line *line)
     in->ord = counts ? 0 : in->ord + 1;
     if (!session_batch_import(&in->batch, line, taken, in->seq, in->ord))
         return error_nomem(in->err);
-    if (in->session != NULL &&
-        (in->batch.count == SESSION_BATCH_MAX || in->batch.bytes >= BATCH_BYTES))
+    if (in->session != NULL && in->batch.count == LINES_MAX)
         return send(in);
     return CARDBOX_OK;
 }
 
 /* --- the file --- */
+
+/* Reads until there is no more room, since a network gives little at a time. False: it failed. */
+static bool fill(importer *in, size_t *filled)
+{
+    ptrdiff_t got = 1;
+
+    while (*filled < in->room && got > 0) {
+        got = in->read(in->arg, in->bytes + *filled, in->room - *filled);
+        *filled += got > 0 ? (size_t)got : 0;
+    }
+    in->is_at_end = got == 0;
+    return got >= 0;
+}
 
 /* Moves what is left over to the front and reads on behind it. */
 static cardbox_status read_part(importer *in)
@@ -173,11 +187,10 @@ static cardbox_status read_part(importer *in)
         in->bytes = more;
         in->room = wanted;
     }
-    ptrdiff_t got = in->read(in->arg, in->bytes + left, in->room - left);
-    if (got < 0)
+    if (!fill(in, &left))
         return error_set(in->err, CARDBOX_INVALID, "reading the file failed after %llu lines",
                          (unsigned long long)in->report.lines);
-    session_lines_give(&in->lines, (view){in->bytes, left + (size_t)got}, got == 0);
+    session_lines_give(&in->lines, (view){in->bytes, left}, in->is_at_end);
     return CARDBOX_OK;
 }
 

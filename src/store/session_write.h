@@ -53,7 +53,6 @@ typedef struct session_put {
     int32_t ord;
     uint64_t line;        /* its number */
     view raw;             /* JSON of an entry or a header; else {NULL, 0} */
-    view projection;      /* where jsonb can't hold it, else {NULL, 0} */
     view before, after;   /* ptr NULL: nothing before, a line feed behind */
     int32_t twin;         /* place, from 1, of an earlier line with this id; 0: none */
     int32_t parent_place; /* or 0 a root, -1 the one before, -2 no id, -3 not here, -4 itself */

@@ -106,10 +106,10 @@ EXAMPLES = {
     "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
     "session_write": [
         f"{SESSION}, false, 0, NULL, 'key', '{{0,0}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{-3,1}}', "
-        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', "
+        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
         "'{NULL,NULL}', '{NULL,NULL}'",
         f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
-        "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
+        "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', "
         "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'"],
     "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
     "ledger_save": [f"""{TENANT}, '[{{"id": "task-41", "created": 41000, "updated": 99999999}}]', ARRAY['"be good"']::json[], {MESSAGES}, {CALLS}"""],
