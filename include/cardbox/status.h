@@ -44,12 +44,13 @@ typedef struct cardbox_error {
     int64_t current_version; /**< of the box, for a version CONFLICT; else 0 */
     size_t position;         /**< byte offset of a fault in JSON input; else 0 */
     char message[CARDBOX_MESSAGE_SIZE]; /**< one line, lower case: the problem and what to do */
-    unsigned char reserved[64];         /**< zero */
+    bool lease_lost;            /**< a CONFLICT of a worker's write: it is no longer its task */
+    unsigned char reserved[63]; /**< zero */
 } cardbox_error;
 
 #define CARDBOX_ERROR_INIT                                                                         \
     {                                                                                              \
-        CARDBOX_OK, false, "", 0, 0, "",                                                           \
+        CARDBOX_OK, false, "", 0, 0, "", false,                                                    \
         {                                                                                          \
             0                                                                                      \
         }                                                                                          \

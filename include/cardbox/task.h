@@ -4,7 +4,7 @@
  *
  * A worker holds a task for a while, its lease, and renews that while it runs. Everything that it
  * writes carries the lease: after another has claimed the task, or somebody has cancelled it, that
- * is a CARDBOX_CONFLICT and nothing was written.
+ * is a CARDBOX_CONFLICT with cardbox_error.lease_lost, and nothing was written.
  */
 #ifndef CARDBOX_TASK_H
 #define CARDBOX_TASK_H
@@ -243,7 +243,8 @@ typedef struct cardbox_task_write {
  * @param lease  of the task
  * @param write  what
  * @param err    may be NULL
- * @return CARDBOX_OK; CARDBOX_CONFLICT (the lease is lost, or as cardbox_save_ledger);
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (the lease is lost: err->lease_lost; or as
+ *         cardbox_save_ledger);
  *         CARDBOX_NOT_FOUND; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.

@@ -291,7 +291,7 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
         status = client_run(db, STATEMENT_task_chunk, &p, RUN_AGAIN, &rows, err);
     }
     if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = error_set(err, CARDBOX_CONFLICT, "the lease of task %s is lost", lease->task_id);
+        status = task_lease_lost(made.task_id, err);
     rows_free(rows);
     params_free(&p);
     buf_free(&token);

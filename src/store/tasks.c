@@ -246,19 +246,26 @@ void task_write_params(params *p, const task_write *write)
         params_null(p);
 }
 
+cardbox_status task_lease_lost(view task_id, cardbox_error *err)
+{
+    error_set(err, CARDBOX_CONFLICT,
+              "the lease of task %.*s is lost: somebody else has it, or it is finished",
+              (int)task_id.len, task_id.ptr);
+    if (err != NULL)
+        err->lease_lost = true;
+    return CARDBOX_CONFLICT;
+}
+
 cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err)
 {
     ledger_batch batch = batch_of(write);
-    view task = write->lease.task_id;
     *ended = 0;
     for (int row = 0; row < rows_count(rows); row++)
         if (rows_int4(rows, row, SAVED_COL_KIND) == LEDGER_LEASE)
             *ended = (ledger_outcome)rows_int4(rows, row, SAVED_COL_OUTCOME);
     if (*ended == LEDGER_LEASE_LOST)
-        return error_set(err, CARDBOX_CONFLICT,
-                         "the lease of task %.*s is lost: somebody else has it, or it is finished",
-                         (int)task.len, task.ptr);
+        return task_lease_lost(write->lease.task_id, err);
     return ledger_save_status(rows, &batch, err);
 }
 

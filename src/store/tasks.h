@@ -106,6 +106,9 @@ void task_write_params(params *p, const task_write *write);
 cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err);
 
+/* CARDBOX_CONFLICT, and says so. */
+cardbox_status task_lease_lost(view task_id, cardbox_error *err);
+
 /* STATEMENT_task_chunk: no row if the lease is lost. `piece` is a token. */
 void task_chunk_params(params *p, const task_lease *lease, view message_id, int64_t n, view piece);
 

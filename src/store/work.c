@@ -57,8 +57,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id,
     task_chunk_params(&p, lease, message_id, n, piece);
     cardbox_status status = run(&rows, db, STATEMENT_task_chunk, &p, RUN_AGAIN, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = error_set(err, CARDBOX_CONFLICT, "the lease of task %.*s is lost",
-                           (int)lease->task_id.len, lease->task_id.ptr);
+        status = task_lease_lost(lease->task_id, err);
     rows_free(rows);
     return status;
 }

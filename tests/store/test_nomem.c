@@ -351,6 +351,27 @@ static cardbox_status build_box_context(cardbox_error *err)
     return status;
 }
 
+/* Abilities of one statement, of several, and of none; one whose input is kept as it is. */
+static cardbox_status invoke(cardbox_error *err)
+{
+    static const char *const CALLS_OF[][2] = {
+        {"bus:inspect", "{\"abilityId\":\"card:add\"}"},
+        {"card:add", "{\"card_id\":\"n-3\",\"content\":\"\\u0000\",\"metadata\":{\"a\":1}}"},
+        {"card:list", "{\"limit\":1,\"meta\":{\"step_id\":\"step\"}}"},
+        {"session:append", "{\"session_id\":\"n-bus\",\"entries\":[{\"type\":\"user\"}]}"},
+        {"session:labels", "{\"session_id\":\"n-bus\"}"},
+    };
+    cardbox_status status = cardbox_session_create(NULL, db, "nomem", "n-bus", NULL, err);
+    for (size_t i = 0; status == CARDBOX_OK && i < sizeof(CALLS_OF) / sizeof(CALLS_OF[0]); i++) {
+        char *out = NULL;
+        status =
+            cardbox_invoke(&out, db, "nomem", CALLS_OF[i][0], "call", NULL, CALLS_OF[i][1], err);
+        assert_true((status == CARDBOX_OK) == (out != NULL));
+        cardbox_free(out);
+    }
+    return status;
+}
+
 static const struct {
     const char *name;
     cardbox_status (*call)(cardbox_error *err);
@@ -374,6 +395,7 @@ static const struct {
     {"work", work},
     {"follow", follow},
     {"wait", wait_for_work},
+    {"invoke", invoke},
     {"import session", import_session},
     {"read session", read_session},
     {"write session", write_session},

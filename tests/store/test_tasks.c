@@ -160,12 +160,13 @@ static void check_fenced(const char *tenant, const test_lease *lease)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ending ended;
     assert_int_equal(say(lease, "stale", "I am late", &err), CARDBOX_CONFLICT);
-    assert_non_null(strstr(err.message, "lease"));
+    assert_true(err.lease_lost);
     assert_int_equal(end(&ended, lease, CARDBOX_FINISHED, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_SLEEPS, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_HANDED_BACK, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(cardbox_show_piece(db, &lease->lease, "stale", 1, "x", 1, &err),
                      CARDBOX_CONFLICT);
+    assert_true(err.lease_lost);
     assert_int_equal(test_count("SELECT count(*) FROM cardbox.messages WHERE tenant_id = $1 AND "
                                 "message_id = 'stale'",
                                 tenant),
@@ -186,6 +187,8 @@ static void old_epochs_write_nothing(void **state)
     claim("fence", "w2", &now);
     check_fenced("fence", &old);
     assert_ok(say(&now, "fence-3", "mine now", &err), &err);
+    assert_int_equal(say(&now, "fence-3", "or not", &err), CARDBOX_CONFLICT);
+    assert_false(err.lease_lost); /* it is the message that is in the way */
     assert_ok(end(&ended, &now, CARDBOX_HANDED_BACK, -1, &err), &err);
     assert_int_equal(ended, CARDBOX_HANDED_BACK);
     check_fenced("fence", &now);
