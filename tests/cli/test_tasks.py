@@ -4,8 +4,12 @@ followed while a worker, here the ledger's own abilities, does it."""
 
 import json
 import os
+import pty
+import re
+import select
 import subprocess
 import sys
+import time
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -107,6 +111,81 @@ def test_follow():
     assert [e["event"] for e in events] == ["created", "message", "message", "call", "call", "call", "completed"]
     assert events[2]["text"] == "one\ntwo" and events[5]["how"] == "failed"
     assert [e["n"] for e in events] == list(range(1, 8))
+
+
+class Terminal:
+    """A command whose output is a terminal; what it has shown so far is `text`."""
+
+    def __init__(self, *command, **environment):
+        self.text, (self.master, slave) = "", pty.openpty()
+        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **environment}
+        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env)
+        os.close(slave)
+
+    def read(self):
+        """False: it has ended."""
+        if not select.select([self.master], [], [], 30)[0]:
+            raise AssertionError(f"nothing more after {self.text!r}")
+        try:
+            piece = os.read(self.master, 65536)
+        except OSError:
+            piece = b""
+        self.text += piece.decode().replace("\r\n", "\n")
+        return piece != b""
+
+    def wait_for(self, words):
+        deadline = time.monotonic() + 60
+        while words not in self.text:
+            assert time.monotonic() < deadline and self.read(), f"no {words!r} in {self.text!r}"
+
+    def end(self):
+        while self.read():
+            pass
+        os.close(self.master)
+        return self.process.wait(20)
+
+
+def piece(task, message, n, text):
+    """As a worker shows it."""
+    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
+                           f" VALUES ('acme', '{task}', '{message}', {n}, '{json.dumps(text)}')")
+
+
+def work(task, terminal):
+    """Says a message in two pieces and as a whole, calls two tools, and ends."""
+    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": "Hello \u2603 you",
+               "timestamp": 1}
+    terminal.wait_for("count")
+    piece(task, message["id"], 1, "Hello \u2603")
+    terminal.wait_for("Hello \u2603")
+    piece(task, message["id"], 2, " \u001b[31myou")
+    terminal.wait_for(" \ufffd[31myou")
+    invoke("ldg:msg:save", {"message": message})
+    for name, status in (("bird:count", "completed"), ("bird:feed", "failed")):
+        call = {"id": str(uuid.uuid4()), "taskId": task, "abilityName": name, "parameters": "{}", "details": "{}",
+                "createdAt": 1, "updatedAt": 1, "startMessageId": message["id"]}
+        for at, now in enumerate(("pending", "in_progress", status)):
+            invoke("ldg:call:save", {"call": {**call, "status": now, "updatedAt": at + 1}})
+    finish(task)
+
+
+def test_follow_in_a_terminal():
+    """Text appears as it is said, once, with colours; marks of calls; how long it took. Escapes of a
+    model are made harmless."""
+    for colour in (True, False):
+        task = json.loads(run("task", "run", "count", "--json").stdout)["taskId"]
+        terminal = Terminal(CARDBOX, "task", "follow", "--dsn", dsn(), "--project", "acme", task,
+                            **({} if colour else {"NO_COLOR": "1"}))
+        work(task, terminal)
+        assert terminal.end() == 0, terminal.text
+        said = [line.split(None, 1) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()]
+        assert said[:2] == [["user", "count"], ["assistant", "Hello \u2603 \ufffd[31myou"]], said
+        assert said[2:4] == [["\u2713", "bird:count"], ["\u2717", "bird:feed"]], said
+        assert len(said) == 5 and re.fullmatch(r"success after \d+\.\d s", " ".join(said[4])), said
+        for sequence in ("\x1b[32muser", "\x1b[36massistant", "\x1b[32m\u2713\x1b[0m",
+                         "\x1b[31m\u2717\x1b[0m", "\x1b[32msuccess\x1b[0m after"):
+            assert (sequence in terminal.text) == colour, terminal.text
+        assert colour or "\x1b" not in terminal.text
 
 
 def test_a_failed_task_is_a_failure():

@@ -101,7 +101,16 @@ def finish(task):
     ask("ldg:task:save", {"task": {**old, "completionStatus": "success", "updatedAt": old["updatedAt"] + 1}})
 
 
+@once
+def silence():
+    """A stream of a task with which nothing happens."""
+    stream = Stream(spawn())
+    assert [stream.next()[0] for _ in range(2)] == ["message_complete"] * 2
+    return stream
+
+
 def test_the_whole_story():
+    silence()
     task = spawn()
     with following(task) as stream:
         assert stream.response.status == 200, stream.response.read()
@@ -161,13 +170,28 @@ def test_what_is_refused():
     assert server().post(f"/projects/acme/tasks/{task}/stream", {}).status == 405
 
 
+def metric(name, at=None):
+    """A number of /metrics, over all of its labels that `name` begins with."""
+    lines = (at or server()).get("/metrics").body.decode().splitlines()
+    return sum(float(line.rpartition(" ")[2]) for line in lines
+               if line.startswith((name + " ", name + ",", name + "}")))
+
+
+ASKED = 'cardbox_statements_total{statement="tasks_follow"'
+CLIENTS = "cardbox_client_connections"
+
+
 def test_many_follow_in_few_statements():
-    """Fifty clients, half a minute's worth of asking: statements are those of rounds, not of clients."""
+    """Fifty clients wait: statements are those of rounds, five a second and thread, not of clients."""
+    own = Server(dsn(), "--loops", "2")
     tasks = [spawn() for _ in range(5)]
-    streams = [Stream(tasks[i % 5]) for i in range(50)]
+    streams = [Stream(tasks[i % 5], at=own) for i in range(50)]
     for stream in streams:
         assert [stream.next()[0] for _ in range(2)] == ["message_complete"] * 2
-    time.sleep(1)
+    before, began = metric(ASKED, own), time.monotonic()
+    time.sleep(2)
+    asked, rounds = metric(ASKED, own) - before, (time.monotonic() - began) * 5 + 1
+    assert 0 < asked <= 2 * rounds, f"{asked} statements in {rounds} rounds of two threads"
     said = [say(task, f"to {task}") for task in tasks]
     for i, stream in enumerate(streams):
         assert stream.next() == ("message_complete", said[i % 5])
@@ -176,6 +200,31 @@ def test_many_follow_in_few_statements():
     for stream in streams:
         assert stream.next()[0] == "task_complete" and stream.next() is None
         stream.close()
+    own.stop()
+
+
+def test_too_many_follow():
+    """A thread has a limit, and says so; who follows already goes on, and the place of one who left is
+    another's."""
+    own = Server(dsn(), "--loops", "1")
+    task = spawn()
+    streams = [Stream(task, at=own) for _ in range(1000)]
+    assert all(stream.response.status == 200 for stream in streams)
+    refused = own.get(f"/projects/acme/tasks/{task}/stream")
+    assert refused.status == 503 and "too many follow" in refused.body.decode(), refused
+    streams.pop().close()
+    deadline = time.monotonic() + 30
+    while (another := Stream(task, at=own)).response.status != 200:
+        another.close()
+        assert time.monotonic() < deadline, "nobody was forgotten"
+        time.sleep(0.1)
+    finish(task)
+    for stream in (*streams, another):
+        while (event := stream.next()) is not None:
+            last = event
+        assert last[0] == "task_complete"
+        stream.close()
+    own.stop()
 
 
 def test_cancel_ends_it():
@@ -189,18 +238,24 @@ def test_cancel_ends_it():
 
 
 def test_a_client_that_leaves_is_forgotten():
+    own = Server(dsn())
     task = spawn()
-    streams = [Stream(task) for _ in range(20)]
+    own.get("/metrics")
+    alone = metric(CLIENTS, own)
+    streams = [Stream(task, at=own) for _ in range(20)]
     for stream in streams:
         stream.next()
+    assert metric(CLIENTS, own) >= alone + 20
+    for stream in streams:
         stream.close()
-    deadline = time.monotonic() + 20
-    def open_now():
-        text = server().get("/metrics").body.decode()
-        return [line for line in text.splitlines() if "connections" in line and "http" in line]
-    while any(float(line.rpartition(" ")[2]) > 15 for line in open_now() if "opened" not in line):
-        assert time.monotonic() < deadline, open_now()
+    deadline = time.monotonic() + 30
+    while (clients := metric(CLIENTS, own)) > alone:
+        assert time.monotonic() < deadline, f"{clients} clients instead of {alone}"
         time.sleep(0.1)
+    asked = metric(ASKED, own)
+    time.sleep(1)
+    assert metric(ASKED, own) == asked, "somebody is asked for who has left"
+    own.stop()
 
 
 def test_ends_with_its_token():
@@ -252,6 +307,13 @@ def test_work_wakes_workers():
         heard = Postgres.shared().psql(dsn(), "SELECT count(*) FROM pg_stat_activity WHERE"
                                        " application_name = 'cardboxd-waker' AND query LIKE '%notify%'")
         time.sleep(0.05)
+
+
+def test_a_silent_stream_is_heard():
+    """A comment now and then, that no proxy gives the connection up; a client sees no event in it."""
+    stream = silence()
+    assert next(line for line in stream.lines() if line != "") == ":"
+    stream.close()
 
 
 if __name__ == "__main__":
