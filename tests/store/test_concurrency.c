@@ -1,7 +1,7 @@
 /*
  * test_concurrency.c: many threads on one pool: no append lost or doubled, one winner of a key,
  * full pools, connections that are killed under their users, transactions and lent connections,
- * fork.
+ * fork; writers of one session.
  */
 #include "store/store_test.h"
 
@@ -393,6 +393,56 @@ static void bad_connection_strings(void **state)
     assert_int_equal(cardbox_open(NULL, &options, &err), CARDBOX_INVALID);
 }
 
+/* --- writers of one session --- */
+
+/* A writer of its own, on the pool of all; now and then the context, while others write. */
+static void *write_session(void *arg)
+{
+    job *my = arg;
+    cardbox_session_writer *writer = NULL;
+    cardbox_context *context = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char said[32];
+
+    cardbox_status status = cardbox_session_open(&writer, db, "t", my->box, NULL, &err);
+    for (int i = 0; i < my->appends && status == CARDBOX_OK; i++) {
+        snprintf(said, sizeof(said), "%d-%d", my->number, i);
+        if (cardbox_session_append_user(writer, said, NULL, &err) == NULL)
+            status = err.status;
+        else if (i % 5 == 4)
+            status = cardbox_session_flush(writer, &err);
+        if (status == CARDBOX_OK && i % 10 == 9) {
+            status = cardbox_build_context(&context, db, "t", my->box, NULL,
+                                           CARDBOX_FORMAT_ANTHROPIC, &err);
+            cardbox_context_free(context);
+        }
+    }
+    if (status == CARDBOX_OK)
+        status = cardbox_session_close(writer, &err);
+    if (status != CARDBOX_OK)
+        snprintf(my->message, sizeof(my->message), "%s", err.message);
+    return NULL;
+}
+
+static void writers_of_one_session(void **state)
+{
+    (void)state;
+    char session[CARDBOX_UUID_SIZE];
+    int appends = test_times(40, 10);
+    job jobs[THREADS];
+    cardbox_session_counts counts;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    cardbox_uuid7(session);
+    assert_ok(cardbox_session_create(NULL, db, "t", session, NULL, &err), &err);
+    for (int i = 0; i < THREADS; i++)
+        jobs[i] = (job){.number = i, .appends = appends, .box = session};
+    run_jobs(jobs, write_session);
+    assert_ok(cardbox_session_count(&counts, db, "t", session, &err), &err);
+    assert_int_equal(counts.entries, THREADS * appends);
+    assert_int_equal(counts.dangling_parents, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +457,7 @@ int main(void)
         cmocka_unit_test(lent_connection),
         cmocka_unit_test(after_fork),
         cmocka_unit_test(bad_connection_strings),
+        cmocka_unit_test(writers_of_one_session),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }
