@@ -186,6 +186,8 @@ CARDBOX_API cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, c
 /**
  * Which part of a box to read, and as of when. Zero everything (`{0}` works too) for the whole box
  * now. Set `tail`, or `offset` and `limit`, or none; and at most one of the at_ fields.
+ * The list is that of then, cards are as they are now: what a repaired one said before is among its
+ * revisions.
  */
 typedef struct cardbox_read_options {
     size_t tail;         /**< only the last n ids; 0: not set */
