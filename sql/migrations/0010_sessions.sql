@@ -222,13 +222,15 @@ BEGIN
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS done = ROW_COUNT;
     IF done < wanted THEN
-        -- Some were there, as after an import of the project's cards alone: these lines, or others?
+        -- Some were there, as after an import of the project's cards alone: these lines, or others, or
+        -- ones that are going to vanish?
         SELECT c.card_id INTO odd
           FROM unnest(seqs, raws, outcomes) AS u(seq, raw, outcome)
           JOIN cardbox.cards c ON c.tenant_id = tenant
            AND c.card_id = prefix || lpad(to_hex(u.seq), 12, '0')
          WHERE u.outcome IN (1, 4)
-           AND (c.raw::text IS DISTINCT FROM u.raw::text OR NOT c.sealed OR c.deleted_at IS NOT NULL)
+           AND (c.raw::text IS DISTINCT FROM u.raw::text OR NOT c.sealed OR c.deleted_at IS NOT NULL
+                OR c.expires_at IS NOT NULL)
          LIMIT 1;
         IF FOUND THEN
             RAISE EXCEPTION 'card % is in the way of an entry of session %', odd, session
@@ -236,6 +238,39 @@ BEGIN
         END IF;
     END IF;
 END
+$$;
+
+-- Of entries that are about to be appended from first_seq on, those that would be their own ancestors as
+-- soon as the roots that wait for them are linked. A step goes from an entry to its parent, if that is new
+-- too, or else to the new one that the root above it waits for.
+CREATE FUNCTION cardbox.session_rings(
+    tenant text, session text, ids text[], seqs bigint[], parents bigint[], first_seq bigint)
+RETURNS bigint[]
+LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE new AS MATERIALIZED (
+        SELECT u.id, u.seq, u.parent FROM unnest(ids, seqs, parents) AS u(id, seq, parent)
+         WHERE u.seq >= first_seq
+    ), step AS MATERIALIZED (
+        SELECT n.seq, CASE WHEN n.parent >= first_seq THEN n.parent ELSE (
+                   SELECT m.seq
+                     FROM cardbox.session_path(tenant, session, n.parent) AS w
+                    CROSS JOIN LATERAL (
+                           SELECT e.missing FROM cardbox.session_entries e
+                            WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = w.branch
+                           OFFSET 0) AS root
+                     JOIN new m ON m.id = root.missing
+                    WHERE w.low = 0 LIMIT 1) END AS up
+          FROM new n WHERE n.parent IS NOT NULL
+    ), way AS (
+        SELECT n.seq AS start, p.up AS at
+          FROM cardbox.session_entries e
+          JOIN new n ON n.id = e.missing
+          JOIN step p ON p.seq = n.seq
+         WHERE e.tenant_id = tenant AND e.session_id = session AND e.missing IS NOT NULL
+        UNION
+        SELECT w.start, p.up FROM way w JOIN step p ON p.seq = w.at
+    )
+    SELECT coalesce(array_agg(w.start), '{}') FROM way w WHERE w.start = w.at
 $$;
 
 -- Writes lines to a session, whose row it locks: writers of one session queue up. Arrays are parallel, one
@@ -278,6 +313,9 @@ DECLARE
     diverged  boolean := false;
     refused   boolean := false;
     is_open   boolean;
+    last_place integer; -- the last line here that is written behind the others
+    waiting   boolean := false; -- whether entries wait for one of these as their parent
+    rings     bigint[];
     same      boolean;
     taken     boolean;
     new_taken bigint[] := '{}'; -- stored entries that get their first child here
@@ -340,9 +378,10 @@ BEGIN
 
     FOR g IN
         SELECT u.place, o.seq AS old_seq, o.branch AS old_branch, o.depth AS old_depth, o.card_id,
-               p.seq AS up_seq, p.branch AS up_branch, p.depth AS up_depth, r.bytes AS ring
-          FROM unnest(ids, parents, parent_places)
-               WITH ORDINALITY AS u(id, parent, parent_place, place)
+               p.seq AS up_seq, p.branch AS up_branch, p.depth AS up_depth, r.bytes AS ring,
+               t.entry_id AS at_id, t.branch AS at_branch, t.depth AS at_depth, t.same AS at_same
+          FROM unnest(ids, parents, parent_places, seqs, ords, kinds, raws, befores, afters)
+               WITH ORDINALITY AS u(id, parent, parent_place, seq, ord, kind, raw, before, after, place)
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
                               WHERE e.tenant_id = tenant AND e.session_key = session
                                 AND e.entry_id = u.id LIMIT 1) AS o ON true
@@ -352,11 +391,31 @@ BEGIN
           LEFT JOIN LATERAL (SELECT k.bytes FROM cardbox.session_lines k
                               WHERE s.has_rings AND k.tenant_id = tenant AND k.session_id = session
                                 AND k.ring_id = u.id LIMIT 1) AS r ON true
+          -- What stands there already, of the whole batch at once; only whether it is the same, since
+          -- lines may be long.
+          LEFT JOIN LATERAL (
+               SELECT e.entry_id, e.branch, e.depth,
+                      u.kind >= 0 AND c.raw::text = u.raw::text
+                      AND coalesce(e.before, '') = coalesce(u.before, '')
+                      AND coalesce(e.after, '\x0a') = coalesce(u.after, '\x0a') AS same
+                 FROM cardbox.session_entries e
+                CROSS JOIN LATERAL (SELECT x.raw FROM cardbox.cards x
+                                     WHERE x.tenant_id = tenant AND x.card_id = e.card_id
+                                    OFFSET 0) AS c
+                WHERE import AND u.ord = 0 AND u.seq <= s.last_seq AND e.tenant_id = tenant
+                  AND e.session_id = session AND e.seq = u.seq
+               UNION ALL
+               SELECT NULL, NULL, NULL, k.bytes = CASE WHEN u.kind < 0 THEN u.before
+                      ELSE cardbox.session_line(u.before, u.raw, u.after) END
+                 FROM cardbox.session_lines k
+                WHERE import AND (u.seq, u.ord) <= (s.last_seq, s.last_ord) AND k.tenant_id = tenant
+                  AND k.session_id = session AND k.seq = u.seq AND k.ord = u.ord
+               OFFSET 0) AS t ON true
          ORDER BY u.place
     LOOP
         -- Of a file that was imported before, or of which it is a longer version.
         IF import AND NOT diverged AND (seqs[g.place], ords[g.place]) <= (end_seq + 1, end_ord)
-           AND (is_open OR (seqs[g.place], ords[g.place]) <= (end_seq, end_ord)) THEN
+           AND (seqs[g.place], ords[g.place]) >= (end_seq, end_ord) THEN
             whole := CASE WHEN kinds[g.place] < 0 THEN befores[g.place]
                 ELSE cardbox.session_line(befores[g.place], raws[g.place], afters[g.place]) END;
         END IF;
@@ -375,9 +434,12 @@ BEGIN
         END IF;
         IF import AND NOT diverged
            AND (seqs[g.place], ords[g.place]) <= (end_seq, end_ord) THEN
-            SELECT * INTO there
-              FROM cardbox.session_line_at(tenant, session, seqs[g.place], ords[g.place]);
-            same := coalesce(there.bytes = whole, false);
+            same := coalesce(g.at_same, false);
+            IF NOT same AND (seqs[g.place], ords[g.place]) = (end_seq, end_ord) THEN
+                SELECT * INTO there
+                  FROM cardbox.session_line_at(tenant, session, seqs[g.place], ords[g.place]);
+                same := coalesce(there.bytes = whole, false);
+            END IF;
             IF NOT same AND is_open AND (seqs[g.place], ords[g.place]) = (end_seq, end_ord)
                AND coalesce(there.entry_id = ids[g.place], true)
                AND substring(whole FOR octet_length(there.bytes)) = there.bytes THEN
@@ -393,10 +455,10 @@ BEGIN
             END IF;
             IF same THEN
                 outcomes[g.place] := 2;
-                IF there.entry_id IS NOT NULL THEN
+                IF g.at_id IS NOT NULL THEN
                     a_seq[g.place] := seqs[g.place];
-                    a_branch[g.place] := there.branch;
-                    a_depth[g.place] := there.depth;
+                    a_branch[g.place] := g.at_branch;
+                    a_depth[g.place] := g.at_depth;
                     prev := g.place;
                 END IF;
                 CONTINUE;
@@ -432,6 +494,9 @@ BEGIN
             END IF;
             outcomes[g.place] := CASE WHEN NOT same THEN 3
                                       WHEN import AND NOT diverged THEN 9 ELSE 2 END;
+            IF diverged THEN
+                prev := g.place; -- what names no parent goes on from the line before it in the file
+            END IF;
             refused := refused OR (NOT import AND NOT same);
             CONTINUE WHEN NOT import OR diverged;
         ELSIF g.ring IS NOT NULL OR (twins[g.place] > 0 AND outcomes[twins[g.place]] = 6) THEN
@@ -451,6 +516,7 @@ BEGIN
             k_ord[g.place] := ords[g.place];
             end_seq := seqs[g.place];
             end_ord := ords[g.place];
+            last_place := g.place;
             kept := kept + 1;
             CONTINUE;
         END IF;
@@ -515,6 +581,7 @@ BEGIN
         END IF;
         a_taken[g.place] := false;
         prev := g.place;
+        last_place := g.place;
         head := end_seq;
         first_seq := coalesce(first_seq, end_seq);
         written := written + 1;
@@ -523,6 +590,22 @@ BEGIN
         END IF;
     END LOOP;
 
+    -- Entries of an imported file may wait for one of these as their parent. An import links them when
+    -- all of it is there; and may find rings then, which an append may not make.
+    IF NOT import AND written > 0 THEN
+        waiting := EXISTS (SELECT FROM cardbox.session_entries e
+                            WHERE e.tenant_id = tenant AND e.session_id = session
+                              AND e.missing IS NOT NULL AND e.missing = ANY (ids));
+    END IF;
+    IF waiting THEN
+        rings := cardbox.session_rings(tenant, session, ids, a_seq, a_parent, first_seq);
+        FOR i IN 1 .. n LOOP
+            IF a_seq[i] = ANY (rings) AND outcomes[i] = 1 THEN
+                outcomes[i] := 6;
+                refused := true;
+            END IF;
+        END LOOP;
+    END IF;
     IF refused THEN
         RETURN QUERY SELECT 0, 6, NULL::bigint, s.version;
         RETURN QUERY SELECT u.place::integer, u.outcome, NULL::bigint, NULL::bigint
@@ -532,8 +615,8 @@ BEGIN
 
     IF written + kept > 0 THEN
         made := clock_timestamp();
-        IF is_open AND NOT import THEN
-            -- What comes now is a line of its own.
+        IF is_open AND last_place IS NOT NULL THEN
+            -- The last line is not what these go on with: what comes now is a line of its own.
             UPDATE cardbox.session_entries e SET after = e.after || '\x0a'
              WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = s.last_seq
                AND s.last_ord = 0;
@@ -560,13 +643,18 @@ BEGIN
                last_seq = end_seq, last_ord = end_ord, entries = x.entries + written,
                has_rings = x.has_rings OR 6 = ANY (outcomes),
                open_end = CASE
-                   WHEN outcomes[n] IN (1, 4, 3, 6, 7, 9)
-                   THEN coalesce(cardbox.is_open_end(CASE WHEN kinds[n] < 0 THEN befores[n]
-                                                          ELSE afters[n] END), false)
-                   ELSE is_open AND import END,
+                   WHEN last_place IS NULL THEN is_open
+                   ELSE coalesce(cardbox.is_open_end(CASE WHEN kinds[last_place] < 0
+                                                          THEN befores[last_place]
+                                                          ELSE afters[last_place] END), false) END,
                version = x.version + 1, updated_at = greatest(made, x.updated_at)
          WHERE x.tenant_id = tenant AND x.session_id = session;
         s.version := s.version + 1;
+    END IF;
+    IF waiting THEN
+        PERFORM cardbox.settle_session(tenant, session);
+        SELECT x.version INTO s.version FROM cardbox.sessions x
+         WHERE x.tenant_id = tenant AND x.session_id = session;
     END IF;
     IF key IS NOT NULL THEN
         INSERT INTO cardbox.session_keys (tenant_id, session_id, append_key, digest, version, first_seq)
@@ -872,7 +960,8 @@ DO $$
 DECLARE
     f text;
 BEGIN
-    FOREACH f IN ARRAY ARRAY['drop_ring_entry', 'session_card_prefix', 'session_line', 'session_line_at', 'is_open_end',
+    FOREACH f IN ARRAY ARRAY['drop_ring_entry', 'session_card_prefix', 'session_line', 'session_rings',
+                             'session_line_at', 'is_open_end',
                              'create_session', 'write_session_entries', 'write_session',
                              'settle_session', 'move_session_head', 'session_path', 'fork_session',
                              'fork_header'] LOOP

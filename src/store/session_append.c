@@ -11,8 +11,10 @@
 #include "cardbox/limits.h"
 #include "store/errors.h"
 
-/* How often the head may move between two statements before the client is told. */
-enum { TRIES_MAX = 10 };
+/* How often the head may move between two statements before the client is told. Whenever it moves
+ * another append has succeeded: so together writers always get on, and one that keeps losing among
+ * many should not be the one to start again. */
+enum { TRIES_MAX = 1000 };
 
 /* What may be filled in. */
 enum { O_ID, O_PARENT, O_TIME, OPEN_MEMBERS };

@@ -221,8 +221,10 @@ static cardbox_status settle(importer *in)
         session_line_outcome outcome = session_settled_read(&id, rows, row);
         session_report_settled(&in->report, outcome, id);
     }
-    if (status == CARDBOX_OK && rows_count(rows) > 0)
+    if (status == CARDBOX_OK && rows_count(rows) > 0) {
         in->report.version++; /* linking is a change of its own */
+        in->report.is_changed = true;
+    }
     rows_free(rows);
     if (status == CARDBOX_OK)
         status =
