@@ -233,44 +233,11 @@ BEGIN
                 OR c.expires_at IS NOT NULL)
          LIMIT 1;
         IF FOUND THEN
-            RAISE EXCEPTION 'card % is in the way of an entry of session %', odd, session
-                USING ERRCODE = 'unique_violation';
+            RAISE EXCEPTION 'card % is in the way of an entry of session %: give the session another id',
+                odd, session USING ERRCODE = 'CB001';
         END IF;
     END IF;
 END
-$$;
-
--- Of entries that are about to be appended from first_seq on, those that would be their own ancestors as
--- soon as the roots that wait for them are linked. A step goes from an entry to its parent, if that is new
--- too, or else to the new one that the root above it waits for.
-CREATE FUNCTION cardbox.session_rings(
-    tenant text, session text, ids text[], seqs bigint[], parents bigint[], first_seq bigint)
-RETURNS bigint[]
-LANGUAGE sql STABLE AS $$
-    WITH RECURSIVE new AS MATERIALIZED (
-        SELECT u.id, u.seq, u.parent FROM unnest(ids, seqs, parents) AS u(id, seq, parent)
-         WHERE u.seq >= first_seq
-    ), step AS MATERIALIZED (
-        SELECT n.seq, CASE WHEN n.parent >= first_seq THEN n.parent ELSE (
-                   SELECT m.seq
-                     FROM cardbox.session_path(tenant, session, n.parent) AS w
-                    CROSS JOIN LATERAL (
-                           SELECT e.missing FROM cardbox.session_entries e
-                            WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = w.branch
-                           OFFSET 0) AS root
-                     JOIN new m ON m.id = root.missing
-                    WHERE w.low = 0 LIMIT 1) END AS up
-          FROM new n WHERE n.parent IS NOT NULL
-    ), way AS (
-        SELECT n.seq AS start, p.up AS at
-          FROM cardbox.session_entries e
-          JOIN new n ON n.id = e.missing
-          JOIN step p ON p.seq = n.seq
-         WHERE e.tenant_id = tenant AND e.session_id = session AND e.missing IS NOT NULL
-        UNION
-        SELECT w.start, p.up FROM way w JOIN step p ON p.seq = w.at
-    )
-    SELECT coalesce(array_agg(w.start), '{}') FROM way w WHERE w.start = w.at
 $$;
 
 -- Writes lines to a session, whose row it locks: writers of one session queue up. Arrays are parallel, one
@@ -439,19 +406,18 @@ BEGIN
                 SELECT * INTO there
                   FROM cardbox.session_line_at(tenant, session, seqs[g.place], ords[g.place]);
                 same := coalesce(there.bytes = whole, false);
-            END IF;
-            IF NOT same AND is_open AND (seqs[g.place], ords[g.place]) = (end_seq, end_ord)
-               AND coalesce(there.entry_id = ids[g.place], true)
-               AND substring(whole FOR octet_length(there.bytes)) = there.bytes THEN
-                same := true; -- the last line had no end
-                is_open := false;
-                kept := kept + 1;
-                UPDATE cardbox.session_entries e SET after = coalesce(afters[g.place], '\x0a')
-                 WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = end_seq
-                   AND end_ord = 0;
-                UPDATE cardbox.session_lines k SET bytes = whole
-                 WHERE k.tenant_id = tenant AND k.session_id = session AND k.seq = end_seq
-                   AND k.ord = end_ord;
+                IF NOT same AND is_open AND coalesce(there.entry_id = ids[g.place], true)
+                   AND substring(whole FOR octet_length(there.bytes)) = there.bytes THEN
+                    same := true; -- the last line had no end
+                    is_open := false;
+                    kept := kept + 1;
+                    UPDATE cardbox.session_entries e SET after = coalesce(afters[g.place], '\x0a')
+                     WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = end_seq
+                       AND end_ord = 0;
+                    UPDATE cardbox.session_lines k SET bytes = whole
+                     WHERE k.tenant_id = tenant AND k.session_id = session AND k.seq = end_seq
+                       AND k.ord = end_ord;
+                END IF;
             END IF;
             IF same THEN
                 outcomes[g.place] := 2;
@@ -869,6 +835,39 @@ LANGUAGE sql STABLE AS $$
                 OFFSET 0) AS p
     )
     SELECT w.branch, (lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC) + 1), w.depth FROM way w
+$$;
+
+-- Of entries that are about to be appended from first_seq on, those that would be their own ancestors as
+-- soon as the roots that wait for them are linked. A step goes from an entry to its parent, if that is new
+-- too, or else to the new one that the root above it waits for.
+CREATE FUNCTION cardbox.session_rings(
+    tenant text, session text, ids text[], seqs bigint[], parents bigint[], first_seq bigint)
+RETURNS bigint[]
+LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE new AS MATERIALIZED (
+        SELECT u.id, u.seq, u.parent FROM unnest(ids, seqs, parents) AS u(id, seq, parent)
+         WHERE u.seq >= first_seq
+    ), step AS MATERIALIZED (
+        SELECT n.seq, CASE WHEN n.parent >= first_seq THEN n.parent ELSE (
+                   SELECT m.seq
+                     FROM cardbox.session_path(tenant, session, n.parent) AS w
+                    CROSS JOIN LATERAL (
+                           SELECT e.missing FROM cardbox.session_entries e
+                            WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = w.branch
+                           OFFSET 0) AS root
+                     JOIN new m ON m.id = root.missing
+                    WHERE w.low = 0 LIMIT 1) END AS up
+          FROM new n WHERE n.parent IS NOT NULL
+    ), way AS (
+        SELECT n.seq AS start, p.up AS at
+          FROM cardbox.session_entries e
+          JOIN new n ON n.id = e.missing
+          JOIN step p ON p.seq = n.seq
+         WHERE e.tenant_id = tenant AND e.session_id = session AND e.missing IS NOT NULL
+        UNION
+        SELECT w.start, p.up FROM way w JOIN step p ON p.seq = w.at
+    )
+    SELECT coalesce(array_agg(w.start), '{}') FROM way w WHERE w.start = w.at
 $$;
 
 -- A new session of the path to an entry, '' the head. Its entries keep their places and their cards, so

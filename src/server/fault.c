@@ -231,7 +231,10 @@ void fault_answer_store(request *r, const cardbox_error *err)
                      "the request is over a limit of the database");
         return;
     case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
-        fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
+        if (strncmp(err->sqlstate, "CB", 2) == 0)
+            fault_answer(r, FAULT_CONFLICT, NULL, "%s", err->message);
+        else
+            fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
         return;
     case CARDBOX_FORBIDDEN: /* as for the schema, the log was told by the connection */
         fault_answer_unfit(r, true);

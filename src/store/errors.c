@@ -48,6 +48,7 @@ static const struct {
     {"25006", CARDBOX_UNAVAILABLE, true}, /* read-only: the primary has moved */
     {"23001", CARDBOX_CONFLICT, false},   /* a sealed card */
     {"23505", CARDBOX_CONFLICT, false},   /* unique */
+    {"CB", CARDBOX_CONFLICT, false},      /* our own: the message is for the client */
     {"22003", CARDBOX_TOO_LARGE, false},  /* number out of range */
     {"42501", CARDBOX_FORBIDDEN, false},  /* no privilege, row-level security */
     {"3F000", CARDBOX_INTERNAL, false},   /* no schema: not migrated */

@@ -116,10 +116,11 @@ static cardbox_status line_status(session_line_outcome outcome, const session_en
                          id.ptr);
     if (outcome == SESSION_LINE_OWN_PARENT && entry->parent_state == SESSION_PARENT_NAMED &&
         !view_equal(id, parent))
-        return error_set(err, CARDBOX_INVALID,
-                         "entry %.*s would be its own ancestor: the session has entries that wait for "
-                         "it as their parent, and its parent %.*s comes from them",
-                         (int)id.len, id.ptr, (int)parent.len, parent.ptr);
+        return error_set(
+            err, CARDBOX_INVALID,
+            "entry %.*s would be its own ancestor: the session has entries that wait for "
+            "it as their parent, and its parent %.*s comes from them",
+            (int)id.len, id.ptr, (int)parent.len, parent.ptr);
     if (outcome == SESSION_LINE_OWN_PARENT)
         return error_set(err, CARDBOX_INVALID, "entry %.*s is its own parent", (int)id.len, id.ptr);
     if (outcome != SESSION_LINE_NO_PARENT)

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Sessions and files that have gone different ways: nothing of either is lost, lines stay lines, an entry
+that was taken stays; and cards that stand where an entry's belongs."""
+
+import json
+import os
+import random
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+JSON = {"Content-Type": "application/json"}
+
+
+@cardbox_test.once
+def server():
+    return Server(Postgres.shared().database())
+
+
+def url(session, what=""):
+    return f"/projects/p/sessions/{session}{what}"
+
+
+def bring(session, data, status=200):
+    answer = server().request("POST", url(session, "/import"), data, NDJSON, timeout=120)
+    assert answer.status == status, answer
+    return answer.json()
+
+
+def take(session):
+    answer = server().get(url(session, "/export"), timeout=120)
+    assert answer.status == 200, answer
+    return answer.body
+
+
+def append(session, *entries):
+    return server().request("POST", url(session, "/entries"), json.dumps({"entries": entries}), JSON)
+
+
+def user(identifier, parent):
+    return {"type": "user", "id": identifier, "parentId": parent, "timestamp": "t", "content": identifier}
+
+
+def lines(*entries):
+    return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
+
+
+def tree_of(session):
+    return {e["entry_id"]: e["parent_id"] for e in server().get(url(session, "/tree")).json()["entries"]}
+
+
+def ids(data):
+    return {json.loads(line)["id"] for line in data.split(b"\n") if line.startswith(b'{"type": "user", "id"')
+            and line.endswith(b"}")}
+
+
+# --- lines without an end ---
+
+
+def test_a_torn_line_stays_a_line():
+    first = lines(user("a", None))
+    torn = b'{"type":"user","id":"b","pare'
+    bring("torn", first + torn)
+    report = bring("torn", first + lines(user("c", "a")))
+    assert report["appended"] == 1, report
+    assert take("torn") == first + torn + b"\n" + lines(user("c", "a"))
+    bring("torn-again", take("torn"))
+    assert tree_of("torn-again") == {"a": None, "c": "a"}
+
+
+def test_a_whole_line_without_an_end():
+    first = lines(user("a", None))
+    bring("whole", first + lines(user("b", "a"))[:-1])
+    bring("whole", first + lines(user("c", "a")) + lines(user("d", "c"))[:-1])
+    assert take("whole") == first + lines(user("b", "a"), user("c", "a"), user("d", "c"))[:-1]
+    append("whole", user("e", "d"))
+    assert take("whole") == first + lines(user("b", "a"), user("c", "a"), user("d", "c"), user("e", "d"))
+
+
+def test_files_that_diverge():
+    """Any three of one beginning: every entry of each is in the export, and in what is made of that."""
+    for seed in range(40):
+        dice = random.Random(seed)
+        begin = [json.dumps(user(f"s{i}", f"s{i - 1}" if i else None)) if dice.random() < .7 else ""
+                 for i in range(dice.randint(0, 5))]
+        files = []
+        for name in "abz":
+            more = [dice.choice([json.dumps(user(f"{name}{i}", dice.choice(["s0", f"{name}{i - 1}"])))] * 4
+                                + ["", "junk" + name]) for i in range(dice.randint(0, 4))]
+            text = "\n".join(begin + more)
+            files.append((text + ("\n" if text and dice.random() < .5 else "")).encode())
+        session = f"any-{seed}"
+        for data in files:
+            bring(session, data)
+        want = set().union(*map(ids, files))
+        out = take(session)
+        assert want <= ids(out), (seed, files, out)
+        bring(session + "-again", out)
+        assert tree_of(session) == tree_of(session + "-again"), (seed, files, out)
+        assert not bring(session, out)["changed"], (seed, files, out)
+
+
+# --- parents ---
+
+
+def test_append_links_what_waits():
+    bring("waits", lines(user("q", "w"), user("r", "q")))
+    answer = append("waits", user("w", None))
+    assert answer.status == 200, answer
+    assert tree_of("waits") == {"q": "w", "r": "q", "w": None}
+    session = server().get(url("waits")).json()
+    assert session["version"] == answer.json()["version"], (session, answer)
+    assert not bring("waits", take("waits"))["changed"]
+
+
+def test_append_refuses_a_ring():
+    bring("ring", lines(user("q", "w"), user("r", "q"), user("x", "y")))
+    before = take("ring")
+    for entries in ([user("w", "r")], [user("v", "q"), user("w", "v")], [user("w", "x"), user("y", "r")]):
+        answer = append("ring", *entries)
+        assert answer.status == 422 or answer.status == 400, answer
+        assert b"its own ancestor" in answer.body, answer
+    assert take("ring") == before
+    assert append("ring", user("w", "x")).status == 200
+    assert append("ring", user("y", None)).status == 200
+    assert tree_of("ring") == {"q": "w", "r": "q", "x": "y", "w": "x", "y": None}
+
+
+def test_lines_without_ids_follow_their_own():
+    """Version 1: a line goes on from the one before it in the file, not from what came between."""
+    def file(count):
+        return (b'{"type":"session","id":"v1","timestamp":"2025-01-01T00:00:00Z","cwd":"/x"}\n'
+                + b"".join(b'{"type":"message","timestamp":"t","message":{"role":"user","content":"m%d"}}\n'
+                           % i for i in range(count)))
+    bring("v1", file(4))
+    assert append("v1", {"type": "message", "id": "X", "message": {"role": "user", "content": "X"}}).status == 200
+    bring("v1", file(6))
+    bring("v1", file(7))
+    context = server().get(url("v1", "/context")).json()["messages"]
+    assert [m["content"] for m in context] == [f"m{i}" for i in range(7)], context
+
+
+# --- cards in the way ---
+
+
+def test_a_card_in_the_way():
+    bring("there", lines(user("a", None)))
+    card = server().get(url("there", "/entries/a")).json()["card_id"]
+    other = Server(Postgres.shared().database())
+    try:
+        for body in ({"card_id": card, "content": {"x": 1}},
+                     {"card_id": card, "content": user("a", None), "ttl_seconds": 3600}):
+            project = "w" + str(len(body))
+            made = other.request("POST", f"/projects/{project}/cards", json.dumps(body), JSON)
+            assert made.status in (200, 201), made
+            answer = other.request("POST", f"/projects/{project}/sessions/there/import",
+                                   lines(user("a", None)), NDJSON)
+            assert answer.status == 409 and card.encode() in answer.body, answer
+    finally:
+        other.stop()
+
+
+# --- many writers ---
+
+
+def test_many_writers_without_a_parent():
+    bring("many", lines(user("a", None)))
+    answers = []
+
+    def write():
+        answers.extend(append("many", {"type": "user", "content": "x"}).status for _ in range(6))
+    threads = [threading.Thread(target=write) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [200] * 96, answers
+    assert server().get(url("many")).json()["entries"] == 97
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
