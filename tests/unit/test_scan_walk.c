@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include "base/scan.h"
 
@@ -284,6 +285,29 @@ static void refuses_other_numbers_as_integers(void **state)
     assert_int_equal(number, 99);
 }
 
+/* Strings are gone over in blocks: one of every length, with every three of these in every place.
+ */
+static void finds_the_end_of_strings(void **state)
+{
+    static const char *const PIECES[] = {"x", "\\\"", "\\\\", "\\n"};
+    char text[128];
+
+    (void)state;
+    for (int i = 0; i < 40 * 64; i++) {
+        int lead = i / 64;
+        int len =
+            snprintf(text, sizeof(text), "[\"%.*s%s%s%s%.*s\",7]", lead,
+                     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", PIECES[i % 4], PIECES[i / 4 % 4],
+                     PIECES[i / 16 % 4], lead / 2, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        scan_walk walk = scan_enter(parse(text));
+        scan_value value;
+        assert_true(scan_element(&walk, &value));
+        assert_int_equal(value.text.len, len - 4);
+        assert_true(scan_element(&walk, &value));
+        assert_true(view_equal(value.text, VIEW("7")));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +315,7 @@ int main(void)
         cmocka_unit_test(walks_elements),
         cmocka_unit_test(walks_nothing_where_nothing_is),
         cmocka_unit_test(ends_on_unchecked_text),
+        cmocka_unit_test(finds_the_end_of_strings),
         cmocka_unit_test(finds_the_last_of_a_name),
         cmocka_unit_test(takes_a_first_member_that_is_the_only_one_so_named),
         cmocka_unit_test(sees_what_may_be_a_name),
