@@ -333,9 +333,13 @@ typedef struct cardbox_task_event {
     const char
         *how;   /**< claimed: the worker; message: its role; call, completed: its status then */
     int64_t at; /**< ms; of "message" its timestamp; of "chunk" 0 */
-    const char *text;      /**< message and chunk: what it says */
+    const char *text; /**< message and chunk: what it says; of "completed" why it was cancelled,
+                         or NULL */
     const char *text_json; /**< the same, exactly */
-    const char *call;      /**< call: {"abilityName", "parameters", "details"} as it is now */
+    const char *call;      /**< call: {"abilityName", "parameters", "details"}; details as they are
+                              now, with the status that the call has now, else "{}" */
+    const char *metadata;  /**< message: its card's; call_id: the message only says that a call
+                              begins or ended */
 } cardbox_task_event;
 
 /** Events in order. Opaque; free with cardbox_task_events_free. */

@@ -64,6 +64,10 @@ static void add_end(buf *out, const task_view *seen, const task_event *e)
     begin(out, "task_complete", e->n);
     add_string(out, "{\"taskId\":", seen->key.task_id);
     add_string(out, ",\"completionStatus\":", e->how);
+    if (e->text.ptr != NULL) {
+        buf_text(out, ",\"reason\":");
+        buf_view(out, e->text);
+    }
     buf_text(out, ",\"timestamp\":");
     buf_int(out, e->at_ms);
     buf_char(out, '}');

@@ -225,6 +225,7 @@ void task_json(buf *out, const task_row *task)
     begin_object(out, task->task_id);
     add_text(out, "parentTaskId", task->parent_id);
     add_text(out, "completionStatus", task->status);
+    add_token(out, "cancelReason", task->reason);
     add_token(out, "systemPrompt", task->prompt);
     add_number(out, "createdAt", task->created_ms);
     add_number(out, "updatedAt", task->updated_ms);

@@ -174,6 +174,7 @@ static void fill_event(cardbox_task_event *out, arena *memory, const task_event 
         .text = ledger_token_text(memory, row->text),
         .text_json = ledger_token_json(memory, row->text),
         .call = row->call.ptr,
+        .metadata = row->metadata.ptr,
     };
 }
 

@@ -135,9 +135,10 @@ typedef struct task_event {
     view ref;  /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
     view how;  /* claimed: owner; message: role; call, completed: the status that it got */
     int64_t at_ms; /* of a message its own timestamp; 0 of a chunk */
-    view text;     /* message: its content; chunk: the piece: tokens */
+    view text; /* message: its content; chunk: the piece; completed: why it was cancelled: tokens */
     view metadata; /* message: its card's */
-    view call;     /* call: {"abilityName", "parameters", "details"} as it is now */
+    view call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
+                      the status that the call has now */
 } task_event;
 
 void task_event_read(task_event *out, const store_rows *rows, int row);

@@ -79,10 +79,12 @@ def test_life_of_a_task():
     run("task", "send", task, "faster")
     shown = run("task", "show", task).stdout
     assert "\x1b" not in shown, shown
-    assert [line.split()[0] for line in shown.splitlines()] == ["system", "user", "user"], shown
+    assert [line.split()[0] for line in shown.splitlines()] == ["system", "user", "user", "waiting"], shown
     run("task", "cancel", task, "--reason", "enough")
     followed = run("task", "follow", task, check=False)
-    assert followed.returncode == 1 and "cancelled after" in followed.stdout
+    assert followed.returncode == 1 and re.search("cancelled after .* s: enough$", followed.stdout, re.M)
+    assert invoke("ldg:task:get", {"taskId": task})["task"]["cancelReason"] == "enough"
+    assert json.loads(run("task", "show", task, "--json").stdout.splitlines()[-1])["text"] == "enough"
     for words in (("send", task, "x"), ("cancel", task)):
         failed = run("task", *words, check=False)
         assert failed.returncode == 1 and "is already completed" in failed.stderr, failed
@@ -99,18 +101,43 @@ def test_follow():
     first = say(task, "one\ntwo")
     assert follower.stdout.readline().split() == ["assistant", "one"]
     assert follower.stdout.readline() == "two\n"
-    call = {"id": "c", "taskId": task, "abilityName": "bird:count", "parameters": "{}", "details": "{}",
-            "createdAt": 1, "updatedAt": 1, "startMessageId": first}
+    call = {"id": "c", "taskId": task, "abilityName": "bird:count", "parameters": '{"where":"pond"}',
+            "details": "{}", "createdAt": 1, "updatedAt": 1, "startMessageId": first}
     for at, status in enumerate(("pending", "in_progress", "failed")):
-        invoke("ldg:call:save", {"call": {**call, "status": status, "updatedAt": at + 1}})
-    assert follower.stdout.readline().split() == ["\u2717", "bird:count"]
+        ended = {"details": '{"error":"no\\nbirds"}'} if status == "failed" else {}
+        invoke("ldg:call:save", {"call": {**call, **ended, "status": status, "updatedAt": at + 1}})
+    assert follower.stdout.readline().split() == ["\u2192", "bird:count", '{"where":"pond"}']
+    said = follower.stdout.readline().split(maxsplit=4)
+    assert said[:2] + said[3:] == ["\u2717", "bird:count", "s", '{"error":"no\\nbirds"}\n'], said
+    say(task, " \n")  # nothing is said: no line
     finish(task)
     assert follower.stdout.readline().startswith("success after ")
     assert follower.stdout.read() == "" and follower.wait(20) == 0
     events = [json.loads(line) for line in run("task", "follow", task, "--json").stdout.splitlines()]
-    assert [e["event"] for e in events] == ["created", "message", "message", "call", "call", "call", "completed"]
+    assert [e["event"] for e in events] == ["created", "message", "message", "call", "call", "call",
+                                             "message", "completed"]
     assert events[2]["text"] == "one\ntwo" and events[5]["how"] == "failed"
-    assert [e["n"] for e in events] == list(range(1, 8))
+    assert [e["n"] for e in events] == list(range(1, 9))
+    assert [e["call"]["details"] for e in events[3:6]] == ["{}", "{}", '{"error":"no\\nbirds"}']
+
+
+def test_what_only_tells_of_a_call_is_not_shown():
+    task = run("task", "run", "count").stdout.strip()
+    Postgres.shared().psql(dsn(), f"""
+        SELECT cardbox.save_message('acme', 'm-{task}', '{task}', 'assistant',
+            '{{"__type__":"TextContent","text":"Calling"}}', NULL, '{{"call_id":"c"}}', NULL, NULL)""")
+    assert "Calling" not in run("task", "show", task).stdout
+    told = [json.loads(line) for line in run("task", "show", task, "--json").stdout.splitlines()]
+    assert told[-1]["text"] == "Calling" and told[-1]["metadata"]["call_id"] == "c"
+
+
+def test_a_task_that_nobody_claims():
+    task = run("task", "run", "count").stdout.strip()
+    follower = subprocess.Popen([CARDBOX, "task", "follow", "--dsn", dsn(), "--project", "acme", task],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert follower.stderr.readline() == "waiting for a worker (none has claimed it)\n"
+    finish(task)
+    assert follower.wait(20) == 0 and follower.stderr.read() == ""
 
 
 class Terminal:
@@ -178,10 +205,13 @@ def test_follow_in_a_terminal():
                             **({} if colour else {"NO_COLOR": "1"}))
         work(task, terminal)
         assert terminal.end() == 0, terminal.text
-        said = [line.split(None, 1) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()]
+        said = [line.split(None, 1) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
+                if not line.startswith("waiting for a worker")]
         assert said[:2] == [["user", "count"], ["assistant", "Hello \u2603 \ufffd[31myou"]], said
-        assert said[2:4] == [["\u2713", "bird:count"], ["\u2717", "bird:feed"]], said
-        assert len(said) == 5 and re.fullmatch(r"success after \d+\.\d s", " ".join(said[4])), said
+        assert [said[i] for i in (2, 4)] == [["\u2192", "bird:count"], ["\u2192", "bird:feed"]], said
+        assert [(said[i][0], said[i][1].split()[0]) for i in (3, 5)] == \
+            [("\u2713", "bird:count"), ("\u2717", "bird:feed")], said
+        assert len(said) == 7 and re.fullmatch(r"success after \d+\.\d s", " ".join(said[6])), said
         for sequence in ("\x1b[32muser", "\x1b[36massistant", "\x1b[32m\u2713\x1b[0m",
                          "\x1b[31m\u2717\x1b[0m", "\x1b[32msuccess\x1b[0m after"):
             assert (sequence in terminal.text) == colour, terminal.text

@@ -145,6 +145,23 @@ def test_the_whole_story():
         assert again.response.status == 204 and again.response.read() == b""
 
 
+def test_a_cancel_is_told_as_it_happened():
+    task = spawn()
+    said = say(task, "I look")
+    call = {"id": str(uuid.uuid4()), "taskId": task, "abilityName": "card:get", "parameters": "{}",
+            "status": "pending", "details": "{}", "createdAt": 1, "updatedAt": 1,
+            "startMessageId": said["id"]}
+    ask("ldg:call:save", {"call": call})
+    ask("task:cancel", {"taskId": task, "reason": "wrong \u2603"})
+    with following(task, last=4) as stream:
+        told = [stream.next() for _ in range(3)]
+        assert [(e, d.get("status"), d.get("details")) for e, d in told] == \
+            [("call", "pending", "{}"), ("call", "failed", '{"error":"Task cancelled"}'),
+             ("task_complete", None, None)], told
+        assert told[2][1]["reason"] == "wrong \u2603" and stream.next() is None
+    assert ask("ldg:task:get", {"taskId": task})["task"]["cancelReason"] == "wrong \u2603"
+
+
 def test_goes_on_after_a_break():
     task = spawn()
     with following(task) as stream:
