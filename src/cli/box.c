@@ -83,7 +83,7 @@ static bool print_json(const cardbox_box *box)
 
 static bool print_box(const cardbox_box *box)
 {
-    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_FLEXIBLE}};
+    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_WHOLE}};
     table ids;
     bool printed;
 

@@ -38,7 +38,7 @@ static bool print_json(const cardbox_boxes *boxes)
 
 static bool print_table(const cardbox_boxes *boxes)
 {
-    static const table_column columns[] = {{"box", TABLE_LEFT},      {"version", TABLE_RIGHT},
+    static const table_column columns[] = {{"box", TABLE_WHOLE},     {"version", TABLE_RIGHT},
                                            {"length", TABLE_RIGHT},  {"changed", TABLE_RIGHT},
                                            {"created", TABLE_RIGHT}, {"from", TABLE_FLEXIBLE}};
     table rows;

@@ -192,7 +192,7 @@ void card_table_init(card_table *t, bool numbered, bool named)
     if (numbered)
         t->columns[count++] = (table_column){"#", TABLE_RIGHT};
     if (named)
-        t->columns[count++] = (table_column){"card", TABLE_LEFT};
+        t->columns[count++] = (table_column){"card", TABLE_WHOLE};
     memcpy(t->columns + count, columns, sizeof(columns));
     table_init(&t->rows, t->columns, count + sizeof(columns) / sizeof(columns[0]));
 }

@@ -40,10 +40,10 @@ static const char *name_of(buf *out, const cardbox_session *session)
 
 static bool print_table(const cardbox_sessions *sessions)
 {
-    static const table_column columns[] = {{"session", TABLE_LEFT},  {"dialect", TABLE_LEFT},
+    static const table_column columns[] = {{"session", TABLE_WHOLE}, {"dialect", TABLE_LEFT},
                                            {"entries", TABLE_RIGHT}, {"changed", TABLE_RIGHT},
                                            {"created", TABLE_RIGHT}, {"name", TABLE_FLEXIBLE},
-                                           {"from", TABLE_LEFT}};
+                                           {"from", TABLE_WHOLE}};
     buf name = BUF_INIT(SIZE_MAX / 4);
     table rows;
     bool printed;

@@ -146,9 +146,9 @@ static void add_row(table *rows, const cardbox_entry *entry, const char *head, b
 
 bool session_entries_table(const cardbox_entries *entries, const char *head)
 {
-    static const table_column columns[] = {{"side", TABLE_LEFT},  {"depth", TABLE_RIGHT},
-                                           {"entry", TABLE_LEFT}, {"role", TABLE_LEFT},
-                                           {"", TABLE_FLEXIBLE},  {"", TABLE_LEFT}};
+    static const table_column columns[] = {{"side", TABLE_LEFT},   {"depth", TABLE_RIGHT},
+                                           {"entry", TABLE_WHOLE}, {"role", TABLE_LEFT},
+                                           {"", TABLE_FLEXIBLE},   {"", TABLE_LEFT}};
     size_t count = cardbox_entries_count(entries);
     bool sides = false, printed;
     table rows;

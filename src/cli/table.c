@@ -3,6 +3,7 @@
  */
 #include "cli/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* Between two columns; the least that a flexible one, and any other, is cut to; and the most that a
@@ -91,6 +92,8 @@ static void measure(layout *l, const table *t)
 
 static int least_width(table_align align)
 {
+    if (align == TABLE_WHOLE)
+        return INT_MAX;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
 }
 
@@ -110,6 +113,28 @@ static int find_widest(const layout *l, const table *t)
     return found;
 }
 
+/* Where there is a whole column, leaves out others from the right, flexible ones last, until it
+ * fits. The first whole one stays. */
+static void leave_out(layout *l, const table *t, int excess)
+{
+    size_t kept = 0;
+
+    while (kept < t->width && t->columns[kept].align != TABLE_WHOLE)
+        kept++;
+    if (kept == t->width)
+        return;
+    for (int flexible = 0; flexible < 2; flexible++) {
+        for (size_t c = t->width; excess > 0 && c-- > 0;) {
+            bool gives_way = (t->columns[c].align == TABLE_FLEXIBLE) == (flexible == 1);
+
+            if (c == kept || !gives_way || l->widths[c] == 0)
+                continue;
+            excess -= l->widths[c] + GAP;
+            l->widths[c] = 0;
+        }
+    }
+}
+
 /* Makes the columns narrower until a line fits. */
 static void shrink(layout *l, const table *t, int room)
 {
@@ -124,6 +149,7 @@ static void shrink(layout *l, const table *t, int room)
         l->widths[column] -= taken;
         excess -= taken;
     }
+    leave_out(l, t, excess);
 }
 
 /* One cell; the last of its line has no spaces after it. */
@@ -133,7 +159,7 @@ static void print_cell(FILE *out, const layout *l, view text, const table_cell *
     const char *cut = "";
     int columns = cell->columns;
 
-    if (columns > width && l->cuts) {
+    if (columns > width && l->cuts && align != TABLE_WHOLE) {
         text.len = term_fit(text, width - 1);
         columns = term_columns(text) + 1;
         cut = TERM_ELLIPSIS;

@@ -16,8 +16,9 @@
 
 typedef enum table_align {
     TABLE_LEFT,
-    TABLE_RIGHT,   /* for numbers */
-    TABLE_FLEXIBLE /* left; gives way when the terminal is narrow */
+    TABLE_RIGHT,    /* for numbers */
+    TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
+    TABLE_WHOLE     /* left; an id, which is copied: never cut, others are left out for it */
 } table_align;
 
 typedef struct table_column {

@@ -186,7 +186,7 @@ static void add_task(table *rows, const cardbox_task *task)
 
 static bool print_table(const cardbox_ledger *tasks)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_LEFT},
+    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},
                                            {"age", TABLE_RIGHT},
                                            {"messages", TABLE_RIGHT},
                                            {"worker", TABLE_LEFT},

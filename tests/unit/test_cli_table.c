@@ -93,6 +93,46 @@ static void cuts_other_columns_last(void **state)
           " id        n  text\n an-id-o\xe2\x80\xa6  1  0123456789012345678\xe2\x80\xa6\n");
 }
 
+/* An id is there to be copied. */
+static void cuts_no_id(void **state)
+{
+    static const table_column WITH_ID[] = {
+        {"id", TABLE_WHOLE}, {"n", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}, {"from", TABLE_WHOLE}};
+    static const char *const CELLS[] = {"an-id-of-many-characters", "1",
+                                        "0123456789012345678901234",
+                                        "another-id-of-many-characters"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {90,
+         "id                        n  text                       from\n"
+         "an-id-of-many-characters  1  0123456789012345678901234  another-id-of-many-characters\n"},
+        {50, "id                        n  text\n"
+             "an-id-of-many-characters  1  0123456789012345678\xe2\x80\xa6\n"},
+        {47, "id                        text\nan-id-of-many-characters  "
+             "0123456789012345678\xe2\x80\xa6\n"},
+        {10, "id\nan-id-of-many-characters\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        char *printed = NULL;
+        size_t length;
+        FILE *out = open_memstream(&printed, &length);
+        table t;
+
+        table_init(&t, WITH_ID, 4);
+        for (size_t c = 0; c < 4; c++)
+            table_text(&t, CELLS[c]);
+        assert_true(table_print(out, &t, 0, CASES[i].width));
+        fclose(out);
+        assert_string_equal(printed, CASES[i].expected);
+        free(printed);
+        table_free(&t);
+    }
+}
+
 static void makes_text_harmless(void **state)
 {
     static const char *const rows[][4] = {
@@ -156,6 +196,7 @@ int main(void)
         cmocka_unit_test(counts_columns),
         cmocka_unit_test(cuts_to_the_width),
         cmocka_unit_test(cuts_other_columns_last),
+        cmocka_unit_test(cuts_no_id),
         cmocka_unit_test(makes_text_harmless),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),
