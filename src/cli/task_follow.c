@@ -113,7 +113,6 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 static void add_name(buf *out, const cardbox_task_event *e)
 {
     buf name = BUF_INIT(4096);
-    buf_char(out, ' ');
     scan_decode(&name, scan_find(scan_whole(view_of(e->call)), "abilityName").text);
     term_add_line(out, view_of(buf_str(&name)), VALUE_COLUMNS);
     buf_free(&name);
@@ -123,13 +122,13 @@ static void add_name(buf *out, const cardbox_task_event *e)
 static void print_marked(const char *mark, term_style style, const buf *text)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    int room = term_width() - MARGIN - 1;
+    int room = term_width() - MARGIN - 2;
     view whole = {buf_str(text), text->len};
     if (term_width() > 0 && room > 1)
         term_add_line(&line, whole, room - 1);
     else
         buf_view(&line, whole);
-    printf("%*s%s%s%s%s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
+    printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
     buf_free(&line);
 }
 
