@@ -328,11 +328,14 @@ const schema_keyword *schema_keyword_find(view token)
     return NULL;
 }
 
+/* What is missing comes first: a member that is not known is often that one under another name. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
                               const schema_place *at)
 {
     view key;
-    scan_value argument;
+    scan_value argument = scan_find(schema, "required");
+    if (argument.kind != SCAN_NONE && !holds_required(run, schema, argument, value, at))
+        return false;
     for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &argument);) {
         const schema_keyword *keyword = schema_keyword_find(key);
         if (keyword != NULL && keyword->holds != NULL &&

@@ -206,6 +206,7 @@ static void names_place_and_expectation(void **state)
     assert_fault(CARD, "{\"id\":\"x\",\"n\":2.0,\"l\":[1.0,\"\\u0061\"]}", NULL);
     assert_fault(CARD, "[]", "expected \"object\", got array");
     assert_fault(CARD, "{}", "/id: is missing");
+    assert_fault(CARD, "{\"card\":0}", "/id: is missing");
     assert_fault(CARD, "{\"id\":\"\"}", "/id: has 0 characters, at least 1 are expected");
     assert_fault(CARD, "{\"id\":\"x\",\"n\":1.5}", "/n: expected \"integer\", got a number");
     assert_fault(CARD, "{\"id\":\"x\",\"n\":0}", "/n: expected a number of at least 1");
