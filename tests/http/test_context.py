@@ -17,8 +17,13 @@ ROUNDS = 20 if LIGHT else 60
 
 
 @cardbox_test.once
+def dsn():
+    return Postgres.shared().database()
+
+
+@cardbox_test.once
 def server():
-    return Server(Postgres.shared().database())
+    return Server(dsn())
 
 
 def add(project, cards):
@@ -90,6 +95,42 @@ def test_formats():
     assert anthropic["system"] == [{"type": "text", "text": "be brief"}]
     assert [message["role"] for message in anthropic["messages"]] == \
         ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_sample_needs_no_repair():
+    """Its calls stand in tool_calls and in cards of their own, and in one card both ways."""
+    path = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+    cardbox_test.cardbox("import", "--dsn", dsn(), "--project", "sample", path)
+    for box, calls in ((1, 3), (3, 4)):
+        context = context_of("sample", f"01970000-0000-7000-8000-{box:012}")
+        assert context["report"]["repairs"] == [], context["report"]
+        ids = [one["id"] for message in context["messages"]
+               for one in message.get("tool_calls", [])]
+        assert len(ids) == len(set(ids)) == calls, ids
+
+
+def test_calls_of_one_card():
+    """Its own that is listed counts once, one that is not listed counts beside those that are."""
+    listed = [{"id": name, "type": "function", "function": {"name": "find", "arguments": "{}"}}
+              for name in ("own", "other")]
+    add("both", [{**call("listed", "own"), "tool_calls": listed},
+                 {**call("beside", "third"), "tool_calls": listed[1:]}])
+    for card, wanted in (("listed", ["own", "other"]), ("beside", ["other", "third"])):
+        messages = context_of("both", make_box("both", [card]))["messages"]
+        assert [one["id"] for one in messages[0]["tool_calls"]] == wanted, messages
+
+
+def test_text_without_a_class():
+    """{"text": "..."} alone is a text; with anything else, or if it is no string, it is JSON."""
+    contents = {"go": {"text": "go"}, '{"text": 3}': {"text": 3},
+                '{"text": "go", "by": "x"}': {"text": "go", "by": "x"}, '["text"]': ["text"],
+                '{"texts": "go"}': {"texts": "go"}}
+    add("bare", [{"card_id": f"bare-{at}", "content": content}
+                 for at, content in enumerate(contents.values())])
+    box = make_box("bare", [f"bare-{at}" for at in range(len(contents))])
+    said = [message["content"] for message in context_of("bare", box)["messages"]]
+    assert said[0] == "go", said
+    assert [json.loads(one) for one in said[1:]] == list(contents.values())[1:], said
 
 
 def test_entries_are_cards():

@@ -92,22 +92,33 @@ static bool add_image(context *ctx, context_message *message, scan_value content
     return true;
 }
 
+/* The text of a TextContent, and of what is one in all but its "__type__": {"text": "..."} alone. A
+ * model that got that as JSON would take the braces for something that was said. */
+static scan_value said_text(scan_value content, const char *class)
+{
+    scan_value text = scan_find(content, "text"), value;
+    bool is_said = class != NULL && strcmp(class, "TextContent") == 0;
+    scan_walk walk;
+    view key;
+
+    if (class == NULL && content.kind == SCAN_OBJECT) {
+        walk = scan_enter(content);
+        is_said = scan_member(&walk, &key, &value) && !scan_member(&walk, &key, &value);
+    }
+    return is_said && text.kind == SCAN_STRING ? text : (scan_value){0};
+}
+
 static void add_content(context *ctx, context_message *message, const context_card *card,
                         const char *class)
 {
-    scan_value content = scan_whole(card->content), text;
+    scan_value content = scan_whole(card->content), text = said_text(content, class);
 
     if (class != NULL && strcmp(class, "ImageFileContent") == 0 && message->role == CONTEXT_USER &&
         add_image(ctx, message, content))
         return;
-    if (class != NULL && strcmp(class, "TextContent") == 0) {
-        text = scan_find(content, "text");
-        if (text.kind == SCAN_STRING) {
-            context_add_value(ctx, message, text);
-            return;
-        }
-    }
-    if (class == NULL)
+    if (text.kind == SCAN_STRING)
+        context_add_value(ctx, message, text);
+    else if (class == NULL)
         context_add_value(ctx, message, content);
     else
         add_plain_text(ctx, message, card->content);
@@ -161,8 +172,8 @@ static void add_listed_calls(context *ctx, context_message *message, const conte
         add_listed_call(ctx, message, call);
 }
 
-/* A call that is a card of its own joins the assistant's card right before it; one that this card
- * has listed already is the same one once more. */
+/* A call that is a card of its own joins the assistant's card right before it; one that is listed
+ * already, by that card or by this one itself, is the same one once more. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
@@ -181,9 +192,11 @@ static void add_call(context *ctx, const context_card *card)
         return;
     if (last->time.ptr == NULL)
         last->time = card->created_at;
+    add_listed_calls(ctx, last, card);
+    if (card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id))
+        return;
     session_pick(scan_whole(card->content), NAMES, found, 2);
     context_add_call(ctx, last, token_of(ctx, card->tool_call_id), found[0], found[1]);
-    add_listed_calls(ctx, last, card);
 }
 
 /* The list of tools has a place of its own in a model's request, and what a box was made from is
