@@ -347,7 +347,8 @@ typedef struct cardbox_task_events cardbox_task_events;
 
 /**
  * Reads what has happened to a task since one last looked: its whole story, in order and without
- * gaps, and behind it the pieces of the message that is being said.
+ * gaps, and behind it the pieces of the message that is being said. Of much it reads a part: who
+ * wants all asks again until nothing comes.
  *
  * @param out     receives events
  * @param db      any handle

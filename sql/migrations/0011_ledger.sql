@@ -340,7 +340,8 @@ CREATE UNLOGGED TABLE cardbox.task_chunks (
     PRIMARY KEY (tenant_id, task_id, message_id, n)
 );
 
--- They go when the message is there, and when a lease begins or ends. Workers have no right to delete: who
+-- They go when the message is there, when the next message begins (that before it broke off), and when a
+-- lease begins or ends. Workers have no right to delete: who
 -- may delete in a table may also lock all of it (LOCK TABLE), and keep other tenants waiting. So this is
 -- done in the owner's name, in triggers, which nobody can call: it follows what row-level security let pass.
 CREATE FUNCTION cardbox.drop_chunks_of_message() RETURNS trigger
@@ -358,10 +359,117 @@ BEGIN
     RETURN NULL;
 END
 $$;
+CREATE FUNCTION cardbox.drop_other_chunks() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    -- two ranges, since an index does not find what is unequal
+    DELETE FROM cardbox.task_chunks k
+     WHERE k.tenant_id = NEW.tenant_id AND k.task_id = NEW.task_id AND k.message_id < NEW.message_id;
+    DELETE FROM cardbox.task_chunks k
+     WHERE k.tenant_id = NEW.tenant_id AND k.task_id = NEW.task_id AND k.message_id > NEW.message_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER chunks_begun AFTER INSERT ON cardbox.task_chunks
+    FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION cardbox.drop_other_chunks();
 CREATE TRIGGER messages_said AFTER INSERT ON cardbox.messages
     FOR EACH ROW EXECUTE FUNCTION cardbox.drop_chunks_of_message();
 CREATE TRIGGER tasks_let_go AFTER UPDATE OF lease_epoch ON cardbox.tasks
     FOR EACH ROW WHEN (OLD.lease_epoch <> NEW.lease_epoch) EXECUTE FUNCTION cardbox.drop_chunks_of_lease();
+
+-- What followers of tasks are given: an event; a piece ('chunk') of the message that is being said; or that
+-- there is more than fits into this answer ('more').
+CREATE TYPE cardbox.task_seen AS (
+    ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
+);
+
+-- What has happened since followers looked: of each up to `most` events and `most` pieces, and so much
+-- that the last one begins before `page` bytes, and before all are `whole` bytes. Contents are read one by
+-- one, so that what does not fit costs nothing. The details of a call are those of the status that it has
+-- now: with an earlier one stands none.
+CREATE FUNCTION cardbox.follow_tasks(
+    tenants text[], tasks text[], known bigint[], messages text[], pieces bigint[],
+    most bigint, page bigint, whole bigint)
+RETURNS SETOF cardbox.task_seen
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    k      record;
+    v      record;
+    e      cardbox.task_seen;
+    room  bigint;
+    bytes  bigint;
+    count  bigint;
+    is_cut boolean;
+BEGIN
+    FOR k IN
+        SELECT a.tenant_id, a.task_id, a.n, a.ord, s.message_id,
+               CASE WHEN s.message_id = a.message_id THEN a.piece ELSE 0 END AS piece
+          FROM unnest(tenants, tasks, known, messages, pieces) WITH ORDINALITY
+               AS a(tenant_id, task_id, n, message_id, piece, ord)
+          LEFT JOIN LATERAL (
+               SELECT p.message_id, p.n FROM cardbox.task_chunks p
+                WHERE p.tenant_id = a.tenant_id AND p.task_id = a.task_id
+                ORDER BY p.message_id DESC, p.n DESC LIMIT 1) AS s ON true
+         WHERE s.n > CASE WHEN s.message_id = a.message_id THEN a.piece ELSE 0 END
+            OR EXISTS (SELECT FROM cardbox.task_events t
+                        WHERE t.tenant_id = a.tenant_id AND t.task_id = a.task_id AND t.n > a.n)
+    LOOP
+        room := least(page, whole);
+        bytes := 0;
+        count := 0;
+        is_cut := false;
+        FOR v IN
+            SELECT t.n, t.what, t.ref, t.how, t.at FROM cardbox.task_events t
+             WHERE t.tenant_id = k.tenant_id AND t.task_id = k.task_id AND t.n > k.n
+             ORDER BY t.n LIMIT most
+        LOOP
+            is_cut := bytes >= room;
+            EXIT WHEN is_cut;
+            e := (k.ord, v.n, v.what, v.ref, v.how, v.at, NULL, NULL, NULL);
+            IF e.what = 'message' THEN
+                SELECT m.ts, c.raw, c.metadata INTO e.at, e.text, e.metadata
+                  FROM cardbox.messages m
+                  JOIN cardbox.cards c ON c.tenant_id = k.tenant_id AND c.card_id = m.message_id
+                 WHERE m.tenant_id = k.tenant_id AND m.message_id = v.ref;
+            ELSIF e.what = 'call' THEN
+                SELECT json_build_object('abilityName', c.ability_name, 'parameters', c.parameters, 'details',
+                                         CASE WHEN c.status = v.how THEN c.details ELSE '"{}"' END)
+                  INTO e.call FROM cardbox.calls c
+                 WHERE c.tenant_id = k.tenant_id AND c.call_id = v.ref;
+            ELSIF e.what = 'completed' AND e.how = 'cancelled' THEN
+                SELECT t.cancel_reason INTO e.text FROM cardbox.tasks t
+                 WHERE t.tenant_id = k.tenant_id AND t.task_id = k.task_id;
+            END IF;
+            bytes := bytes + 100 + coalesce(octet_length(e.text::text), 0)
+                     + coalesce(octet_length(e.metadata::text), 0) + coalesce(octet_length(e.call::text), 0);
+            count := count + 1;
+            RETURN NEXT e;
+        END LOOP;
+        is_cut := is_cut OR count >= most;
+        count := 0;
+        IF NOT is_cut THEN -- else the message that these belong to may be among the events to come
+            FOR v IN
+                SELECT p.n, p.piece FROM cardbox.task_chunks p
+                 WHERE p.tenant_id = k.tenant_id AND p.task_id = k.task_id
+                   AND p.message_id = k.message_id AND p.n > k.piece
+                 ORDER BY p.n LIMIT most
+            LOOP
+                is_cut := bytes >= room;
+                EXIT WHEN is_cut;
+                e := (k.ord, v.n, 'chunk', k.message_id, NULL, 0, v.piece, NULL, NULL);
+                bytes := bytes + 100 + octet_length(e.text::text);
+                count := count + 1;
+                RETURN NEXT e;
+            END LOOP;
+        END IF;
+        IF is_cut OR count >= most THEN
+            e := (k.ord, 0, 'more', NULL, NULL, 0, NULL, NULL, NULL);
+            RETURN NEXT e;
+        END IF;
+        whole := whole - bytes;
+    END LOOP;
+END
+$$;
 
 -- Saves tasks, messages and calls, in this order, all or none. Of each kind there is an array of objects
 -- with what jsonb holds, and beside it the texts that only json holds. Gives the outcome of each up to the
@@ -377,6 +485,8 @@ DECLARE
     outcomes integer[] := '{}';
     one      record;
     done     integer;
+    -- a batch that ends a task may say as well how its calls ended
+    given_calls CONSTANT text[] := ARRAY(SELECT g.value ->> 'id' FROM jsonb_array_elements(save_ledger.calls) AS g);
 BEGIN
     -- Always in the same order, so that two of these can't stop each other.
     PERFORM FROM cardbox.tasks t
@@ -398,6 +508,9 @@ BEGIN
              ORDER BY 1, 2
         LOOP
             IF one.kind = 1 THEN
+                IF one.value ->> 'status' IS NOT NULL THEN
+                    PERFORM cardbox.fail_open_calls(tenant, one.value ->> 'id', 'Task ended', NULL, given_calls);
+                END IF;
                 done := cardbox.save_task(tenant, one.value, prompts[one.place]);
             ELSIF one.kind = 2 THEN
                 done := cardbox.save_message(
@@ -444,10 +557,11 @@ GRANT UPDATE (status, details, updated_at, end_message_id)
     ON cardbox.calls TO cardbox_service, cardbox_worker;
 GRANT DELETE ON cardbox.task_chunks TO cardbox_service;
 
-REVOKE EXECUTE ON FUNCTION cardbox.drop_chunks_of_message, cardbox.drop_chunks_of_lease FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION cardbox.drop_chunks_of_message, cardbox.drop_chunks_of_lease,
+    cardbox.drop_other_chunks FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION cardbox.check_message, cardbox.refuse_change, cardbox.now_ms,
     cardbox.add_event, cardbox.save_message, cardbox.save_call, cardbox.end_task, cardbox.save_task,
-    cardbox.save_ledger FROM PUBLIC;
+    cardbox.save_ledger, cardbox.follow_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.check_message, cardbox.refuse_change, cardbox.now_ms,
     cardbox.add_event, cardbox.save_message, cardbox.save_call, cardbox.end_task, cardbox.save_task,
-    cardbox.save_ledger TO cardbox_service, cardbox_worker;
+    cardbox.save_ledger, cardbox.follow_tasks TO cardbox_service, cardbox_worker;

@@ -75,12 +75,14 @@ CREATE TYPE cardbox.claimed_task AS (
     parent_task_id text
 );
 
--- Ends the calls that a task left open, before somebody goes on with it or when it is cancelled. A call
+-- Ends the calls that a task left open, before somebody goes on with it or when it ends. A call
 -- that was in progress may have done its work or not: it is never run again by itself, the model decides.
 -- One that was still pending was not begun, but ends in the same way: then there is one rule, and
 -- nothing depends on how far the list of calls of a dead worker had come. With a message (`say`) that is
--- the call's end.
-CREATE FUNCTION cardbox.fail_open_calls(tenant text, task text, error text, say text) RETURNS integer
+-- the call's end. Not those of `but`.
+CREATE FUNCTION cardbox.fail_open_calls(
+    tenant text, task text, error text, say text, but text[] DEFAULT '{}')
+RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
     call    record;
@@ -91,6 +93,7 @@ BEGIN
     FOR call IN
         SELECT c.call_id, c.ability_name FROM cardbox.calls c
          WHERE c.tenant_id = tenant AND c.task_id = task AND c.status IN ('pending', 'in_progress')
+           AND c.call_id <> ALL (but)
          ORDER BY c.created_at, c.seq FOR NO KEY UPDATE
     LOOP
         message := NULL;
@@ -282,6 +285,7 @@ BEGIN
         sleep_until := NULL;
     END IF;
     IF ending = 1 THEN
+        PERFORM cardbox.fail_open_calls(tenant, task, 'Task ended', NULL);
         PERFORM cardbox.end_task(tenant, task, end_status, cardbox.now_ms());
     ELSE
         UPDATE cardbox.tasks t

@@ -219,11 +219,15 @@ static void note(watcher *w, const cardbox_task_event *e, char known[CARDBOX_CAR
     if (strcmp(e->what, "created") == 0)
         w->began_ms = e->at;
     w->claimed = w->claimed || is_of_worker(e);
-    w->finished = strcmp(e->what, "completed") == 0;
-    w->success = w->finished && strcmp(e->how, "success") == 0;
+    bool ends = strcmp(e->what, "completed") == 0;
+    if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may still get others */
+        w->finished = ends;
+        w->success = ends && strcmp(e->how, "success") == 0;
+    }
 }
 
-/* Events that there are now. False: *status says why. */
+/* Shows what there is now and counts the events: of pieces there may be new ones for as long as
+ * somebody speaks. False: *status says why. */
 static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cli_exit *status)
 {
     char known[CARDBOX_CARD_ID_MAX + 1] = "";
@@ -234,9 +238,10 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
         *status = cli_failed(&err);
         return false;
     }
-    *count = cardbox_task_events_count(events);
-    for (size_t i = 0; i < *count; i++) {
+    *count = 0;
+    for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
+        *count += strcmp(e->what, "chunk") != 0;
         note(w, e, known);
         show(w, e);
     }

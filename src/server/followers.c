@@ -119,8 +119,7 @@ static void render_more(request *r, const join_rows *found)
     int from = found->start[0], count = found->start[1] - from;
     buf_reset(out, 0);
     f->at = 0;
-    task_view_add(out, &f->view, found->rows, found->row + from, count);
-    bool more = count >= TASK_VIEW_MOST;
+    bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
     f->over = f->view.finished && !more;
     if (out->len == 0 && now_ms >= f->beat_ms)
         buf_text(out, ":\n\n");
@@ -184,10 +183,15 @@ static void build_task(params *p, const void *keys)
     task_get_params(p, key->tenant, key->task_id);
 }
 
-static void start(request *r, follower *f)
+/* Of a database that was set back, or of another task, the client may know events that there are
+ * none of: it goes on from the last one. */
+static void start(request *r, follower *f, const task_row *task)
 {
     static const answer_stream STREAM = {peek, took};
-    r->answer.body = BUF_INIT((size_t)r->shared->set->response_max);
+    f->view.finished = task->status.ptr != NULL;
+    if (f->view.key.after > task->events)
+        f->view.key.after = task->events;
+    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
     buf_text(request_body(r), FIRST_WORDS);
     f->beat_ms = clock_ms() + BEAT_MS;
     r->answer.status = 200;
@@ -212,7 +216,7 @@ static void render_task(request *r, const join_rows *found)
     else if (r->followers->count >= FOLLOWERS_MOST)
         fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many follow tasks here");
     else
-        start(r, f);
+        start(r, f, &task);
 }
 
 /* Events have numbers from 1 on. False: it is none. */

@@ -9,7 +9,9 @@
 #include "server/task_events.h"
 
 enum {
-    LOOK_IF_LEFT_MS = 250 /* waiting longer than this: is the client still there? */
+    LOOK_IF_LEFT_MS = 250, /* waiting longer than this: is the client still there? */
+    FOLLOWS_BYTES =
+        4 * 1024 * 1024 /* of all followers in one statement; who gets none asks again */
 };
 
 /* --- what the lanes are --- */
@@ -29,7 +31,9 @@ static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 static void build_follows(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
-    tasks_follow_params(p, keys, count, TASK_VIEW_MOST);
+    static const follow_limits LIMITS = {
+        .most = TASK_VIEW_MOST, .page_bytes = TASK_VIEW_BYTES, .all_bytes = FOLLOWS_BYTES};
+    tasks_follow_params(p, keys, count, &LIMITS);
 }
 
 static void build_puts(params *p, const void *keys, size_t count, bool wary)

@@ -105,19 +105,23 @@ static void add_event(buf *out, task_view *seen, const task_event *e)
         add_call(out, e);
     else if (completed)
         add_end(out, seen, e);
-    if (!piece) {
+    if (!piece)
         seen->key.after = e->n;
+    if (completed ||
+        view_equal(e->what, VIEW("reopened"))) /* a finished task may still get others */
         seen->finished = completed;
-    }
     if (out->len > before)
         buf_text(out, "\n\n");
 }
 
-void task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count)
+bool task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count)
 {
     for (int i = 0; i < count; i++) {
         task_event event;
         task_event_read(&event, rows, row[i]);
+        if (view_equal(event.what, VIEW("more")))
+            return true;
         add_event(out, seen, &event);
     }
+    return false;
 }

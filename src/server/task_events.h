@@ -8,17 +8,20 @@
 #include "cardbox/limits.h"
 #include "store/tasks.h"
 
-/* Events and pieces of a task that are read at once. */
-#define TASK_VIEW_MOST 100
+/* Events and pieces of a task that are read at once, and so many bytes of them that one more may
+ * begin. A client that reads nothing holds as much as that. */
+#define TASK_VIEW_MOST  100
+#define TASK_VIEW_BYTES (256 * 1024)
 
 /* What a follower has seen. */
 typedef struct task_view {
     task_follow key;                  /* what it asks for next */
-    bool finished;                    /* as of the last event */
+    bool finished;                    /* as of the last event that was seen */
     char saying[CARDBOX_CARD_ID_MAX]; /* what key.message_id points to */
 } task_view;
 
-/* Appends the events of rows of tasks_follow, and notes that they were seen. */
-void task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count);
+/* Appends the events of rows of tasks_follow, and notes that they were seen. True: there are more,
+ * to be asked for at once. */
+bool task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count);
 
 #endif

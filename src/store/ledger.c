@@ -90,6 +90,11 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
         status = error_set(err, CARDBOX_INVALID, "parentTaskId names the task itself");
     if (status == CARDBOX_OK)
         status = check_optional_id("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
+    if (status == CARDBOX_OK && view_equal(t->status, VIEW("null")))
+        status = error_set(
+            err, CARDBOX_INVALID,
+            "completionStatus is the text \"null\", which a query takes for active: leave "
+            "it out, or say how the task ended");
     if (status == CARDBOX_OK)
         status = ledger_check_text("systemPrompt", t->prompt, err);
     if (status == CARDBOX_OK)

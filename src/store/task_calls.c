@@ -156,6 +156,8 @@ cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *
 
 /* --- following --- */
 
+enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* that are read at once, and one event more */ };
+
 struct cardbox_task_events {
     arena memory;
     store_rows *rows;
@@ -178,9 +180,20 @@ static void fill_event(cardbox_task_event *out, arena *memory, const task_event 
     };
 }
 
+/* Who calls this asks until nothing comes: that there is more need not be said. */
+static size_t count_events(const store_rows *rows)
+{
+    int count = rows_count(rows);
+    task_event last;
+    if (count == 0)
+        return 0;
+    task_event_read(&last, rows, count - 1);
+    return (size_t)count - view_equal(last.what, VIEW("more"));
+}
+
 static cardbox_status take_events(cardbox_task_events **out, store_rows *rows, cardbox_error *err)
 {
-    size_t count = (size_t)rows_count(rows);
+    size_t count = count_events(rows);
     cardbox_task_events *made = calloc(1, sizeof(*made));
     if (made == NULL) {
         rows_free(rows);
@@ -227,7 +240,9 @@ cardbox_status cardbox_follow_task(cardbox_task_events **out, cardbox *db, const
         .after_piece = follow->after_piece,
     };
     params_init(&p, REQUEST_MAX);
-    tasks_follow_params(&p, &one, 1, limit);
+    tasks_follow_params(
+        &p, &one, 1,
+        &(follow_limits){.most = limit, .page_bytes = FOLLOW_BYTES, .all_bytes = FOLLOW_BYTES});
     status = client_run(db, STATEMENT_tasks_follow, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
     return status == CARDBOX_OK ? take_events(out, rows, err) : status;

@@ -281,7 +281,8 @@ void task_chunk_params(params *p, const task_lease *lease, view message_id, int6
 
 /* --- for followers --- */
 
-void tasks_follow_params(params *p, const task_follow *follows, size_t count, int64_t most)
+void tasks_follow_params(params *p, const task_follow *follows, size_t count,
+                         const follow_limits *limits)
 {
     params_array(p, PARAMS_TEXT);
     for (size_t i = 0; i < count; i++)
@@ -307,7 +308,9 @@ void tasks_follow_params(params *p, const task_follow *follows, size_t count, in
     for (size_t i = 0; i < count; i++)
         params_int8(p, follows[i].after_piece);
     params_array_end(p);
-    params_int8(p, most);
+    params_int8(p, limits->most);
+    params_int8(p, limits->page_bytes);
+    params_int8(p, limits->all_bytes);
 }
 
 void task_event_read(task_event *out, const store_rows *rows, int row)

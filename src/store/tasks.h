@@ -122,12 +122,22 @@ typedef struct task_follow {
     int64_t after_piece;
 } task_follow;
 
-void tasks_follow_params(params *p, const task_follow *follows, size_t count, int64_t most);
+/* How much comes at once. Nothing begins beyond the bytes, so that there may be one more, of any
+ * size: each event comes sooner or later. */
+typedef struct follow_limits {
+    int64_t most;       /* events, and pieces, of each */
+    int64_t page_bytes; /* of each */
+    int64_t all_bytes;
+} follow_limits;
+
+void tasks_follow_params(params *p, const task_follow *follows, size_t count,
+                         const follow_limits *limits);
 
 /* A row: an event of the ledger (n goes up by one from event to event of a task, and is what a
  * follower goes on from), or a piece of a message that is being said (what "chunk", ref the id that
  * the message will have, n the number of the piece). Events of a task come before its pieces. A
- * message's pieces are gone once it is saved, in the same moment as its event is there. */
+ * message's pieces are gone once it is saved, in the same moment as its event is there. Behind all
+ * that, where it did not fit, what "more": it is to be asked for at once. */
 typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;

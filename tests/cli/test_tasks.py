@@ -218,6 +218,20 @@ def test_follow_in_a_terminal():
         assert colour or "\x1b" not in terminal.text
 
 
+def test_follow_and_show_end():
+    """Whatever is said at the moment, and whatever was saved after the end."""
+    task = run("task", "run", "count").stdout.strip()
+    for message in ("first", "second"):
+        Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
+                               f" SELECT 'acme', '{task}', '{message}', n, '\"x\"' FROM generate_series(1, 300) AS n")
+    shown = [json.loads(line) for line in run("task", "show", task, "--json").stdout.splitlines()]
+    assert {e["ref"] for e in shown if e["event"] == "chunk"} == {"second"}, shown
+    finish(task)
+    say(task, "later")
+    followed = run("task", "follow", task)
+    assert "success after" in followed.stdout and "later" in followed.stdout
+
+
 def test_a_failed_task_is_a_failure():
     task = run("task", "run", "count").stdout.strip()
     finish(task, "failed: no birds")

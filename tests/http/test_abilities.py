@@ -466,6 +466,18 @@ def test_the_life_of_a_task_in_the_ledger():
     assert ask("ldg:task:get", {"taskId": task["id"]})["task"] == done
 
 
+def test_the_end_of_a_task_is_the_end_of_its_calls():
+    task = a_task()
+    message = a_message(task)
+    made = [a_call(task, startMessageId=message["id"], status=status) for status in ("pending", "in_progress")]
+    answer = call("ldg:task:save", {"task": {**task, "completionStatus": "null", "updatedAt": 8000}})
+    assert answer.status in (400, 422) and b"leave it out" in answer.body, answer
+    ask("ldg:task:save", {"task": {**task, "completionStatus": "success", "updatedAt": 8000}})
+    calls = ask("ldg:call:list", {"taskId": task["id"]})["calls"]
+    assert len(calls) == len(made) and all(call["status"] == "failed" for call in calls), calls
+    assert {call["details"] for call in calls} == {'{"error":"Task ended"}'}, calls
+
+
 def test_messages_never_change():
     message = a_message(a_task())
     assert ask("ldg:msg:save", {"message": message})["success"] is True

@@ -138,6 +138,8 @@ def test_the_whole_story():
         assert data["abilityName"] == "card:get" and data["parameters"] == "{}", data
         finish(task)
         event, data = stream.next()
+        assert (event, data["callId"], data["status"]) == ("call", "c1", "failed"), data
+        event, data = stream.next()
         assert (event, data["completionStatus"], data["taskId"]) == ("task_complete", "success", task)
         assert stream.next() is None
         last = stream.last
@@ -175,6 +177,87 @@ def test_goes_on_after_a_break():
         finish(task)
         assert stream.next()[0] == "task_complete"
         assert stream.next() is None
+
+
+def whole(stream):
+    events = []
+    while (event := stream.next()) is not None:
+        events.append(event)
+    return events
+
+
+def test_a_message_that_broke_off_is_over():
+    """A worker that asks its model again begins another message: what the first one said is gone."""
+    task = spawn()
+    with following(task) as stream:
+        for _ in range(2):
+            stream.next()
+        for message in ("zz-first", "second"):
+            for n in (1, 2):
+                piece(task, message, n, f"{message} {n}")
+            assert stream.next() == ("start", {"messageId": message})
+            for n in (1, 2):
+                assert stream.next()[1]["content"] == f"{message} {n}"
+        time.sleep(1)
+        finish(task)
+        assert [name for name, _ in whole(stream)] == ["task_complete"]
+    with following(task) as again:
+        assert [data.get("content") for name, data in whole(again) if name == "content"] in ([], ["second 1", "second 2"])
+
+
+def test_more_than_an_answer_may_hold():
+    own = Server(dsn(), "--response-max", "1000000")
+    task = spawn()
+    said = [say(task, f"{i}" * 300000) for i in range(9)]
+    finish(task)
+    try:
+        with following(task, at=own) as stream:
+            events = whole(stream)
+        assert [data for _, data in events[2:-1]] == said
+        assert events[-1][0] == "task_complete"
+    finally:
+        own.stop()
+
+
+def test_a_page_ends_by_its_bytes():
+    """So many of each task, and of all; who gets nothing is told to ask again."""
+    tasks = [spawn() for _ in range(3)]
+    for task in tasks:
+        for i in range(3):
+            say(task, str(i) * 10000)
+    def look(page, everything):
+        rows = Postgres.shared().psql(
+            dsn(), "SELECT ord, string_agg(what, ' ') FROM cardbox.follow_tasks("
+            f"'{{acme,acme,acme}}', ARRAY['{tasks[0]}','{tasks[1]}','{tasks[2]}'], '{{3,3,6}}', '{{NULL,NULL,NULL}}',"
+            f" '{{0,0,0}}', 100, {page}, {everything}) GROUP BY ord ORDER BY ord")
+        return rows.strip().split("\n")
+    assert look(1000000, 1000000) == ["1|message message message", "2|message message message"]
+    assert look(15000, 1000000) == ["1|message message more", "2|message message more"]
+    assert look(1, 1000000) == ["1|message more", "2|message more"]
+    assert look(1000000, 15000) == ["1|message message more", "2|more"]
+
+
+def test_ends_though_more_was_saved_later():
+    task = spawn()
+    finish(task)
+    with following(task) as stream:
+        assert whole(stream)[-1][0] == "task_complete"
+        last = stream.last
+    later = say(task, "by the way")
+    with following(task) as stream:
+        assert [name for name, _ in whole(stream)][-2:] == ["task_complete", "message_complete"]
+    with following(task, last=last) as stream:
+        assert whole(stream) == [("message_complete", later)]
+
+
+def test_an_id_that_is_none_yet():
+    """It is taken for that of the last event."""
+    task = spawn()
+    with following(task, last=999) as stream:
+        message = say(task, "hello")
+        assert stream.next() == ("message_complete", message)
+        finish(task)
+        assert whole(stream)[-1][0] == "task_complete"
 
 
 def test_what_is_refused():
