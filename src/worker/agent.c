@@ -152,6 +152,18 @@ static void put_calls(buf *out, turn *t)
     *out = clean;
 }
 
+/* What an answer without calls makes of its task: half a text is kept, but is no success. Writing
+ * on would need a server that goes on with its own words, and few do. */
+static void say_status(turn *t)
+{
+    const char *cut = completion_cut_reason(&t->answer);
+
+    if (cut != NULL)
+        say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", cut);
+    else
+        say(t->a->status, AGENT_STATUS_SIZE, "success");
+}
+
 /* Saves the message; without calls it is the last one of the turn. True: the task goes on. */
 static bool save_answer(turn *t, agent_end *end)
 {
@@ -159,7 +171,9 @@ static bool save_answer(turn *t, agent_end *end)
     buf calls = BUF_INIT(CALLS_JSON_MAX);
     ledger_outcome ended;
     bool is_last = t->answer.call_count == 0;
+    bool is_success = completion_cut_reason(&t->answer) == NULL;
 
+    say_status(t);
     buf_char(&content, '"');
     buf_view(&content, (view){buf_str(&t->answer.text), t->answer.text.len});
     buf_char(&content, '"');
@@ -173,12 +187,11 @@ static bool save_answer(turn *t, agent_end *end)
     if (!is_last)
         message.tool_calls = (view){buf_str(&calls), calls.len};
     task_write write = {.messages = &message,
-                        .message_count = 1,
+                        .message_count = is_last && t->answer.text.len == 0 ? 0 : 1,
                         .ending = is_last ? TASK_FINISHED : TASK_GOES_ON,
-                        .status = is_last ? VIEW("success") : (view){NULL, 0},
-                        .seen = is_last ? t->seen : -1,
-                        .awaits = is_last};
-    say(t->a->status, AGENT_STATUS_SIZE, "success");
+                        .status = is_last ? view_of(t->a->status) : (view){NULL, 0},
+                        .seen = is_last && is_success ? t->seen : -1,
+                        .awaits = is_last && is_success};
     bool goes_on = agent_write(t->a, &write, end, &ended);
     if (goes_on && is_last)
         t->a->iterations = 0; /* somebody has said more: that is another turn of theirs */

@@ -4,17 +4,12 @@
  * is written together. A call is run only once it is written that it began.
  */
 #include "base/log.h"
+#include "cardbox/limits.h"
 #include "worker/agent_parts.h"
 #include "worker/say.h"
 #include "worker/toolrun.h"
 
-enum {
-    NAME_SIZE = 300,
-    TEXT_SIZE = 1024,
-    TOKEN_MAX = 4096,
-    DETAILS_TOKEN_MAX = 256 * 1024 * 1024,
-    ARGUMENTS_DEPTH_MAX = 64
-};
+enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
 
 /* A call under way. */
 typedef struct call_run {
@@ -118,14 +113,34 @@ static bool check_call(tool_outcome *out, call_run *r)
 
 /* --- after --- */
 
+/* The details as the ledger keeps them. What it would refuse for its size is no reason to leave the
+ * call open: the call fails, and the model hears why. */
+static void put_details(buf *out, tool_outcome *outcome)
+{
+    char reason[NAME_SIZE];
+
+    buf_json_string(out, (view){buf_str(&outcome->details), outcome->details.len});
+    if (buf_ok(out))
+        return;
+    bool was_stopped = outcome->is_stopped;
+    say(reason, sizeof(reason), "its result is over the %u bytes that the ledger keeps of one",
+        CARDBOX_CONTENT_MAX);
+    tool_outcome_free(outcome);
+    tool_fail(outcome, reason);
+    outcome->is_stopped = was_stopped;
+    buf_reset(out, CARDBOX_CONTENT_MAX);
+    buf_json_string(out, (view){buf_str(&outcome->details), outcome->details.len});
+}
+
 /* The status of a call whose worker stops: it may have done its work or not, and is not run again.
  */
-static bool write_end(call_run *r, const tool_outcome *outcome, agent_end *end)
+static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
 {
     char text[TEXT_SIZE], end_id[UUID_TEXT_SIZE];
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
-    buf details = BUF_INIT(DETAILS_TOKEN_MAX);
+    buf details = BUF_INIT(CARDBOX_CONTENT_MAX);
     message_input message;
+    put_details(&details, outcome);
     call_input call = call_as(r, outcome->has_failed ? VIEW("failed") : VIEW("completed"));
     task_write write = {.messages = &message,
                         .message_count = 1,
@@ -141,7 +156,6 @@ static bool write_end(call_run *r, const tool_outcome *outcome, agent_end *end)
     else
         say(text, sizeof(text), "✓ %s completed", r->name);
     fill_message(&message, &content, &metadata, r, view_of(end_id), text);
-    buf_json_string(&details, (view){buf_str(&outcome->details), outcome->details.len});
     call.details = (view){buf_str(&details), details.len};
     call.end_id = view_of(end_id);
     bool goes_on = agent_write(r->a, &write, end, &ended);

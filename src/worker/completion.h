@@ -1,8 +1,9 @@
 /*
  * completion.h: a chat completion put together from the chunks of its stream: text, tool calls,
  * why it ended, tokens used. Pure. Only a completion that came to its end counts: completion_end
- * tells. Texts stay the insides of JSON strings, as they came: half a character in one chunk and
- * half in the next are one again, and what UTF-8 can't say is not lost.
+ * tells, and one that says nothing does not. Texts stay the insides of JSON strings, as they came:
+ * half a character in one chunk and half in the next are one again, and what UTF-8 can't say is not
+ * lost.
  */
 #ifndef WORKER_COMPLETION_H
 #define WORKER_COMPLETION_H
@@ -35,15 +36,19 @@ typedef struct completion {
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not said yet */
     completion_usage usage; /* -1: not said */
     bool is_done;           /* [DONE] came */
+    bool is_final;          /* `error` would be the same if it was asked again: a limit of ours */
     char error[256];        /* why it is no completion; "": nothing wrong so far */
 } completion;
 
 void completion_init(completion *c);
 void completion_free(completion *c);
 
-/* Takes an event's data. `piece` receives the text that came with it, an inside, lent from `data`.
- * False: it is over, by [DONE] or by what `error` says. */
+/* Takes an event's data. `piece` receives the text that came with it, an inside, lent until the
+ * next one is taken. False: it is over, by [DONE] or by what `error` says. */
 bool completion_take(completion *c, view data, view *piece);
+
+/* Why a text that ended, ended before it was all said: NULL if it was. */
+const char *completion_cut_reason(const completion *c);
 
 /* Called when the stream has ended without a fault of the transport. True: the message is whole.
  * False: it was cut, and `error` says so. */

@@ -134,7 +134,7 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
     if (answer->end == NET_ANSWERED && completion_end(c))
         return IS_GOOD;
     say(reason, MODEL_REASON_SIZE, "%s", c->error);
-    return MAY_CHANGE;
+    return c->is_final ? IS_FINAL : MAY_CHANGE;
 }
 
 static void url_of(char out[URL_MAX], const char *base)

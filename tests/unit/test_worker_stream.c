@@ -177,6 +177,94 @@ static void assembles_calls_without_index(void **state)
     completion_free(&c);
 }
 
+static void expect_calls(completion *c, bool is_whole, const char *first, const char *second)
+{
+    assert_true(is_whole);
+    assert_int_equal(c->call_count, 2);
+    assert_string_equal(buf_str(&c->calls[0].arguments), first);
+    assert_string_equal(buf_str(&c->calls[1].arguments), second);
+    completion_free(c);
+}
+
+#define WHOLE(more, name, arguments)                                                               \
+    "{" more "\"function\":{\"name\":\"" name "\",\"arguments\":\"" arguments "\"}}"
+
+/* Servers that number all calls alike, or not at all. */
+static void tells_calls_apart(void **state)
+{
+    completion c;
+    bool whole;
+    (void)state;
+    whole = TAKE(&c, CALL(WHOLE("", "f", "{}") "," WHOLE("", "f", "")), FINISH("tool_calls"));
+    expect_calls(&c, whole, "{}", "");
+    whole = TAKE(&c, CALL(WHOLE("\"id\":\"0\",", "f", "{}")),
+                 CALL(WHOLE("\"id\":\"0\",", "f", "{ }")), FINISH("tool_calls"));
+    expect_calls(&c, whole, "{}", "{ }");
+    whole = TAKE(&c, CALL(WHOLE("\"index\":0,", "f", "")), CALL(WHOLE("\"index\":0,", "g", "{")),
+                 CALL("{\"index\":0,\"function\":{\"arguments\":\"}\"}}"), FINISH("tool_calls"));
+    expect_calls(&c, whole, "", "{}");
+}
+
+/* Whole messages, parts of a text, refusals, and arguments that are no text. */
+static void takes_other_forms(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c,
+                     "{\"choices\":[{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+                     "{\"type\":\"refusal\",\"refusal\":\"b\"}],\"refusal\":\"c\"},"
+                     "\"finish_reason\":\"stop\"}]}"));
+    assert_string_equal(buf_str(&c.text), "abc");
+    completion_free(&c);
+    assert_true(TAKE(&c, DELTA("{\"function_call\":{\"name\":\"f\",\"arguments\":\"{\"}}"),
+                     DELTA("{\"function_call\":{\"arguments\":\"}\"}}"), FINISH("function_call")));
+    assert_int_equal(c.call_count, 1);
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{}");
+    completion_free(&c);
+    assert_true(TAKE(&c, CALL("{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":\"\\n\"}}}"),
+                     FINISH("tool_calls")));
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{\\\"a\\\":\\\"\\\\n\\\"}");
+    completion_free(&c);
+}
+
+static void takes_the_choice_that_was_asked_for(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(
+        TAKE(&c,
+             "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"},"
+             "\"finish_reason\":\"length\"},{\"index\":0,\"delta\":{\"content\":\"yes\"}}]}",
+             "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}", FINISH("stop")));
+    assert_string_equal(buf_str(&c.text), "yes");
+    assert_null(completion_cut_reason(&c));
+    completion_free(&c);
+}
+
+static void says_that_a_text_was_cut(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c, DELTA("{\"content\":\"ha\"}"), FINISH("length")));
+    assert_non_null(strstr(completion_cut_reason(&c), "length"));
+    completion_free(&c);
+    assert_true(TAKE(&c, FINISH("content_filter")));
+    assert_non_null(strstr(completion_cut_reason(&c), "filter"));
+    completion_free(&c);
+}
+
+static void believes_no_absurd_count(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(
+        TAKE(&c, DELTA("{\"content\":\"x\"}"), FINISH("stop"),
+             "{\"usage\":{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":3}}"));
+    assert_int_equal(c.usage.prompt_tokens, -1);
+    assert_int_equal(c.usage.completion_tokens, 3);
+    completion_free(&c);
+}
+
 static void expect_failure(bool is_whole, completion *c, const char *reason)
 {
     assert_false(is_whole);
@@ -206,6 +294,8 @@ static void refuses_what_is_no_message(void **state)
     expect_failure(whole, &c, "says no more");
     whole = TAKE(&c, CALL("{\"index\":0,\"id\":\"x\"}"), FINISH("tool_calls"));
     expect_failure(whole, &c, "without naming");
+    whole = TAKE(&c, DELTA("{\"content\":\"\"}"), FINISH("stop"), "[DONE]");
+    expect_failure(whole, &c, "is empty");
 }
 
 static void takes_odd_chunks(void **state)
@@ -214,8 +304,9 @@ static void takes_odd_chunks(void **state)
     (void)state;
     assert_true(TAKE(&c, "{}", "{\"choices\":null}", "{\"choices\":[]}", "{\"choices\":[7]}",
                      "{\"choices\":[{\"delta\":null}]}", "{\"error\":null,\"usage\":null}",
-                     DELTA("{\"content\":[1],\"tool_calls\":[null,3]}"), FINISH("st\\u006fp")));
-    assert_string_equal(buf_str(&c.text), "");
+                     DELTA("{\"content\":[1],\"tool_calls\":[null,3]}"),
+                     DELTA("{\"content\":\"x\"}"), FINISH("st\\u006fp")));
+    assert_string_equal(buf_str(&c.text), "x");
     assert_string_equal(c.finish_reason, "st?u???fp");
     assert_int_equal(c.usage.total_tokens, -1);
     completion_free(&c);
@@ -237,6 +328,7 @@ static void bounds_calls(void **state)
     }
     assert_int_equal(taken, COMPLETION_CALLS_MAX);
     assert_non_null(strstr(c.error, "more tool calls"));
+    assert_true(c.is_final);
     completion_free(&c);
 }
 
@@ -250,6 +342,11 @@ int main(void)
         cmocka_unit_test(lends_pieces),
         cmocka_unit_test(assembles_calls),
         cmocka_unit_test(assembles_calls_without_index),
+        cmocka_unit_test(tells_calls_apart),
+        cmocka_unit_test(takes_other_forms),
+        cmocka_unit_test(takes_the_choice_that_was_asked_for),
+        cmocka_unit_test(says_that_a_text_was_cut),
+        cmocka_unit_test(believes_no_absurd_count),
         cmocka_unit_test(refuses_what_is_no_message),
         cmocka_unit_test(takes_odd_chunks),
         cmocka_unit_test(bounds_calls),

@@ -138,6 +138,30 @@ def test_failures_for_good():
         yield name, check
 
 
+def test_half_a_text_is_no_success():
+    for finish, reason in (("length", "failed: the model stopped at its length limit"),
+                           ("content_filter", "failed: the model's answer was cut by its content filter")):
+        def check(finish=finish, reason=reason):
+            project, task, server = run_one(lambda request: says("half of", finish), expect=reason)
+            assert project.texts(task) == [("user", "go"), ("assistant", "half of")]
+            assert len(server.requests) == 1
+            run_one(lambda request: says("", finish), expect=reason)
+        yield finish, check
+
+
+def test_an_empty_answer_is_no_success():
+    project, task, server = run_one(lambda request: [says(""), says("there")])
+    assert project.texts(task) == [("user", "go"), ("assistant", "there")]
+    run_one(lambda request: says(""), "--model-retries", "1",
+            expect="failed: the model's answer is empty (after 2 attempts)")
+
+
+def test_too_many_calls_are_not_asked_for_again():
+    _, _, server = run_one(lambda request: calls(*[("ns__echo", {})] * 65), tools=[ECHO],
+                           expect="failed: the model asked for more tool calls than a message may have")
+    assert len(server.requests) == 1
+
+
 def test_no_server():
     server, project = ModelServer(lambda request: says("never")), Project()
     server.stop()
@@ -198,6 +222,20 @@ def test_tools_are_bounded():
     details = [json.loads(call["details"]) for call in project.calls(task)]
     assert details == [{"error": "over 1000 bytes of output"}, {"error": "not done within 1000 ms"},
                        {"error": "not done within 1000 ms"}, "a\ufffd\u0000b", "fine"], details
+
+
+def test_a_result_that_the_ledger_refuses_is_a_failed_call():
+    """Each byte of it takes seven in the ledger."""
+    def model(request):
+        return says("so") if request.results else calls(("controls", {}))
+
+    project, task, _ = run_one(model, tools=[
+        {"name": "controls", "description": "", "output_max": 16 * 1024 * 1024,
+         "command": script("head -c 12000000 /dev/zero | tr '\\000' '\\001'")}])
+    call, = project.calls(task)
+    assert call["status"] == "failed" and call["end_message_id"], call
+    assert json.loads(call["details"]) == {
+        "error": "its result is over the 67108864 bytes that the ledger keeps of one"}, call
 
 
 def test_iterations_are_bounded():
