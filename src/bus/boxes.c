@@ -181,7 +181,7 @@ static void add_context(const bus_call *call, const box_view *box, buf *out)
 BUS_RENDERS(box_context)
 {
     const box_wish *wish = call->plan;
-    box_view box;
+    box_view box = {0};
     if (rows_bytes(rows) > CONTEXT_INPUT_MAX)
         return error_set(
             err, CARDBOX_TOO_LARGE,

@@ -205,21 +205,24 @@ COUNT_KEYWORD(holds_max_length, SCAN_STRING, check_most, (int64_t)scan_string_le
 
 /* --- bounds --- */
 
-#define BOUND_KEYWORD(name, relation, words)                                                       \
+#define BOUND_KEYWORD(name, holds, words)                                                          \
     static bool name(schema_run *run, scan_value schema, scan_value argument, scan_value value,    \
                      const schema_place *at)                                                       \
     {                                                                                              \
         (void)schema;                                                                              \
-        if (value.kind != SCAN_NUMBER || scan_number_order(value.text, argument.text) relation 0)  \
+        if (value.kind != SCAN_NUMBER)                                                             \
+            return true;                                                                           \
+        int order = scan_number_order(value.text, argument.text);                                  \
+        if (holds)                                                                                 \
             return true;                                                                           \
         return schema_refuse(run, at, "expected a number " words " %.*s", shown(argument.text),    \
                              argument.text.ptr);                                                   \
     }
 
-BOUND_KEYWORD(holds_minimum, >=, "of at least")
-BOUND_KEYWORD(holds_maximum, <=, "of at most")
-BOUND_KEYWORD(holds_above, >, "above")
-BOUND_KEYWORD(holds_below, <, "below")
+BOUND_KEYWORD(holds_minimum, order >= 0, "of at least")
+BOUND_KEYWORD(holds_maximum, order <= 0, "of at most")
+BOUND_KEYWORD(holds_above, order > 0, "above")
+BOUND_KEYWORD(holds_below, order < 0, "below")
 
 /* --- other schemas --- */
 

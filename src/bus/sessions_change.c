@@ -108,10 +108,11 @@ static scan_value *list_entries(input_reader *in, size_t *count, bool keyed)
     scan_value list = input_value(in->call, "entries");
     *count = session_append_list(NULL, list);
     scan_value *entries = arena_zeros(in->call->memory, *count + 1, sizeof(*entries));
-    if (entries == NULL)
+    if (entries == NULL) {
         in->status = error_nomem(in->err);
-    else
-        session_append_list(entries, list);
+        return NULL;
+    }
+    session_append_list(entries, list);
     for (size_t i = 0; in->status == CARDBOX_OK && i < *count; i++) {
         const char *fault = session_append_fault(entries[i], keyed);
         if (fault != NULL)

@@ -104,17 +104,17 @@ static const entries_options entries_defaults = {0};
 
 #define ENTRIES_COMMAND(variable, words, takes, most_arguments, says, example, runs)               \
     const cli_command variable = {                                                                 \
-        .name = words,                                                                             \
-        .arguments = takes,                                                                        \
-        .summary = says,                                                                           \
-        .examples = example,                                                                       \
+        .name = (words),                                                                           \
+        .arguments = (takes),                                                                      \
+        .summary = (says),                                                                         \
+        .examples = (example),                                                                     \
         .options = list_specs,                                                                     \
         .defaults = &entries_defaults,                                                             \
         .size = sizeof(entries_options),                                                           \
         .least = 1,                                                                                \
-        .most = most_arguments,                                                                    \
+        .most = (most_arguments),                                                                  \
         .needs_project = true,                                                                     \
-        .run = runs,                                                                               \
+        .run = (runs),                                                                             \
     }
 
 ENTRIES_COMMAND(cli_session_leaves, "session leaves", "SESSION", 1,

@@ -236,7 +236,7 @@ static size_t find_parameter(const field *table, size_t count, view name, view *
     size_t i;
     for (i = 0; i < count; i++) {
         view wanted = view_of(table[i].name);
-        bool prefix = wanted.ptr[wanted.len - 1] == '.';
+        bool prefix = wanted.len > 0 && wanted.ptr[wanted.len - 1] == '.';
         if (prefix ? name.len <= wanted.len : name.len != wanted.len)
             continue;
         if (memcmp(name.ptr, wanted.ptr, wanted.len) != 0)
