@@ -22,7 +22,8 @@ typedef struct watcher {
     char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
     int64_t call_ms;                       /* when it began */
     bool claimed, finished, success;
-    int64_t began_ms; /* of the task */
+    int64_t began_ms;                       /* of the task */
+    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* what follow.message_id points to */
 } watcher;
 
 static void print_json(const cardbox_task_event *e)
@@ -206,12 +207,12 @@ static bool is_of_worker(const cardbox_task_event *e)
 }
 
 /* What it is to ask for next. */
-static void note(watcher *w, const cardbox_task_event *e, char known[CARDBOX_CARD_ID_MAX + 1])
+static void note(watcher *w, const cardbox_task_event *e)
 {
     if (strcmp(e->what, "chunk") == 0) {
         w->claimed = true;
-        snprintf(known, CARDBOX_CARD_ID_MAX + 1, "%s", e->ref);
-        w->follow.message_id = known;
+        snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
+        w->follow.message_id = w->piece_of;
         w->follow.after_piece = e->n;
         return;
     }
@@ -230,10 +231,8 @@ static void note(watcher *w, const cardbox_task_event *e, char known[CARDBOX_CAR
  * somebody speaks. False: *status says why. */
 static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cli_exit *status)
 {
-    char known[CARDBOX_CARD_ID_MAX + 1] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_task_events *events = NULL;
-    static char asked[CARDBOX_CARD_ID_MAX + 1];
     if (cardbox_follow_task(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
         *status = cli_failed(&err);
         return false;
@@ -242,12 +241,8 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
     for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
         *count += strcmp(e->what, "chunk") != 0;
-        note(w, e, known);
+        note(w, e);
         show(w, e);
-    }
-    if (known[0] != '\0') {
-        memcpy(asked, known, sizeof(asked));
-        w->follow.message_id = asked;
     }
     fflush(stdout);
     cardbox_task_events_free(events);
