@@ -76,6 +76,7 @@ export function project(name, signal) {
     sessions: (cursor) => get(at('sessions') + query({ limit: 50, cursor })),
     session: (id) => get(at('sessions', id)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
+    entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
     fork: (box, body) => call('POST', boxAt(box, 'fork'), { body }),
     card: (card) => get(at('cards', card)),

@@ -77,6 +77,15 @@ function markCurrent(here) {
   }
 }
 
+/** Which of the parts at the top one is in. */
+function markPart(here) {
+  const part = here.view.startsWith('session') ? 'sessions' : here.view.startsWith('card') ? 'cards' : 'boxes';
+  for (const name of ['boxes', 'sessions', 'cards']) {
+    if (name === part) $(`to-${name}`).setAttribute('aria-current', 'page');
+    else $(`to-${name}`).removeAttribute('aria-current');
+  }
+}
+
 function showMain(here) {
   leave.abort();
   leave = new AbortController();
@@ -109,12 +118,14 @@ function showPanel(here) {
 function show(before = null) {
   const here = place();
   document.body.dataset.view = here.project ? here.view : 'none';
-  if (document.activeElement !== $('project')) $('project').value = here.project;
+  const isTyped = document.activeElement === $('project') && before?.project === here.project;
+  if (!isTyped) $('project').value = here.project;
   document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
   if (!here.project) return welcome();
   $('to-cards').href = link({ project: here.project, view: 'cards' });
   $('to-sessions').href = link({ project: here.project, view: 'sessions' });
   $('to-boxes').href = link({ project: here.project });
+  markPart(here);
   remember(here.project);
   showSide(here);
   if (!before || !same(withoutCard(here), withoutCard(before))) showMain(here);

@@ -352,6 +352,7 @@ def test_what_a_model_gets():
     no_complaints(browser)
 
 
+@once
 def put_session():
     """A session with two branches, a label, the head on the first; what entries say is hostile."""
     def send(method, path, body):
@@ -370,7 +371,11 @@ def put_session():
             {"type": "text", "text": "I look"},
             {"type": "toolCall", "id": "c1", "name": "read_log", "arguments": {}}]}},
         {"id": "c", "parentId": "a", "type": "message", "message": said("another way")},
-        {"id": "l", "type": "label", "targetId": "a", "label": "the start"}]})
+        {"id": "l", "type": "label", "targetId": "a", "label": "the start"},
+        {"id": "m", "parentId": "l", "type": "model_change", "modelId": "a model of a long name"},
+        {"id": "r", "parentId": "b", "type": "message", "timestamp": "2026-01-02T03:04:05Z",
+         "message": {"role": "toolResult", "toolCallId": "c1", "content": [
+             {"type": "text", "text": "the long log " + "x" * 15000}]}}]})
     send("PUT", "tree/head", {"entry_id": "b"})
 
 
@@ -378,12 +383,18 @@ def test_sessions():
     put_session()
     browser = visit("/ui/#/demo/sessions")
     browser.click("[data-session='tree']")
-    browser.wait("return document.querySelectorAll('.entry').length === 4")
+    browser.wait("return document.querySelectorAll('.entry').length === 6")
     rows = browser.run("return [...document.querySelectorAll('.entry')].map((one) => "
                        "[one.dataset.entry, one.dataset.level])")
-    assert rows == [["a", "0"], ["b", "1"], ["c", "1"], ["l", "1"]], rows
+    assert rows == [["a", "0"], ["b", "1"], ["r", "1"], ["c", "1"], ["l", "1"],
+                    ["m", "1"]], rows
     assert browser.texts(".entry .badge") == ["the start", "2 branches", "head"]
     assert "→ read_log" in browser.text() and "another way" in browser.text()
+    assert browser.texts(".entry .role") == ["user", "assistant", "result", "user", "label", "setting"]
+    browser.await_text("the long log")
+    assert browser.texts("[data-entry='r'] .time") == ["03:04:05"]
+    assert browser.texts("header.top [aria-current]") == ["Sessions"]
+    assert browser.run("return document.getElementById('project').value") == "demo"
     browser.click("[data-entry='b'] [data-do='context']")
     browser.await_text("1 repair")
     assert browser.texts("main .cards .role") == ["user", "assistant", "tool"]
@@ -394,6 +405,22 @@ def test_sessions():
     browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/session/nothing")
     browser.await_text("No such session")
     assert all("404" in one for one in browser.complaints())
+
+
+def test_sessions_when_narrow():
+    """No row of a tree stands out of the page, and no word of it in another."""
+    put_session()
+    with Browser(width=450) as browser:
+        browser.open(f"http://127.0.0.1:{server().port}/ui/")
+        browser.run("location.hash = '#/demo/session/tree'")
+        browser.await_text("the long log")
+        assert browser.run("return document.getElementById('project').value") == "demo"
+        out = browser.run(
+            "return [...document.querySelectorAll('.entry')].filter((row) => "
+            "row.scrollWidth > row.clientWidth || [...row.children].some((one) => "
+            "one.getBoundingClientRect().right > innerWidth)).map((row) => row.innerText)")
+        assert out == [], out
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_forking():
