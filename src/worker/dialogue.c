@@ -3,6 +3,7 @@
  * sessions' (store/session/context.h). Knows no database.
  */
 #include "worker/dialogue.h"
+#include "store/content/class.h"
 #include "store/session/context.h"
 
 enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };
@@ -148,6 +149,16 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, token_of(b, b->in->note));
 }
 
+/* Whether the writer leaves this message of a user out, by the rule that it has itself. Then it is
+ * nothing to answer either: a request that ends in the model's own words is refused. */
+static bool says_nothing(const message_row *row)
+{
+    scan_value value = scan_whole(row->content);
+
+    return view_equal(row->role, VIEW("user")) && value.kind == SCAN_STRING &&
+           content_trim((view){value.text.ptr + 1, value.text.len - 2}).len == 0;
+}
+
 static void add_message(builder *b, size_t number)
 {
     const message_row *row = &b->in->messages[number];
@@ -158,6 +169,8 @@ static void add_message(builder *b, size_t number)
             add_unannounced(b, call);
         return;
     }
+    if (says_nothing(row))
+        return;
     context_message *message =
         context_add(&b->ctx, role_of(row->role), CONTEXT_OF_CARD, row->message_id, row->content);
     if (message == NULL)

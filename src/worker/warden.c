@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@ enum {
 
 /* Where the program's descriptors are put in the warden, so that all others can be closed. */
 enum { FD_INPUT = 0, FD_OUTPUT, FD_COMPLAINTS, FD_ORDERS, FD_REPORT, FD_COUNT };
+
+/* The worker's, whose copy this process has. */
+extern char **environ;
 
 static void on_child(int number)
 {
@@ -66,6 +70,14 @@ static void reset_signals(void)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The kernel shows this memory as /proc/PID/environ: to the same user only by PR_SET_DUMPABLE, but
+ * to root always. It is a copy; the worker's own stays as it is. */
+static void wipe_environment(void)
+{
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+        explicit_bzero(*variable, strlen(*variable));
 }
 
 static _Noreturn void become_program(const warden_start *start)
@@ -194,6 +206,7 @@ _Noreturn void warden_main(const warden_start *start)
     /* Its memory and environment are the worker's: the program, of the same user, is not to read
      * the keys out of /proc. */
     prctl(PR_SET_DUMPABLE, 0);
+    wipe_environment();
     pid_t program = fork();
     if (program == 0)
         become_program(start);

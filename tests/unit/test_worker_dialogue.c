@@ -66,6 +66,21 @@ static void puts_calls_in_place_of_their_messages(void **state)
                     "\\\"no\\\"}\"}]");
 }
 
+/* Only in JSON's text, escaped, or of Unicode: the writer leaves all of them out. */
+static void leaves_blank_messages_unanswered(void **state)
+{
+    const message_row messages[] = {
+        SAID("u", "user", 1, "go"),       SAID("a", "assistant", 2, "done"),
+        SAID("b", "user", 3, "  "),       SAID("c", "user", 4, "\\n\\t"),
+        SAID("d", "user", 5, "\xC2\xA0"), SAID("e", "user", 6, "")};
+    const message_row alone[] = {SAID("u", "user", 1, "\\u0020\\u00a0")};
+    (void)state;
+    expect(&(dialogue_input){.messages = messages, .message_count = 6, .note = {"", 0}}, false,
+           "[{\"role\":\"user\",\"content\":\"go\"},"
+           "{\"role\":\"assistant\",\"content\":\"done\"}]");
+    expect(&(dialogue_input){.messages = alone, .message_count = 1, .note = {"", 0}}, false, "[]");
+}
+
 /* A worker died between the announcement and the call, or in the call. */
 static void answers_calls_that_were_left(void **state)
 {
@@ -144,6 +159,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(puts_calls_in_place_of_their_messages),
+        cmocka_unit_test(leaves_blank_messages_unanswered),
         cmocka_unit_test(answers_calls_that_were_left),
         cmocka_unit_test(places_calls_that_nobody_announced),
         cmocka_unit_test(orders_messages_by_what_was_seen),

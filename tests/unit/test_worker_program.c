@@ -230,9 +230,22 @@ static void runs_many_at_once(void **state)
     assert_int_equal(atomic_load(&failed), 0);
 }
 
+/* Nor by root, whom nothing else keeps from reading it. */
+static void hides_its_environment(void **state)
+{
+    buf output = BUF_INIT(OUTPUT_MAX);
+    (void)state;
+    assert_non_null(getenv("PATH"));
+    RUN(&output, "cat /proc/$PPID/environ 2>/dev/null | tr -d '\\000'");
+    assert_string_equal(buf_str(&output), "");
+    assert_non_null(getenv("PATH"));
+    buf_free(&output);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hides_its_environment),
         cmocka_unit_test(runs),
         cmocka_unit_test(says_what_it_cannot_start),
         cmocka_unit_test(gives_nothing_away),
