@@ -281,6 +281,8 @@ DECLARE
     refused   boolean := false;
     is_open   boolean;
     last_place integer; -- the last line here that is written behind the others
+    is_new    boolean := false; -- the session was made here
+    stands    boolean; -- a line that is an entry, but is kept as a line, is there already
     waiting   boolean := false; -- whether entries wait for one of these as their parent
     rings     bigint[];
     same      boolean;
@@ -309,7 +311,8 @@ DECLARE
     made      timestamptz;
 BEGIN
     IF import THEN
-        PERFORM cardbox.create_session(tenant, session, given_dialect, NULL, NULL, true);
+        SELECT c.outcome = 1 INTO is_new
+          FROM cardbox.create_session(tenant, session, given_dialect, NULL, NULL, true) AS c;
     END IF;
     SELECT * INTO s FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session FOR NO KEY UPDATE;
@@ -346,7 +349,8 @@ BEGIN
     FOR g IN
         SELECT u.place, o.seq AS old_seq, o.branch AS old_branch, o.depth AS old_depth, o.card_id,
                p.seq AS up_seq, p.branch AS up_branch, p.depth AS up_depth, r.bytes AS ring,
-               t.entry_id AS at_id, t.branch AS at_branch, t.depth AS at_depth, t.same AS at_same
+               t.entry_id AS at_id, t.branch AS at_branch, t.depth AS at_depth, t.same AS at_same,
+               t.is_ring AS at_ring
           FROM unnest(ids, parents, parent_places, seqs, ords, kinds, raws, befores, afters)
                WITH ORDINALITY AS u(id, parent, parent_place, seq, ord, kind, raw, before, after, place)
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
@@ -364,7 +368,7 @@ BEGIN
                SELECT e.entry_id, e.branch, e.depth,
                       u.kind >= 0 AND c.raw::text = u.raw::text
                       AND coalesce(e.before, '') = coalesce(u.before, '')
-                      AND coalesce(e.after, '\x0a') = coalesce(u.after, '\x0a') AS same
+                      AND coalesce(e.after, '\x0a') = coalesce(u.after, '\x0a') AS same, false AS is_ring
                  FROM cardbox.session_entries e
                 CROSS JOIN LATERAL (SELECT x.raw FROM cardbox.cards x
                                      WHERE x.tenant_id = tenant AND x.card_id = e.card_id
@@ -373,13 +377,14 @@ BEGIN
                   AND e.session_id = session AND e.seq = u.seq
                UNION ALL
                SELECT NULL, NULL, NULL, k.bytes = CASE WHEN u.kind < 0 THEN u.before
-                      ELSE cardbox.session_line(u.before, u.raw, u.after) END
+                      ELSE cardbox.session_line(u.before, u.raw, u.after) END, k.ring_id IS NOT NULL
                  FROM cardbox.session_lines k
                 WHERE import AND (u.seq, u.ord) <= (s.last_seq, s.last_ord) AND k.tenant_id = tenant
                   AND k.session_id = session AND k.seq = u.seq AND k.ord = u.ord
                OFFSET 0) AS t ON true
          ORDER BY u.place
     LOOP
+        stands := false;
         -- Of a file that was imported before, or of which it is a longer version.
         IF import AND NOT diverged AND (seqs[g.place], ords[g.place]) <= (end_seq + 1, end_ord)
            AND (seqs[g.place], ords[g.place]) >= (end_seq, end_ord) THEN
@@ -427,9 +432,10 @@ BEGIN
                     a_depth[g.place] := g.at_depth;
                     prev := g.place;
                 END IF;
-                CONTINUE;
+                CONTINUE WHEN g.at_id IS NOT NULL OR kinds[g.place] < 0;
+                stands := true; -- what is wrong with it is said again
             END IF;
-            diverged := true;
+            diverged := NOT same;
         END IF;
 
         IF kinds[g.place] < 0 THEN
@@ -465,6 +471,8 @@ BEGIN
             END IF;
             refused := refused OR (NOT import AND NOT same);
             CONTINUE WHEN NOT import OR diverged;
+        ELSIF stands AND g.at_ring THEN
+            outcomes[g.place] := 6;
         ELSIF g.ring IS NOT NULL OR (twins[g.place] > 0 AND outcomes[twins[g.place]] = 6) THEN
             outcomes[g.place] := CASE WHEN position(convert_to(raws[g.place]::text, 'UTF8')
                 IN coalesce(g.ring, convert_to(raws[twins[g.place]]::text, 'UTF8'))) > 0
@@ -476,6 +484,7 @@ BEGIN
             refused := refused OR NOT import;
             CONTINUE WHEN NOT import OR diverged;
         END IF;
+        CONTINUE WHEN stands;
         IF outcomes[g.place] > 0 THEN
             -- Kept as it is.
             k_seq[g.place] := seqs[g.place];
@@ -626,7 +635,7 @@ BEGIN
         INSERT INTO cardbox.session_keys (tenant_id, session_id, append_key, digest, version, first_seq)
         VALUES (tenant, session, key, own_digest, s.version, coalesce(first_seq, -1));
     END IF;
-    RETURN QUERY SELECT 0, CASE WHEN written + kept > 0 THEN 1 ELSE 2 END, first_seq, s.version;
+    RETURN QUERY SELECT 0, CASE WHEN is_new OR written + kept > 0 THEN 1 ELSE 2 END, first_seq, s.version;
     RETURN QUERY SELECT u.place::integer, u.outcome, a_seq[u.place], NULL::bigint
                    FROM unnest(outcomes) WITH ORDINALITY AS u(outcome, place);
 END
@@ -815,7 +824,9 @@ $$;
 
 -- The way from a root to an entry, as ranges: on each branch the entries up to a depth. Here and in the
 -- statements OFFSET 0 keeps PostgreSQL from joining in another way than by an index, which it would do
--- where it knows nothing of a table that has just been filled.
+-- where it knows nothing of a table that has just been filled. And the first from a key on is asked for
+-- where the key itself is meant, and is there: the order makes only that index worth using which has
+-- it, where another that merely begins with the tenant would look as good.
 CREATE FUNCTION cardbox.session_path(tenant text, session text, from_seq bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE AS $$
@@ -827,12 +838,12 @@ LANGUAGE sql STABLE AS $$
           FROM way w
          CROSS JOIN LATERAL (
                 SELECT x.parent_seq FROM cardbox.session_entries x
-                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq = w.branch
-                OFFSET 0) AS f
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq >= w.branch
+                 ORDER BY x.seq LIMIT 1) AS f
          CROSS JOIN LATERAL (
                 SELECT x.branch, x.depth FROM cardbox.session_entries x
-                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq = f.parent_seq
-                OFFSET 0) AS p
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq >= f.parent_seq
+                 ORDER BY x.seq LIMIT 1) AS p
     )
     SELECT w.branch, (lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC) + 1), w.depth FROM way w
 $$;
@@ -882,7 +893,6 @@ DECLARE
     s      record;
     goal   bigint;
     header text;
-    short  text;
     made   timestamptz := clock_timestamp();
 BEGIN
     SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
@@ -900,11 +910,14 @@ BEGIN
         RETURN;
     END IF;
     IF s.header IS NOT NULL THEN
-        short := cardbox.fork_header(s.header, new_session, NULL, made);
-        header := cardbox.fork_header(s.header, new_session, session, made);
-        IF octet_length(header) >= 512 THEN
-            header := short;
-        END IF;
+        -- The first that fits; or the shortest.
+        SELECT f.header INTO header
+          FROM (VALUES (1, session, 512), (2, NULL, 512), (3, session, 200), (4, NULL, 200))
+               AS v(place, source, most)
+         CROSS JOIN LATERAL (SELECT cardbox.fork_header(s.header, new_session, v.source, made, v.most)
+                            OFFSET 0) AS f(header)
+         WHERE octet_length(f.header) < 512 OR v.place = 4
+         ORDER BY v.place LIMIT 1;
     END IF;
     SELECT c.outcome, c.version INTO outcome, version
       FROM cardbox.create_session(tenant, new_session, s.dialect, header::json, session, false) AS c;
@@ -938,7 +951,8 @@ $$;
 
 -- The header of a fork: the source's with another id and time. Fields of their own that are long are
 -- left out, and all of them where the header is one that PostgreSQL can't take apart.
-CREATE FUNCTION cardbox.fork_header(old json, new_id text, source text, made timestamptz) RETURNS text
+CREATE FUNCTION cardbox.fork_header(old json, new_id text, source text, made timestamptz, most integer)
+RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     header text := '{"type":"session","id":' || to_json(new_id) || ',"timestamp":'
@@ -949,7 +963,7 @@ BEGIN
         SELECT string_agg(',' || to_json(o.key) || ':' || o.value, '' ORDER BY o.place)
           FROM json_each(old) WITH ORDINALITY AS o(key, value, place)
          WHERE o.key IN ('version', 'cwd', 'provider', 'modelId', 'thinkingLevel')
-           AND octet_length(o.value::text) < 200), '') || '}';
+           AND octet_length(o.value::text) < most), '') || '}';
 EXCEPTION WHEN data_exception THEN
     RETURN header || ',"version":3}';
 END

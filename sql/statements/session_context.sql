@@ -2,6 +2,7 @@
 -- only people look at.
 -- $1 text tenant, $2 text session, $3 text entry, '' the head
 -- $4 int8 bytes of lines: with more none is given
+-- The text of an entry whose card is missing is null, which none has that is there.
 WITH goal AS MATERIALIZED (
     SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
       FROM cardbox.sessions s
@@ -23,9 +24,9 @@ WITH goal AS MATERIALIZED (
 )
 SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.header AS text FROM goal g
 UNION ALL
-SELECT e.seq, e.entry_id, e.depth, e.kind, c.raw
+SELECT e.seq, e.entry_id, e.depth, e.kind, CASE WHEN e.total <= $4::int8 THEN coalesce(c.raw, 'null'::json) END
   FROM path e
   LEFT JOIN LATERAL (
-        SELECT x.raw FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.total <= $4::int8
-        OFFSET 0) AS c ON true
+        SELECT x.raw, x.card_id FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id >= e.card_id AND e.total <= $4::int8
+         ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = e.card_id

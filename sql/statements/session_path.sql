@@ -4,6 +4,7 @@
 -- $1 text tenant, $2 text session, $3 text entry, '' the head
 -- $4 int4 from this depth, $5 int4 to this one
 -- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
+-- The text of an entry whose card is missing is null, which none has that is there.
 WITH goal AS MATERIALIZED (
     SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
       FROM cardbox.sessions s
@@ -29,7 +30,7 @@ SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g
   FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       l.label, c.raw, NULL
+       l.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL
   FROM path e
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_entries x
@@ -39,6 +40,6 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
         SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
          WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
   LEFT JOIN LATERAL (
-        SELECT x.raw FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.total <= $6::int8
-        OFFSET 0) AS c ON true
+        SELECT x.raw, x.card_id FROM cardbox.cards x
+         WHERE x.tenant_id = $1::text AND x.card_id >= e.card_id AND e.total <= $6::int8
+         ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = e.card_id

@@ -1,6 +1,7 @@
 /*
  * session_export.c: a session as the file that it is, page by page.
  */
+#include <inttypes.h>
 #include "store/session_call.h"
 
 /* Lines of a page. */
@@ -53,8 +54,14 @@ static cardbox_status give_page(exporter *x, session_place_of *after, int *count
     session_export_params(&p, x->tenant, x->session, *after, PAGE_LINES, SESSION_PAGE_BYTES);
     cardbox_status status = session_run(x->db, STATEMENT_session_export, &p, &rows, x->err);
     *count = status == CARDBOX_OK ? rows_count(rows) : 0;
-    for (int row = 0; row < *count; row++) {
+    for (int row = 0; status == CARDBOX_OK && row < *count; row++) {
         session_export_read(&line, rows, row);
+        if (line.is_missing) {
+            status = error_set(x->err, CARDBOX_CONFLICT,
+                               "the card of the entry at %" PRId64 " of the session is missing",
+                               line.place.seq);
+            break;
+        }
         give(x, line.before);
         give(x, line.text);
         give(x, line.end);

@@ -221,6 +221,15 @@ static cardbox_status too_long(view entry, int64_t most, const char *hint, cardb
                      (int)entry.len, entry.ptr, (long long)most, hint);
 }
 
+/* Cards of entries are sealed and do not expire: somebody took it out of the database. */
+static cardbox_status no_card(view entry, cardbox_error *err)
+{
+    return error_set(
+        err, CARDBOX_CONFLICT,
+        "the card of entry %.*s is missing: import the session's file into a new session",
+        (int)entry.len, entry.ptr);
+}
+
 /* The row of seq -1, or -1. */
 static int goal_of(const store_rows *rows)
 {
@@ -280,6 +289,10 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
         return broken(err);
     if (read->with_text && out->count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
         return too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
+    for (size_t i = 0; read->with_text && i < out->count; i++) {
+        if (view_equal(rows_text(rows, out->rows[i], NODE_TEXT), VIEW("null")))
+            return no_card(rows_text(rows, out->rows[i], NODE_ENTRY), err);
+    }
     return CARDBOX_OK;
 }
 
@@ -308,6 +321,8 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     session_line line;
     const char *reason = NULL;
 
+    if (view_equal(rows_text(rows, row, LINE_TEXT), VIEW("null")))
+        return no_card(rows_text(rows, row, LINE_ENTRY), err);
     if (!session_line_kept(&line, rows_text(rows, row, LINE_TEXT)) ||
         !session_entry_read(out, &line, session, memory, &reason))
         return memory->failed ? error_nomem(err) : broken(err);
@@ -413,6 +428,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
         .text = or_empty(rows_text(rows, row, EXPORT_TEXT)),
         .end = or_empty(rows_text(rows, row, EXPORT_AFTER)),
         .is_entry = !rows_null(rows, row, EXPORT_TEXT),
+        .is_missing = rows_null(rows, row, EXPORT_TEXT) && rows_null(rows, row, EXPORT_BEFORE),
     };
     if (out->is_entry && rows_null(rows, row, EXPORT_AFTER))
         out->end = VIEW("\n");

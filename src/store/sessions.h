@@ -194,6 +194,7 @@ typedef struct session_export_row {
     session_place_of place;
     view before, text, end;
     bool is_entry; /* else a header, a blank or a bad line */
+    bool is_missing; /* an entry, and its card is not there */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);

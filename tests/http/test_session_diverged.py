@@ -17,8 +17,13 @@ JSON = {"Content-Type": "application/json"}
 
 
 @cardbox_test.once
+def database():
+    return Postgres.shared().database()
+
+
+@cardbox_test.once
 def server():
-    return Server(Postgres.shared().database())
+    return Server(database())
 
 
 def url(session, what=""):
@@ -162,6 +167,71 @@ def test_a_card_in_the_way():
             assert answer.status == 409 and card.encode() in answer.body, answer
     finally:
         other.stop()
+
+
+# --- what is said ---
+
+
+def test_the_same_report_again():
+    data = (lines(user("a", None), user("a", None), user("a", "a"), user("o", "o"), user("p", "q"), user("q", "p"))
+            + b"bad\n")
+    first = bring("again", data)
+    again = bring("again", data)
+    names = ("duplicates", "conflicts", "cycles", "bad", "entries", "dangling_parents")
+    assert [first[name] for name in names] == [again[name] for name in names] == [1, 1, 2, 1, 2, 1], (first, again)
+    assert not again["changed"] and take("again") == data, again
+
+
+def test_an_empty_file_makes_a_session():
+    assert bring("empty", b"")["changed"]
+    assert not bring("empty", b"")["changed"]
+
+
+def test_a_fork_keeps_where_it_worked():
+    cwd = "/" + "w" * 300
+    header = {"type": "session", "version": 3, "id": "home", "timestamp": "2025-01-02T03:04:05Z", "cwd": cwd}
+    bring("home", lines(header, user("a", None)))
+    answer = server().request("POST", url("home", "/fork"), json.dumps({"session_id": "away"}), JSON)
+    assert answer.status in (200, 201), answer
+    first = take("away").split(b"\n")[0]
+    assert json.loads(first)["cwd"] == cwd and len(first) < 512, first
+
+
+def test_a_missing_card_is_named():
+    bring("robbed", lines(user("a", None), user("b", "a")))
+    card = server().get(url("robbed", "/entries/b")).json()["card_id"]
+    Postgres.shared().psql(database(), f"""ALTER TABLE cardbox.cards DISABLE TRIGGER cards_sealed;
+        DELETE FROM cardbox.cards WHERE card_id = '{card}';
+        ALTER TABLE cardbox.cards ENABLE TRIGGER cards_sealed""")
+    answer = server().get(url("robbed", "/context"))
+    assert answer.status == 409 and b"the card of entry b is missing" in answer.body, answer
+
+
+def test_a_long_session_that_no_statistics_know():
+    """Every entry's card is looked up by its key: not by an index that only begins with the tenant."""
+    postgres, dsn = Postgres.shared(), Postgres.shared().database()
+    own = Server(dsn)
+    try:
+        postgres.psql(dsn, """ALTER TABLE cardbox.cards SET (autovacuum_enabled = false);
+            ALTER TABLE cardbox.session_entries SET (autovacuum_enabled = false)""")
+
+        def chain(path, count):
+            data = lines(*(user(f"e{i}", f"e{i - 1}" if i else None) for i in range(count)))
+            answer = own.request("POST", f"/projects/{path}/import", data, NDJSON, timeout=120)
+            assert answer.status == 200, answer
+        for i in range(100):
+            chain(f"few/sessions/s{i}", 10)
+        postgres.psql(dsn, "ANALYZE")
+        chain("many/sessions/long", 5000)
+        with open(os.path.join(os.path.dirname(__file__), "../../sql/statements/session_context.sql"),
+                  encoding="utf-8") as file:
+            statement = file.read()
+        plan = postgres.psql(dsn, f"PREPARE x AS {statement}; "
+                                  "EXPLAIN EXECUTE x('many', 'long', 'e1000', 100000000)")
+        assert "cards_pkey" in plan and "cards_by_time" not in plan, plan
+        assert own.get("/projects/many/sessions/long/context?leaf=e1000").status == 200
+    finally:
+        own.stop()
 
 
 # --- many writers ---
