@@ -28,5 +28,5 @@ SELECT e.seq, e.entry_id, e.depth, e.kind, CASE WHEN e.total <= $4::int8 THEN co
   FROM path e
   LEFT JOIN LATERAL (
         SELECT x.raw, x.card_id FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id >= e.card_id AND e.total <= $4::int8
+         WHERE x.tenant_id = $1::text AND x.card_id BETWEEN e.card_id AND e.card_id AND e.total <= $4::int8
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = e.card_id

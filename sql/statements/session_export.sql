@@ -17,7 +17,7 @@ SELECT k.seq, k.ord, k.before, c.raw, k.after
          ORDER BY m.seq, m.ord LIMIT $5::int8) AS k
   LEFT JOIN LATERAL (
         SELECT x.raw, x.card_id FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id >= k.card_id
+         WHERE x.tenant_id = $1::text AND x.card_id BETWEEN k.card_id AND k.card_id
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = k.card_id
  WHERE k.so_far < $6::int8
  ORDER BY k.seq, k.ord

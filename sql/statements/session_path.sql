@@ -41,5 +41,5 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
          WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
   LEFT JOIN LATERAL (
         SELECT x.raw, x.card_id FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id >= e.card_id AND e.total <= $6::int8
+         WHERE x.tenant_id = $1::text AND x.card_id BETWEEN e.card_id AND e.card_id AND e.total <= $6::int8
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = e.card_id

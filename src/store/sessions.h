@@ -193,7 +193,7 @@ void session_export_params(params *p, view tenant, view session, session_place_o
 typedef struct session_export_row {
     session_place_of place;
     view before, text, end;
-    bool is_entry; /* else a header, a blank or a bad line */
+    bool is_entry;   /* else a header, a blank or a bad line */
     bool is_missing; /* an entry, and its card is not there */
 } session_export_row;
 
