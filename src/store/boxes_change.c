@@ -193,7 +193,7 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
 {
     const char *key = options == NULL ? NULL : options->key;
     cardbox_error own = CARDBOX_ERROR_INIT;
-    box_change change;
+    box_change change = {.version = 0};
     uuid16 box;
     buf ids;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);

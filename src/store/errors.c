@@ -104,10 +104,10 @@ static void drop_cut_character(char *text, size_t size)
         text[--len] = '\0';
 }
 
-cardbox_status error_set(cardbox_error *err, cardbox_status status, const char *format, ...)
+void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
 {
     if (err == NULL)
-        return status;
+        return;
     *err = (cardbox_error)CARDBOX_ERROR_INIT;
     err->status = status;
     va_list args;
@@ -115,12 +115,6 @@ cardbox_status error_set(cardbox_error *err, cardbox_status status, const char *
     vsnprintf(err->message, sizeof(err->message), format, args);
     va_end(args);
     drop_cut_character(err->message, sizeof(err->message));
-    return status;
-}
-
-cardbox_status error_nomem(cardbox_error *err)
-{
-    return error_set(err, CARDBOX_NOMEM, "out of memory");
 }
 
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault)

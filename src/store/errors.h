@@ -9,12 +9,22 @@
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* Fills err (may be NULL) and returns status. The message is cut to fit, never past a UTF-8
- * character. */
-cardbox_status error_set(cardbox_error *err, cardbox_status status, const char *format, ...)
+/* Fills err (may be NULL). The message is cut to fit, never past a UTF-8 character. */
+void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-cardbox_status error_nomem(cardbox_error *err);
+static inline cardbox_status error_status(cardbox_status status)
+{
+    return status;
+}
+
+/* The same, and gives the status; a macro, so that who analyses the code sees which. */
+#define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
+
+static inline cardbox_status error_nomem(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOMEM, "out of memory");
+}
 
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);

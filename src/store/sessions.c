@@ -339,7 +339,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
-    out->path = arena_zeros(memory, count, sizeof(*out->path));
+    out->path = arena_zeros(memory, count, sizeof(session_entry *));
     if (order == NULL || entries == NULL || out->path == NULL)
         return error_nomem(err);
     if (!order_rows(order, count, rows, goal, LINE_DEPTH, 0))
