@@ -32,6 +32,8 @@ static void say_counts(const export_run_state *state, const char *project)
     static const char *const NAMES[TRANSFER_OTHER][2] = {
         [TRANSFER_CARD] = {"card", "cards"},
         [TRANSFER_BOX] = {"box", "boxes"},
+        [TRANSFER_SESSION_ENTRY] = {"session entry", "session entries"},
+        [TRANSFER_SESSION] = {"session", "sessions"},
         [TRANSFER_TASK] = {"task", "tasks"},
         [TRANSFER_MESSAGE] = {"message", "messages"},
         [TRANSFER_CALL] = {"call", "calls"}};
@@ -86,12 +88,13 @@ const cli_command cli_export = {
     .arguments = "[FILE]",
     .summary = "write a whole project as NDJSON",
     .description =
-        "One line a card, box, task, message or call, as of one moment. FILE gets its name when it "
-        "is whole; "
-        "-, the\ndefault, is the standard output. `cardbox import` reads it back.\n"
-        "An export has each box's present list, and neither its versions and log nor the "
-        "append\nkeys, nor the sessions, which `cardbox session export` writes: for a backup, use "
-        "pg_dump.",
+        "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
+        "gets\n"
+        "its name when it is whole; -, the default, is the standard output. `cardbox import` "
+        "reads\n"
+        "it back.\n"
+        "An export has each box's present list, and neither its versions and log nor the append\n"
+        "keys: for a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = specs,

@@ -75,8 +75,14 @@ static bool take_lines(import_run *r)
 static const struct {
     const char *name;
     transfer_kind kind;
-} THINGS[] = {{"cards", TRANSFER_CARD},       {"boxes", TRANSFER_BOX},  {"tasks", TRANSFER_TASK},
-              {"messages", TRANSFER_MESSAGE}, {"calls", TRANSFER_CALL}, {"other", TRANSFER_OTHER}};
+} THINGS[] = {{"cards", TRANSFER_CARD},
+              {"boxes", TRANSFER_BOX},
+              {"session_entries", TRANSFER_SESSION_ENTRY},
+              {"sessions", TRANSFER_SESSION},
+              {"tasks", TRANSFER_TASK},
+              {"messages", TRANSFER_MESSAGE},
+              {"calls", TRANSFER_CALL},
+              {"other", TRANSFER_OTHER}};
 
 enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
 
@@ -219,7 +225,8 @@ const cli_command cli_import = {
         "A line is {\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or\n"
         "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
         "has\n"
-        "\"tenant_id\":PROJECT too; kinds task, message and call are rows of a ledger. cardbox(1)\n"
+        "\"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions,\ntask, "
+        "message and call of a ledger. cardbox(1)\n"
         "describes all members under ROWS.",
     .examples = "import --project demo demo.ndjson\n"
                 "import --project copy --json < demo.ndjson\n"

@@ -207,7 +207,6 @@ BAD = [
      "not valid JSON"),
     ("no kind", {"card_id": "c"}, "the row has no kind"),
     ("kind of another type", {"kind": 1}, "kind must be a string, not number"),
-    ("kind of later", {"kind": "session"}, 'kind "session" is not yet known'),
     ("unknown kind", {"kind": "x"}, 'unknown kind "x"'),
     ("member twice", '{"kind":"card","card_id":"a","card_id":"b"}', "the row has card_id twice"),
     ("no card_id", {"kind": "card", "content": 1}, "the row has no card_id"),

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, cardbox
 
-COUNTED = ("cards", "boxes", "tasks", "messages", "calls")
+COUNTED = ("cards", "boxes", "session_entries", "sessions", "tasks", "messages", "calls")
 
 
 def database():
@@ -117,6 +117,148 @@ def test_pages_of_messages_and_calls():
     given += [call(f"c-{n}", f"t-{n % 3}", f"m-{n}") for n in range(1500)]
     load(dsn, rows(*given))
     assert len(moved(dsn)) == 3 + 2 * 2500 + 1500
+
+
+# --- sessions ---
+
+
+def entry(name, parent, kind="user", **more):
+    return {"id": name, "parentId": parent, "timestamp": "2026-01-02T03:04:05Z", "type": kind, **more}
+
+
+def lines(*given):
+    return b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in given)
+
+
+def load_session(dsn, name, data):
+    done = cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", name, "-", stdin=data, check=False,
+                   binary=True)
+    assert b"cardbox" not in done.stderr or done.returncode == 1, done.stderr
+
+
+def session(dsn, name, *words, project="p"):
+    return cardbox("session", *words[:1], "--dsn", dsn, "--project", project, name, *words[1:], binary=True).stdout
+
+
+HARD = lines(b"\n", {"type": "session", "version": 3, "id": "hard", "cwd": "/"}, entry("u1", None, content="a"),
+             b"no JSON\r\n", b"\xff\xfe\0\n", b'\0\0 {"id":"a1","parentId":"u1","type":"assistant","content":"NUL \\u0000"} \r\n',
+             entry("late", "later", content="its parent comes later"), entry("u1", None, content="another"),
+             entry("later", "u1", content="x"), entry("own", "own"), entry("r1", "r2"), entry("r2", "r1"),
+             entry("lost", "nowhere"), {"type": "label", "id": "l1", "parentId": "a1", "targetId": "u1", "label": "caf\u00e9"},
+             {"type": "session_info", "id": "i1", "parentId": "l1", "name": "its name"},
+             entry("side", "u1", content="b"), b'{"id":"end","parentId":"side","type":"user"}')
+OLD = lines({"type": "session", "id": "old", "provider": "p", "modelId": "m", "thinkingLevel": "off"},
+            {"type": "message", "message": {"role": "user", "content": "x"}},
+            {"type": "message", "message": {"role": "assistant", "content": []}})
+
+
+def make_sessions(dsn):
+    load_session(dsn, "hard", HARD)
+    load_session(dsn, "old", OLD)
+    load_session(dsn, "empty", b"")
+    load_session(dsn, "long", lines({"type": "session", "version": 3, "id": "long"},
+                                    *[entry(f"e{n}", f"e{n - 1 - (n % 7 == 6) * 3}" if n else None, content="x" * (n % 90))
+                                      for n in range(1300)]))
+    session(dsn, "hard", "head", "later")
+    session(dsn, "long", "fork", "e1200", "--new-id", "branch")
+    session(dsn, "branch", "fork", "--new-id", "twig")
+    session(dsn, "old", "fork", "--new-id", "new")
+
+
+def test_sessions():
+    dsn = database()
+    make_sessions(dsn)
+    kinds = [line["kind"] for line in moved(dsn)]
+    assert kinds.count("session") == 7 and kinds.count("session_entry") > 2500
+    goal = database()
+    load(goal, export(dsn))
+    for name in ("hard", "old", "empty", "long", "branch", "twig", "new"):
+        for words in (("export",), ("show", "--json"), ("tree", "--json"), ("path", "--json")):
+            assert session(goal, name, *words) == session(dsn, name, *words), (name, words)
+    assert session(goal, "hard", "export") == HARD
+    rows_of = "SELECT session_id, seq, parent_seq, missing, depth, branch, kind, card_id, size FROM cardbox.session_entries" \
+              " WHERE tenant_id = 'p' ORDER BY 1, 2"
+    assert psql(goal, rows_of) == psql(dsn, rows_of)
+    state = "SELECT session_id, head_seq, last_seq, last_ord, open_end, has_rings, entries, version FROM cardbox.sessions" \
+            " WHERE tenant_id = 'p' ORDER BY 1"
+    assert psql(goal, state) == psql(dsn, state)
+
+
+def test_sessions_go_on_after_the_move():
+    """Here as there: the file again changes nothing, entries that are appended come to the same places."""
+    dsn, goal = database(), database()
+    make_sessions(dsn)
+    load(goal, export(dsn))
+    before = psql(goal, "SELECT session_id, version FROM cardbox.sessions ORDER BY 1")
+    load_session(goal, "hard", HARD)
+    assert psql(goal, "SELECT session_id, version FROM cardbox.sessions ORDER BY 1") == before
+    load_session(dsn, "hard", HARD + b"\n" + lines(entry("more", "end")))
+    session(dsn, "old", "head", psql(dsn, "SELECT entry_id FROM cardbox.session_entries WHERE session_id = 'old' AND seq = 1").strip())
+    report, _ = load(goal, export(dsn))
+    assert report["session_entries"]["inserted"] == 1 and report["session_entries"]["repaired"] == 1, report
+    assert report["sessions"]["repaired"] == 2, report
+    assert export(goal) == export(dsn)
+
+
+def test_a_session_that_came_as_a_file_before():
+    """Its cards are there, without the project's lines of them; a fork of it shares them."""
+    dsn, goal = database(), database()
+    file = lines(entry("a", None), entry("b", "a"), entry("c", "b"))
+    load_session(dsn, "s", file)
+    session(dsn, "s", "fork", "b", "--new-id", "f")
+    load_session(goal, "s", file)
+    report, said = load(goal, export(dsn))
+    assert report["session_entries"] == {"inserted": 2, "unchanged": 3, "repaired": 0, "refused": 0}, (report, said)
+    assert [session(goal, name, "export") for name in "sf"] == [session(dsn, name, "export") for name in "sf"]
+
+
+def test_a_session_that_has_gone_another_way():
+    dsn, goal = database(), database()
+    load_session(dsn, "s", lines(entry("a", None), entry("b", "a")))
+    load(goal, export(dsn))
+    load_session(goal, "s", lines(entry("a", None), entry("b", "a"), entry("here", "b")))
+    load_session(dsn, "s", lines(entry("a", None), entry("b", "a"), entry("there", "b"), entry("c", "there")))
+    here = session(goal, "s", "export")
+    report, said = load(goal, export(dsn), check=False)
+    assert report["session_entries"] == {"inserted": 0, "unchanged": 2, "repaired": 0, "refused": 2}, (report, said)
+    assert session(goal, "s", "export") == here
+
+
+BAD_LINES = [
+    ({"card_id": "nobody"}, "card_id names no sealed card"),
+    ({"card_id": "open"}, "card_id names no sealed card"),
+    ({"card_id": "list"}, "card_id names no sealed card"),
+    ({"entry_id": "other"}, "card_id names no sealed card"),
+    ({"card_id": None}, "the row must have either entry_id and card_id, or line"),
+    ({"line": "x"}, "the row must have either entry_id and card_id, or line"),
+    ({"seq": 10 ** 9}, "seq must be -1 to"),
+    ({"ord": 1}, "its ord 0"),
+    ({"seq": "1"}, "seq must be an integer, not string"),
+    ({"kind_code": 200}, "kind_code 200 is of no kind"),
+    ({"session_id": ""}, "session_id must be 1 to 512 bytes"),
+    ({"entry_id": None, "card_id": None, "line_base64": "!"}, "line_base64 must be base64"),
+    ({"entry_id": None, "card_id": None, "line": "\0"}, "line has what is no UTF-8: give it as line_base64"),
+]
+
+
+def test_bad_lines_of_sessions():
+    dsn = database()
+    load(dsn, rows({"kind": "card", "card_id": "good", "content": entry("a", None), "sealed": True, "exact": True},
+                   {"kind": "card", "card_id": "open", "content": entry("a", None), "exact": True},
+                   {"kind": "card", "card_id": "list", "content": [], "sealed": True, "exact": True}))
+    good = {"kind": "session_entry", "session_id": "s", "seq": 5, "entry_id": "a", "parent_id": None, "card_id": "good",
+            "kind_code": 266}
+    for change, say in BAD_LINES:
+        report, said = load(dsn, rows({**good, **change}), check=False)
+        assert len(said) == 1 and say in said[0] and report["session_entries"]["refused"] == 1, (change, said)
+    head = {"kind": "session", "session_id": "s", "version": 1}
+    for change, say in (({"version": 0}, "version must be 1 or more"), ({"dialect": "x"}, "dialect must be plain or pi"),
+                        ({"head_entry_id": "b"}, "has not the entry head_entry_id"), ({"header": []}, "header must be an object")):
+        report, said = load(dsn, rows(good, {**head, **change}), check=False)
+        assert len(said) == 1 and say in said[0] and report["sessions"]["refused"] == 1, (change, said)
+    report, _ = load(dsn, rows({**head, "head_entry_id": "a"}))
+    assert report["sessions"]["inserted"] == 1
+    assert json.loads(session(dsn, "s", "export"))["id"] == "a"
 
 
 if __name__ == "__main__":

@@ -111,6 +111,12 @@ EXAMPLES = {
         f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
         "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', "
         "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'"],
+    "session_lines_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{SESSION}, 1500, 0, 100", f"{TENANT}, 's-7', 20, 0, 100"],
+    "session_restore": [f"{SESSION}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 1, NULL, NULL, NULL, NULL, 7, NULL, NULL"],
+    "session_restore_lines": [f"{SESSION}, '{{5,3000,3001}}', '{{0,0,1}}', '{{e-5,y,NULL}}', '{{e-4,e-7,NULL}}', '{{257,257,0}}', "
+                              "'{s-0-5,s-0-6,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', "
+                              "'{NULL,NULL,x}', '{NULL,NULL,NULL}'"],
+    "sessions_export": [f"{TENANT}, NULL, 100", f"{TENANT}, 's-7', 100"],
     "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
     "ledger_save": [f"""{TENANT}, '[{{"id": "task-41", "created": 41000, "updated": 99999999}}]', ARRAY['"be good"']::json[], {MESSAGES}, {CALLS}"""],
     "messages_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 3, 5, 100"],
@@ -170,9 +176,13 @@ SORTS = {
     "session_export": "a page of lines, of which few are no entries",
     "session_fork": "the branches of one path",
     "session_labels": "the labels of one session",
+    "session_lines_export": "a page of lines, of which few are no entries",
     "session_path": "the branches of one path",
+    "session_restore": "what is given: nothing",
+    "session_restore_lines": "what is given",
     "session_settle": "what is given",
     "session_write": "what is given",
+    "sessions_export": "the rows of one page, which the index gave in order already",
     "sessions_list": "a page",
     "ledger_save": "what is given, and the tasks of that, so that two such statements lock in one order",
     "messages_export": "the rows of one page, which the index gave in order already",

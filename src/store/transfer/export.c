@@ -198,7 +198,7 @@ static cardbox_status count_lines(exporter *x)
 static cardbox_status export_all(exporter *x)
 {
     static cardbox_status (*const PARTS[])(exporter *) = {export_cards, export_boxes,
-                                                          export_ledger};
+                                                          export_sessions, export_ledger};
     cardbox_status status = count_lines(x);
     if (status == CARDBOX_OK)
         status = export_hand_over(x);

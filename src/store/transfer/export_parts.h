@@ -45,6 +45,7 @@ void export_adapt_page(exporter *x, const store_rows *rows);
 
 /* The parts in the order in which they come. */
 cardbox_status export_boxes(exporter *x);
+cardbox_status export_sessions(exporter *x);
 cardbox_status export_ledger(exporter *x);
 
 /* --- members of the line under way, each with the comma before it --- */

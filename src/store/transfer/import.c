@@ -6,6 +6,7 @@
 #include "store/client.h"
 #include "store/errors.h"
 #include "store/transfer/import_ledger.h"
+#include "store/transfer/import_session.h"
 
 /* Rows and bytes of one statement: many enough that the round trip no longer counts. */
 #define BATCH_ROWS_MAX  500
@@ -102,9 +103,14 @@ uint64_t import_settled(const store_import *in)
 
 void import_result_json(buf *out, const import_result *result)
 {
-    static const char *const NAMES[TRANSFER_KINDS] = {
-        [TRANSFER_CARD] = "cards",       [TRANSFER_BOX] = "boxes",  [TRANSFER_TASK] = "tasks",
-        [TRANSFER_MESSAGE] = "messages", [TRANSFER_CALL] = "calls", [TRANSFER_OTHER] = "other"};
+    static const char *const NAMES[TRANSFER_KINDS] = {[TRANSFER_CARD] = "cards",
+                                                      [TRANSFER_BOX] = "boxes",
+                                                      [TRANSFER_SESSION_ENTRY] = "session_entries",
+                                                      [TRANSFER_SESSION] = "sessions",
+                                                      [TRANSFER_TASK] = "tasks",
+                                                      [TRANSFER_MESSAGE] = "messages",
+                                                      [TRANSFER_CALL] = "calls",
+                                                      [TRANSFER_OTHER] = "other"};
     buf_printf(out, "\"lines\":%llu", (unsigned long long)result->lines);
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
         const import_counts *counts = &result->of[kind];
@@ -288,11 +294,13 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
         size_t index = (size_t)rows_int8(rows, row, 0) - 1;
         cardbox_error why = CARDBOX_ERROR_INIT;
         uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
-                                                  : judge_box(counts, rows, row, &why);
+                            : kind == TRANSFER_BOX
+                                ? judge_box(counts, rows, row, &why)
+                                : import_session_judge(counts, kind, rows_int4(rows, row, 1), &why);
         if (index >= count)
             continue;
         items[index]->refused = counter == NULL;
-        items[index]->box.is_new = counter == &counts->inserted;
+        items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
         if (counter != NULL)
             ++*counter;
         else
@@ -346,10 +354,26 @@ static cardbox_status write_boxes(store_import *in, import_item **items, size_t 
     return send_box_times(in, items, good, err);
 }
 
-/* How many of the first items go to one tenant. */
-static size_t same_tenant(import_item *const *items, size_t count)
+static cardbox_status write_sessions(store_import *in, import_item **items, size_t count,
+                                     cardbox_error *err)
+{
+    transfer_kind kind = items[0]->kind;
+    store_rows *rows = NULL;
+    cardbox_status status = import_session_send(in->db, items, count, &rows, err);
+    if (status == CARDBOX_OK)
+        judge(in, kind, items, count, rows, &in->result.of[kind]);
+    rows_free(rows);
+    return status;
+}
+
+/* How many of the first items are written together: of the ledger those that go to one tenant. */
+static size_t count_together(import_item *const *items, size_t count)
 {
     size_t n = 1;
+    if (items[0]->kind < TRANSFER_SESSION_ENTRY)
+        return count;
+    if (items[0]->kind < TRANSFER_TASK)
+        return import_session_run(items, count);
     while (n < count && view_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
         n++;
     return n;
@@ -411,7 +435,9 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
 {
     if (kind == TRANSFER_CARD)
         return write_cards(in, items, count, err);
-    return kind == TRANSFER_BOX ? write_boxes(in, items, count, err)
+    if (kind == TRANSFER_BOX)
+        return write_boxes(in, items, count, err);
+    return kind < TRANSFER_TASK ? write_sessions(in, items, count, err)
                                 : write_ledger(in, items, count, err);
 }
 
@@ -435,11 +461,13 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
 
 static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
 
-/* What rows of the ledger may name: kinds stand in the order in which they are written. */
+/* What rows of sessions and the ledger may name: kinds stand in the order in which they are
+ * written. */
 static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
-    for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_TASK && below < (int)kind; below++)
+    for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_SESSION_ENTRY && below < (int)kind;
+         below++)
         status = flush(in, (transfer_kind)below, err);
     return status;
 }
@@ -452,9 +480,7 @@ static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error 
     if (batch->count == 0 || status != CARDBOX_OK)
         return status;
     for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
-        next = batch->count - done;
-        if (kind >= TRANSFER_TASK)
-            next = same_tenant(batch->items + done, next);
+        next = count_together(batch->items + done, batch->count - done);
         status = write_items(in, kind, batch->items + done, next, &own);
     }
     if (status != CARDBOX_OK)

@@ -51,12 +51,11 @@ enum { MEMBER_COUNT = sizeof(MEMBERS) / sizeof(MEMBERS[0]) };
 
 static const char *const KINDS[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
                                                   [TRANSFER_BOX] = "box",
+                                                  [TRANSFER_SESSION_ENTRY] = "session_entry",
+                                                  [TRANSFER_SESSION] = "session",
                                                   [TRANSFER_TASK] = "task",
                                                   [TRANSFER_MESSAGE] = "message",
                                                   [TRANSFER_CALL] = "call"};
-
-/* Kinds that a project has and this version does not import. */
-static const char *const LATER_KINDS[] = {"session", "session_entry"};
 
 static scan_value *find_member(members *m, transfer_kind kind, view key, const char **name)
 {
@@ -108,10 +107,6 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
-    for (size_t i = 0; i < sizeof(LATER_KINDS) / sizeof(LATER_KINDS[0]); i++)
-        if (scan_string_is(kind.text, view_of(LATER_KINDS[i])))
-            return error_set(err, CARDBOX_INVALID, "kind %.*s is not yet known to this version",
-                             shown, kind.text.ptr);
     return error_set(err, CARDBOX_INVALID, "unknown kind %.*s", shown, kind.text.ptr);
 }
 
@@ -131,9 +126,9 @@ cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char 
                      scan_kind_name(value.kind));
 }
 
-/* Decodes a string into item->decoded, which was made large enough for the whole line, so that
- * views into it stay. */
-static bool decode(import_item *item, scan_value value, view *out)
+/* Into item->decoded, which was made large enough for the whole line, so that views into it stay.
+ */
+bool item_decode(import_item *item, scan_value value, view *out)
 {
     size_t start = item->decoded.len;
     if (!scan_decode(&item->decoded, value.text) || !buf_ok(&item->decoded))
@@ -147,15 +142,15 @@ cardbox_status item_read_text(import_item *item, scan_value value, const char *n
 {
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, name, "a string", value);
-    if (!decode(item, value, out) || !view_is_id(*out, max))
+    if (!item_decode(item, value, out) || !view_is_id(*out, max))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be 1 to %zu bytes of UTF-8 without control characters", name,
                          max);
     return CARDBOX_OK;
 }
 
-static cardbox_status read_time(import_item *item, scan_value value, const char *name, bool *has,
-                                int64_t *micros, cardbox_error *err)
+cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
+                              int64_t *micros, cardbox_error *err)
 {
     isotime time;
     view text;
@@ -163,7 +158,7 @@ static cardbox_status read_time(import_item *item, scan_value value, const char 
         return CARDBOX_OK;
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, name, "a string", value);
-    if (!decode(item, value, &text) || !isotime_parse(text, &time))
+    if (!item_decode(item, value, &text) || !isotime_parse(text, &time))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a time like 2025-01-02T03:04:05Z, not %.*s", name,
                          value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
@@ -192,7 +187,7 @@ static scan_value unwrap(import_item *item, scan_value value)
     scan_value inner;
     view text;
     size_t start = item->decoded.len;
-    if (value.kind == SCAN_STRING && decode(item, value, &text)) {
+    if (value.kind == SCAN_STRING && item_decode(item, value, &text)) {
         if (scan_check(text, CARDBOX_JSON_DEPTH_MAX, &inner, NULL, NULL) &&
             (inner.kind == SCAN_OBJECT || inner.kind == SCAN_ARRAY))
             return inner;
@@ -246,7 +241,7 @@ static cardbox_status find_content(import_item *item, const members *m, scan_val
         return CARDBOX_OK;
     if (m->content.kind != SCAN_NONE)
         return error_set(err, CARDBOX_INVALID, "the row has both content and content_text");
-    if (m->content_text.kind != SCAN_STRING || !decode(item, m->content_text, &text))
+    if (m->content_text.kind != SCAN_STRING || !item_decode(item, m->content_text, &text))
         return item_wrong_kind(err, "content_text", "a string of JSON", m->content_text);
     if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
         return error_json(err, "content_text", &fault);
@@ -309,14 +304,14 @@ static cardbox_status read_life(import_item *item, const members *m, cardbox_err
     card_input *card = &item->card;
     cardbox_status status = read_ttl(item, m->ttl_seconds, err);
     if (status == CARDBOX_OK)
-        status = read_time(item, m->created_at, "created_at", &card->has_created,
-                           &card->created_micros, err);
+        status = item_read_time(item, m->created_at, "created_at", &card->has_created,
+                                &card->created_micros, err);
     if (status == CARDBOX_OK)
-        status = read_time(item, m->expires_at, "expires_at", &card->has_expires,
-                           &card->expires_micros, err);
+        status = item_read_time(item, m->expires_at, "expires_at", &card->has_expires,
+                                &card->expires_micros, err);
     if (status == CARDBOX_OK)
-        status = read_time(item, m->deleted_at, "deleted_at", &card->has_deleted,
-                           &card->deleted_micros, err);
+        status = item_read_time(item, m->deleted_at, "deleted_at", &card->has_deleted,
+                                &card->deleted_micros, err);
     return status == CARDBOX_OK ? read_sealed(item, m->sealed, err) : status;
 }
 
@@ -377,7 +372,7 @@ static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_e
     view text;
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, "box_id", "a UUID", value);
-    if (!decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
+    if (!item_decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
         return error_set(err, CARDBOX_INVALID, "box_id must be a UUID, not %.*s",
                          value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
     return CARDBOX_OK;
@@ -395,11 +390,11 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
     if (status == CARDBOX_OK)
         status = read_ids(item, m->parent_ids, "parent_ids", &box->parent_ids, err);
     if (status == CARDBOX_OK)
-        status = read_time(item, m->updated_at, "updated_at", &box->has_updated,
-                           &box->updated_micros, err);
+        status = item_read_time(item, m->updated_at, "updated_at", &box->has_updated,
+                                &box->updated_micros, err);
     if (status == CARDBOX_OK)
-        status = read_time(item, m->created_at, "created_at", &box->has_created,
-                           &box->created_micros, err);
+        status = item_read_time(item, m->created_at, "created_at", &box->has_created,
+                                &box->created_micros, err);
     return status;
 }
 
@@ -442,8 +437,8 @@ cardbox_status import_item_read(import_item *out, uint64_t number, view line, bu
         return error_set(err, CARDBOX_INVALID, "the line must be a JSON object, not %s",
                          scan_kind_name(row.kind));
     status = read_kind(out, row, err);
-    if (status == CARDBOX_OK && out->kind >= TRANSFER_TASK)
-        return item_read_ledger(out, row, tenant, err);
+    if (status == CARDBOX_OK && out->kind >= TRANSFER_SESSION_ENTRY)
+        return item_read_row(out, row, tenant, err);
     if (status == CARDBOX_OK)
         status = read_members(&m, out, row, err);
     if (status != CARDBOX_OK)

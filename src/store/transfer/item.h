@@ -28,6 +28,33 @@ typedef struct ledger_input {
     call_input call;
 } ledger_input;
 
+/* A line of a session: an entry, whose text its card has, or one that is none. */
+typedef struct session_line_input {
+    int64_t seq, ord;
+    view entry_id;  /* ptr NULL: no entry, and of the rest there are only: */
+    view line;      /* all its bytes, */
+    view ring_id;   /* and of an entry whose parents lead back to it, its id */
+    view parent_id; /* ptr NULL: a root; empty: of a parent that is no id */
+    view card_id, before, after, target;
+    view label; /* token */
+    int64_t kind;
+} session_line_input;
+
+typedef struct session_input {
+    view dialect, forked_from, head;
+    view header, name; /* JSON */
+    int64_t version;
+    bool has_created, has_updated;
+    int64_t created_micros, updated_micros;
+} session_input;
+
+/* A row of sessions: the one that its kind says. */
+typedef struct session_part {
+    view tenant, session_id;
+    session_line_input line;
+    session_input session;
+} session_part;
+
 typedef struct import_item {
     uint64_t line;
     transfer_kind kind;
@@ -36,6 +63,7 @@ typedef struct import_item {
     card_input card;
     box_input box;
     ledger_input ledger;
+    session_part session;
     size_t ignored;        /* members that nobody knows */
     char ignored_name[64]; /* the first of them */
     buf text;              /* the line; the views above point here, */
@@ -68,11 +96,18 @@ cardbox_status item_read_text(import_item *item, scan_value value, const char *n
 cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, view *out,
                                 cardbox_error *err);
 
+/* A time; null and none leave it as it is. */
+cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
+                              int64_t *micros, cardbox_error *err);
+
+/* What a string token says, which lives as long as the item. False: no UTF-8 text can hold it. */
+bool item_decode(import_item *item, scan_value value, view *out);
+
 void item_note_ignored(import_item *item, view key);
 
-/* Reads a row of the ledger, whose kind is known. */
-cardbox_status item_read_ledger(import_item *item, scan_value row, const char *tenant,
-                                cardbox_error *err);
+/* Reads a row of the ledger or of a session, whose kind is known. */
+cardbox_status item_read_row(import_item *item, scan_value row, const char *tenant,
+                             cardbox_error *err);
 
 /* The item as a batch of one, which points into it. */
 ledger_batch item_ledger_batch(const import_item *item);

@@ -17,6 +17,8 @@
 typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
+    TRANSFER_SESSION_ENTRY, /* a line of a session */
+    TRANSFER_SESSION,
     TRANSFER_TASK,
     TRANSFER_MESSAGE,
     TRANSFER_CALL,
@@ -29,7 +31,7 @@ enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 typedef struct import_counts {
     uint64_t inserted;
     uint64_t unchanged;
-    uint64_t repaired; /* boxes: the list was another one; tasks, calls: updated */
+    uint64_t repaired; /* boxes: the list was another one; tasks, calls, sessions: updated */
     uint64_t refused;
 } import_counts;
 
@@ -69,8 +71,8 @@ const import_result *import_so_far(const store_import *in);
 /* Lines, from the first on, of which each is written or was reported, also after a failure. */
 uint64_t import_settled(const store_import *in);
 
-/* Appends the members "lines", "cards", "boxes", "tasks", "messages", "calls", "other" and
- * "ignored_members", without braces. */
+/* Appends the members "lines", one of each kind ("cards" and so on), "other" and "ignored_members",
+ * without braces. */
 void import_result_json(buf *out, const import_result *result);
 void import_free(store_import *in);
 

@@ -1,0 +1,17 @@
+/*
+ * base64.h: bytes as text that JSON can hold (RFC 4648, with padding). Knows nothing of what they
+ * are.
+ */
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
+
+#include "base/buf.h"
+
+/* Appends the text of some bytes. */
+void base64_encode(buf *out, view bytes);
+
+/* Appends the bytes of a text. False, with nothing appended, if it is not what base64_encode gives
+ * for any bytes. */
+bool base64_decode(buf *out, view text);
+
+#endif
