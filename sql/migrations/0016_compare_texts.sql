@@ -53,9 +53,9 @@ BEGIN
         END IF;
 
         -- What they say is in their texts, where both have one: other hands may have written none.
-        same := old_card.content IS NOT NULL
+        same := (old_card.content IS NULL) = (new_card.content IS NULL)
             AND coalesce(cardbox.same_json(old_card.raw, new_card.raw),
-                         old_card.content = new_card.content)
+                         old_card.content IS NOT DISTINCT FROM new_card.content)
             AND old_card.metadata IS NOT DISTINCT FROM new_card.metadata
             AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
             AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id;

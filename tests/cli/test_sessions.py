@@ -333,11 +333,6 @@ def test_import_of_the_real_file():
     assert whole["report"]["model"] == "claude-sonnet-4-5" and whole["report"]["thinking_level"] == "off"
 
 
-def test_export_of_the_project_warns():
-    done = cardbox("export", env=shared())
-    assert len(done.stdout.splitlines()) == 25 and "`cardbox session export`" in done.stderr, done
-
-
 def test_what_is_not_there():
     for words in (["tree"], ["show"], ["path"], ["leaves"], ["children"], ["context"], ["head"], ["export"], ["fork"]):
         done = cardbox("session", *words, "nix", env=shared(), check=False)
