@@ -78,7 +78,7 @@ def document(dice):
     lines = [sentence(dice, 5, 8) for _ in range(LINES)]
     hits = [{"path": dice.choice(paths), "line": dice.randint(1, 600), "kind": "match",
              "text": dice.choice(lines)} for _ in range(16)]
-    return json.dumps({"__type__": "ToolResultContent", "status": "success",
+    return json.dumps({"__type__": "ToolResultContent", "status": "success", "after_execution": "suspend",
                        "result": {"query": sentence(dice, 2, 4), "hits": hits, "truncated": False,
                                   "note": sentence(dice, 8, 20)}})
 

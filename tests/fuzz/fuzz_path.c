@@ -20,7 +20,7 @@ static void check_path(const url_path *found, view raw)
     char allow[ROUTE_ALLOW_SIZE];
     size_t bytes = 0;
     route_match match;
-    require(found->count >= 1 && found->count <= PATH_SEGMENTS_MAX);
+    require(found->count <= PATH_SEGMENTS_MAX);
     for (size_t i = 0; i < found->count; i++) {
         view segment = found->segments[i];
         require(segment.len > 0 && view_is_utf8(segment));
