@@ -233,6 +233,9 @@ static void runs_many_at_once(void **state)
 /* Nor by root, whom nothing else keeps from reading it. */
 static void hides_its_environment(void **state)
 {
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload != NULL && strstr(preload, "vgpreload") != NULL)
+        skip(); /* valgrind keeps an environment of its own for what it runs */
     buf output = BUF_INIT(OUTPUT_MAX);
     (void)state;
     assert_non_null(getenv("PATH"));
