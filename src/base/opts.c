@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include "base/log.h"
 
 enum { SPECS_MAX = 128 };
 
@@ -95,6 +96,24 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
                 size ? " of bytes (with K, M or G)" : "", spec->min, spec->max, text);
 }
 
+static bool set_level(parser *p, const opt_spec *spec, const char *source, const char *text)
+{
+    static const char *const names[] = {
+        [LOG_LEVEL_ERROR] = "error",
+        [LOG_LEVEL_WARN] = "warn",
+        [LOG_LEVEL_INFO] = "info",
+        [LOG_LEVEL_DEBUG] = "debug",
+    };
+
+    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *(int *)field(p, spec) = i;
+            return true;
+        }
+    }
+    return fail(p, "%s must be error, warn, info or debug, not \"%.200s\"", source, text);
+}
+
 static bool add_to_list(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
     opt_list *list = field(p, spec);
@@ -117,6 +136,8 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
     case OPT_INT:
     case OPT_SIZE:
         return set_number(p, spec, source, text);
+    case OPT_LEVEL:
+        return set_level(p, spec, source, text);
     case OPT_LIST:
         return add_to_list(p, spec, source, text);
     case OPT_END:
@@ -233,6 +254,18 @@ int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char
     if (result != 0)
         return result;
     return read_environment(&p) ? 0 : -1;
+}
+
+int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
+                     size_t size)
+{
+    int result = opts_parse(specs, target, argc, argv, error, size);
+
+    if (result == 0 && *argc > 1) {
+        snprintf(error, size, "unexpected argument \"%.200s\"", argv[1]);
+        result = -1;
+    }
+    return result;
 }
 
 /* --- help --- */

@@ -9,11 +9,12 @@
 #include "base/view.h"
 
 typedef enum opt_kind {
-    OPT_FLAG, /* bool *: takes no value */
-    OPT_TEXT, /* const char **: borrowed from argv or the environment */
-    OPT_INT,  /* long *: min to max */
-    OPT_SIZE, /* long *: bytes, with an optional suffix K, M or G; min to max */
-    OPT_LIST, /* opt_list *: may be given several times; has no variable */
+    OPT_FLAG,  /* bool *: takes no value */
+    OPT_TEXT,  /* const char **: borrowed from argv or the environment */
+    OPT_INT,   /* long *: min to max */
+    OPT_SIZE,  /* long *: bytes, with an optional suffix K, M or G; min to max */
+    OPT_LEVEL, /* int *: a log_level, by its name */
+    OPT_LIST,  /* opt_list *: may be given several times; has no variable */
     OPT_END
 } opt_kind;
 
@@ -44,6 +45,10 @@ typedef struct opt_spec {
  */
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
+
+/* The same for programs that take options alone: an argument that is none is an error too. */
+int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
+                     size_t size);
 
 /* Prints the table, aligned, with variables named, for --help. */
 void opts_print(FILE *out, const opt_spec *specs);

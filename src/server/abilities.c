@@ -78,7 +78,7 @@ static void answer_call(request *r, const store_rows *rows)
     if (status == CARDBOX_OK)
         fault_or_answer(r);
     else if (status == CARDBOX_NOMEM)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     else
         fault_answer_ability(r, &err);
 }
@@ -124,7 +124,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     r->drop_plan = drop;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), body, &r->memory, &err);
     if (status == CARDBOX_NOMEM)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     else if (status != CARDBOX_OK)
         fault_answer_ability(r, &err);
     return status == CARDBOX_OK;

@@ -36,7 +36,7 @@ static void answer_context(request *r, const box_view *box, const box_context *w
     context ctx;
     if (!box_context_head(request_body(r), box, &read->box_id, &r->memory) ||
         !box_context_of(&ctx, box, request_tenant(r), wish->format, wish->repair, &r->memory)) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return;
     }
     if (context_view_add(r, &out, &ctx, wish)) {

@@ -58,7 +58,7 @@ void box_query_join(request *r, const box_read *reads, size_t count, size_t weig
 bool box_query_open(request *r, const join_rows *found, box_view *box)
 {
     if (!box_view_open(box, found, 0, &r->memory)) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return false;
     }
     if (box->exists)

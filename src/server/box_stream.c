@@ -120,7 +120,7 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->updated_micros = first->head.updated_micros;
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page */
     if (frame.ptr == NULL) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return;
     }
     s->end = (view){frame.ptr + before, frame.len - before};

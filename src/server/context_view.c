@@ -34,7 +34,7 @@ void context_view_failed(request *r, const context_output *out)
     if (out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE)
         fault_answer_budget(r);
     else
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
 }
 
 bool context_view_add(request *r, context_output *out, context *ctx, const context_wish *wish)

@@ -162,6 +162,11 @@ void fault_answer_error(request *r, fault what, const cardbox_error *err)
     answer_detail(r, what, NULL, err->current_version, err->message);
 }
 
+void fault_answer_memory(request *r)
+{
+    fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+}
+
 static fault ability_fault(cardbox_status status)
 {
     switch (status) {
@@ -221,7 +226,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return;
     case CARDBOX_NOMEM:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return;
     case CARDBOX_INVALID: /* our checks should have found it, but it is still the client's */
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
@@ -275,7 +280,7 @@ void fault_or_answer(request *r)
     if (r->answer.body.failure == BUF_TOO_LARGE) {
         fault_answer_budget(r);
     } else if (!buf_ok(&r->answer.body)) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     } else {
         r->answer.status = 200;
         request_move(r, REQUEST_ANSWERED);

@@ -64,6 +64,9 @@ void fault_answer_store(request *r, const cardbox_error *err);
 /* 503, with what to do about a database that the server can't read. */
 void fault_answer_unfit(request *r, bool forbidden);
 
+/* 503: there was none. */
+void fault_answer_memory(request *r);
+
 /* 422 with a list of faults, JSON objects with commas between them. */
 void fault_answer_shape(request *r, view items);
 

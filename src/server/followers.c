@@ -8,6 +8,7 @@
 #include "server/auth.h"
 #include "server/handlers.h"
 #include "server/task_events.h"
+#include "store/list.h"
 
 enum {
     ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
@@ -219,18 +220,10 @@ static void render_task(request *r, const join_rows *found)
         start(r, f, &task);
 }
 
-/* Events have numbers from 1 on. False: it is none. */
-static bool read_last(view text, int64_t *out)
+/* Events have numbers from 1 on; who has seen none may say 0. */
+static bool read_last(int64_t *out, view text)
 {
-    *out = 0;
-    if (text.ptr == NULL)
-        return true;
-    for (size_t i = 0; i < text.len && text.len <= 18; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        *out = *out * 10 + (text.ptr[i] - '0');
-    }
-    return text.len > 0 && text.len <= 18;
+    return text.ptr == NULL || view_equal(text, VIEW("0")) || list_number_read(out, text);
 }
 
 void handle_task_stream(request *r)
@@ -240,12 +233,9 @@ void handle_task_stream(request *r)
         return;
     f->request = r;
     f->view.key.tenant = request_tenant(r);
-    f->view.key.task_id = r->match.params[1];
-    if (!view_is_id(f->view.key.task_id, CARDBOX_CARD_ID_MAX)) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "task not found");
+    if (!handler_id(r, &f->view.key.task_id, 1, "task"))
         return;
-    }
-    if (!read_last(r->last_event, &f->view.key.after)) {
+    if (!read_last(&f->view.key.after, r->last_event)) {
         fault_answer(r, FAULT_BAD_REQUEST, NULL,
                      "Last-Event-ID must be the id of an event of this task, a number");
         return;

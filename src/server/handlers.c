@@ -42,16 +42,22 @@ bool handler_no_query(request *r)
     return handler_read_query(r, NULL, 0, false) != NULL;
 }
 
+bool handler_id(request *r, view *out, size_t param, const char *what)
+{
+    *out = r->match.params[param];
+    if (view_is_id(*out, CARDBOX_CARD_ID_MAX))
+        return true;
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "%s not found", what);
+    return false;
+}
+
 card_key *handler_card(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
-    if (key == NULL)
+    if (key == NULL || !handler_id(r, &key->card_id, 1, "card"))
         return NULL;
-    *key = (card_key){request_tenant(r), r->match.params[1]};
-    if (view_is_id(key->card_id, CARDBOX_CARD_ID_MAX))
-        return key;
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
-    return NULL;
+    key->tenant = request_tenant(r);
+    return key;
 }
 
 bool handler_box(request *r, uuid16 *out)
@@ -80,7 +86,7 @@ void *handler_take(request *r, size_t count, size_t size)
 {
     void *taken = arena_zeros(&r->memory, count == 0 ? 1 : count, size);
     if (taken == NULL)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     return taken;
 }
 
@@ -110,7 +116,7 @@ bool handler_check_shape(request *r, const shape *s)
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many, s->most);
         break;
     case SHAPE_NOMEM:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         break;
     }
     return false;

@@ -66,6 +66,10 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
 /* Whether the query has no parameter; answered if it has. */
 bool handler_no_query(request *r);
 
+/* The id in the path's `param`th parameter, of a card, a session, an entry or a task: `what`.
+ * False: nothing of ours can have this id; answered. */
+bool handler_id(request *r, view *out, size_t param, const char *what);
+
 /* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
 card_key *handler_card(request *r);
 

@@ -86,7 +86,7 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
         return true;
     r->answer.close = true;
     if (reason == NULL)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     else
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
     return false;
@@ -109,7 +109,7 @@ static bool check_path(request *r)
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
         return false;
     case PATH_NOMEM:
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return false;
     }
     route_find(&r->match, ROUTES, r->method, &r->path);
@@ -298,7 +298,7 @@ void http_work(exchange *x)
     if (r->sink != NULL)
         r->sink->end(r);
     else if (!buf_ok(&r->body))
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     else
         r->match.route->handle(r);
 }

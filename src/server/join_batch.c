@@ -184,7 +184,7 @@ void batch_send(joiner *j, request *first, db_link *to)
     join_batch *batch = collect(j, first);
     if (batch == NULL) {
         join_let_go(j, first);
-        fault_answer(first, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(first);
         return;
     }
     prepare(batch, first, to, &limits);

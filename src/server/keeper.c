@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/aside.h"
 #include "server/ticker.h"
 #include "server/token_list.h"
 #include "store/role.h"
@@ -34,22 +35,6 @@ struct keeper {
     bool told;       /* that it can't read the tokens */
     bool excessive;  /* the role has too many rights, which was said */
 };
-
-static bool open_database(keeper *k, cardbox_error *err)
-{
-    const settings *set = k->house->set;
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
-    if (k->db != NULL)
-        return true;
-    how.conninfo = set->dsn;
-    how.application_name = "cardboxd-keeper";
-    how.pool_max = 1;
-    how.connect_timeout_ms = PATIENCE_MS;
-    how.statement_timeout_ms = PATIENCE_MS;
-    how.no_retry = true;
-    how.no_named_statements = set->no_named_statements;
-    return cardbox_open(&k->db, &how, err) == CARDBOX_OK;
-}
 
 /* --- the role --- */
 
@@ -127,7 +112,9 @@ static bool look(keeper *k)
 {
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
+    bool worked =
+        aside_open(&k->db, k->house->set, "cardboxd-keeper", PATIENCE_MS, &err) == CARDBOX_OK &&
+        look_at_role(k, &err) && look_at_tokens(k, &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
     atomic_store(&k->house->tokens_barred, barred && !k->house->set->insecure_no_auth);
     if (!worked && !k->told)

@@ -13,7 +13,7 @@ int64_t page_limit(const field_value *limit)
 void page_bad_cursor(request *r)
 {
     if (r->memory.failed) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return;
     }
     fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\",\"cursor\"],"
@@ -76,7 +76,7 @@ bool page_check_budget(request *r, const store_rows *rows)
 void page_answer(request *r)
 {
     if (r->memory.failed)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     else
         fault_or_answer(r);
 }

@@ -151,7 +151,7 @@ static void begin(request *r, appending *a, const scan_value *entries, size_t co
     a->key.tenant = request_tenant(r);
     if (!session_append_init(&a->append, a->key.tenant, a->key.session, entries, count, expected,
                              r->idempotency_key)) {
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return;
     }
     r->ticket.replayable = a->append.again;
@@ -166,7 +166,7 @@ void handle_append_entries(request *r)
     field_value *body = handler_read_change(r, APPEND, APPEND_FIELDS, false);
     appending *a = body == NULL ? NULL : handler_take(r, 1, sizeof(*a));
     size_t count;
-    if (a == NULL || !session_of_path(r, &a->key.session))
+    if (a == NULL || !handler_id(r, &a->key.session, 1, "session"))
         return;
     const scan_value *entries = list_entries(r, &count, body);
     if (entries != NULL && check_entries(r, entries, count))

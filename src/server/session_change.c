@@ -29,11 +29,8 @@ static void end_answer(request *r, int64_t version)
 
 enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
 
-/* In the order of session_dialect. */
-static const char *const DIALECTS[] = {"plain", "pi", NULL};
-
 static const field CREATE[CREATE_FIELDS] = {
-    [N_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = DIALECTS},
+    [N_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
     [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
     [N_CWD] = {.name = "cwd", .kind = FIELD_TEXT, .most = 4096},
     [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
@@ -87,7 +84,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
     create->header =
         session_header_make(create->session, body[N_CWD].text, clock_wall_micros(), &r->memory);
     if (create->header.ptr == NULL)
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
     return create->header.ptr != NULL;
 }
 
@@ -148,7 +145,7 @@ void handle_move_head(request *r)
 {
     field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
     session_move *move = body == NULL ? NULL : handler_take(r, 1, sizeof(*move));
-    if (move == NULL || !session_of_path(r, &move->session))
+    if (move == NULL || !handler_id(r, &move->session, 1, "session"))
         return;
     move->tenant = request_tenant(r);
     move->entry = body[H_ENTRY].text;
@@ -199,7 +196,7 @@ void handle_fork_session(request *r)
     session_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
     char *made = fork == NULL ? NULL : handler_take(r, 1, UUID_TEXT_SIZE);
     uuid16 id;
-    if (made == NULL || !session_of_path(r, &fork->session))
+    if (made == NULL || !handler_id(r, &fork->session, 1, "session"))
         return;
     uuid16_v7(&id);
     uuid16_format(made, &id);

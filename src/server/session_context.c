@@ -47,7 +47,7 @@ static bool read_context(request *r, const join_rows *found, session_lines_read 
     const session_header *header = lines->has_header ? &lines->header : NULL;
     if (context_of_path(ctx, header, lines->path, lines->count, plan->wish.repair, &r->memory))
         return true;
-    fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    fault_answer_memory(r);
     return false;
 }
 
@@ -141,7 +141,7 @@ void handle_session_context(request *r)
 {
     field_value *query = handler_read_query(r, QUERY, CONTEXT_FIELDS, false);
     context_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
-    if (plan == NULL || !session_of_path(r, &plan->read.session))
+    if (plan == NULL || !handler_id(r, &plan->read.session, 1, "session"))
         return;
     plan->read.tenant = request_tenant(r);
     plan->read.bytes_max = (int64_t)context_input_max(r);

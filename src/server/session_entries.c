@@ -69,8 +69,9 @@ static void list(request *r, const session_pages *of)
     plan->page.limit = page_limit(&query[P_LIMIT]) + 1;
     if (query[P_LINES].given)
         plan->page.text_max = query[P_LINES].number;
-    if (!read_cursor(r, plan, &query[P_CURSOR]) || !session_of_path(r, &plan->page.session) ||
-        (of->of_entry && !session_entry_of_path(r, &plan->page.entry)))
+    if (!read_cursor(r, plan, &query[P_CURSOR]) ||
+        !handler_id(r, &plan->page.session, 1, "session") ||
+        (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
     handler_run(r, JOIN_READ_ALONE, of->statement, build_list, plan, render_list);
 }
@@ -137,7 +138,8 @@ static void render_entry(request *r, const join_rows *found)
 void handle_entry(request *r)
 {
     entry_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
-    if (key == NULL || !session_of_path(r, &key->session) || !session_entry_of_path(r, &key->entry))
+    if (key == NULL || !handler_id(r, &key->session, 1, "session") ||
+        !handler_id(r, &key->entry, 2, "entry"))
         return;
     key->tenant = request_tenant(r);
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_entries_get, build_entry, key, render_entry);
@@ -176,7 +178,7 @@ void handle_entry_path(request *r)
     path_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     session_path_read *read = plan == NULL ? NULL : &plan->read;
     if (read == NULL || !page_number(r, &read->from, &query[P_CURSOR]) ||
-        !session_of_path(r, &read->session) || !session_entry_of_path(r, &read->entry))
+        !handler_id(r, &read->session, 1, "session") || !handler_id(r, &read->entry, 2, "entry"))
         return;
     read->tenant = request_tenant(r);
     read->limit = page_limit(&query[P_LIMIT]);
@@ -222,7 +224,7 @@ void handle_session_diff(request *r)
 {
     field_value *query = handler_read_query(r, DIFF, DIFF_FIELDS, false);
     diff_plan *d = query == NULL ? NULL : handler_take(r, 1, sizeof(*d));
-    if (d == NULL || !session_of_path(r, &d->session))
+    if (d == NULL || !handler_id(r, &d->session, 1, "session"))
         return;
     d->tenant = request_tenant(r);
     d->a = query[D_A].text;

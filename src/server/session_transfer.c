@@ -14,12 +14,9 @@
 
 enum { E_LEAF, E_DIALECT, EXPORT_FIELDS };
 
-/* In the order of cardbox_dialect. */
-static const char *const DIALECTS[] = {"plain", "pi", NULL};
-
 static const field EXPORT[EXPORT_FIELDS] = {
     [E_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [E_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = DIALECTS},
+    [E_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
 };
 
 typedef struct session_exporting {
@@ -75,7 +72,7 @@ void handle_export_session(request *r)
                                           outgoing_clear, prepare_export};
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
     export_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
-    if (wish == NULL || !session_of_path(r, &wish->session))
+    if (wish == NULL || !handler_id(r, &wish->session, 1, "session"))
         return;
     wish->leaf = query[E_LEAF].given ? query[E_LEAF].text : VIEW("");
     wish->dialect =
@@ -137,7 +134,7 @@ void handle_import_session(request *r)
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import, prepare_import};
     view *session = handler_no_query(r) ? handler_take(r, 1, sizeof(*session)) : NULL;
-    if (session == NULL || !session_of_path(r, session))
+    if (session == NULL || !handler_id(r, session, 1, "session"))
         return;
     r->plan = session;
     if (transfer_start(r, &KIND) != NULL)

@@ -7,23 +7,7 @@
 #include "cardbox/limits.h"
 #include "store/session_pages.h"
 
-bool session_of_path(request *r, view *out)
-{
-    *out = r->match.params[1];
-    if (view_is_id(*out, SESSION_ID_MAX))
-        return true;
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "session not found");
-    return false;
-}
-
-bool session_entry_of_path(request *r, view *out)
-{
-    *out = r->match.params[2];
-    if (view_is_id(*out, SESSION_ID_MAX))
-        return true;
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "entry not found");
-    return false;
-}
+const char *const SESSION_DIALECTS[] = {"plain", "pi", NULL};
 
 bool session_check_status(request *r, cardbox_status status, const cardbox_error *err)
 {
@@ -130,7 +114,7 @@ static void render_get(request *r, const join_rows *found)
 void handle_session(request *r)
 {
     session_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
-    if (key == NULL || !session_of_path(r, &key->session))
+    if (key == NULL || !handler_id(r, &key->session, 1, "session"))
         return;
     key->tenant = request_tenant(r);
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, session_get_build, key, render_get);

@@ -34,11 +34,8 @@ typedef struct session_key {
 /* Parameters of STATEMENT_session_get of a session_key. */
 void session_get_build(params *p, const void *keys);
 
-/* The session in the path. False: no session can have this id; answered. */
-bool session_of_path(request *r, view *out);
-
-/* The entry in the path, likewise. */
-bool session_entry_of_path(request *r, view *out);
+/* In the order of session_dialect and cardbox_dialect; NULL ends them. */
+extern const char *const SESSION_DIALECTS[];
 
 /* Answers what a status of the store says, if it is a failure. */
 bool session_check_status(request *r, cardbox_status status, const cardbox_error *err);

@@ -2,9 +2,7 @@
  * settings.c: the table of cardboxd's options. Help, environment and defaults come from it.
  */
 #include "server/settings.h"
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "base/opts.h"
@@ -12,79 +10,73 @@
 #include "server/route.h"
 #include "store/collect.h"
 
-#define OPTION(name, kind, field, value, help, min, max)                                           \
-    {                                                                                              \
-        name, kind, offsetof(settings, field), NULL, value, help, min, max                         \
-    }
-#define VARIABLE(name, kind, field, env, value, help, min, max)                                    \
+#define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \
         name, kind, offsetof(settings, field), env, value, help, min, max                          \
     }
 
-enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
+enum { HOUR_MS = 60 * 60 * 1000 };
 
 static const opt_spec SPECS[] = {
-    VARIABLE("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
-             "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
-    VARIABLE("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
-             "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
-    VARIABLE("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
-             "ask nobody for a token, whoever can reach the address", 0, 0),
-    VARIABLE("tls-cert", OPT_TEXT, tls_cert, "CARDBOX_TLS_CERT", "FILE",
-             "serve HTTPS with this certificate and its chain, PEM; default off", 0, 0),
-    VARIABLE("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off",
-             0, 0),
-    VARIABLE("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-             "threads that serve; 0, the default: half the cores, at least 2 of 2", 0, 256),
-    VARIABLE("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
-             "database connections of each loop for reads of cards and boxes; default 4", 1, 64),
-    VARIABLE("write-connections", OPT_INT, write_connections, "CARDBOX_WRITE_CONNECTIONS", "N",
-             "database connections of each loop for writes; default 4", 1, 64),
-    VARIABLE("list-connections", OPT_INT, list_connections, "CARDBOX_LIST_CONNECTIONS", "N",
-             "database connections of each loop for lists and logs; default 3", 1, 64),
-    VARIABLE("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
-             "refuse every change, with 403", 0, 0),
-    VARIABLE("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
-             NULL, "for PgBouncer in transaction mode", 0, 0),
-    VARIABLE("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",
-             "requests of each loop that may wait for the database; default 1024", 1, 1000000),
-    VARIABLE("connections-max", OPT_INT, connections_max, "CARDBOX_CONNECTIONS_MAX", "N",
-             "connections of clients at once; default 4096", 1, 1000000),
-    VARIABLE("request-timeout-ms", OPT_INT, request_timeout_ms, "CARDBOX_REQUEST_TIMEOUT_MS", "MS",
-             "for the database to answer a request; default 10000", 1, HOUR_MS),
-    VARIABLE("slow-request-timeout-ms", OPT_INT, slow_request_timeout_ms,
-             "CARDBOX_SLOW_REQUEST_TIMEOUT_MS", "MS",
-             "for a client to send a request; default 10000", 1, HOUR_MS),
-    VARIABLE("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
-             "for a client that sends and reads nothing; default 75", 1, 86400),
-    VARIABLE("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
-             "for the database to accept a connection; default 5000", 1, HOUR_MS),
-    VARIABLE("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
-             "for requests that are under way when the server stops; default 25000", 0, HOUR_MS),
-    VARIABLE("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
-             "exports and imports at once, with a database connection each; default 4", 1,
-             TRANSFERS_MOST),
-    VARIABLE("project-transfers-max", OPT_INT, project_transfers_max,
-             "CARDBOX_PROJECT_TRANSFERS_MAX", "N",
-             "exports and imports of one project at once; default 2", 1, TRANSFERS_MOST),
-    VARIABLE("sweep-interval-s", OPT_INT, sweep_interval_s, "CARDBOX_SWEEP_INTERVAL_S", "S",
-             "between removals of what is dead; 0: never; default 60", 0, 86400),
-    VARIABLE("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
-             "how long deleted cards and boxes are kept; default 30", 0, COLLECT_RETENTION_MAX),
-    VARIABLE("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
-             "of a request; default 4M", 1024, 1L << 30),
-    VARIABLE("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
-             "of an answer; default 64M", 1024, 1L << 31),
-    VARIABLE("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
-             "of the process, past which large reads are refused; default 512M", 64L << 20,
-             1L << 40),
-    VARIABLE("log-level", OPT_TEXT, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
-             "error, warn, info or debug; default info", 0, 0),
-    VARIABLE("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
-             "a line in the log for each request", 0, 0),
-    OPTION("routes", OPT_FLAG, routes, NULL,
+    OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
+           "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
+    OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
+           "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
+    OPTION("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
+           "ask nobody for a token, whoever can reach the address", 0, 0),
+    OPTION("tls-cert", OPT_TEXT, tls_cert, "CARDBOX_TLS_CERT", "FILE",
+           "serve HTTPS with this certificate and its chain, PEM; default off", 0, 0),
+    OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off", 0,
+           0),
+    OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
+           "threads that serve; 0, the default: half the cores, at least 2 of 2", 0, 256),
+    OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
+           "database connections of each loop for reads of cards and boxes; default 4", 1, 64),
+    OPTION("write-connections", OPT_INT, write_connections, "CARDBOX_WRITE_CONNECTIONS", "N",
+           "database connections of each loop for writes; default 4", 1, 64),
+    OPTION("list-connections", OPT_INT, list_connections, "CARDBOX_LIST_CONNECTIONS", "N",
+           "database connections of each loop for lists and logs; default 3", 1, 64),
+    OPTION("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
+           "refuse every change, with 403", 0, 0),
+    OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
+           NULL, "for PgBouncer in transaction mode", 0, 0),
+    OPTION("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",
+           "requests of each loop that may wait for the database; default 1024", 1, 1000000),
+    OPTION("connections-max", OPT_INT, connections_max, "CARDBOX_CONNECTIONS_MAX", "N",
+           "connections of clients at once; default 4096", 1, 1000000),
+    OPTION("request-timeout-ms", OPT_INT, request_timeout_ms, "CARDBOX_REQUEST_TIMEOUT_MS", "MS",
+           "for the database to answer a request; default 10000", 1, HOUR_MS),
+    OPTION("slow-request-timeout-ms", OPT_INT, slow_request_timeout_ms,
+           "CARDBOX_SLOW_REQUEST_TIMEOUT_MS", "MS", "for a client to send a request; default 10000",
+           1, HOUR_MS),
+    OPTION("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
+           "for a client that sends and reads nothing; default 75", 1, 86400),
+    OPTION("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
+           "for the database to accept a connection; default 5000", 1, HOUR_MS),
+    OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
+           "for requests that are under way when the server stops; default 25000", 0, HOUR_MS),
+    OPTION("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
+           "exports and imports at once, with a database connection each; default 4", 1,
+           TRANSFERS_MOST),
+    OPTION("project-transfers-max", OPT_INT, project_transfers_max, "CARDBOX_PROJECT_TRANSFERS_MAX",
+           "N", "exports and imports of one project at once; default 2", 1, TRANSFERS_MOST),
+    OPTION("sweep-interval-s", OPT_INT, sweep_interval_s, "CARDBOX_SWEEP_INTERVAL_S", "S",
+           "between removals of what is dead; 0: never; default 60", 0, 86400),
+    OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
+           "how long deleted cards and boxes are kept; default 30", 0, COLLECT_RETENTION_MAX),
+    OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES", "of a request; default 4M",
+           1024, 1L << 30),
+    OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
+           "of an answer; default 64M", 1024, 1L << 31),
+    OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
+           "of the process, past which large reads are refused; default 512M", 64L << 20, 1L << 40),
+    OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
+           "error, warn, info or debug; default info", 0, 0),
+    OPTION("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
+           "a line in the log for each request", 0, 0),
+    OPTION("routes", OPT_FLAG, routes, NULL, NULL,
            "print the methods and paths that are served, and the scope that each needs", 0, 0),
-    OPTION("version", OPT_FLAG, version, NULL, "print the version", 0, 0),
+    OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
     {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
 };
 
@@ -108,7 +100,7 @@ static const settings DEFAULTS = {
     .body_max = 4L << 20,
     .response_max = 64L << 20,
     .memory_max = 512L << 20,
-    .log_level = "info",
+    .log_level = LOG_LEVEL_INFO,
 };
 
 static void print_help(void)
@@ -124,18 +116,6 @@ static void print_help(void)
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
 }
 
-static bool set_log_level(const char *name)
-{
-    static const char *const NAMES[] = {"error", "warn", "info", "debug"};
-    for (int i = 0; i < (int)(sizeof(NAMES) / sizeof(NAMES[0])); i++) {
-        if (strcmp(name, NAMES[i]) == 0) {
-            log_threshold = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Half the cores are PostgreSQL's; with two loops one can wait for it while the other works. */
 static long default_loops(void)
 {
@@ -149,16 +129,7 @@ settings_result settings_read(settings *out, int argc, char **argv)
 {
     char error[512];
     *out = DEFAULTS;
-    int parsed = opts_parse(SPECS, out, &argc, argv, error, sizeof(error));
-    if (parsed == 0 && argc > 1) {
-        snprintf(error, sizeof(error), "unexpected argument \"%.200s\"", argv[1]);
-        parsed = -1;
-    }
-    if (parsed == 0 && !set_log_level(out->log_level)) {
-        snprintf(error, sizeof(error),
-                 "--log-level must be error, warn, info or debug, not \"%.200s\"", out->log_level);
-        parsed = -1;
-    }
+    int parsed = opts_parse_alone(SPECS, out, &argc, argv, error, sizeof(error));
     if (parsed < 0) {
         fprintf(stderr, "cardboxd: %s; see `cardboxd --help`\n", error);
         return SETTINGS_WRONG;
@@ -169,6 +140,7 @@ settings_result settings_read(settings *out, int argc, char **argv)
         printf("cardboxd %s\n", CARDBOX_VERSION);
     else if (out->routes)
         route_print(stdout, ROUTES);
+    log_threshold = out->log_level;
     if (out->loops == 0)
         out->loops = default_loops();
     return parsed > 0 || out->version || out->routes ? SETTINGS_DONE : SETTINGS_SERVE;

@@ -37,7 +37,7 @@ typedef struct settings {
     long retention_days;
     bool no_named_statements;
     bool access_log;
-    const char *log_level;
+    int log_level; /* a log_level */
     bool routes, version;
 } settings;
 

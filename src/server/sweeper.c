@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "server/aside.h"
 #include "server/ticker.h"
 #include "store/collect.h"
 
@@ -19,21 +20,6 @@ struct sweeper {
     cardbox *db;
     collect_sum sum; /* of this round */
 };
-
-static bool open_database(sweeper *s, cardbox_error *err)
-{
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
-    if (s->db != NULL)
-        return true;
-    how.conninfo = s->set->dsn;
-    how.application_name = "cardboxd-sweeper";
-    how.pool_max = 1;
-    how.connect_timeout_ms = PATIENCE_MS;
-    how.statement_timeout_ms = PATIENCE_MS;
-    how.no_retry = true;
-    how.no_named_statements = s->set->no_named_statements;
-    return cardbox_open(&s->db, &how, err) == CARDBOX_OK;
-}
 
 static void tell(sweeper *s)
 {
@@ -53,7 +39,7 @@ static int64_t turn(void *arg)
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_state state = COLLECT_OVER;
-    cardbox_status status = open_database(s, &err) ? CARDBOX_OK : err.status;
+    cardbox_status status = aside_open(&s->db, s->set, "cardboxd-sweeper", PATIENCE_MS, &err);
     if (status == CARDBOX_OK)
         status = collect_batch(&s->sum, &state, s->db, s->set->retention_days, COLLECT_BATCH, &err);
     /* The loops tell of a database that is away. */

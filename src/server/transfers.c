@@ -262,7 +262,7 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind)
     transfer *t = make(r, kind, place);
     if (t == NULL) {
         hall_leave(r->shared->hall, place);
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+        fault_answer_memory(r);
         return NULL;
     }
     t->next = t->home->first;

@@ -5,6 +5,7 @@
 #include "server/waker.h"
 #include <stdlib.h>
 #include "cardbox/task.h"
+#include "server/aside.h"
 #include "server/ticker.h"
 
 enum { ROUND_MS = 50, TENANTS_MOST = 64, PATIENCE_MS = 2000 };
@@ -45,26 +46,12 @@ static bool take(waker *w, char tenant[CARDBOX_TENANT_MAX + 1])
     return some;
 }
 
-static bool open_database(waker *w)
-{
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
-    if (w->db != NULL)
-        return true;
-    how.conninfo = w->set->dsn;
-    how.application_name = "cardboxd-waker";
-    how.pool_max = 1;
-    how.connect_timeout_ms = PATIENCE_MS;
-    how.statement_timeout_ms = PATIENCE_MS;
-    how.no_retry = true;
-    how.no_named_statements = w->set->no_named_statements;
-    return cardbox_open(&w->db, &how, NULL) == CARDBOX_OK;
-}
-
 static int64_t turn(void *arg)
 {
     waker *w = arg;
     char tenant[CARDBOX_TENANT_MAX + 1];
-    while (take(w, tenant) && open_database(w))
+    while (take(w, tenant) &&
+           aside_open(&w->db, w->set, "cardboxd-waker", PATIENCE_MS, NULL) == CARDBOX_OK)
         (void)cardbox_wake_workers(w->db, tenant, NULL);
     return ROUND_MS;
 }

@@ -65,7 +65,7 @@ static const opt_spec SPECS[] = {
            "for tasks that are under way when the worker stops; default 25000", 0, HOUR_MS),
     OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
            NULL, "for PgBouncer in transaction mode", 0, 0),
-    OPTION("log-level", OPT_TEXT, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
+    OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
            "error, warn, info or debug; default info", 0, 0),
     OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
     {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
@@ -84,7 +84,7 @@ static const worker_settings DEFAULTS = {
     .lease_s = 30,
     .poll_ms = 5000,
     .drain_timeout_ms = 25000,
-    .log_level = "info",
+    .log_level = LOG_LEVEL_INFO,
 };
 
 static void print_help(void)
@@ -100,18 +100,6 @@ static void print_help(void)
            "  CARDBOX_MODEL_KEY=... cardbox-worker --project acme,demo --tools tools.json \\\n"
            "      --allow task:active,task:send,task:spawn \\\n"
            "      --model-url https://api.example.com/v1 --model gpt-5\n");
-}
-
-static bool set_log_level(const char *name)
-{
-    static const char *const NAMES[] = {"error", "warn", "info", "debug"};
-    for (int i = 0; i < (int)(sizeof(NAMES) / sizeof(NAMES[0])); i++) {
-        if (strcmp(name, NAMES[i]) == 0) {
-            log_threshold = i;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool split_projects(worker_settings *s, char *error, size_t size)
@@ -193,17 +181,8 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     return take_key(s, text, error, size);
 }
 
-static bool check(worker_settings *s, int argc, char **argv, char *error, size_t size)
+static bool check(worker_settings *s, char *error, size_t size)
 {
-    if (argc > 1) {
-        say(error, size, "unexpected argument \"%.200s\"", argv[1]);
-        return false;
-    }
-    if (!set_log_level(s->log_level)) {
-        say(error, size, "--log-level must be error, warn, info or debug, not \"%.200s\"",
-            s->log_level);
-        return false;
-    }
     if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
         say(error, size, "--project, --model-url and --model are needed");
         return false;
@@ -224,12 +203,13 @@ settings_result worker_settings_read(worker_settings *out, int argc, char **argv
 {
     char error[512];
     *out = DEFAULTS;
-    int parsed = opts_parse(SPECS, out, &argc, argv, error, sizeof(error));
+    int parsed = opts_parse_alone(SPECS, out, &argc, argv, error, sizeof(error));
+    log_threshold = out->log_level;
     if (parsed > 0)
         print_help();
     else if (parsed == 0 && out->version)
         printf("cardbox-worker %s\n", CARDBOX_VERSION);
-    else if (parsed < 0 || !check(out, argc, argv, error, sizeof(error))) {
+    else if (parsed < 0 || !check(out, error, sizeof(error))) {
         fprintf(stderr, "cardbox-worker: %s (see cardbox-worker --help)\n", error);
         return SETTINGS_WRONG;
     } else {

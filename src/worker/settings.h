@@ -29,7 +29,7 @@ typedef struct worker_settings {
     long poll_ms;
     long drain_timeout_ms;
     bool no_named_statements;
-    const char *log_level;
+    int log_level; /* a log_level */
     bool version;
 
     /* made of the above */

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <cmocka.h>
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/opts.h"
 
 typedef struct options {
@@ -16,6 +17,7 @@ typedef struct options {
     long port;
     long body;
     bool verbose;
+    int level;
 } options;
 
 static const opt_spec specs[] = {
@@ -25,6 +27,8 @@ static const opt_spec specs[] = {
     {"max-body", OPT_SIZE, offsetof(options, body), NULL, "SIZE", "of a request", 1, LONG_MAX},
     {"verbose", OPT_FLAG, offsetof(options, verbose), "CARDBOX_TEST_OPT_VERBOSE", NULL, "say more",
      0, 0},
+    {"log", OPT_LEVEL, offsetof(options, level), "CARDBOX_TEST_OPT_LOG", "LEVEL", "what to tell", 0,
+     0},
     {.kind = OPT_END},
 };
 
@@ -46,7 +50,7 @@ static void run(command *c, const char *line)
 
     assert_true(strlen(line) < sizeof(c->words));
     memcpy(c->words, line, strlen(line) + 1);
-    c->options = (options){"default", 1, 2, false};
+    c->options = (options){"default", 1, 2, false, LOG_LEVEL_INFO};
     c->argc = 0;
     while ((word = strsep(&at, " ")) != NULL) {
         assert_true(c->argc < ARGS_MAX);
@@ -262,12 +266,42 @@ static void names_the_variable_that_is_wrong(void **state)
     assert_non_null(strstr(c.error, "CARDBOX_TEST_OPT_VERBOSE"));
 }
 
+static void reads_a_level_by_its_name(void **state)
+{
+    command c;
+
+    (void)state;
+    run(&c, "prog --log debug");
+    assert_int_equal(c.result, 0);
+    assert_int_equal(c.options.level, LOG_LEVEL_DEBUG);
+    run(&c, "prog --log error");
+    assert_int_equal(c.options.level, LOG_LEVEL_ERROR);
+    run(&c, "prog --log loud");
+    assert_int_equal(c.result, -1);
+    assert_string_equal(c.error, "--log must be error, warn, info or debug, not \"loud\"");
+}
+
+static void some_programs_take_options_alone(void **state)
+{
+    command c;
+
+    (void)state;
+    run(&c, "prog --port 2");
+    assert_int_equal(opts_parse_alone(specs, &c.options, &c.argc, c.argv, c.error, sizeof(c.error)),
+                     0);
+    run(&c, "prog serve --port 2");
+    assert_int_equal(opts_parse_alone(specs, &c.options, &c.argc, c.argv, c.error, sizeof(c.error)),
+                     -1);
+    assert_string_equal(c.error, "unexpected argument \"serve\"");
+}
+
 static void prints_the_table(void **state)
 {
     static const char wanted[] = "  --dsn DSN        the database [$CARDBOX_TEST_OPT_DSN]\n"
                                  "  --port PORT      where to listen [$CARDBOX_TEST_OPT_PORT]\n"
                                  "  --max-body SIZE  of a request\n"
                                  "  --verbose        say more [$CARDBOX_TEST_OPT_VERBOSE]\n"
+                                 "  --log LEVEL      what to tell [$CARDBOX_TEST_OPT_LOG]\n"
                                  "  -h, --help       print this\n";
     char *text = NULL;
     size_t size = 0;
@@ -294,6 +328,8 @@ int main(void)
         cmocka_unit_test(errors_are_cut_to_fit),
         cmocka_unit_test_teardown(reads_the_environment, clear_environment),
         cmocka_unit_test_teardown(names_the_variable_that_is_wrong, clear_environment),
+        cmocka_unit_test(reads_a_level_by_its_name),
+        cmocka_unit_test(some_programs_take_options_alone),
         cmocka_unit_test(prints_the_table),
     };
 
