@@ -1,5 +1,5 @@
 /*
- * auth.c: the rules. In doubt nobody gets in: while the list of tokens was never read, or was not
+ * auth.c: the rules. In doubt nobody is let in: while the list of tokens was never read, or was not
  * confirmed for long, the answer is 503. One message for whatever is wrong with a token, and one
  * for whatever it is not good for, whether the project exists or not: neither teaches anything.
  */

@@ -35,7 +35,7 @@ typedef struct body_shape {
     bool boxes;
 } body_shape;
 
-/* Reads the body of `s`, which gets the faults. */
+/* Reads the body of `s`, which is given the faults. */
 void body_read(body_batch *out, const body_shape *wanted, shape *s);
 
 /* Brings a limit into its bounds. */

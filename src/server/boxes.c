@@ -18,7 +18,7 @@ static const field QUERY[Q_COUNT] = {
 
 /* --- the ids of one --- */
 
-/* A part of the ids that the client asked for; it gets no more than that. */
+/* A part of the ids that the client asked for; no more than that is read. */
 static bool is_page(const box_read *read)
 {
     return read->most < BOX_STREAM_PAGE;

@@ -21,11 +21,20 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
 }
 
 /* The one row of a statement of its own. */
-static void read_alone(box_change *out, const join_rows *found)
+static cardbox_status read_alone(box_change *out, const join_rows *found, cardbox_error *err)
 {
     *out = (box_change){.outcome = 0};
     if (rows_count(found->rows) > 0)
         box_change_read(out, found->rows, 0, 0);
+    return box_change_status(out, err);
+}
+
+static void render_new(request *r, const join_rows *found, const uuid16 *box)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_change change;
+    if (fault_check(r, read_alone(&change, found, &err), &err))
+        answer_change(r, box, &change);
 }
 
 /* --- make --- */
@@ -48,14 +57,7 @@ static void build_create(params *p, const void *keys)
 static void render_create(request *r, const join_rows *found)
 {
     const box_create *create = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    box_change change;
-    read_alone(&change, found);
-    cardbox_status status = box_change_status(&change, &err);
-    if (status == CARDBOX_OK)
-        answer_change(r, &create->box_id, &change);
-    else
-        fault_answer_error(r, fault_of_status(status), &err);
+    render_new(r, found, &create->box_id);
 }
 
 void handle_create_box(request *r)
@@ -96,11 +98,8 @@ static void render_append(request *r, const join_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
     box_change_read(&change, found->rows, found->row[found->start[0]], 1);
-    cardbox_status status = box_change_status(&change, &err);
-    if (status != CARDBOX_OK) {
-        fault_answer_error(r, fault_of_status(status), &err);
+    if (!fault_check(r, box_change_status(&change, &err), &err))
         return;
-    }
     if (change.outcome == BOX_DONE_BEFORE)
         request_header(r, "Idempotent-Replayed", "true");
     answer_change(r, &append->box_id, &change);
@@ -155,8 +154,7 @@ static void render_replace(request *r, const join_rows *found)
     const box_save *save = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
-    read_alone(&change, found);
-    cardbox_status status = box_change_status(&change, &err);
+    cardbox_status status = read_alone(&change, found, &err);
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
@@ -220,14 +218,7 @@ static void build_fork(params *p, const void *keys)
 static void render_fork(request *r, const join_rows *found)
 {
     const box_fork *fork = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    box_change change;
-    read_alone(&change, found);
-    cardbox_status status = box_change_status(&change, &err);
-    if (status == CARDBOX_OK)
-        answer_change(r, &fork->new_box_id, &change);
-    else
-        fault_answer_error(r, fault_of_status(status), &err);
+    render_new(r, found, &fork->new_box_id);
 }
 
 void handle_fork_box(request *r)

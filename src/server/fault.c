@@ -162,6 +162,13 @@ void fault_answer_error(request *r, fault what, const cardbox_error *err)
     answer_detail(r, what, NULL, err->current_version, err->message);
 }
 
+bool fault_check(request *r, cardbox_status status, const cardbox_error *err)
+{
+    if (status != CARDBOX_OK)
+        fault_answer_error(r, fault_of_status(status), err);
+    return status == CARDBOX_OK;
+}
+
 void fault_answer_memory(request *r)
 {
     fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");

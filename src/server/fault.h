@@ -55,7 +55,10 @@ fault fault_of_status(cardbox_status status);
  * `what` is mostly fault_of_status(err->status). Carries current_version where there is one. */
 void fault_answer_error(request *r, fault what, const cardbox_error *err);
 
-/* The same of an ability: its code is `error`, and `reason` says which. */
+/* Whether a status of the store is none. If it is, it is answered, as the above does. */
+bool fault_check(request *r, cardbox_status status, const cardbox_error *err);
+
+/* fault_answer_error of an ability: its code is `error`, and `reason` says which. */
 void fault_answer_ability(request *r, const cardbox_error *err);
 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */

@@ -1,7 +1,7 @@
 /*
  * followers.h: clients that follow a task as server-sent events: what is durable, with numbers to
  * go on from, and the pieces of the message that is being said. All of a loop ask the database
- * together, a few times a second, and only those that have read what they got. Knows no HTTP
+ * together, a few times a second, and only those that have read what there was. Knows no HTTP
  * library.
  */
 #ifndef SERVER_FOLLOWERS_H

@@ -25,7 +25,7 @@ typedef struct shown {
     char etag[ETAG_SIZE]; /* empty: none */
 } shown;
 
-/* --- what the client gets --- */
+/* --- what the client receives --- */
 
 static view text_of(const answer *a)
 {

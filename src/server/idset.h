@@ -28,8 +28,8 @@ void idset_init(idset *set, arena *memory);
 
 typedef enum idset_found { IDSET_NEW, IDSET_KNOWN, IDSET_NOMEM } idset_found;
 
-/* Adds a text (kept by reference) unless it is there. `number`, which may be NULL, gets how many
- * different texts came before it. */
+/* Adds a text (kept by reference) unless it is there. `number`, which may be NULL, is given how
+ * many different texts came before it. */
 idset_found idset_add(idset *set, view text, size_t *number);
 
 #endif

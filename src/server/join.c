@@ -9,9 +9,8 @@
 #include "server/task_events.h"
 
 enum {
-    LOOK_IF_LEFT_MS = 250, /* waiting longer than this: is the client still there? */
-    FOLLOWS_BYTES =
-        4 * 1024 * 1024 /* of all followers in one statement; who gets none asks again */
+    LOOK_IF_LEFT_MS = 250,          /* waiting longer than this: is the client still there? */
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
 };
 
 /* --- what the lanes are --- */
@@ -273,7 +272,7 @@ static bool has_stayed(joiner *j, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* What can take long never gets the last free connection: it is kept for what is quick. And those
+/* What can take long never has the last free connection: it is kept for what is quick. And those
  * apart get half of the connections at most: what they wait for keeps nobody else waiting. */
 static bool may_have(const joiner *j, const lane *l, const db_link *to)
 {

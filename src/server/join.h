@@ -1,7 +1,8 @@
 /*
  * join.h: requests on their way to the database. Those that wait for the same statement go as one:
  * a request waits only while all connections are busy, and then goes with all that came meanwhile.
- * Each gets its own rows, found by the position of its keys, so tenants never meet. Knows no HTTP.
+ * Each is given its own rows, found by the position of its keys, so tenants never meet. Knows no
+ * HTTP.
  */
 #ifndef SERVER_JOIN_H
 #define SERVER_JOIN_H
@@ -36,7 +37,7 @@ typedef void (*join_render)(struct request *r, const join_rows *found);
 
 typedef struct join_batch join_batch;
 
-/* How a request goes to the database. It only ever gets further down. */
+/* How a request goes to the database. It only ever moves further down. */
 typedef enum join_pace {
     PACE_JOINED, /* with its neighbours, where its lane joins */
     PACE_SINGLE, /* by itself, since a statement that it was part of has failed */

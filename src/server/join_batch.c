@@ -128,7 +128,7 @@ static void build(params *p, const join_batch *batch, const request *first)
         p->bytes.failure = keys->failure;
 }
 
-/* The time that a statement gets. A joined one gets half of a request's: when it takes longer, for
+/* The time that a statement has. A joined one has half of a request's: when it takes longer, for
  * what one member asked, the others still have the other half. A read of boxes that goes by itself
  * has the whole, since it may need it. */
 static pipe_limits limits_of(const join_batch *batch, const request *first)

@@ -90,7 +90,7 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
     if (status != CARDBOX_OK)
         return status;
     l->joiner = joiner_new(l->house, l->stats, l->links);
-    l->transfers = transfers_new(l->house, l->wake_fd);
+    l->transfers = transfers_new(l->wake_fd);
     l->followers = followers_new();
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;

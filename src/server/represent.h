@@ -1,6 +1,6 @@
 /*
- * represent.h: which representation of an answer a client gets: whether it has it already (ETag and
- * If-None-Match), and in which coding. Knows no HTTP library.
+ * represent.h: which representation of an answer a client is given: whether it has it already (ETag
+ * and If-None-Match), and in which coding. Knows no HTTP library.
  */
 #ifndef SERVER_REPRESENT_H
 #define SERVER_REPRESENT_H

@@ -1,5 +1,5 @@
 /*
- * request.h: one request on its way through the server, and the answer that it gets. All its memory
+ * request.h: one request on its way through the server, and the answer to it. All its memory
  * is one arena and two buffers, given back in one place. Knows no HTTP library and no SQL.
  */
 #ifndef SERVER_REQUEST_H

@@ -59,7 +59,7 @@ static void render_write(request *r, const join_rows *found)
         return;
     }
     cardbox_status status = session_write_status(found->rows, batch, &err);
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return;
     session_written_read(&written, found->rows);
     if (batch->key.ptr != NULL && written.outcome == SESSION_DONE_BEFORE)

@@ -48,7 +48,7 @@ static void render_create(request *r, const join_rows *found)
     int64_t version = 0;
     bool is_new = false;
     cardbox_status status = session_create_status(found->rows, &version, &is_new, &err);
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return;
     buf_printf(begin_answer(r, create->session), ",\"outcome\":\"%s\"",
                is_new ? "created" : "exists");
@@ -78,8 +78,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
         return true;
     if (body[N_HEADER].given) {
         create->header = body[N_HEADER].json.text;
-        return session_check_status(r, session_header_check(&create->header, &r->memory, &err),
-                                    &err);
+        return fault_check(r, session_header_check(&create->header, &r->memory, &err), &err);
     }
     create->header =
         session_header_make(create->session, body[N_CWD].text, clock_wall_micros(), &r->memory);
@@ -134,7 +133,7 @@ static void render_head(request *r, const join_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     cardbox_status status = session_head_status(found->rows, &version, &err);
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return;
     buf_text(begin_answer(r, move->session), ",\"head_entry_id\":");
     buf_json_string(request_body(r), move->entry);
@@ -181,7 +180,7 @@ static void render_fork(request *r, const join_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t entries = 0;
     cardbox_status status = session_fork_status(found->rows, &entries, &err);
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return;
     buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");
     buf_json_string(request_body(r), fork->session);

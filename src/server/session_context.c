@@ -42,7 +42,7 @@ static bool read_context(request *r, const join_rows *found, session_lines_read 
         context_answer_large(r, TOO_LONG);
         return false;
     }
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return false;
     const session_header *header = lines->has_header ? &lines->header : NULL;
     if (context_of_path(ctx, header, lines->path, lines->count, plan->wish.repair, &r->memory))

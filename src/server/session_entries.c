@@ -166,7 +166,7 @@ static void render_path(request *r, const join_rows *found)
     if (!page_check_budget(r, found->rows))
         return;
     cardbox_status status = session_path_take(&path, found->rows, &plan->read, &r->memory, &err);
-    if (!session_check_status(r, status, &err))
+    if (!fault_check(r, status, &err))
         return;
     session_path_json(request_body(r), found->rows, &path, &plan->read, plan->text_max);
     fault_or_answer(r);
@@ -214,7 +214,7 @@ static void render_diff(request *r, const join_rows *found)
     const diff_plan *d = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!page_check_budget(r, found->rows) ||
-        !session_check_status(r, session_diff_status(found->rows, &err), &err))
+        !fault_check(r, session_diff_status(found->rows, &err), &err))
         return;
     session_diff_json(request_body(r), found->rows, d->limit, d->text_max);
     fault_or_answer(r);

@@ -9,13 +9,6 @@
 
 const char *const SESSION_DIALECTS[] = {"plain", "pi", NULL};
 
-bool session_check_status(request *r, cardbox_status status, const cardbox_error *err)
-{
-    if (status != CARDBOX_OK)
-        fault_answer_error(r, fault_of_status(status), err);
-    return status == CARDBOX_OK;
-}
-
 /* --- whether there is one --- */
 
 typedef struct existence {
@@ -35,7 +28,7 @@ static void render_existence(request *r, const join_rows *found)
     session_path path;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
-    if (session_check_status(r, status, &err))
+    if (fault_check(r, status, &err))
         e->go_on(r);
 }
 

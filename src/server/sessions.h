@@ -37,9 +37,6 @@ void session_get_build(params *p, const void *keys);
 /* In the order of session_dialect and cardbox_dialect; NULL ends them. */
 extern const char *const SESSION_DIALECTS[];
 
-/* Answers what a status of the store says, if it is a failure. */
-bool session_check_status(request *r, cardbox_status status, const cardbox_error *err);
-
 /* Asks whether there is such a session and, unless it is empty, such an entry: an answer that was
  * begun goes on if there is, by `render`, whose rows say nothing. */
 void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r));

@@ -16,7 +16,7 @@ struct token_board;
 typedef enum stop_phase {
     STOP_NOT,   /* serving */
     STOP_DRAIN, /* no new connections, what is under way is finished */
-    STOP_HURRY  /* what is under way gets 503 */
+    STOP_HURRY  /* what is under way is answered 503 */
 } stop_phase;
 
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */

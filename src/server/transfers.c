@@ -27,7 +27,6 @@ struct transfer_hall {
 };
 
 struct transfers {
-    shared *house;
     int wake_fd;
     transfer *first;
     token_reader tokens;
@@ -351,12 +350,11 @@ static void check_client(transfer *t, int64_t now_ms)
     t->check_ms = now_ms + r->shared->set->idle_timeout_s * 1000;
 }
 
-transfers *transfers_new(shared *house, int wake_fd)
+transfers *transfers_new(int wake_fd)
 {
     transfers *all = calloc(1, sizeof(*all));
     if (all == NULL)
         return NULL;
-    all->house = house;
     all->wake_fd = wake_fd;
     return all;
 }

@@ -30,7 +30,7 @@ bool transfer_hall_free(transfer_hall *h);
 typedef struct transfers transfers;
 
 /* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
-transfers *transfers_new(shared *house, int wake_fd);
+transfers *transfers_new(int wake_fd);
 void transfers_free(transfers *all);
 
 /* Does what has become possible, and ends those whose clients left or read too slowly, or whose
