@@ -78,3 +78,13 @@ void uuid16_v7(uuid16 *out)
     id.bytes[8] = (unsigned char)(0x80u | (id.bytes[8] & 0x3Fu));
     *out = id;
 }
+
+view uuid16_new(arena *memory)
+{
+    char text[UUID_TEXT_SIZE];
+    uuid16 id;
+    uuid16_v7(&id);
+    uuid16_format(text, &id);
+    const char *copy = arena_copy(memory, (view){text, UUID_TEXT_SIZE - 1});
+    return (view){copy, copy == NULL ? 0 : UUID_TEXT_SIZE - 1};
+}

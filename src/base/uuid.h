@@ -6,7 +6,7 @@
 #define BASE_UUID_H
 
 #include <stdint.h>
-#include "base/view.h"
+#include "base/arena.h"
 
 #define UUID_TEXT_SIZE 37
 
@@ -22,5 +22,8 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 
 /* A new UUIDv7, later than all that this process made before. Thread-safe, also after fork. */
 void uuid16_v7(uuid16 *out);
+
+/* The text of such a one in the arena. ptr NULL: out of memory. */
+view uuid16_new(arena *memory);
 
 #endif

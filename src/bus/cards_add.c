@@ -23,15 +23,6 @@ void card_add_drop(void *plan)
 
 /* --- reading --- */
 
-static view new_id(arena *memory)
-{
-    char text[UUID_TEXT_SIZE];
-    uuid16 id;
-    uuid16_v7(&id);
-    uuid16_format(text, &id);
-    return (view){arena_copy(memory, view_of(text)), sizeof(text) - 1};
-}
-
 /* A card of the input; `one` is a call whose whole input it is. */
 static card_given read_given(input_reader *one, bool sealed)
 {
@@ -54,7 +45,7 @@ static card_given read_given(input_reader *one, bool sealed)
         .sealed = sealed,
     };
     if (given.card_id.ptr == NULL)
-        given.card_id = new_id(one->call->memory);
+        given.card_id = uuid16_new(one->call->memory);
     if (input_value(one->call, "sealed").kind != SCAN_NONE)
         given.sealed = input_flag(one, "sealed");
     return given;

@@ -208,18 +208,13 @@ BUS_READS(bus_session_fork)
 {
     input_reader in = INPUT_OF(call, err);
     fork_wish *fork = input_plan(call, sizeof(*fork));
-    char made[UUID_TEXT_SIZE];
-    uuid16 id;
     if (fork == NULL)
         return CARDBOX_NOMEM;
     fork->session = input_id(&in, "session_id", SESSION_ID_MAX);
     fork->entry = input_id(&in, "entry_id", SESSION_ID_MAX);
     fork->new_session = input_id(&in, "new_session_id", SESSION_ID_MAX);
-    if (fork->new_session.ptr == NULL) {
-        uuid16_v7(&id);
-        uuid16_format(made, &id);
-        fork->new_session = (view){arena_copy(call->memory, view_of(made)), strlen(made)};
-    }
+    if (fork->new_session.ptr == NULL)
+        fork->new_session = uuid16_new(call->memory);
     return in.status;
 }
 

@@ -9,15 +9,6 @@
 
 enum { ACTIVE_DEFAULT = 100 };
 
-static view new_id(arena *memory)
-{
-    char text[UUID_TEXT_SIZE];
-    uuid16 id;
-    uuid16_v7(&id);
-    uuid16_format(text, &id);
-    return (view){arena_copy(memory, view_of(text)), sizeof(text) - 1};
-}
-
 /* --- spawn --- */
 
 /* The ids are made here, so that sending the statement again makes no second task. */
@@ -28,12 +19,12 @@ BUS_READS(task_spawn)
     if (spawn == NULL)
         return CARDBOX_NOMEM;
     *spawn = (task_spawn){.tenant = call->tenant,
-                          .task_id = new_id(call->memory),
+                          .task_id = uuid16_new(call->memory),
                           .parent_id = input_text(&in, "parentTaskId"),
                           .prompt = input_json(call, "systemPrompt"),
-                          .system_id = new_id(call->memory),
+                          .system_id = uuid16_new(call->memory),
                           .goal = input_json(call, "goal"),
-                          .goal_id = new_id(call->memory)};
+                          .goal_id = uuid16_new(call->memory)};
     if (call->memory->failed)
         return CARDBOX_NOMEM;
     return in.status == CARDBOX_OK ? task_spawn_check(spawn, err) : in.status;
@@ -77,7 +68,7 @@ BUS_READS(task_send)
         return CARDBOX_NOMEM;
     *send = (task_send){.tenant = call->tenant,
                         .task_id = input_text(&in, "receiverId"),
-                        .message_id = new_id(call->memory),
+                        .message_id = uuid16_new(call->memory),
                         .content = input_json(call, "message")};
     if (call->memory->failed)
         return CARDBOX_NOMEM;

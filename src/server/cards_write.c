@@ -81,11 +81,7 @@ static void drop_posted(void *plan)
 
 static const char *new_id(shape *s)
 {
-    char text[UUID_TEXT_SIZE];
-    uuid16 id;
-    uuid16_v7(&id);
-    uuid16_format(text, &id);
-    const char *copy = arena_copy(s->memory, view_of(text));
+    const char *copy = uuid16_new(s->memory).ptr;
     s->nomem = s->nomem || copy == NULL;
     return copy;
 }

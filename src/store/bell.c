@@ -2,6 +2,7 @@
  * bell.c: a connection that only listens. It says that there may be work, never what: so what it
  * misses while it is lost, the next look at the table finds.
  */
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include "base/clock.h"
@@ -74,7 +75,7 @@ bell_event bell_wait(work_bell *bell, int wake_fd, int64_t timeout_ms)
         struct pollfd fds[] = {
             {.fd = wake_fd, .events = POLLIN},
             {.fd = bell != NULL ? PQsocket(bell->conn->pg) : -1, .events = POLLIN}};
-        if (left <= 0 || (poll(fds, 2, (int)left) == 0))
+        if (poll(fds, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left) == 0)
             return BELL_SILENT;
         if (fds[0].revents != 0)
             return BELL_WOKEN;

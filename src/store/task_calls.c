@@ -7,22 +7,15 @@
 #include <stdlib.h>
 #include "store/call.h"
 #include "store/ledger_input.h"
-#include "store/tasks.h"
+#include "store/work.h"
 
 /* --- giving work --- */
 
 cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant, cardbox_error *err)
 {
-    params p;
     view name = view_of(tenant);
     cardbox_status status = check_call(db, tenant, err);
-    if (status != CARDBOX_OK)
-        return status;
-    params_init(&p, REQUEST_MAX);
-    tasks_notify_params(&p, &name, 1);
-    status = client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, NULL, err);
-    params_free(&p);
-    return status;
+    return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
 }
 
 /* After a change that workers wait for. Should it fail they find it when they next look. */

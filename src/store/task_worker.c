@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "store/call.h"
 #include "store/ledger_input.h"
-#include "store/tasks.h"
+#include "store/work.h"
 
 enum { LEASE_MS_DEFAULT = 15000, ATTEMPTS_DEFAULT = 5 };
 
@@ -95,7 +95,6 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    params p;
     task_claim claim;
     cardbox_status status = check_claim(out, db, options, err);
     if (status != CARDBOX_OK)
@@ -109,14 +108,9 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
             options->max_attempts == 0 ? ATTEMPTS_DEFAULT : (int32_t)options->max_attempts,
         .take_over = options->take_over,
     };
-    params_init(&p, REQUEST_MAX);
     status = read_tenants(&claim.tenants, &memory, options->tenants, options->tenant_count, err);
-    if (status == CARDBOX_OK) {
-        tasks_claim_params(&p, &claim);
-        /* Once: what a lost answer has claimed comes back when its lease ends. */
-        status = client_run(db, STATEMENT_tasks_claim, &p, RUN_ONCE, &rows, err);
-    }
-    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = work_claim(&rows, db, &claim, err);
     arena_reset(&memory);
     return status == CARDBOX_OK ? take_claims(out, rows, err) : status;
 }
@@ -172,7 +166,6 @@ cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    params p;
     if (states == NULL || db == NULL || (leases == NULL && count > 0))
         return error_set(err, CARDBOX_INVALID, "states, db and leases must not be NULL");
     if (count == 0 || count > CARDBOX_PAGE_MAX)
@@ -184,15 +177,12 @@ cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
     cardbox_status status = made == NULL ? error_nomem(err) : CARDBOX_OK;
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
         status = read_lease(&made[i], &leases[i], err);
-    params_init(&p, REQUEST_MAX);
-    if (status == CARDBOX_OK) {
-        tasks_renew_params(&p, made, count, lease_ms == 0 ? LEASE_MS_DEFAULT : lease_ms);
-        status = client_run(db, STATEMENT_tasks_renew, &p, RUN_AGAIN, &rows, err);
-    }
+    if (status == CARDBOX_OK)
+        status =
+            work_renew(&rows, db, made, count, lease_ms == 0 ? LEASE_MS_DEFAULT : lease_ms, err);
     if (status == CARDBOX_OK)
         read_states(states, count, rows);
     rows_free(rows);
-    params_free(&p);
     arena_reset(&memory);
     return status;
 }
@@ -232,7 +222,7 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
     if (status == CARDBOX_OK)
         status = ledger_read_calls(&out->calls, memory, out->lease.task_id, write->calls,
                                    write->call_count, err);
-    return status == CARDBOX_OK ? task_write_check(out, err) : status;
+    return status;
 }
 
 static cardbox_ending ending_of(ledger_outcome outcome, cardbox_ending asked)
@@ -246,24 +236,15 @@ cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const card
                                   const cardbox_task_write *write, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
-    store_rows *rows = NULL;
     task_write made;
     ledger_outcome outcome = 0;
-    params p;
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
-    params_init(&p, REQUEST_MAX);
     cardbox_status status = read_write(&made, &memory, lease, write, err);
-    if (status == CARDBOX_OK) {
-        task_write_params(&p, &made);
-        status = client_run(db, STATEMENT_task_write, &p, RUN_AGAIN, &rows, err);
-    }
     if (status == CARDBOX_OK)
-        status = task_write_status(&outcome, rows, &made, err);
+        status = work_write(&outcome, db, &made, err);
     if (status == CARDBOX_OK && ended != NULL)
         *ended = ending_of(outcome, write->ending);
-    rows_free(rows);
-    params_free(&p);
     arena_reset(&memory);
     return status;
 }
@@ -272,9 +253,7 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
                                   int64_t n, const char *text, size_t length, cardbox_error *err)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
-    store_rows *rows = NULL;
     task_lease made;
-    params p;
     if (db == NULL || (text == NULL && length > 0))
         return error_set(err, CARDBOX_INVALID, "db and text must not be NULL");
     cardbox_status status = read_lease(&made, lease, err);
@@ -282,18 +261,12 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
         status = check_id("message_id", message_id, CARDBOX_CARD_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     buf_json_string(&token, (view){text, length});
-    status = buf_ok(&token) ? ledger_check_text("text", (view){buf_str(&token), token.len}, err)
+    view piece = {buf_str(&token), token.len};
+    status = buf_ok(&token) ? ledger_check_text("text", piece, err)
                             : error_buf(err, &token, "text");
-    if (status == CARDBOX_OK) {
-        task_chunk_params(&p, &made, view_of(message_id), n, (view){buf_str(&token), token.len});
-        status = client_run(db, STATEMENT_task_chunk, &p, RUN_AGAIN, &rows, err);
-    }
-    if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = task_lease_lost(made.task_id, err);
-    rows_free(rows);
-    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = work_chunk(db, &made, view_of(message_id), n, piece, err);
     buf_free(&token);
     return status;
 }
@@ -305,24 +278,12 @@ struct cardbox_waiter {
     arena memory; /* what the options and tenants point to */
     const view *tenants;
     size_t tenant_count;
-    store_conn *conn; /* NULL: lost */
+    work_bell *bell; /* NULL: lost */
 };
 
 static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
 {
-    params p;
-    cardbox_status status = conn_open(&waiter->conn, &waiter->options, err);
-    if (status != CARDBOX_OK)
-        return status;
-    params_init(&p, REQUEST_MAX);
-    tasks_listen_params(&p, waiter->tenants, waiter->tenant_count);
-    status = conn_run(waiter->conn, STATEMENT_tasks_listen, &p, NULL, err);
-    params_free(&p);
-    if (status != CARDBOX_OK) {
-        conn_close(waiter->conn);
-        waiter->conn = NULL;
-    }
-    return status;
+    return bell_open(&waiter->bell, &waiter->options, waiter->tenants, waiter->tenant_count, err);
 }
 
 /* What the caller need not keep is copied. */
@@ -372,27 +333,21 @@ cardbox_status cardbox_waiter_open(cardbox_waiter **out, const cardbox_options *
 bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms)
 {
     int64_t end_ms = clock_ms() + timeout_ms;
-    if (waiter->conn == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
+    if (waiter->bell == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
         return true;
-    int64_t left_ms = end_ms - clock_ms();
-    if (waiter->conn == NULL) {
-        clock_sleep_ms(left_ms > 0 ? left_ms : 0);
-        return false;
+    bell_event event = bell_wait(waiter->bell, -1, end_ms - clock_ms());
+    if (event == BELL_LOST) {
+        bell_close(waiter->bell);
+        waiter->bell = NULL;
     }
-    if (conn_heard(waiter->conn, left_ms))
-        return true;
-    if (conn_alive(waiter->conn))
-        return false;
-    conn_close(waiter->conn);
-    waiter->conn = NULL;
-    return true;
+    return event != BELL_SILENT;
 }
 
 void cardbox_waiter_close(cardbox_waiter *waiter)
 {
     if (waiter == NULL)
         return;
-    conn_close(waiter->conn);
+    bell_close(waiter->bell);
     arena_reset(&waiter->memory);
     free(waiter);
 }

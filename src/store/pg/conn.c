@@ -127,30 +127,6 @@ bool conn_in_transaction(const store_conn *conn)
     return now == PQTRANS_INTRANS || now == PQTRANS_INERROR;
 }
 
-/* Takes what notifications there are. */
-static bool take_notifications(PGconn *pg)
-{
-    bool any = false;
-    for (PGnotify *heard; (heard = PQnotifies(pg)) != NULL; any = true)
-        PQfreemem(heard);
-    return any;
-}
-
-bool conn_heard(store_conn *conn, int64_t timeout_ms)
-{
-    int64_t end_ms = clock_ms() + timeout_ms;
-    while (!take_notifications(conn->pg)) {
-        struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
-        int64_t left_ms = end_ms - clock_ms();
-        if (ready.fd < 0 || left_ms <= 0)
-            return false;
-        int step = poll(&ready, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
-        if (step > 0 && PQconsumeInput(conn->pg) == 0)
-            return false;
-    }
-    return true;
-}
-
 bool conn_is_quiet(store_conn *conn)
 {
     struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};

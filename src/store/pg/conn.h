@@ -41,10 +41,6 @@ bool conn_is_at_rest(const PGconn *pg);
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* Waits for notifications, at most so long. False: none came, or the connection was lost. All that
- * have come are one. */
-bool conn_heard(store_conn *conn, int64_t timeout_ms);
-
 /* Whether an idle connection still is what it was: nothing has arrived on it. */
 bool conn_is_quiet(store_conn *conn);
 
