@@ -3,7 +3,6 @@
  * now too: that says whether it is the box or the moment that is missing.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/box_context.h"
 #include "store/box_view.h"
 #include "store/errors.h"
@@ -26,7 +25,7 @@ static cardbox_status no_box(cardbox_error *err)
     return error_set(err, CARDBOX_NOT_FOUND, "box not found");
 }
 
-static cardbox_status read_moment(input_reader *in, box_read *read)
+static void read_moment(input_reader *in, box_read *read)
 {
     read->at_version = input_integer(in, "at_version", -1);
     read->at_length = input_integer(in, "at_length", -1);
@@ -35,28 +34,22 @@ static cardbox_status read_moment(input_reader *in, box_read *read)
         (read->at_version >= 0) + (read->at_length >= 0) + read->at_time > 1)
         in->status =
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
-    return in->status;
 }
 
-/* The box and the moment that the input names. NULL: *status says why. */
-static box_wish *read_wish(bus_call *call, cardbox_status *status, cardbox_error *err)
+/* The box and the moment that the input names. */
+static box_wish *read_wish(input_reader *in)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_wish *wish = input_plan(call, sizeof(*wish));
-    if (wish == NULL) {
-        *status = CARDBOX_NOMEM;
-        return NULL;
-    }
+    box_wish *wish = in->call->plan;
     wish->reads[1] = (box_read)BOX_READ_INIT;
-    wish->reads[1].tenant = call->tenant;
+    wish->reads[1].tenant = in->call->tenant;
     wish->reads[1].most = 0;
-    input_uuid(&in, "box_id", &wish->reads[1].box_id);
+    input_uuid(in, "box_id", &wish->reads[1].box_id);
     wish->reads[0] = wish->reads[1];
     wish->reads[0].most = -1;
-    *status = read_moment(&in, &wish->reads[0]);
+    read_moment(in, &wish->reads[0]);
     const box_read *first = wish->reads;
     wish->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
-    return *status == CARDBOX_OK ? wish : NULL;
+    return wish;
 }
 
 BUS_BUILDS(box_read)
@@ -91,11 +84,8 @@ static cardbox_status open_box(const bus_call *call, const store_rows *rows, box
 
 BUS_READS(box_get)
 {
-    cardbox_status status;
-    box_wish *wish = read_wish(call, &status, err);
-    if (wish != NULL)
-        wish->reads[0].most = BOX_IDS_MOST;
-    return status;
+    box_wish *wish = read_wish(in);
+    wish->reads[0].most = BOX_IDS_MOST;
 }
 
 BUS_RENDERS(box_get)
@@ -116,14 +106,9 @@ BUS_RENDERS(box_get)
 
 BUS_READS(box_cards)
 {
-    const input_reader in = INPUT_OF(call, err);
-    cardbox_status status;
-    box_wish *wish = read_wish(call, &status, err);
-    if (wish == NULL)
-        return status;
+    box_wish *wish = read_wish(in);
     wish->reads[0].want = BOX_WANT_CARDS;
-    wish->reads[0].tail = input_limit(&in);
-    return status;
+    wish->reads[0].tail = input_limit(in);
 }
 
 BUS_RENDERS(box_cards)
@@ -144,19 +129,14 @@ BUS_RENDERS(box_cards)
 
 BUS_READS(box_context)
 {
-    input_reader in = INPUT_OF(call, err);
-    cardbox_status status;
-    box_wish *wish = read_wish(call, &status, err);
-    if (wish == NULL)
-        return status;
-    view format = input_text(&in, "format");
+    box_wish *wish = read_wish(in);
+    view format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&wish->format, format);
-    wish->repair = !scan_string_is(input_json(call, "repair"), VIEW("off"));
-    wish->cut = input_value(call, "limit").kind != SCAN_NONE;
+    wish->repair = !scan_string_is(input_json(in, "repair"), VIEW("off"));
+    wish->cut = input_value(in, "limit").kind != SCAN_NONE;
     wish->reads[0].want = BOX_WANT_CARDS;
-    wish->reads[0].tail = input_integer(&in, "limit", BOX_CONTEXT_CARDS_MAX);
-    return in.status;
+    wish->reads[0].tail = input_integer(in, "limit", BOX_CONTEXT_CARDS_MAX);
 }
 
 static void add_context(const bus_call *call, const box_view *box, buf *out)
@@ -202,12 +182,9 @@ BUS_RENDERS(box_context)
 
 BUS_READS(box_list)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_list *list = input_plan(call, sizeof(*list));
-    if (list == NULL)
-        return CARDBOX_NOMEM;
-    *list = (box_list){.tenant = call->tenant, .limit = input_limit(&in)};
-    return input_cursor(&in, &list->from, list_cursor_read_box);
+    box_list *list = in->call->plan;
+    *list = (box_list){.tenant = in->call->tenant, .limit = input_limit(in)};
+    input_cursor(in, &list->from, list_cursor_read_box);
 }
 
 BUS_BUILDS(box_list)
@@ -228,15 +205,11 @@ enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)
 {
-    input_reader in = INPUT_OF(call, err);
-    history *h = input_plan(call, sizeof(*h));
-    if (h == NULL)
-        return CARDBOX_NOMEM;
-    *h = (history){.tenant = call->tenant, .ids_max = LOG_IDS_MAX};
-    input_uuid(&in, "box_id", &h->box);
-    h->before = input_before(&in);
-    h->limit = input_limit(&in);
-    return in.status;
+    history *h = in->call->plan;
+    *h = (history){.tenant = in->call->tenant, .ids_max = LOG_IDS_MAX};
+    input_uuid(in, "box_id", &h->box);
+    h->before = input_before(in);
+    h->limit = input_limit(in);
 }
 
 BUS_BUILDS(box_log)
@@ -252,3 +225,18 @@ BUS_RENDERS(box_log)
     list_json_log(out, rows, h->limit);
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(box_get), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read, box_get_read,
+     box_read_build, box_get_render, NULL},
+    {BUS_TEXT(box_cards), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
+     box_cards_read, box_read_build, box_cards_render, NULL},
+    {BUS_TEXT(box_context), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
+     box_context_read, box_read_build, box_context_render, NULL},
+    {BUS_TEXT(box_list), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_list, box_list_read,
+     box_list_build, box_list_render, NULL},
+    {BUS_TEXT(box_log), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_box_log, box_log_read,
+     box_log_build, box_log_render, NULL},
+};
+
+const bus_table BUS_OF_BOXES = BUS_TABLE(TABLE);

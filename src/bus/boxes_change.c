@@ -3,7 +3,6 @@
  * the JSON of the input.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/list_json.h"
 
@@ -24,16 +23,12 @@ static cardbox_status render_change(const uuid16 *box, const store_rows *rows, b
 
 BUS_READS(box_create)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_create *create = input_plan(call, sizeof(*create));
-    if (create == NULL)
-        return CARDBOX_NOMEM;
-    create->tenant = call->tenant;
-    create->ids = input_card_ids(&in, "card_ids");
-    create->parent_ids = input_box_ids(&in, "parent_ids");
-    if (!input_uuid(&in, "box_id", &create->box_id))
+    box_create *create = in->call->plan;
+    create->tenant = in->call->tenant;
+    create->ids = input_card_ids(in, "card_ids");
+    create->parent_ids = input_box_ids(in, "parent_ids");
+    if (!input_uuid(in, "box_id", &create->box_id))
         uuid16_v7(&create->box_id);
-    return in.status;
 }
 
 BUS_BUILDS(box_create)
@@ -51,17 +46,13 @@ BUS_RENDERS(box_create)
 
 BUS_READS(box_append)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_append *append = input_plan(call, sizeof(*append));
-    if (append == NULL)
-        return CARDBOX_NOMEM;
-    append->tenant = call->tenant;
-    input_uuid(&in, "box_id", &append->box_id);
-    append->ids = input_card_ids(&in, "card_ids");
-    append->expected_version = input_integer(&in, "expected_version", 0);
-    append->key = input_id(&in, "idempotency_key", CARDBOX_KEY_MAX);
-    call->again = append->key.ptr != NULL;
-    return in.status;
+    box_append *append = in->call->plan;
+    append->tenant = in->call->tenant;
+    input_uuid(in, "box_id", &append->box_id);
+    append->ids = input_card_ids(in, "card_ids");
+    append->expected_version = input_integer(in, "expected_version", 0);
+    append->key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
+    in->call->again = append->key.ptr != NULL;
 }
 
 BUS_BUILDS(box_append)
@@ -79,16 +70,12 @@ BUS_RENDERS(box_append)
 
 BUS_READS(box_replace)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_save *save = input_plan(call, sizeof(*save));
-    if (save == NULL)
-        return CARDBOX_NOMEM;
-    save->tenant = call->tenant;
-    input_uuid(&in, "box_id", &save->box_id);
-    save->ids = input_card_ids(&in, "card_ids");
-    save->expected_version = input_integer(&in, "expected_version", 0);
-    call->again = save->expected_version == 0;
-    return in.status;
+    box_save *save = in->call->plan;
+    save->tenant = in->call->tenant;
+    input_uuid(in, "box_id", &save->box_id);
+    save->ids = input_card_ids(in, "card_ids");
+    save->expected_version = input_integer(in, "expected_version", 0);
+    in->call->again = save->expected_version == 0;
 }
 
 BUS_BUILDS(box_replace)
@@ -106,19 +93,15 @@ BUS_RENDERS(box_replace)
 
 BUS_READS(box_fork)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_fork *fork = input_plan(call, sizeof(*fork));
-    if (fork == NULL)
-        return CARDBOX_NOMEM;
-    fork->tenant = call->tenant;
-    input_uuid(&in, "box_id", &fork->box_id);
-    if (!input_uuid(&in, "new_box_id", &fork->new_box_id))
+    box_fork *fork = in->call->plan;
+    fork->tenant = in->call->tenant;
+    input_uuid(in, "box_id", &fork->box_id);
+    if (!input_uuid(in, "new_box_id", &fork->new_box_id))
         uuid16_v7(&fork->new_box_id);
-    fork->at_version = input_integer(&in, "at_version", 0);
-    fork->at_length = input_integer(&in, "at_length", -1);
-    if (in.status == CARDBOX_OK && fork->at_version > 0 && fork->at_length >= 0)
-        in.status = error_set(err, CARDBOX_INVALID, "give at_version or at_length, not both");
-    return in.status;
+    fork->at_version = input_integer(in, "at_version", 0);
+    fork->at_length = input_integer(in, "at_length", -1);
+    if (in->status == CARDBOX_OK && fork->at_version > 0 && fork->at_length >= 0)
+        in->status = error_set(in->err, CARDBOX_INVALID, "give at_version or at_length, not both");
 }
 
 BUS_BUILDS(box_fork)
@@ -136,12 +119,8 @@ BUS_RENDERS(box_fork)
 
 BUS_READS(box_delete)
 {
-    input_reader in = INPUT_OF(call, err);
-    uuid16 *box = input_plan(call, sizeof(*box));
-    if (box == NULL)
-        return CARDBOX_NOMEM;
-    input_uuid(&in, "box_id", box);
-    return in.status;
+    uuid16 *box = in->call->plan;
+    input_uuid(in, "box_id", box);
 }
 
 BUS_BUILDS(box_delete)
@@ -158,3 +137,18 @@ BUS_RENDERS(box_delete)
     buf_printf(out, "{\"box_id\":\"%s\",\"deleted\":true}", id);
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(box_create), BUS_WRITE, BUS_ONCE, sizeof(box_create), STATEMENT_box_create,
+     box_create_read, box_create_build, box_create_render, NULL},
+    {BUS_TEXT(box_append), BUS_WRITE, BUS_ONCE, sizeof(box_append), STATEMENT_box_append,
+     box_append_read, box_append_build, box_append_render, NULL},
+    {BUS_TEXT(box_replace), BUS_WRITE, BUS_ONCE, sizeof(box_save), STATEMENT_box_save,
+     box_replace_read, box_replace_build, box_replace_render, NULL},
+    {BUS_TEXT(box_fork), BUS_WRITE, BUS_ONCE, sizeof(box_fork), STATEMENT_box_fork, box_fork_read,
+     box_fork_build, box_fork_render, NULL},
+    {BUS_TEXT(box_delete), BUS_WRITE, BUS_AGAIN, sizeof(uuid16), STATEMENT_box_delete,
+     box_delete_read, box_delete_build, box_delete_render, NULL},
+};
+
+const bus_table BUS_OF_BOX_CHANGES = BUS_TABLE(TABLE);

@@ -32,6 +32,8 @@ typedef struct bus_ability bus_ability;
 
 typedef struct bus_call bus_call;
 
+typedef struct input_reader input_reader; /* input.h */
+
 /* One statement of a call. */
 typedef struct bus_step {
     statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
@@ -47,7 +49,7 @@ struct bus_call {
     view tenant;
     scan_value input; /* as the schema says */
     arena *memory;    /* of the call */
-    void *plan;       /* what was read of the input */
+    void *plan;       /* what was read of the input: the ability's own struct */
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
     bool more;        /* it is to be run: the last one only prepared it */
@@ -63,10 +65,11 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
+    size_t plan;            /* bytes of it; 0: there is nothing to read */
     statement_id statement; /* the first step's, and so are build and render: as in bus_step */
-    /* Reads the input into the plan. CARDBOX_INVALID is for what a schema can't say. NULL: there is
-     * nothing to read. */
-    cardbox_status (*read)(bus_call *call, cardbox_error *err);
+    /* Reads the input into the plan, which is all zeros. CARDBOX_INVALID is for what a schema can't
+     * say. */
+    void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
     void (*drop)(void *plan); /* frees what the arena does not hold; NULL: nothing */
@@ -74,9 +77,8 @@ struct bus_ability {
 
 #define BUS_NO_STATEMENT STATEMENT_COUNT
 
-/* The table, in order of registration: modules stand together. */
-extern const bus_ability *const BUS_ABILITIES;
-extern const size_t BUS_COUNT;
+/* All of them, in order of registration: modules stand together. NULL: past the last. */
+const bus_ability *bus_at(size_t index);
 
 /* NULL: there is none. */
 const bus_ability *bus_find(view id);
@@ -94,11 +96,12 @@ scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
 
 /*
- * Begins a call: checks the input against the schema and reads it. `input` must live as long as the
- * call; one of no bytes is {}. CARDBOX_INVALID: the input is not as it should be, the message says
- * where; other statuses are the ability's. bus_end in any case.
+ * Begins a call: checks the input against the schema and reads it. `input` was scanned, up to
+ * BUS_DEPTH_MAX, and must live as long as the call; of kind SCAN_NONE it is {}. CARDBOX_INVALID:
+ * the input is not as it should be, the message says where; other statuses are the ability's.
+ * bus_end in any case.
  */
-cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, view input,
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 

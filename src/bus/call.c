@@ -8,24 +8,29 @@
 #include "store/card_input.h"
 #include "store/errors.h"
 
-cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, view input,
+static cardbox_status read_plan(bus_call *call, cardbox_error *err)
+{
+    input_reader in = {call, call->input, err, CARDBOX_OK};
+    call->plan = arena_zeros(call->memory, 1, call->ability->plan);
+    if (call->plan != NULL)
+        call->ability->read(&in);
+    return in.status;
+}
+
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
                          arena *memory, cardbox_error *err)
 {
-    scan_error fault;
     *call = (bus_call){
         .ability = ability,
         .tenant = tenant,
         .memory = memory,
         .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
         .again = (ability->traits & BUS_AGAIN) != 0};
-    if (input.len == 0)
-        input = VIEW("{}");
-    if (!scan_check(input, BUS_DEPTH_MAX, &call->input, NULL, &fault))
-        return error_json(err, "the input", &fault);
+    call->input = input.kind == SCAN_NONE ? scan_whole(VIEW("{}")) : input;
     cardbox_status status = schema_validate(bus_input_schema(ability), call->input, err);
-    if (status == CARDBOX_OK && ability->read != NULL)
-        status = ability->read(call, err);
-    return status == CARDBOX_OK && memory->failed ? error_nomem(err) : status;
+    if (status == CARDBOX_OK && ability->plan > 0)
+        status = read_plan(call, err);
+    return memory->failed ? error_nomem(err) : status;
 }
 
 void bus_end(bus_call *call)
@@ -51,20 +56,14 @@ cardbox_status bus_next(bus_call *call, const bus_step *step)
 
 /* --- members of the input --- */
 
-void *input_plan(bus_call *call, size_t size)
+scan_value input_value(const input_reader *in, const char *name)
 {
-    call->plan = arena_zeros(call->memory, 1, size);
-    return call->plan;
+    return scan_find(in->object, name);
 }
 
-scan_value input_value(const bus_call *call, const char *name)
+view input_json(const input_reader *in, const char *name)
 {
-    return scan_find(call->input, name);
-}
-
-view input_json(const bus_call *call, const char *name)
-{
-    return input_value(call, name).text;
+    return input_value(in, name).text;
 }
 
 /* What a string token says; ptr NULL, with the reason in `in`, if no UTF-8 text can say it. */
@@ -85,7 +84,7 @@ view input_decode(input_reader *in, const char *name, view token)
 
 view input_text(input_reader *in, const char *name)
 {
-    scan_value value = input_value(in->call, name);
+    scan_value value = input_value(in, name);
     if (value.kind != SCAN_STRING || in->status != CARDBOX_OK)
         return (view){NULL, 0};
     return input_decode(in, name, value.text);
@@ -111,7 +110,7 @@ bool input_uuid(input_reader *in, const char *name, uuid16 *out)
 
 int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise)
 {
-    scan_value value = input_value(in->call, name);
+    scan_value value = input_value(in, name);
     int64_t number = otherwise;
     if (value.kind == SCAN_NUMBER)
         scan_integer(value.text, &number);
@@ -120,7 +119,7 @@ int64_t input_integer(const input_reader *in, const char *name, int64_t otherwis
 
 bool input_flag(const input_reader *in, const char *name)
 {
-    return input_value(in->call, name).kind == SCAN_TRUE;
+    return input_value(in, name).kind == SCAN_TRUE;
 }
 
 bool input_time(input_reader *in, const char *name, int64_t *micros)
@@ -155,7 +154,7 @@ static bool is_uuid(input_reader *in, const char *name, view token)
 static view input_list(input_reader *in, const char *name, const char *what,
                        bool (*is)(input_reader *in, const char *name, view token))
 {
-    scan_value list = input_value(in->call, name), item;
+    scan_value list = input_value(in, name), item;
     size_t index = 0;
     if (list.kind != SCAN_ARRAY)
         return VIEW("[]");
@@ -177,14 +176,13 @@ view input_box_ids(input_reader *in, const char *name)
     return input_list(in, name, "a UUID", is_uuid);
 }
 
-cardbox_status input_cursor(input_reader *in, list_cursor *out,
-                            bool (*read)(list_cursor *out, view text, arena *memory))
+void input_cursor(input_reader *in, list_cursor *out,
+                  bool (*read)(list_cursor *out, view text, arena *memory))
 {
     view text = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && text.ptr != NULL && !read(out, text, in->call->memory))
         in->status =
             in->call->memory->failed ? error_nomem(in->err) : error_cursor(in->err, text.ptr);
-    return in->status;
 }
 
 int64_t input_before(input_reader *in)

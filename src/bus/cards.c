@@ -2,7 +2,6 @@
  * cards.c: card:*, reads and deletion, as their HTTP endpoints.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/card_json.h"
 #include "store/errors.h"
 #include "store/list_json.h"
@@ -17,18 +16,15 @@ static cardbox_status no_card(cardbox_error *err)
 typedef struct card_ids {
     card_key *keys;
     size_t count;
+    card_key only; /* of an ability that takes one */
 } card_ids;
 
 BUS_READS(card_get)
 {
-    input_reader in = INPUT_OF(call, err);
-    card_ids *ids = input_plan(call, sizeof(*ids));
-    card_key *key = arena_zeros(call->memory, 1, sizeof(*key));
-    if (ids == NULL || key == NULL)
-        return CARDBOX_NOMEM;
-    *key = (card_key){call->tenant, input_id(&in, "card_id", CARDBOX_CARD_ID_MAX)};
-    *ids = (card_ids){key, 1};
-    return in.status;
+    card_ids *ids = in->call->plan;
+    ids->only = (card_key){in->call->tenant, input_id(in, "card_id", CARDBOX_CARD_ID_MAX)};
+    ids->keys = &ids->only;
+    ids->count = 1;
 }
 
 BUS_BUILDS(card_get)
@@ -58,24 +54,20 @@ static bool has_key(const card_ids *ids, view id)
 /* Each id once, at its first place: there are a hundred of them at most. */
 BUS_READS(card_batch)
 {
-    input_reader in = INPUT_OF(call, err);
-    card_ids *ids = input_plan(call, sizeof(*ids));
-    scan_value list = input_value(call, "card_ids"), item;
+    card_ids *ids = in->call->plan;
+    scan_value list = input_value(in, "card_ids"), item;
     size_t count = 0;
-    input_card_ids(&in, "card_ids");
+    input_card_ids(in, "card_ids");
     for (scan_walk walk = scan_enter(list); scan_element(&walk, &item);)
         count++;
-    card_key *keys = arena_zeros(call->memory, count + 1, sizeof(*keys));
-    if (ids == NULL || keys == NULL)
-        return CARDBOX_NOMEM;
+    card_key *keys = arena_zeros(in->call->memory, count + 1, sizeof(*keys));
     ids->keys = keys;
     for (scan_walk walk = scan_enter(list);
-         in.status == CARDBOX_OK && scan_element(&walk, &item);) {
-        view id = input_decode(&in, "card_ids", item.text);
+         keys != NULL && in->status == CARDBOX_OK && scan_element(&walk, &item);) {
+        view id = input_decode(in, "card_ids", item.text);
         if (!has_key(ids, id))
-            keys[ids->count++] = (card_key){call->tenant, id};
+            keys[ids->count++] = (card_key){in->call->tenant, id};
     }
-    return in.status;
 }
 
 /* The row of the key-th id; -1: none. */
@@ -118,9 +110,9 @@ BUS_RENDERS(card_batch)
 
 /* --- by what they say of themselves --- */
 
-static bool read_calls(input_reader *in, card_list *list)
+static void read_calls(input_reader *in, card_list *list)
 {
-    scan_value given = input_value(in->call, "tool_call_ids"), item;
+    scan_value given = input_value(in, "tool_call_ids"), item;
     size_t count = 0;
     for (scan_walk walk = scan_enter(given); scan_element(&walk, &item);)
         count++;
@@ -128,12 +120,11 @@ static bool read_calls(input_reader *in, card_list *list)
     list->call_ids = ids;
     for (scan_walk walk = scan_enter(given); ids != NULL && scan_element(&walk, &item);)
         ids[list->call_count++] = input_decode(in, "tool_call_ids", item.text);
-    return ids != NULL;
 }
 
-static bool read_meta(input_reader *in, card_list *list)
+static void read_meta(input_reader *in, card_list *list)
 {
-    scan_value given = input_value(in->call, "meta"), value;
+    scan_value given = input_value(in, "meta"), value;
     view key;
     card_match *matches = arena_zeros(in->call->memory, CARDBOX_FILTERS_MAX, sizeof(*matches));
     list->matches = matches;
@@ -149,27 +140,23 @@ static bool read_meta(input_reader *in, card_list *list)
                                    "/meta: a key has 1 to %d bytes without control characters",
                                    CARDBOX_KEY_MAX);
     }
-    return matches != NULL;
 }
 
 BUS_READS(card_list)
 {
-    input_reader in = INPUT_OF(call, err);
-    card_list *list = input_plan(call, sizeof(*list));
-    if (list == NULL)
-        return CARDBOX_NOMEM;
-    list->tenant = call->tenant;
-    list->step_id = input_text(&in, "step_id");
-    list->type = input_text(&in, "type");
-    list->trace_id = input_text(&in, "trace_id");
-    list->agent_turn_id = input_text(&in, "agent_turn_id");
-    list->role = input_text(&in, "role");
-    list->has_after = input_time(&in, "created_after", &list->after_micros);
-    list->has_before = input_time(&in, "created_before", &list->before_micros);
-    list->limit = input_limit(&in);
-    if (!read_calls(&in, list) || !read_meta(&in, list))
-        return CARDBOX_NOMEM;
-    return input_cursor(&in, &list->from, list_cursor_read);
+    card_list *list = in->call->plan;
+    list->tenant = in->call->tenant;
+    list->step_id = input_text(in, "step_id");
+    list->type = input_text(in, "type");
+    list->trace_id = input_text(in, "trace_id");
+    list->agent_turn_id = input_text(in, "agent_turn_id");
+    list->role = input_text(in, "role");
+    list->has_after = input_time(in, "created_after", &list->after_micros);
+    list->has_before = input_time(in, "created_before", &list->before_micros);
+    list->limit = input_limit(in);
+    read_calls(in, list);
+    read_meta(in, list);
+    input_cursor(in, &list->from, list_cursor_read);
 }
 
 BUS_BUILDS(card_list)
@@ -189,15 +176,11 @@ BUS_RENDERS(card_list)
 
 BUS_READS(card_revisions)
 {
-    input_reader in = INPUT_OF(call, err);
-    history *h = input_plan(call, sizeof(*h));
-    if (h == NULL)
-        return CARDBOX_NOMEM;
-    *h = (history){.tenant = call->tenant, .ids_max = -1};
-    h->card_id = input_id(&in, "card_id", CARDBOX_CARD_ID_MAX);
-    h->before = input_before(&in);
-    h->limit = input_limit(&in);
-    return in.status;
+    history *h = in->call->plan;
+    *h = (history){.tenant = in->call->tenant, .ids_max = -1};
+    h->card_id = input_id(in, "card_id", CARDBOX_CARD_ID_MAX);
+    h->before = input_before(in);
+    h->limit = input_limit(in);
 }
 
 BUS_BUILDS(card_revisions)
@@ -216,13 +199,10 @@ BUS_RENDERS(card_revisions)
 
 BUS_READS(card_boxes)
 {
-    input_reader in = INPUT_OF(call, err);
-    box_list *list = input_plan(call, sizeof(*list));
-    if (list == NULL)
-        return CARDBOX_NOMEM;
-    *list = (box_list){.tenant = call->tenant, .limit = input_limit(&in)};
-    list->card_id = input_id(&in, "card_id", CARDBOX_CARD_ID_MAX);
-    return input_cursor(&in, &list->from, list_cursor_read_box);
+    box_list *list = in->call->plan;
+    *list = (box_list){.tenant = in->call->tenant, .limit = input_limit(in)};
+    list->card_id = input_id(in, "card_id", CARDBOX_CARD_ID_MAX);
+    input_cursor(in, &list->from, list_cursor_read_box);
 }
 
 BUS_BUILDS(card_boxes)
@@ -236,11 +216,6 @@ BUS_RENDERS(card_boxes)
     (void)err;
     list_json_boxes(out, rows, list->limit, LIST_COL_UPDATED, call->memory);
     return CARDBOX_OK;
-}
-
-BUS_READS(card_delete)
-{
-    return card_get_read(call, err);
 }
 
 BUS_BUILDS(card_delete)
@@ -260,3 +235,20 @@ BUS_RENDERS(card_delete)
     buf_text(out, ",\"deleted\":true}");
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(card_get), BUS_READ, BUS_AGAIN, sizeof(card_ids), STATEMENT_cards_get, card_get_read,
+     card_get_build, card_get_render, NULL},
+    {BUS_TEXT(card_batch), BUS_READ, BUS_AGAIN, sizeof(card_ids), STATEMENT_cards_get,
+     card_batch_read, card_get_build, card_batch_render, NULL},
+    {BUS_TEXT(card_list), BUS_READ, BUS_AGAIN, sizeof(card_list), STATEMENT_cards_list,
+     card_list_read, card_list_build, card_list_render, NULL},
+    {BUS_TEXT(card_revisions), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_card_revisions,
+     card_revisions_read, card_revisions_build, card_revisions_render, NULL},
+    {BUS_TEXT(card_boxes), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_with_card,
+     card_boxes_read, card_boxes_build, card_boxes_render, NULL},
+    {BUS_TEXT(card_delete), BUS_WRITE, BUS_AGAIN, sizeof(card_ids), STATEMENT_card_delete,
+     card_get_read, card_delete_build, card_delete_render, NULL},
+};
+
+const bus_table BUS_OF_CARDS = BUS_TABLE(TABLE);

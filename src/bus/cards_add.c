@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/write.h"
 
@@ -14,7 +13,7 @@ typedef struct added {
     bool strict, restore;
 } added;
 
-void card_add_drop(void *plan)
+static void card_add_drop(void *plan)
 {
     added *a = plan;
     for (size_t i = 0; i < a->count; i++)
@@ -23,15 +22,15 @@ void card_add_drop(void *plan)
 
 /* --- reading --- */
 
-/* A card of the input; `one` is a call whose whole input it is. */
+/* A card of the input. */
 static card_given read_given(input_reader *one, bool sealed)
 {
     card_given given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
-        .content = input_json(one->call, "content"),
-        .metadata = input_json(one->call, "metadata"),
-        .tool_calls = input_json(one->call, "tool_calls"),
+        .content = input_json(one, "content"),
+        .metadata = input_json(one, "metadata"),
+        .tool_calls = input_json(one, "tool_calls"),
         .tool_call_id = input_text(one, "tool_call_id"),
         .type = input_text(one, "type"),
         .role = input_text(one, "role"),
@@ -46,80 +45,63 @@ static card_given read_given(input_reader *one, bool sealed)
     };
     if (given.card_id.ptr == NULL)
         given.card_id = uuid16_new(one->call->memory);
-    if (input_value(one->call, "sealed").kind != SCAN_NONE)
+    if (input_value(one, "sealed").kind != SCAN_NONE)
         given.sealed = input_flag(one, "sealed");
     return given;
 }
 
-/* Says of which card it is what is wrong with it. */
-static cardbox_status of_card(cardbox_status status, const char *place, const char *member,
-                              cardbox_error *err)
+/* Says of which of many cards it is what is wrong with it. */
+static cardbox_status of_card(cardbox_status status, const char *place, cardbox_error *err)
 {
-    if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM)
+    if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM || place[0] == '\0')
         return status;
     cardbox_error own = *err;
-    error_set(err, status, "%s%s%s: %s", place, member == NULL ? "" : "/",
-              member == NULL ? "" : member, own.message);
+    error_set(err, status, "%s: %s", place, own.message);
     err->position = own.position;
     return status;
 }
 
-static cardbox_status read_card(bus_call *call, scan_value card, bool sealed, const char *place,
-                                cardbox_error *err)
+static void read_card(input_reader *in, scan_value card, bool sealed, const char *place)
 {
-    added *a = call->plan;
-    const char *member = NULL;
-    bus_call alone = *call;
-    alone.input = card;
-    input_reader one = INPUT_OF(&alone, err);
+    added *a = in->call->plan;
+    input_reader one = {in->call, card, in->err, CARDBOX_OK};
     card_given given = read_given(&one, sealed);
-    if (one.status != CARDBOX_OK)
-        return of_card(one.status, place, NULL, err);
-    if (call->memory->failed)
-        return CARDBOX_NOMEM;
-    return of_card(card_input_make(&a->inputs[a->count++], &given, &member, err), place, member,
-                   err);
+    if (one.status == CARDBOX_OK && !in->call->memory->failed)
+        one.status = card_input_make(&a->inputs[a->count++], &given, NULL, in->err);
+    in->status = of_card(one.status, place, in->err);
 }
 
-static added *begin(bus_call *call, size_t count)
+/* False: out of memory. */
+static bool begin(input_reader *in, size_t count)
 {
-    const input_reader in = INPUT_OF(call, NULL);
-    card_input *inputs = arena_zeros(call->memory, count + 1, sizeof(*inputs));
-    added *a = input_plan(call, sizeof(*a));
-    if (a == NULL || inputs == NULL) {
-        call->plan = NULL;
-        return NULL;
-    }
-    a->inputs = inputs;
-    a->strict = input_flag(&in, "strict");
-    a->restore = input_flag(&in, "restore");
-    return a;
+    added *a = in->call->plan;
+    a->inputs = arena_zeros(in->call->memory, count + 1, sizeof(*a->inputs));
+    a->strict = input_flag(in, "strict");
+    a->restore = input_flag(in, "restore");
+    return a->inputs != NULL;
 }
 
 BUS_READS(card_add)
 {
-    if (begin(call, 1) == NULL)
-        return CARDBOX_NOMEM;
-    return read_card(call, call->input, false, "", err);
+    if (begin(in, 1))
+        read_card(in, in->object, false, "");
 }
 
 BUS_READS(card_add_many)
 {
-    const input_reader in = INPUT_OF(call, err);
-    scan_value cards = input_value(call, "cards"), card;
-    cardbox_status status = CARDBOX_OK;
+    scan_value cards = input_value(in, "cards"), card;
     char place[32];
     size_t count = 0;
     for (scan_walk walk = scan_enter(cards); scan_element(&walk, &card);)
         count++;
-    if (begin(call, count) == NULL)
-        return CARDBOX_NOMEM;
+    if (!begin(in, count))
+        return;
     count = 0;
-    for (scan_walk walk = scan_enter(cards); status == CARDBOX_OK && scan_element(&walk, &card);) {
+    for (scan_walk walk = scan_enter(cards);
+         in->status == CARDBOX_OK && scan_element(&walk, &card);) {
         snprintf(place, sizeof(place), "/cards/%zu", count++);
-        status = read_card(call, card, input_flag(&in, "sealed"), place, err);
+        read_card(in, card, input_flag(in, "sealed"), place);
     }
-    return status;
 }
 
 BUS_BUILDS(card_add)
@@ -180,3 +162,12 @@ BUS_RENDERS(card_add_many)
     buf_text(out, "]}");
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(card_add), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add, card_add_read,
+     card_add_build, card_add_render, card_add_drop},
+    {BUS_TEXT(card_add_many), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add,
+     card_add_many_read, card_add_build, card_add_many_render, card_add_drop},
+};
+
+const bus_table BUS_OF_NEW_CARDS = BUS_TABLE(TABLE);

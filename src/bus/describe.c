@@ -50,11 +50,12 @@ void describe_whole(buf *out, const bus_ability *ability)
 
 void describe_all(buf *out)
 {
+    const bus_ability *ability;
     buf_text(out, "{\"abilities\":[");
-    for (size_t i = 0; i < BUS_COUNT; i++) {
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         buf_text(out, i == 0 ? "" : ",");
-        add_module(out, &BUS_ABILITIES[i]);
-        add_tags(out, &BUS_ABILITIES[i]);
+        add_module(out, ability);
+        add_tags(out, ability);
         buf_char(out, '}');
     }
     buf_text(out, "]}");

@@ -1,6 +1,6 @@
 /*
- * input.h: readers of the input of a call, which is an object that its schema has let pass: what a
- * member is, is known; what a schema can't say is checked here. The first fault latches.
+ * input.h: readers of the input of a call, or of an object in it, which its schema has let pass:
+ * what a member is, is known; what a schema can't say is checked here. The first fault latches.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H
@@ -10,20 +10,16 @@
 #include "cardbox/limits.h"
 #include "store/list.h"
 
-typedef struct input_reader {
+struct input_reader {
     bus_call *call;
+    scan_value object;
     cardbox_error *err;
     cardbox_status status;
-} input_reader;
-
-#define INPUT_OF(call, err) ((input_reader){(call), (err), CARDBOX_OK})
-
-/* Zeros for the plan. NULL: out of memory, which the call's arena remembers. */
-void *input_plan(bus_call *call, size_t size);
+};
 
 /* SCAN_NONE, or a text with ptr NULL: it is not there. */
-scan_value input_value(const bus_call *call, const char *name);
-view input_json(const bus_call *call, const char *name);
+scan_value input_value(const input_reader *in, const char *name);
+view input_json(const input_reader *in, const char *name);
 view input_text(input_reader *in, const char *name);
 view input_decode(input_reader *in, const char *name, view token);
 view input_id(input_reader *in, const char *name,
@@ -44,8 +40,8 @@ view input_card_ids(input_reader *in, const char *name);
 view input_box_ids(input_reader *in, const char *name);
 
 /* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
-cardbox_status input_cursor(input_reader *in, list_cursor *out,
-                            bool (*read)(list_cursor *out, view text, arena *memory));
+void input_cursor(input_reader *in, list_cursor *out,
+                  bool (*read)(list_cursor *out, view text, arena *memory));
 int64_t input_before(input_reader *in);
 
 #endif

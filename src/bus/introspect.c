@@ -3,26 +3,26 @@
  */
 #include "bus/abilities.h"
 #include "bus/describe.h"
-#include "bus/input.h"
 #include "store/errors.h"
 
-/* The next ability of another module, or the end. */
-static size_t module_end(size_t from)
+/* The first from there on that is not of this module, or the end. */
+static size_t module_end(view module, size_t from)
 {
-    view module = bus_module(&BUS_ABILITIES[from]);
-    while (from < BUS_COUNT && view_equal(bus_module(&BUS_ABILITIES[from]), module))
+    const bus_ability *ability;
+    while ((ability = bus_at(from)) != NULL && view_equal(bus_module(ability), module))
         from++;
     return from;
 }
 
 BUS_RENDERS(bus_list)
 {
+    const bus_ability *first;
     (void)call, (void)rows, (void)err;
     buf_text(out, "{\"modules\":[");
-    for (size_t from = 0, end; from < BUS_COUNT; from = end) {
-        end = module_end(from);
+    for (size_t from = 0, end; (first = bus_at(from)) != NULL; from = end) {
+        end = module_end(bus_module(first), from);
         buf_text(out, from == 0 ? "{\"name\":" : ",{\"name\":");
-        buf_json_string(out, bus_module(&BUS_ABILITIES[from]));
+        buf_json_string(out, bus_module(first));
         buf_text(out, ",\"abilityCount\":");
         buf_int(out, (int64_t)(end - from));
         buf_char(out, '}');
@@ -33,14 +33,14 @@ BUS_RENDERS(bus_list)
 
 BUS_RENDERS(bus_abilities)
 {
-    scan_value wanted = input_value(call, "moduleName");
+    scan_value wanted = scan_find(call->input, "moduleName");
+    const bus_ability *ability;
     const char *between = "";
     (void)rows, (void)err;
     buf_text(out, "{\"moduleName\":");
     buf_view(out, wanted.text);
     buf_text(out, ",\"abilities\":[");
-    for (size_t i = 0; i < BUS_COUNT; i++) {
-        const bus_ability *ability = &BUS_ABILITIES[i];
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         if (!scan_string_is(wanted.text, bus_module(ability)))
             continue;
         buf_text(out, between);
@@ -54,10 +54,11 @@ BUS_RENDERS(bus_abilities)
 /* The ability that the input names. NULL, with the status that says so: there is none. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
-    view token = input_json(call, "abilityId");
-    for (size_t i = 0; i < BUS_COUNT; i++)
-        if (scan_string_is(token, view_of(BUS_ABILITIES[i].text->id)))
-            return &BUS_ABILITIES[i];
+    view token = scan_find(call->input, "abilityId").text;
+    const bus_ability *ability;
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++)
+        if (scan_string_is(token, view_of(ability->text->id)))
+            return ability;
     error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s", (int)view_cut(token, 80),
               token.ptr);
     return NULL;
@@ -86,3 +87,16 @@ BUS_RENDERS(bus_inspect)
     buf_char(out, '}');
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(bus_list), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL, bus_list_render,
+     NULL},
+    {BUS_TEXT(bus_abilities), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL,
+     bus_abilities_render, NULL},
+    {BUS_TEXT(bus_schema), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL, bus_schema_render,
+     NULL},
+    {BUS_TEXT(bus_inspect), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL,
+     bus_inspect_render, NULL},
+};
+
+const bus_table BUS_OF_BUS = BUS_TABLE(TABLE);

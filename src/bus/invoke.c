@@ -72,6 +72,8 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
 {
     arena memory = ARENA_INIT;
     bus_call call = {.ability = NULL};
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+    scan_error fault;
     if (out == NULL || ability_id == NULL)
         return error_set(err, CARDBOX_INVALID, "out and ability_id must not be NULL");
     *out = NULL;
@@ -86,7 +88,9 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
     if (ability == NULL)
         return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s",
                          (int)view_cut(view_of(ability_id), 80), ability_id);
-    status = bus_begin(&call, ability, view_of(tenant), view_of(input), &memory, err);
+    if (view_of(input).len > 0 && !scan_check(view_of(input), BUS_DEPTH_MAX, &value, NULL, &fault))
+        return error_json(err, "the input", &fault);
+    status = bus_begin(&call, ability, view_of(tenant), value, &memory, err);
     if (status == CARDBOX_OK)
         status = invoke(out, db, &call, err);
     bus_end(&call);

@@ -3,42 +3,45 @@
  * asked for. What people and models say goes through as JSON string tokens, to the byte.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/ledger.h"
 
 enum { QUERY_DEFAULT = 100 };
 
-/* The entity of the input, as a call whose input it is. */
-static bus_call entity_of(const bus_call *call, const char *name)
+/* What is saved: one entity, as a batch. */
+typedef struct saved_entity {
+    ledger_batch batch;
+    task_input task;
+    message_input message;
+    call_input call;
+} saved_entity;
+
+/* The entity of the input. */
+static input_reader enter(const input_reader *in, const char *name)
 {
-    bus_call entity = *call;
-    entity.input = input_value(call, name);
+    input_reader entity = *in;
+    entity.object = input_value(in, name);
     return entity;
 }
 
-static ledger_batch *new_batch(bus_call *call)
+static void finish(input_reader *in, const input_reader *entity, saved_entity *saved)
 {
-    ledger_batch *batch = input_plan(call, sizeof(*batch));
-    if (batch != NULL)
-        batch->tenant = call->tenant;
-    return batch;
-}
-
-static cardbox_status check_batch(const input_reader *in, const ledger_batch *batch)
-{
-    return in->status == CARDBOX_OK ? ledger_check(batch, in->err) : in->status;
+    saved->batch.tenant = in->call->tenant;
+    in->status =
+        entity->status == CARDBOX_OK ? ledger_check(&saved->batch, in->err) : entity->status;
 }
 
 /* Of all three. */
 BUS_BUILDS(ldg_save)
 {
-    ledger_save_params(p, call->plan);
+    const saved_entity *saved = call->plan;
+    ledger_save_params(p, &saved->batch);
 }
 
 BUS_RENDERS(ldg_save)
 {
-    cardbox_status status = ledger_save_status(rows, call->plan, err);
+    const saved_entity *saved = call->plan;
+    cardbox_status status = ledger_save_status(rows, &saved->batch, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"success\":true}");
     return status;
@@ -48,31 +51,24 @@ BUS_RENDERS(ldg_save)
 
 BUS_READS(ldg_task_save)
 {
-    bus_call entity = entity_of(call, "task");
-    input_reader in = INPUT_OF(&entity, err);
-    ledger_batch *batch = new_batch(call);
-    task_input *task = arena_zeros(call->memory, 1, sizeof(*task));
-    if (batch == NULL || task == NULL)
-        return CARDBOX_NOMEM;
-    task->task_id = input_text(&in, "id");
-    task->parent_id = input_text(&in, "parentTaskId");
-    task->status = input_text(&in, "completionStatus");
-    task->prompt = input_json(&entity, "systemPrompt");
-    task->created_ms = input_integer(&in, "createdAt", 0);
-    task->updated_ms = input_integer(&in, "updatedAt", 0);
-    batch->tasks = task;
-    batch->task_count = 1;
-    return check_batch(&in, batch);
+    saved_entity *saved = in->call->plan;
+    task_input *task = &saved->task;
+    input_reader of = enter(in, "task");
+    task->task_id = input_text(&of, "id");
+    task->parent_id = input_text(&of, "parentTaskId");
+    task->status = input_text(&of, "completionStatus");
+    task->prompt = input_json(&of, "systemPrompt");
+    task->created_ms = input_integer(&of, "createdAt", 0);
+    task->updated_ms = input_integer(&of, "updatedAt", 0);
+    saved->batch.tasks = task;
+    saved->batch.task_count = 1;
+    finish(in, &of, saved);
 }
 
 BUS_READS(ldg_task_get)
 {
-    input_reader in = INPUT_OF(call, err);
-    view *id = input_plan(call, sizeof(*id));
-    if (id == NULL)
-        return CARDBOX_NOMEM;
-    *id = input_id(&in, "taskId", CARDBOX_CARD_ID_MAX);
-    return in.status;
+    view *id = in->call->plan;
+    *id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
 }
 
 BUS_BUILDS(ldg_task_get)
@@ -96,23 +92,19 @@ BUS_RENDERS(ldg_task_get)
 
 BUS_READS(ldg_task_query)
 {
-    input_reader in = INPUT_OF(call, err);
-    task_query *query = input_plan(call, sizeof(*query));
-    if (query == NULL)
-        return CARDBOX_NOMEM;
-    query->tenant = call->tenant;
-    view status = input_text(&in, "completionStatus");
+    task_query *query = in->call->plan;
+    query->tenant = in->call->tenant;
+    view status = input_text(in, "completionStatus");
     query->active = view_equal(status, VIEW("null"));
     if (!query->active)
         query->status = status;
-    query->parent_id = input_id(&in, "parentTaskId", CARDBOX_CARD_ID_MAX);
-    query->has_from = input_value(call, "fromTime").kind != SCAN_NONE;
-    query->has_to = input_value(call, "toTime").kind != SCAN_NONE;
-    query->from_ms = input_integer(&in, "fromTime", 0);
-    query->to_ms = input_integer(&in, "toTime", 0);
-    query->limit = input_integer(&in, "limit", QUERY_DEFAULT);
-    query->offset = input_integer(&in, "offset", 0);
-    return in.status;
+    query->parent_id = input_id(in, "parentTaskId", CARDBOX_CARD_ID_MAX);
+    query->has_from = input_value(in, "fromTime").kind != SCAN_NONE;
+    query->has_to = input_value(in, "toTime").kind != SCAN_NONE;
+    query->from_ms = input_integer(in, "fromTime", 0);
+    query->to_ms = input_integer(in, "toTime", 0);
+    query->limit = input_integer(in, "limit", QUERY_DEFAULT);
+    query->offset = input_integer(in, "offset", 0);
 }
 
 BUS_BUILDS(ldg_task_query)
@@ -143,26 +135,23 @@ BUS_RENDERS(ldg_task_query)
 
 BUS_READS(ldg_call_save)
 {
-    bus_call entity = entity_of(call, "call");
-    input_reader in = INPUT_OF(&entity, err);
-    ledger_batch *batch = new_batch(call);
-    call_input *saved = arena_zeros(call->memory, 1, sizeof(*saved));
-    if (batch == NULL || saved == NULL)
-        return CARDBOX_NOMEM;
-    saved->call_id = input_text(&in, "id");
-    saved->task_id = input_text(&in, "taskId");
-    saved->ability = input_text(&in, "abilityName");
-    saved->status = input_text(&in, "status");
-    saved->parameters = input_json(&entity, "parameters");
-    saved->details = input_json(&entity, "details");
-    saved->start_id = input_text(&in, "startMessageId");
-    saved->end_id = input_text(&in, "endMessageId");
-    saved->has_created = saved->has_updated = true;
-    saved->created_ms = input_integer(&in, "createdAt", 0);
-    saved->updated_ms = input_integer(&in, "updatedAt", 0);
-    batch->calls = saved;
-    batch->call_count = 1;
-    return check_batch(&in, batch);
+    saved_entity *saved = in->call->plan;
+    call_input *call = &saved->call;
+    input_reader of = enter(in, "call");
+    call->call_id = input_text(&of, "id");
+    call->task_id = input_text(&of, "taskId");
+    call->ability = input_text(&of, "abilityName");
+    call->status = input_text(&of, "status");
+    call->parameters = input_json(&of, "parameters");
+    call->details = input_json(&of, "details");
+    call->start_id = input_text(&of, "startMessageId");
+    call->end_id = input_text(&of, "endMessageId");
+    call->has_created = call->has_updated = true;
+    call->created_ms = input_integer(&of, "createdAt", 0);
+    call->updated_ms = input_integer(&of, "updatedAt", 0);
+    saved->batch.calls = call;
+    saved->batch.call_count = 1;
+    finish(in, &of, saved);
 }
 
 BUS_BUILDS(ldg_call_list)
@@ -189,31 +178,28 @@ BUS_RENDERS(ldg_call_list)
 
 BUS_READS(ldg_msg_save)
 {
-    bus_call entity = entity_of(call, "message");
-    input_reader in = INPUT_OF(&entity, err);
-    ledger_batch *batch = new_batch(call);
-    message_input *message = arena_zeros(call->memory, 1, sizeof(*message));
-    if (batch == NULL || message == NULL)
-        return CARDBOX_NOMEM;
-    message->message_id = input_text(&in, "id");
-    message->task_id = input_text(&in, "taskId");
-    message->role = input_text(&in, "role");
-    message->content = input_json(&entity, "content");
+    saved_entity *saved = in->call->plan;
+    message_input *message = &saved->message;
+    input_reader of = enter(in, "message");
+    message->message_id = input_text(&of, "id");
+    message->task_id = input_text(&of, "taskId");
+    message->role = input_text(&of, "role");
+    message->content = input_json(&of, "content");
     message->has_ts = true;
-    message->ts_ms = input_integer(&in, "timestamp", 0);
-    batch->messages = message;
-    batch->message_count = 1;
-    return check_batch(&in, batch);
+    message->ts_ms = input_integer(&of, "timestamp", 0);
+    saved->batch.messages = message;
+    saved->batch.message_count = 1;
+    finish(in, &of, saved);
 }
 
 BUS_RENDERS(ldg_msg_save)
 {
-    const ledger_batch *batch = call->plan;
-    cardbox_status status = ledger_save_status(rows, batch, err);
+    const saved_entity *saved = call->plan;
+    cardbox_status status = ledger_save_status(rows, &saved->batch, err);
     if (status != CARDBOX_OK)
         return status;
     buf_text(out, "{\"success\":true,\"messageId\":");
-    buf_json_string(out, batch->messages->message_id);
+    buf_json_string(out, saved->message.message_id);
     buf_char(out, '}');
     return CARDBOX_OK;
 }
@@ -225,14 +211,10 @@ typedef struct message_page {
 
 BUS_READS(ldg_msg_list)
 {
-    input_reader in = INPUT_OF(call, err);
-    message_page *page = input_plan(call, sizeof(*page));
-    if (page == NULL)
-        return CARDBOX_NOMEM;
-    page->task_id = input_id(&in, "taskId", CARDBOX_CARD_ID_MAX);
-    page->limit = input_integer(&in, "limit", INT32_MAX);
-    page->offset = input_integer(&in, "offset", 0);
-    return in.status;
+    message_page *page = in->call->plan;
+    page->task_id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
+    page->limit = input_integer(in, "limit", INT32_MAX);
+    page->offset = input_integer(in, "offset", 0);
 }
 
 BUS_BUILDS(ldg_msg_list)
@@ -259,3 +241,22 @@ BUS_RENDERS(ldg_msg_list)
     buf_char(out, '}');
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(ldg_task_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
+     ldg_task_save_read, ldg_save_build, ldg_save_render, NULL},
+    {BUS_TEXT(ldg_task_get), BUS_READ, BUS_AGAIN, sizeof(view), STATEMENT_task_get,
+     ldg_task_get_read, ldg_task_get_build, ldg_task_get_render, NULL},
+    {BUS_TEXT(ldg_task_query), BUS_READ, BUS_AGAIN, sizeof(task_query), STATEMENT_tasks_query,
+     ldg_task_query_read, ldg_task_query_build, ldg_task_query_render, NULL},
+    {BUS_TEXT(ldg_call_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
+     ldg_call_save_read, ldg_save_build, ldg_save_render, NULL},
+    {BUS_TEXT(ldg_call_list), BUS_READ, BUS_AGAIN, sizeof(view), STATEMENT_calls_list,
+     ldg_task_get_read, ldg_call_list_build, ldg_call_list_render, NULL},
+    {BUS_TEXT(ldg_msg_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
+     ldg_msg_save_read, ldg_save_build, ldg_msg_save_render, NULL},
+    {BUS_TEXT(ldg_msg_list), BUS_READ, BUS_AGAIN, sizeof(message_page), STATEMENT_messages_list,
+     ldg_msg_list_read, ldg_msg_list_build, ldg_msg_list_render, NULL},
+};
+
+const bus_table BUS_OF_LEDGER = BUS_TABLE(TABLE);

@@ -3,7 +3,6 @@
  * has, and the messages that a model gets at an entry of it.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/session/context_json.h"
 #include "store/session_pages.h"
@@ -20,12 +19,9 @@ typedef struct session_wish {
 
 BUS_READS(bus_session_list)
 {
-    input_reader in = INPUT_OF(call, err);
-    session_wish *wish = input_plan(call, sizeof(*wish));
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    wish->limit = input_limit(&in);
-    return input_cursor(&in, &wish->from, list_cursor_read);
+    session_wish *wish = in->call->plan;
+    wish->limit = input_limit(in);
+    input_cursor(in, &wish->from, list_cursor_read);
 }
 
 BUS_BUILDS(bus_session_list)
@@ -46,12 +42,8 @@ BUS_RENDERS(bus_session_list)
 
 BUS_READS(bus_session_get)
 {
-    input_reader in = INPUT_OF(call, err);
-    session_wish *wish = input_plan(call, sizeof(*wish));
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    wish->session = input_id(&in, "session_id", SESSION_ID_MAX);
-    return in.status;
+    session_wish *wish = in->call->plan;
+    wish->session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(bus_session_get)
@@ -74,19 +66,15 @@ BUS_RENDERS(bus_session_get)
 
 BUS_READS(bus_session_context)
 {
-    input_reader in = INPUT_OF(call, err);
-    session_wish *wish = input_plan(call, sizeof(*wish));
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    wish->session = input_id(&in, "session_id", SESSION_ID_MAX);
-    wish->entry = input_id(&in, "entry_id", SESSION_ID_MAX);
+    session_wish *wish = in->call->plan;
+    wish->session = input_id(in, "session_id", SESSION_ID_MAX);
+    wish->entry = input_id(in, "entry_id", SESSION_ID_MAX);
     if (wish->entry.ptr == NULL)
         wish->entry = VIEW("");
-    view format = input_text(&in, "format");
+    view format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&wish->format, format);
-    wish->repair = !scan_string_is(input_json(call, "repair"), VIEW("off"));
-    return in.status;
+    wish->repair = !scan_string_is(input_json(in, "repair"), VIEW("off"));
 }
 
 static session_context_read context_read(const bus_call *call, const session_wish *wish)
@@ -135,3 +123,15 @@ BUS_RENDERS(bus_session_context)
     add_context(wish, &lines, &ctx, out);
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(session_list), BUS_READ, BUS_AGAIN, sizeof(session_wish), STATEMENT_sessions_list,
+     bus_session_list_read, bus_session_list_build, bus_session_list_render, NULL},
+    {BUS_TEXT(session_get), BUS_READ, BUS_AGAIN, sizeof(session_wish), STATEMENT_session_get,
+     bus_session_get_read, bus_session_get_build, bus_session_get_render, NULL},
+    {BUS_TEXT(session_context), BUS_READ, BUS_AGAIN, sizeof(session_wish),
+     STATEMENT_session_context, bus_session_context_read, bus_session_context_build,
+     bus_session_context_render, NULL},
+};
+
+const bus_table BUS_OF_SESSIONS = BUS_TABLE(TABLE);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include "base/clock.h"
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/session_append.h"
 
@@ -14,7 +13,7 @@
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;
-    view dialect = input_json(in->call, "dialect"), header = input_json(in->call, "header");
+    view dialect = input_json(in, "dialect"), header = input_json(in, "header");
     view cwd = input_text(in, "cwd");
     bool described = header.ptr != NULL || cwd.ptr != NULL;
     bool plain = scan_string_is(dialect, VIEW("plain"));
@@ -35,15 +34,12 @@ static cardbox_status take_header(session_create *create, input_reader *in)
 
 BUS_READS(bus_session_create)
 {
-    input_reader in = INPUT_OF(call, err);
-    session_create *create = input_plan(call, sizeof(*create));
-    if (create == NULL)
-        return CARDBOX_NOMEM;
-    create->tenant = call->tenant;
-    create->session = input_id(&in, "session_id", SESSION_ID_MAX);
-    create->may_exist = !input_flag(&in, "strict");
-    call->again = create->may_exist;
-    return take_header(create, &in);
+    session_create *create = in->call->plan;
+    create->tenant = in->call->tenant;
+    create->session = input_id(in, "session_id", SESSION_ID_MAX);
+    create->may_exist = !input_flag(in, "strict");
+    in->call->again = create->may_exist;
+    in->status = take_header(create, in);
 }
 
 BUS_BUILDS(bus_session_create)
@@ -74,6 +70,9 @@ BUS_RENDERS(bus_session_create)
 
 /* --- append --- */
 
+BUS_BUILDS(bus_session_append);
+BUS_RENDERS(bus_session_append);
+
 static void build_head(params *p, const bus_call *call)
 {
     const session_append *a = call->plan;
@@ -102,16 +101,14 @@ static cardbox_status render_head(bus_call *call, const store_rows *rows, buf *o
 
 static const bus_step ASK_HEAD = {STATEMENT_session_get, false, build_head, render_head};
 
-/* The entries as they came. NULL: *status says why. */
+/* The entries as they came. NULL: out of memory. */
 static scan_value *list_entries(input_reader *in, size_t *count, bool keyed)
 {
-    scan_value list = input_value(in->call, "entries");
+    scan_value list = input_value(in, "entries");
     *count = session_append_list(NULL, list);
     scan_value *entries = arena_zeros(in->call->memory, *count + 1, sizeof(*entries));
-    if (entries == NULL) {
-        in->status = error_nomem(in->err);
+    if (entries == NULL)
         return NULL;
-    }
     session_append_list(entries, list);
     for (size_t i = 0; in->status == CARDBOX_OK && i < *count; i++) {
         const char *fault = session_append_fault(entries[i], keyed);
@@ -123,24 +120,26 @@ static scan_value *list_entries(input_reader *in, size_t *count, bool keyed)
 
 BUS_READS(bus_session_append)
 {
-    input_reader in = INPUT_OF(call, err);
-    view session = input_id(&in, "session_id", SESSION_ID_MAX);
-    view key = input_id(&in, "idempotency_key", CARDBOX_KEY_MAX);
+    view session = input_id(in, "session_id", SESSION_ID_MAX);
+    view key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
     size_t count = 0, bad = 0;
-    const scan_value *entries = list_entries(&in, &count, key.ptr != NULL);
-    session_append *a = in.status == CARDBOX_OK ? input_plan(call, sizeof(*a)) : NULL;
-    if (a == NULL)
-        return in.status == CARDBOX_OK ? error_nomem(err) : in.status;
-    if (!session_append_init(a, call->tenant, session, entries, count,
-                             input_integer(&in, "expected_version", 0), key))
-        return error_nomem(err);
-    call->again = a->again;
-    if (!a->by_head)
-        return of_entry(session_append_fill(a, (view){NULL, 0}, &bad, err), bad, err);
-    return bus_next(call, &ASK_HEAD);
+    const scan_value *entries = list_entries(in, &count, key.ptr != NULL);
+    session_append *a = in->call->plan;
+    if (in->status != CARDBOX_OK || entries == NULL)
+        return;
+    if (!session_append_init(a, in->call->tenant, session, entries, count,
+                             input_integer(in, "expected_version", 0), key)) {
+        in->status = error_nomem(in->err);
+        return;
+    }
+    in->call->again = a->again;
+    if (a->by_head)
+        in->status = bus_next(in->call, &ASK_HEAD);
+    else
+        in->status = of_entry(session_append_fill(a, (view){NULL, 0}, &bad, in->err), bad, in->err);
 }
 
-void bus_session_append_drop(void *plan)
+static void bus_session_append_drop(void *plan)
 {
     session_append_free(plan);
 }
@@ -166,17 +165,13 @@ BUS_RENDERS(bus_session_append)
 
 BUS_READS(bus_session_head)
 {
-    input_reader in = INPUT_OF(call, err);
-    session_move *move = input_plan(call, sizeof(*move));
-    if (move == NULL)
-        return CARDBOX_NOMEM;
-    move->tenant = call->tenant;
-    move->session = input_id(&in, "session_id", SESSION_ID_MAX);
-    move->entry = input_id(&in, "entry_id", SESSION_ID_MAX);
-    move->expected = input_text(&in, "expected_head");
-    move->expected_version = input_integer(&in, "expected_version", 0);
-    call->again = move->expected.ptr == NULL && move->expected_version == 0;
-    return in.status;
+    session_move *move = in->call->plan;
+    move->tenant = in->call->tenant;
+    move->session = input_id(in, "session_id", SESSION_ID_MAX);
+    move->entry = input_id(in, "entry_id", SESSION_ID_MAX);
+    move->expected = input_text(in, "expected_head");
+    move->expected_version = input_integer(in, "expected_version", 0);
+    in->call->again = move->expected.ptr == NULL && move->expected_version == 0;
 }
 
 BUS_BUILDS(bus_session_head)
@@ -206,16 +201,12 @@ typedef struct fork_wish {
 
 BUS_READS(bus_session_fork)
 {
-    input_reader in = INPUT_OF(call, err);
-    fork_wish *fork = input_plan(call, sizeof(*fork));
-    if (fork == NULL)
-        return CARDBOX_NOMEM;
-    fork->session = input_id(&in, "session_id", SESSION_ID_MAX);
-    fork->entry = input_id(&in, "entry_id", SESSION_ID_MAX);
-    fork->new_session = input_id(&in, "new_session_id", SESSION_ID_MAX);
+    fork_wish *fork = in->call->plan;
+    fork->session = input_id(in, "session_id", SESSION_ID_MAX);
+    fork->entry = input_id(in, "entry_id", SESSION_ID_MAX);
+    fork->new_session = input_id(in, "new_session_id", SESSION_ID_MAX);
     if (fork->new_session.ptr == NULL)
-        fork->new_session = uuid16_new(call->memory);
-    return in.status;
+        fork->new_session = uuid16_new(in->call->memory);
 }
 
 BUS_BUILDS(bus_session_fork)
@@ -237,3 +228,18 @@ BUS_RENDERS(bus_session_fork)
     buf_printf(out, ",\"entries\":%" PRId64 ",\"version\":1}", entries);
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(session_create), BUS_WRITE, BUS_ONCE, sizeof(session_create),
+     STATEMENT_session_create, bus_session_create_read, bus_session_create_build,
+     bus_session_create_render, NULL},
+    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_append), STATEMENT_session_write,
+     bus_session_append_read, bus_session_append_build, bus_session_append_render,
+     bus_session_append_drop},
+    {BUS_TEXT(session_head), BUS_WRITE, BUS_ONCE, sizeof(session_move), STATEMENT_session_head,
+     bus_session_head_read, bus_session_head_build, bus_session_head_render, NULL},
+    {BUS_TEXT(session_fork), BUS_WRITE, BUS_ONCE, sizeof(fork_wish), STATEMENT_session_fork,
+     bus_session_fork_read, bus_session_fork_build, bus_session_fork_render, NULL},
+};
+
+const bus_table BUS_OF_SESSION_CHANGES = BUS_TABLE(TABLE);

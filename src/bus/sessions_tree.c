@@ -3,7 +3,6 @@
  * does not tell whether there is such a session: that is asked then.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/session_pages.h"
 
@@ -14,21 +13,18 @@ typedef struct tree_wish {
     view entry, other;
 } tree_wish;
 
-/* What all these inputs may have. NULL: out of memory. */
+/* What all these inputs may have. */
 static tree_wish *read_wish(input_reader *in)
 {
-    bus_call *call = in->call;
-    tree_wish *wish = input_plan(call, sizeof(*wish));
-    if (wish == NULL)
-        return NULL;
+    tree_wish *wish = in->call->plan;
     wish->page = (session_page)SESSION_PAGE_INIT;
-    wish->page.tenant = call->tenant;
+    wish->page.tenant = in->call->tenant;
     wish->page.session = input_id(in, "session_id", SESSION_ID_MAX);
     wish->page.entry = VIEW("");
     wish->page.limit = input_limit(in) + 1;
     wish->page.text_max = input_integer(in, "lines", -1);
     wish->entry = input_id(in, "entry_id", SESSION_ID_MAX);
-    wish->path = (session_path_read){.tenant = call->tenant,
+    wish->path = (session_path_read){.tenant = in->call->tenant,
                                      .session = wish->page.session,
                                      .entry = wish->entry.ptr == NULL ? VIEW("") : wish->entry};
     return wish;
@@ -38,15 +34,11 @@ static tree_wish *read_wish(input_reader *in)
 
 BUS_READS(bus_session_path)
 {
-    input_reader in = INPUT_OF(call, err);
-    tree_wish *wish = read_wish(&in);
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    if (input_value(call, "cursor").kind != SCAN_NONE)
-        wish->path.from = input_before(&in);
+    tree_wish *wish = read_wish(in);
+    if (input_value(in, "cursor").kind != SCAN_NONE)
+        wish->path.from = input_before(in);
     wish->path.limit = wish->page.limit - 1;
     wish->path.with_text = wish->page.text_max >= 0;
-    return in.status;
 }
 
 BUS_BUILDS(bus_session_path)
@@ -93,8 +85,7 @@ static cardbox_status ask_existence(bus_call *call)
 
 BUS_READS(bus_session_entry)
 {
-    input_reader in = INPUT_OF(call, err);
-    return read_wish(&in) == NULL ? CARDBOX_NOMEM : in.status;
+    read_wish(in);
 }
 
 BUS_BUILDS(bus_session_entry)
@@ -116,45 +107,27 @@ BUS_RENDERS(bus_session_entry)
 
 /* --- lists of entries --- */
 
-static cardbox_status read_pages(bus_call *call, const session_pages *of, cardbox_error *err)
+static const session_pages *pages_of(statement_id id)
 {
-    input_reader in = INPUT_OF(call, err);
-    tree_wish *wish = read_wish(&in);
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    wish->of = of;
-    if (of->of_entry)
+    static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,
+                                               &SESSION_BRANCH_POINTS, &SESSION_LABELS};
+    size_t i = 0;
+    while (ALL[i]->statement != id)
+        i++;
+    return ALL[i];
+}
+
+BUS_READS(bus_session_pages)
+{
+    tree_wish *wish = read_wish(in);
+    arena *memory = in->call->memory;
+    wish->of = pages_of(in->call->ability->statement);
+    if (wish->of->of_entry)
         wish->page.entry = wish->entry;
-    view cursor = input_text(&in, "cursor");
-    if (in.status == CARDBOX_OK && cursor.ptr != NULL &&
-        !session_pages_cursor(&wish->page, of, cursor, call->memory))
-        return call->memory->failed ? error_nomem(err) : error_cursor(err, cursor.ptr);
-    return in.status;
-}
-
-BUS_READS(bus_session_tree)
-{
-    return read_pages(call, &SESSION_TREE, err);
-}
-
-BUS_READS(bus_session_children)
-{
-    return read_pages(call, &SESSION_CHILDREN, err);
-}
-
-BUS_READS(bus_session_leaves)
-{
-    return read_pages(call, &SESSION_LEAVES, err);
-}
-
-BUS_READS(bus_session_branch_points)
-{
-    return read_pages(call, &SESSION_BRANCH_POINTS, err);
-}
-
-BUS_READS(bus_session_labels)
-{
-    return read_pages(call, &SESSION_LABELS, err);
+    view cursor = input_text(in, "cursor");
+    if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
+        !session_pages_cursor(&wish->page, wish->of, cursor, memory))
+        in->status = error_cursor(in->err, cursor.ptr);
 }
 
 BUS_BUILDS(bus_session_pages)
@@ -177,13 +150,9 @@ BUS_RENDERS(bus_session_pages)
 
 BUS_READS(bus_session_diff)
 {
-    input_reader in = INPUT_OF(call, err);
-    tree_wish *wish = read_wish(&in);
-    if (wish == NULL)
-        return CARDBOX_NOMEM;
-    wish->entry = input_id(&in, "a", SESSION_ID_MAX);
-    wish->other = input_id(&in, "b", SESSION_ID_MAX);
-    return in.status;
+    tree_wish *wish = read_wish(in);
+    wish->entry = input_id(in, "a", SESSION_ID_MAX);
+    wish->other = input_id(in, "b", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(bus_session_diff)
@@ -201,3 +170,25 @@ BUS_RENDERS(bus_session_diff)
         session_diff_json(out, rows, wish->page.limit - 1, wish->page.text_max);
     return status;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(session_entry), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_entries_get,
+     bus_session_entry_read, bus_session_entry_build, bus_session_entry_render, NULL},
+    {BUS_TEXT(session_tree), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_tree,
+     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
+    {BUS_TEXT(session_children), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_children,
+     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
+    {BUS_TEXT(session_leaves), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_leaves,
+     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
+    {BUS_TEXT(session_branch_points), BUS_READ, BUS_AGAIN, sizeof(tree_wish),
+     STATEMENT_session_branch_points, bus_session_pages_read, bus_session_pages_build,
+     bus_session_pages_render, NULL},
+    {BUS_TEXT(session_labels), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_labels,
+     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
+    {BUS_TEXT(session_path), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_path,
+     bus_session_path_read, bus_session_path_build, bus_session_path_render, NULL},
+    {BUS_TEXT(session_diff), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_diff,
+     bus_session_diff_read, bus_session_diff_build, bus_session_diff_render, NULL},
+};
+
+const bus_table BUS_OF_SESSION_TREES = BUS_TABLE(TABLE);

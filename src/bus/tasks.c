@@ -3,7 +3,6 @@
  * output, not an error: who asked is often a model, and is to read why.
  */
 #include "bus/abilities.h"
-#include "bus/input.h"
 #include "store/errors.h"
 #include "store/tasks.h"
 
@@ -14,20 +13,16 @@ enum { ACTIVE_DEFAULT = 100 };
 /* The ids are made here, so that sending the statement again makes no second task. */
 BUS_READS(task_spawn)
 {
-    input_reader in = INPUT_OF(call, err);
-    task_spawn *spawn = input_plan(call, sizeof(*spawn));
-    if (spawn == NULL)
-        return CARDBOX_NOMEM;
-    *spawn = (task_spawn){.tenant = call->tenant,
-                          .task_id = uuid16_new(call->memory),
-                          .parent_id = input_text(&in, "parentTaskId"),
-                          .prompt = input_json(call, "systemPrompt"),
-                          .system_id = uuid16_new(call->memory),
-                          .goal = input_json(call, "goal"),
-                          .goal_id = uuid16_new(call->memory)};
-    if (call->memory->failed)
-        return CARDBOX_NOMEM;
-    return in.status == CARDBOX_OK ? task_spawn_check(spawn, err) : in.status;
+    task_spawn *spawn = in->call->plan;
+    *spawn = (task_spawn){.tenant = in->call->tenant,
+                          .task_id = uuid16_new(in->call->memory),
+                          .parent_id = input_text(in, "parentTaskId"),
+                          .prompt = input_json(in, "systemPrompt"),
+                          .system_id = uuid16_new(in->call->memory),
+                          .goal = input_json(in, "goal"),
+                          .goal_id = uuid16_new(in->call->memory)};
+    if (in->status == CARDBOX_OK)
+        in->status = task_spawn_check(spawn, in->err);
 }
 
 BUS_BUILDS(task_spawn)
@@ -62,17 +57,13 @@ static cardbox_status render_done(buf *out, cardbox_status status, const cardbox
 
 BUS_READS(task_send)
 {
-    input_reader in = INPUT_OF(call, err);
-    task_send *send = input_plan(call, sizeof(*send));
-    if (send == NULL)
-        return CARDBOX_NOMEM;
-    *send = (task_send){.tenant = call->tenant,
-                        .task_id = input_text(&in, "receiverId"),
-                        .message_id = uuid16_new(call->memory),
-                        .content = input_json(call, "message")};
-    if (call->memory->failed)
-        return CARDBOX_NOMEM;
-    return in.status == CARDBOX_OK ? task_send_check(send, err) : in.status;
+    task_send *send = in->call->plan;
+    *send = (task_send){.tenant = in->call->tenant,
+                        .task_id = input_text(in, "receiverId"),
+                        .message_id = uuid16_new(in->call->memory),
+                        .content = input_json(in, "message")};
+    if (in->status == CARDBOX_OK)
+        in->status = task_send_check(send, in->err);
 }
 
 BUS_BUILDS(task_send)
@@ -95,13 +86,11 @@ typedef struct task_cancel {
 
 BUS_READS(task_cancel)
 {
-    input_reader in = INPUT_OF(call, err);
-    task_cancel *cancel = input_plan(call, sizeof(*cancel));
-    if (cancel == NULL)
-        return CARDBOX_NOMEM;
-    cancel->task_id = input_id(&in, "taskId", CARDBOX_CARD_ID_MAX);
-    cancel->reason = input_json(call, "reason");
-    return in.status == CARDBOX_OK ? ledger_check_text("reason", cancel->reason, err) : in.status;
+    task_cancel *cancel = in->call->plan;
+    cancel->task_id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
+    cancel->reason = input_json(in, "reason");
+    if (in->status == CARDBOX_OK)
+        in->status = ledger_check_text("reason", cancel->reason, in->err);
 }
 
 BUS_BUILDS(task_cancel)
@@ -122,12 +111,8 @@ BUS_RENDERS(task_cancel)
 
 BUS_READS(task_active)
 {
-    const input_reader in = INPUT_OF(call, err);
-    int64_t *limit = input_plan(call, sizeof(*limit));
-    if (limit == NULL)
-        return CARDBOX_NOMEM;
-    *limit = input_integer(&in, "limit", ACTIVE_DEFAULT);
-    return CARDBOX_OK;
+    int64_t *limit = in->call->plan;
+    *limit = input_integer(in, "limit", ACTIVE_DEFAULT);
 }
 
 BUS_BUILDS(task_active)
@@ -150,3 +135,16 @@ BUS_RENDERS(task_active)
     buf_text(out, "]}");
     return CARDBOX_OK;
 }
+
+static const bus_ability TABLE[] = {
+    {BUS_TEXT(task_spawn), BUS_TASKS, BUS_AGAIN | BUS_WAKES, sizeof(task_spawn),
+     STATEMENT_task_spawn, task_spawn_read, task_spawn_build, task_spawn_render, NULL},
+    {BUS_TEXT(task_send), BUS_TASKS, BUS_AGAIN | BUS_WAKES, sizeof(task_send), STATEMENT_task_send,
+     task_send_read, task_send_build, task_send_render, NULL},
+    {BUS_TEXT(task_cancel), BUS_TASKS, BUS_ONCE, sizeof(task_cancel), STATEMENT_task_cancel,
+     task_cancel_read, task_cancel_build, task_cancel_render, NULL},
+    {BUS_TEXT(task_active), BUS_TASKS, BUS_AGAIN, sizeof(int64_t), STATEMENT_tasks_active,
+     task_active_read, task_active_build, task_active_render, NULL},
+};
+
+const bus_table BUS_OF_TASKS = BUS_TABLE(TABLE);

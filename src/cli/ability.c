@@ -36,11 +36,11 @@ static bool print_all(char **arguments, int count, bool json)
 {
     static const table_column COLUMNS[] = {
         {"ability", TABLE_LEFT}, {"scope", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
+    const bus_ability *ability;
     table rows;
     buf line = BUF_INIT(1 << 20);
     table_init(&rows, COLUMNS, sizeof(COLUMNS) / sizeof(COLUMNS[0]));
-    for (size_t i = 0; i < BUS_COUNT; i++) {
-        const bus_ability *ability = &BUS_ABILITIES[i];
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         if (!is_wanted(ability, arguments, count))
             continue;
         table_text(&rows, ability->text->id);

@@ -114,15 +114,16 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_error reason;
+    scan_value input = {SCAN_NONE, {NULL, 0}};
     view body = {buf_str(&r->body), r->body.len};
-    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, NULL, NULL, &reason)) {
+    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason)) {
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
                      reason.position, reason.message);
         return false;
     }
     r->plan = call;
     r->drop_plan = drop;
-    cardbox_status status = bus_begin(call, ability, request_tenant(r), body, &r->memory, &err);
+    cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
     if (status == CARDBOX_NOMEM)
         fault_answer_memory(r);
     else if (status != CARDBOX_OK)

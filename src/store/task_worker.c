@@ -263,8 +263,8 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
         return status;
     buf_json_string(&token, (view){text, length});
     view piece = {buf_str(&token), token.len};
-    status = buf_ok(&token) ? ledger_check_text("text", piece, err)
-                            : error_buf(err, &token, "text");
+    status =
+        buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
     if (status == CARDBOX_OK)
         status = work_chunk(db, &made, view_of(message_id), n, piece, err);
     buf_free(&token);
