@@ -84,7 +84,7 @@ static bool link_put(session_batch *batch, session_put *put)
     put->raw = put->entry.text;
     put->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
     put->parent_place = parent_place(batch, &put->entry);
-    if (batch->dialect < 0 && put->entry.kind != SESSION_OTHER)
+    if (batch->dialect < 0 && session_kind_has_dialect(put->entry.kind))
         batch->dialect = (int)session_kind_dialect(put->entry.kind);
     batch->bytes += put->raw.len;
     return twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place);
@@ -148,6 +148,11 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
         batch->count--;
         return error_set(err, CARDBOX_INVALID, "entry has no id: give it one of 1 to %d bytes",
                          SESSION_ID_MAX);
+    }
+    if (batch->dialect >= 0 && session_kind_has_dialect(put->entry.kind) &&
+        batch->dialect != (int)session_kind_dialect(put->entry.kind)) {
+        batch->count--;
+        return error_set(err, CARDBOX_INVALID, "entry is not of the dialect of those before it");
     }
     put->line = batch->count;
     return link_put(batch, put) ? CARDBOX_OK : error_nomem(err);

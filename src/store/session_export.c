@@ -1,7 +1,11 @@
 /*
- * session_export.c: a session as the file that it is, page by page.
+ * session_export.c: a session as the file that it is, page by page. A line without an id stays as
+ * it was where a reader of this file gives it the id and the parent that it has here; else they are
+ * written into it, so that what is appended, forked or cut out is the same tree wherever it is
+ * read.
  */
 #include <inttypes.h>
+#include "store/session/reread.h"
 #include "store/session_call.h"
 
 /* Lines of a page. */
@@ -13,13 +17,101 @@ typedef struct exporter {
     cardbox_session_piece take;
     void *arg;
     cardbox_error *err;
-    bool stopped; /* the taker wants no more */
+    bool stopped;     /* the taker wants no more */
+    bool is_whole;    /* all of it, not a branch */
+    bool has_changed; /* a line was not given as it is */
+    session_reread reader;
+    arena memory; /* of a page */
 } exporter;
 
 static void give(exporter *x, view bytes)
 {
     if (!x->stopped && bytes.len > 0)
         x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
+}
+
+static cardbox_status give_other(exporter *x, view bytes, bool is_ring)
+{
+    if (!session_reread_other(&x->reader, bytes, is_ring, &x->memory))
+        return error_nomem(x->err);
+    give(x, bytes);
+    return CARDBOX_OK;
+}
+
+/* A page of lines; count 0: there are no more. */
+static cardbox_status read_page(exporter *x, session_place_of after, store_rows **rows, int *count)
+{
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_export_params(&p, x->tenant, x->session, after, PAGE_LINES, SESSION_PAGE_BYTES);
+    cardbox_status status = session_run(x->db, STATEMENT_session_export, &p, rows, x->err);
+    *count = status == CARDBOX_OK ? rows_count(*rows) : 0;
+    return status;
+}
+
+/* Whether any line has an id of its own: such a line may name another. */
+static cardbox_status find_own_id(exporter *x, bool *found)
+{
+    session_place_of after = SESSION_BEFORE_ALL;
+    session_export_row row;
+    session_line line;
+    int count = 1;
+    cardbox_status status = CARDBOX_OK;
+
+    *found = false;
+    while (status == CARDBOX_OK && count > 0 && !*found) {
+        store_rows *rows = NULL;
+        status = read_page(x, after, &rows, &count);
+        for (int i = 0; i < count && !*found; i++) {
+            session_export_read(&row, rows, i);
+            after = row.place;
+            *found = row.entry.text.ptr != NULL && session_line_kept(&line, row.entry.text) &&
+                     scan_find(line.value, "id").kind == SCAN_STRING;
+        }
+        rows_free(rows);
+    }
+    return status;
+}
+
+/* Before 0018_open_lines.sql ids were made of the session's name. Such a session stays as it was to
+ * the byte while no line says an id that a reader would not make. */
+static cardbox_status follow_name(exporter *x, const session_reread_entry *entry, view *ending)
+{
+    session_reread as_named = x->reader;
+    bool has_own = true;
+    view other;
+    cardbox_status status = CARDBOX_OK;
+
+    session_reread_set(&as_named.file_id, x->session);
+    if (!session_reread_ending(&as_named, entry, &other, &x->memory))
+        return error_nomem(x->err);
+    if (other.ptr == NULL)
+        status = find_own_id(x, &has_own);
+    if (status == CARDBOX_OK && !has_own) {
+        x->reader = as_named;
+        *ending = other;
+    }
+    return status;
+}
+
+static cardbox_status give_entry(exporter *x, view before, const session_reread_entry *entry)
+{
+    view ending, text = entry->text;
+    cardbox_status status = CARDBOX_OK;
+
+    if (!session_reread_ending(&x->reader, entry, &ending, &x->memory))
+        return error_nomem(x->err);
+    if (ending.ptr != NULL && x->is_whole && !x->has_changed)
+        status = follow_name(x, entry, &ending);
+    x->has_changed = x->has_changed || ending.ptr != NULL;
+    session_reread_next(&x->reader, entry);
+    text.len -= ending.ptr != NULL;
+    give(x, before);
+    give(x, text);
+    give(x, ending);
+    give(x, entry->end);
+    return status;
 }
 
 /* Also tells whether there is such a session. */
@@ -36,37 +128,37 @@ static cardbox_status give_header(exporter *x, bool wanted)
         status = error_set(x->err, CARDBOX_NOT_FOUND, "session not found");
     if (status == CARDBOX_OK && wanted) {
         session_row_read(&row, rows, 0);
-        give(x, row.header.ptr == NULL ? VIEW("") : row.header);
+        status = give_other(x, row.header.ptr == NULL ? VIEW("") : row.header, false);
         give(x, row.header.ptr == NULL ? VIEW("") : VIEW("\n"));
+        x->reader.lines += row.header.ptr != NULL;
     }
     rows_free(rows);
     return status;
 }
 
-/* A page of lines; *count 0: there are no more. */
+static cardbox_status give_line(exporter *x, const session_export_row *line)
+{
+    if (!line->is_entry)
+        return give_other(x, line->before, line->is_ring);
+    if (line->entry.text.ptr == NULL)
+        return error_set(x->err, CARDBOX_CONFLICT,
+                         "the card of the entry at %" PRId64 " of the session is missing",
+                         line->place.seq);
+    return give_entry(x, line->before, &line->entry);
+}
+
 static cardbox_status give_page(exporter *x, session_place_of *after, int *count)
 {
     store_rows *rows = NULL;
     session_export_row line;
-    params p;
+    cardbox_status status = read_page(x, *after, &rows, count);
 
-    params_init(&p, REQUEST_MAX);
-    session_export_params(&p, x->tenant, x->session, *after, PAGE_LINES, SESSION_PAGE_BYTES);
-    cardbox_status status = session_run(x->db, STATEMENT_session_export, &p, &rows, x->err);
-    *count = status == CARDBOX_OK ? rows_count(rows) : 0;
     for (int row = 0; status == CARDBOX_OK && row < *count; row++) {
         session_export_read(&line, rows, row);
-        if (line.is_missing) {
-            status = error_set(x->err, CARDBOX_CONFLICT,
-                               "the card of the entry at %" PRId64 " of the session is missing",
-                               line.place.seq);
-            break;
-        }
-        give(x, line.before);
-        give(x, line.text);
-        give(x, line.end);
+        status = give_line(x, &line);
         *after = line.place;
     }
+    arena_reset(&x->memory);
     rows_free(rows);
     return status;
 }
@@ -97,15 +189,17 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     if (status == CARDBOX_OK)
         status = session_path_take(&path, rows, read, &memory, x->err);
     if (status == CARDBOX_OK) {
-        for (size_t i = 0; i < path.count; i++) {
+        for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
             session_node_read(&node, rows, path.rows[i]);
-            give(x, node.text);
-            give(x, VIEW("\n"));
+            status = give_entry(x, VIEW(""),
+                                &(session_reread_entry){node.text, node.entry_id, node.parent_id,
+                                                        node.missing, VIEW("\n")});
         }
         read->from += (int64_t)path.count;
         *left = path.count == 0 ? 0 : path.length - read->from;
     }
     arena_reset(&memory);
+    arena_reset(&x->memory);
     rows_free(rows);
     return status;
 }
@@ -140,5 +234,8 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
         return status;
     x.tenant = view_of(tenant);
     x.session = view_of(session_id);
-    return entry_id == NULL ? give_all(&x) : give_path(&x, view_of(entry_id));
+    x.is_whole = entry_id == NULL;
+    status = entry_id == NULL ? give_all(&x) : give_path(&x, view_of(entry_id));
+    arena_reset(&x.memory);
+    return status;
 }

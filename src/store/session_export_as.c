@@ -44,7 +44,7 @@ static cardbox_status give_as(view whole, view session_id, cardbox_dialect diale
     session_file file = {.memory = ARENA_INIT};
     cardbox_status status = CARDBOX_OK;
 
-    if (!session_file_read(&file, whole, session_id))
+    if (!session_file_read(&file, whole, VIEW("")))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
         status = convert(&file, session_id, take, arg, err);

@@ -18,7 +18,9 @@
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    char *session; /* NULL: what the file's header says, and that was not read so far */
+    char *session;    /* NULL: what the file's header says, and that was not read so far */
+    char *file_id;    /* of which ids are made: the header's; NULL: there is none */
+    bool has_made_id; /* a line had none, and so what ids are made of is known */
     cardbox_session_reader read;
     void *arg;
     session_batch batch;
@@ -84,6 +86,13 @@ static cardbox_status name_session(importer *in, view header_id)
     return CARDBOX_OK;
 }
 
+static cardbox_status set_file_id(importer *in, view id)
+{
+    free(in->file_id);
+    in->file_id = id.len > 0 ? strndup(id.ptr, id.len) : NULL;
+    return id.len > 0 && in->file_id == NULL ? error_nomem(in->err) : CARDBOX_OK;
+}
+
 static cardbox_status take_header(importer *in, const session_line *line)
 {
     session_header header;
@@ -95,10 +104,41 @@ static cardbox_status take_header(importer *in, const session_line *line)
         if (!session_header_read(&header, line, &in->batch.memory))
             return error_nomem(in->err);
         in->batch.dialect = SESSION_PI;
-        status = name_session(in, header.id);
+        status = set_file_id(in, header.id);
+        if (status == CARDBOX_OK)
+            status = name_session(in, header.id);
     }
     in->has_header = true;
     in->report.headers++;
+    return status;
+}
+
+static bool read_entry(importer *in, const session_line *line, session_entry *out,
+                       const char **reason)
+{
+    return session_entry_read(out, line, view_of(in->file_id), &in->batch.memory, reason);
+}
+
+/* Before 0018_open_lines.sql ids were made of the session's name: where the first one is there so,
+ * they are so again. */
+static cardbox_status follow_name(importer *in, const session_line *line, session_entry *entry)
+{
+    const char *reason = NULL;
+    cardbox_entries *found = NULL;
+    session_entry named;
+
+    in->has_made_id = true;
+    if (!session_entry_read(&named, line, view_of(in->session), &in->batch.memory, &reason))
+        return error_nomem(in->err);
+    if (view_equal(named.id, entry->id))
+        return CARDBOX_OK;
+    cardbox_status status = cardbox_session_get_entries(&found, in->db, in->tenant, in->session,
+                                                        &named.id.ptr, 1, in->err);
+    if (status == CARDBOX_OK && cardbox_entries_count(found) > 0) {
+        *entry = named;
+        status = set_file_id(in, view_of(in->session));
+    }
+    cardbox_entries_free(found);
     return status;
 }
 
@@ -110,10 +150,11 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
 
     if (status != CARDBOX_OK)
         return status;
-    in->has_entries = true;
     *out = entry;
-    if (session_entry_read(entry, line, view_of(in->session), &in->batch.memory, &reason))
-        return CARDBOX_OK;
+    if (read_entry(in, line, entry, &reason)) {
+        in->has_entries = true;
+        return entry->id_is_made && !in->has_made_id ? follow_name(in, line, entry) : CARDBOX_OK;
+    }
     if (reason == NULL)
         return error_nomem(in->err);
     *out = NULL;
@@ -282,6 +323,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     session_report_free(&in.report);
     session_batch_free(&in.batch);
     free(in.session);
+    free(in.file_id);
     free(in.bytes);
     return status;
 }

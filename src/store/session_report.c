@@ -58,6 +58,7 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
         return;
     case SESSION_LINE_EXTRA_ROOT:
     case SESSION_LINE_NO_PARENT:
+    case SESSION_LINE_NO_TARGET:
         report->of.appended++;
         issue.kind = SESSION_ISSUE_DANGLING;
         break;

@@ -47,6 +47,9 @@ static cardbox_status common_status(int outcome, int64_t version, cardbox_error 
     case SESSION_KEY_REUSED:
         return conflict(version, err,
                         "the key was used for other entries: the session is at version");
+    case SESSION_OTHER_DIALECT:
+        return conflict(version, err,
+                        "the entries are not of the session's dialect: it is at version");
     case SESSION_REFUSED:
         break;
     }
@@ -123,6 +126,10 @@ static cardbox_status line_status(session_line_outcome outcome, const session_en
             (int)id.len, id.ptr, (int)parent.len, parent.ptr);
     if (outcome == SESSION_LINE_OWN_PARENT)
         return error_set(err, CARDBOX_INVALID, "entry %.*s is its own parent", (int)id.len, id.ptr);
+    if (outcome == SESSION_LINE_NO_TARGET)
+        return error_set(err, CARDBOX_NOT_FOUND,
+                         "entry %.*s labels an entry that is neither in the session nor before it",
+                         (int)id.len, id.ptr);
     if (outcome != SESSION_LINE_NO_PARENT)
         return CARDBOX_OK;
     if (entry->parent_state != SESSION_PARENT_NAMED)

@@ -18,7 +18,8 @@ typedef enum session_outcome {
     SESSION_NONE_SUCH = 3,
     SESSION_WRONG_VERSION = 4,
     SESSION_KEY_REUSED = 5, /* of a write */
-    SESSION_REFUSED = 6     /* lines were: nothing was written */
+    SESSION_REFUSED = 6,    /* lines were: nothing was written */
+    SESSION_OTHER_DIALECT = 7
 } session_outcome;
 
 /* --- create: STATEMENT_session_create --- */
@@ -102,7 +103,8 @@ typedef enum session_line_outcome {
     SESSION_LINE_OWN_PARENT = 6,
     SESSION_LINE_KEPT = 7,    /* no entry, but kept for the export */
     SESSION_LINE_DROPPED = 8, /* no entry, and not kept: the session is no longer like the file */
-    SESSION_LINE_TWIN = 9     /* an earlier line of the file is the same entry */
+    SESSION_LINE_TWIN = 9,    /* an earlier line of the file is the same entry */
+    SESSION_LINE_NO_TARGET = 10
 } session_line_outcome;
 
 /* Rows: place 0 first, which is of the whole, then one of each line in the order of the batch (none
@@ -118,9 +120,9 @@ void session_written_read(session_written *out, const store_rows *rows);
 /* Of the line at index `i` of the batch; *seq may be NULL. */
 session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq);
 
-/* CARDBOX_OK, or why nothing was written: CARDBOX_NOT_FOUND (no session, or a parent that is not
- * there), CARDBOX_CONFLICT (version, key, an id with other content; err->current_version),
- * CARDBOX_INVALID (an entry that is its own parent). */
+/* CARDBOX_OK, or why nothing was written: CARDBOX_NOT_FOUND (no session, or a parent or an entry to
+ * be labelled that is not there), CARDBOX_CONFLICT (version, key, dialect, an id with other
+ * content; err->current_version), CARDBOX_INVALID (an entry that is its own parent). */
 cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
                                     cardbox_error *err);
 

@@ -403,7 +403,17 @@ cardbox_status session_diff_status(const store_rows *rows, cardbox_error *err)
 
 /* --- export --- */
 
-enum { EXPORT_SEQ, EXPORT_ORD, EXPORT_BEFORE, EXPORT_TEXT, EXPORT_AFTER };
+enum {
+    EXPORT_SEQ,
+    EXPORT_ORD,
+    EXPORT_BEFORE,
+    EXPORT_TEXT,
+    EXPORT_AFTER,
+    EXPORT_ID,
+    EXPORT_PARENT,
+    EXPORT_MISSING,
+    EXPORT_IS_RING
+};
 
 void session_export_params(params *p, view tenant, view session, session_place_of after,
                            int64_t limit, int64_t bytes)
@@ -415,21 +425,19 @@ void session_export_params(params *p, view tenant, view session, session_place_o
     params_int8(p, bytes);
 }
 
-static view or_empty(view text)
-{
-    return text.ptr == NULL ? VIEW("") : text;
-}
-
 void session_export_read(session_export_row *out, const store_rows *rows, int row)
 {
     *out = (session_export_row){
         .place = {rows_int8(rows, row, EXPORT_SEQ), rows_int4(rows, row, EXPORT_ORD)},
-        .before = or_empty(rows_text(rows, row, EXPORT_BEFORE)),
-        .text = or_empty(rows_text(rows, row, EXPORT_TEXT)),
-        .end = or_empty(rows_text(rows, row, EXPORT_AFTER)),
-        .is_entry = !rows_null(rows, row, EXPORT_TEXT),
-        .is_missing = rows_null(rows, row, EXPORT_TEXT) && rows_null(rows, row, EXPORT_BEFORE),
+        .before = rows_text(rows, row, EXPORT_BEFORE),
+        .is_entry = !rows_null(rows, row, EXPORT_ID),
+        .is_ring = rows_bool(rows, row, EXPORT_IS_RING),
+        .entry = {.text = rows_text(rows, row, EXPORT_TEXT),
+                  .id = rows_text(rows, row, EXPORT_ID),
+                  .parent = rows_text(rows, row, EXPORT_PARENT),
+                  .missing = rows_text(rows, row, EXPORT_MISSING),
+                  .end = rows_text(rows, row, EXPORT_AFTER)},
     };
     if (out->is_entry && rows_null(rows, row, EXPORT_AFTER))
-        out->end = VIEW("\n");
+        out->entry.end = VIEW("\n");
 }

@@ -9,7 +9,7 @@
 #include "cardbox/status.h"
 #include "store/list.h"
 #include "store/pg/rows.h"
-#include "store/session/entry.h"
+#include "store/session/reread.h"
 
 /* Bytes of the lines of one path that are read at once, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
@@ -188,13 +188,13 @@ typedef struct session_place_of {
 void session_export_params(params *p, view tenant, view session, session_place_of after,
                            int64_t limit, int64_t bytes);
 
-/* The pieces of a line, to be written one behind the other; empty ones are {"", 0}. `end` is the
- * line feed, or what the file had. */
+/* A line: what stands before its JSON, the JSON, and the line feed or what else the file had. */
 typedef struct session_export_row {
     session_place_of place;
-    view before, text, end;
-    bool is_entry;   /* else a header, a blank or a bad line */
-    bool is_missing; /* an entry, and its card is not there */
+    view before;
+    bool is_entry;              /* else a header, a blank or a bad line, all of it in `before` */
+    bool is_ring;               /* of such a line: an entry whose parents lead back to it */
+    session_reread_entry entry; /* text {NULL, 0}: its card is not there */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);

@@ -228,11 +228,16 @@ def test_head_label_fork():
 
 def test_append():
     env = store()
-    one = json.dumps(entry("n1", HEAD, content="more"))
+
+    def said(entry_id, parent, content):
+        return entry(entry_id, parent, type="message", message={"role": "user", "content": content})
+
+    one = json.dumps(said("n1", HEAD, "more"))
     first = objects("append", "--key", "k", "s-1", write([one.encode() + b"\n\n"]), env=env)
     again = cardbox("session", "append", "--key", "k", "s-1", "--json", stdin=one, env=env).stdout
     assert json.loads(again) == first[0]
-    for line, say in ((entry("n2", "nix", content="x"), "nix"), (entry("n1", HEAD, content="other"), "n1")):
+    for line, say in ((said("n2", "nix", "x"), "nix"), (said("n1", HEAD, "other"), "n1"),
+                      (entry("n2", "n1", content="plain"), "dialect")):
         done = cardbox("session", "append", "s-1", stdin=json.dumps(line), env=env, check=False)
         assert done.returncode == 1 and say in done.stderr, done
     done = cardbox("session", "append", "s-1", stdin="no JSON", env=env, check=False)

@@ -121,7 +121,7 @@ static void assert_tree(const char *id, view bytes)
     cardbox_sessions *got = NULL;
     cardbox_entry_page want = CARDBOX_ENTRY_PAGE_INIT;
 
-    assert_true(session_file_read(&file, bytes, view_of(id)));
+    assert_true(session_file_read(&file, bytes, VIEW("")));
     assert_counts(id, &file.tree, bytes);
     want.limit = CARDBOX_PAGE_MAX;
     assert_ok(cardbox_session_entries(&page, db, T, id, CARDBOX_ENTRIES_ALL, &want, &err), &err);

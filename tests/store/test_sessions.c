@@ -299,11 +299,17 @@ static void test_labels(void **state)
             "{\"type\":\"label\",\"id\":\"l4\",\"parentId\":\"l3\",\"targetId\":\"l1\"}",
             "{\"type\":\"session_info\",\"id\":\"i1\",\"parentId\":\"l4\",\"name\":\"first\"}",
             "{\"type\":\"session_info\",\"id\":\"i2\",\"parentId\":\"i1\",\"name\":\"\"}"};
+    const char *nobody =
+        "{\"type\":\"label\",\"id\":\"l5\",\"parentId\":\"i2\",\"targetId\":\"l5\"}";
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_entries *entries = NULL;
     cardbox_sessions *got = NULL;
 
+    assert_int_equal(cardbox_session_append(NULL, db, T, s, labels + 1, 1, NULL, &err),
+                     CARDBOX_NOT_FOUND);
     assert_ok(cardbox_session_append(NULL, db, T, s, labels, 7, NULL, &err), &err);
+    assert_int_equal(cardbox_session_append(NULL, db, T, s, &nobody, 1, NULL, &err),
+                     CARDBOX_NOT_FOUND);
     assert_string_equal(list(s, CARDBOX_ENTRIES_LABELLED, NULL), "m");
     assert_ok(cardbox_session_get_entries(&entries, db, T, s, (const char *[]){"m"}, 1, &err),
               &err);
@@ -391,6 +397,7 @@ static void test_headers(void **state)
     cardbox_session_options options = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *got = NULL;
+    const char *entry = "{\"id\":\"a\",\"parentId\":null,\"type\":\"custom\"}";
     text out = {.len = 0};
     bool is_new = false;
 
@@ -404,11 +411,12 @@ static void test_headers(void **state)
     assert_false(is_new);
     options.must_be_new = true;
     assert_int_equal(cardbox_session_create(&is_new, db, T, id, &options, &err), CARDBOX_CONFLICT);
-    must_append(id, "a", NULL);
+    assert_int_equal(append(id, "a", NULL, &err), CARDBOX_CONFLICT); /* it is plain */
+    assert_ok(cardbox_session_append(NULL, db, T, id, &entry, 1, NULL, &err), &err);
     assert_ok(cardbox_session_export(db, T, id, NULL, take, &out, &err), &err);
     assert_string_equal(
         out.bytes, "{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\",\"own\":1}\n"
-                   "{\"id\":\"a\",\"type\":\"user\",\"content\":\"hi\"}\n");
+                   "{\"id\":\"a\",\"parentId\":null,\"type\":\"custom\"}\n");
     assert_ok(cardbox_session_fork(NULL, db, T, id, NULL, fork, &err), &err);
     assert_ok(cardbox_get_session(&got, db, T, fork, &err), &err);
     const char *header = cardbox_sessions_at(got, 0)->header;

@@ -130,6 +130,9 @@ static void makes_ids_where_there_are_none(void **state)
         assert_true(view_equal(file.entries[i].id, again.entries[i].id));
     }
     assert_true(session_file_read(&other, view_of(TEXT), VIEW("s2")));
+    assert_true(view_equal(file.entries[0].id, other.entries[0].id)); /* under any name */
+    session_file_free(&other);
+    other = read_text("{\"type\":\"session\",\"id\":\"s2\"}\n{\"type\":\"message\"}\n");
     assert_false(view_equal(file.entries[0].id, other.entries[0].id));
     assert_false(view_equal(file.entries[0].id, file.entries[1].id));
     session_file_free(&file);

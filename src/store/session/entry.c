@@ -68,6 +68,11 @@ session_dialect session_kind_dialect(session_kind kind)
     return kind >= SESSION_MESSAGE && kind <= SESSION_INFO ? SESSION_PI : SESSION_PLAIN;
 }
 
+bool session_kind_has_dialect(session_kind kind)
+{
+    return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO;
+}
+
 bool session_says(scan_value value, const char *text)
 {
     return value.kind == SCAN_STRING && scan_string_is(value.text, view_of(text));
@@ -109,21 +114,21 @@ const char *session_make_id(view session_id, view part, arena *memory)
 }
 
 /* A line without an id gets one that is the same at every import. */
-static bool make_id(session_entry *entry, view session_id, arena *memory)
+static bool make_id(session_entry *entry, view file_id, arena *memory)
 {
     char part[32];
     int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)entry->line);
 
-    entry->id = view_of(session_make_id(session_id, (view){part, (size_t)len}, memory));
+    entry->id = view_of(session_make_id(file_id, (view){part, (size_t)len}, memory));
     entry->id_is_made = true;
     return entry->id.ptr != NULL;
 }
 
-static bool read_id(session_entry *entry, scan_value id, view session_id, arena *memory,
+static bool read_id(session_entry *entry, scan_value id, view file_id, arena *memory,
                     const char **reason)
 {
     if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
-        return make_id(entry, session_id, memory);
+        return make_id(entry, file_id, memory);
     if (id.kind != SCAN_STRING)
         *reason = "id must be a string";
     else if (!session_text_of(&entry->id, id, memory) || !view_is_id(entry->id, SESSION_ID_MAX))
@@ -228,8 +233,8 @@ static void read_kind(session_entry *entry, scan_value message)
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }
 
-bool session_entry_read(session_entry *out, const session_line *line, view session_id,
-                        arena *memory, const char **reason)
+bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
+                        const char **reason)
 {
     static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
     scan_value found[5], type, id, timestamp;
@@ -246,7 +251,7 @@ bool session_entry_read(session_entry *out, const session_line *line, view sessi
         *reason = "line has neither a type nor an id";
         return false;
     }
-    if (!read_id(out, id, session_id, memory, reason))
+    if (!read_id(out, id, file_id, memory, reason))
         return false;
     read_parent(out, found[2], memory);
     if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)

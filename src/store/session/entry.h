@@ -76,7 +76,7 @@ typedef struct session_entry {
     session_role role;
     view type;       /* what it says, decoded where that is possible */
     view id;         /* decoded; as made where the line has none */
-    bool id_is_made; /* from the session's id and the line's number */
+    bool id_is_made; /* from the id of the file's header and the line's number */
     session_parent parent_state;
     view parent;        /* decoded, where it is named */
     view timestamp;     /* JSON, a string or a number; {NULL, 0} if absent */
@@ -91,11 +91,13 @@ typedef struct session_entry {
 
 /*
  * Reads an entry's line, as session_lines_next gave it; its views point into the line and into
- * `memory`. `session_id` is what ids are made of where a line has none. False: the line is no
+ * `memory`. `file_id` is what ids are made of where a line has none: the id of the file's header,
+ * or empty. It is not the session's: the same file has the same ids under any name, and so what
+ * was appended to it and names them is right wherever an export of it goes. False: the line is no
  * entry, and *reason says why (static); reason NULL: out of memory.
  */
-bool session_entry_read(session_entry *out, const session_line *line, view session_id,
-                        arena *memory, const char **reason);
+bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
+                        const char **reason);
 
 /* The line of an entry that the database keeps: its JSON was checked when it was written. False: it
  * is no object. */
@@ -115,14 +117,17 @@ bool session_header_read(session_header *out, const session_line *line, arena *m
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
 
+/* Whether a kind tells the dialect: labels and names are put on sessions of either. */
+bool session_kind_has_dialect(session_kind kind);
+
 /* "message", "tool_result", ...; "" for SESSION_OTHER. */
 const char *session_kind_name(session_kind kind);
 
 /* The kind of a type. */
 session_kind session_kind_of(view type);
 
-/* The id of an entry that has none: a UUIDv7 of the session's id and the line's number, or for
- * what is made of another thing of that session, of its `part`. NULL: out of memory. */
+/* The id of an entry that has none: a UUIDv7 of the file's id and the line's number, or for what is
+ * made of another thing, of its `part`. NULL: out of memory. */
 const char *session_make_id(view session_id, view part, arena *memory);
 
 /* What a string token says, in the line itself or decoded into `memory`; false if no UTF-8 text can

@@ -102,7 +102,8 @@ static bool read_line(session_file *file, const session_line *line, view session
     else if (line->kind == SESSION_LINE_HEADER)
         fine = add_header(file, line);
     else
-        fine = add_entry(file, line, session_id.len > 0 ? session_id : file->header.id, *index);
+        fine =
+            add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id, *index);
     *index += line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY;
     if (fine && line->has_nul && line->kind != SESSION_LINE_BAD && line->kind != SESSION_LINE_BLANK)
         fine = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
@@ -146,7 +147,7 @@ static session_dialect dialect_of(const session_file *file)
     if (file->has_header)
         return SESSION_PI;
     for (size_t i = 0; i < file->count; i++) {
-        if (file->entries[i].kind != SESSION_OTHER)
+        if (session_kind_has_dialect(file->entries[i].kind))
             return session_kind_dialect(file->entries[i].kind);
     }
     return SESSION_PLAIN;

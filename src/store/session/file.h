@@ -45,8 +45,9 @@ typedef struct session_file {
 } session_file;
 
 /*
- * Reads a file. `session_id` is what the ids of entries without one are made of; empty: the
- * header's. The views point into `bytes`. False: out of memory. To be freed in any case.
+ * Reads a file. The ids of entries without one are made of the header's id, or of `session_id`
+ * where the file has none: of nothing, for what is stored (see session_entry_read). The views point
+ * into `bytes`. False: out of memory. To be freed in any case.
  */
 bool session_file_read(session_file *out, view bytes, view session_id);
 
