@@ -14,20 +14,37 @@
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
-                          bool *unknown, cardbox_error *err)
+/* One attempt, begun: *conn is NULL if there is none to receive from. */
+static cardbox_status begin_try(store_conn **conn, store_pool *pool, statement_id id,
+                                const params *p, cardbox_error *err)
 {
-    store_conn *conn = NULL;
+    *conn = NULL;
+    cardbox_status status = pool_acquire(pool, conn, err);
+    return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
+}
+
+/* `status` is what beginning it gave. */
+static cardbox_status end_try(store_pool *pool, store_conn *conn, cardbox_status status,
+                              store_rows **rows, bool *unknown, cardbox_error *err)
+{
     *unknown = false;
-    cardbox_status status = pool_acquire(pool, &conn, err);
-    if (status != CARDBOX_OK)
+    if (conn == NULL)
         return status;
-    status = conn_run(conn, id, p, rows, err);
+    if (status == CARDBOX_OK)
+        status = conn_receive(conn, rows, err);
     bool conflict = strncmp(err->sqlstate, "40", 2) == 0;
     *unknown = status != CARDBOX_OK && !error_is_refusal(err);
     pool_release(pool, conn,
                  (status == CARDBOX_UNAVAILABLE && !conflict) || status == CARDBOX_TIMEOUT);
     return status;
+}
+
+cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
+                          bool *unknown, cardbox_error *err)
+{
+    store_conn *conn;
+    cardbox_status status = begin_try(&conn, pool, id, p, err);
+    return end_try(pool, conn, status, rows, unknown, err);
 }
 
 static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
@@ -39,40 +56,60 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
            (!unknown || safety == RUN_AGAIN);
 }
 
-static cardbox_status run_with_retries(store_pool *pool, statement_id id, const params *p,
-                                       client_safety safety, store_rows **rows, cardbox_error *err)
+/* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
+static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
+    store_pool *pool = flight->db->pool;
     const cardbox_options *options = pool_options(pool);
     int64_t deadline_ms = clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms);
     for (unsigned attempt = 0;; attempt++) {
         bool unknown;
-        *err = (cardbox_error)CARDBOX_ERROR_INIT;
-        cardbox_status status = client_try(pool, id, p, rows, &unknown, err);
+        cardbox_status status =
+            end_try(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
         if (status == CARDBOX_OK)
             return status;
         int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
-        if (options->no_retry || !may_retry(err, attempt, unknown, safety) ||
+        if (options->no_retry || !may_retry(&flight->err, attempt, unknown, flight->safety) ||
             clock_ms() + pause_ms > deadline_ms) {
-            err->retryable = err->retryable && (!unknown || safety == RUN_AGAIN);
+            flight->err.retryable =
+                flight->err.retryable && (!unknown || flight->safety == RUN_AGAIN);
             return status;
         }
         pool_count_retry(pool);
         clock_sleep_ms(pause_ms);
+        flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
+        flight->status = begin_try(&flight->conn, pool, flight->id, flight->p, &flight->err);
     }
+}
+
+void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
+                 client_safety safety)
+{
+    *out = (client_flight){db, id, p, safety, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    if (db->kind == CLIENT_POOL)
+        out->status = begin_try(&out->conn, db->pool, id, p, &out->err);
+    else
+        out->status = conn_send(db->conn, id, p, &out->err);
+}
+
+cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err)
+{
+    cardbox_status status = flight->status;
+    if (flight->db->kind == CLIENT_POOL)
+        status = end_with_retries(flight, rows);
+    else if (status == CARDBOX_OK)
+        status = conn_receive(flight->conn, rows, &flight->err);
+    if (status != CARDBOX_OK && err != NULL)
+        *err = flight->err;
+    return status;
 }
 
 cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err)
 {
-    cardbox_error own = CARDBOX_ERROR_INIT;
-    cardbox_status status;
-    if (db->kind == CLIENT_POOL)
-        status = run_with_retries(db->pool, id, p, safety, rows, &own);
-    else
-        status = conn_run(db->conn, id, p, rows, &own);
-    if (status != CARDBOX_OK && err != NULL)
-        *err = own;
-    return status;
+    client_flight flight;
+    client_send(&flight, db, id, p, safety);
+    return client_receive(&flight, rows, err);
 }
 
 /* Opens pool_min connections, at least one, and leaves them idle. */

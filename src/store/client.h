@@ -27,6 +27,26 @@ typedef enum client_safety { RUN_ONCE, RUN_AGAIN } client_safety;
 cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
+/* A statement under way. */
+typedef struct client_flight {
+    cardbox *db;
+    statement_id id;
+    const params *p;
+    client_safety safety;
+    store_conn *conn; /* NULL: there is none to receive from */
+    cardbox_status status;
+    cardbox_error err; /* of the attempt so far */
+} client_flight;
+
+/*
+ * The two halves of client_run, for who has something else to do while the database works. `p` must
+ * live until client_receive, which has to come, and says too if sending failed. In between nothing
+ * else may be asked of `db`: a transaction has no second connection, and a pool need not have one.
+ */
+void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
+                 client_safety safety);
+cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err);
+
 /* One attempt on a connection of the pool. `*unknown`: it may have reached the server, and nobody
  * says what became of it there. */
 cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,

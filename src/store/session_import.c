@@ -1,8 +1,9 @@
 /*
  * session_import.c: a session file line by line into the database, for <cardbox/session.h>. What is
- * held at a time is a part of the file, one line of it at least, and the report: so a file may be
- * of any size. What is there already is left to the database to find out, batch by batch: an import
- * that broke off is finished by importing the same file again.
+ * held at a time is two parts of the file, one line of it at least, and the report: so a file may
+ * be of any size. One part is read while the database writes the one before. What is there already
+ * is left to the database to find out, batch by batch: an import that broke off is finished by
+ * importing the same file again.
  */
 #include <stdlib.h>
 #include "store/session/file.h"
@@ -23,14 +24,21 @@ typedef struct importer {
     bool has_made_id; /* a line had none, and so what ids are made of is known */
     cardbox_session_reader read;
     void *arg;
-    session_batch batch;
+    session_batch batch; /* is being filled */
+    session_batch sent;  /* the one before, of which the database has not said all so far */
+    client_flight flight;
+    params sent_params;
+    bool is_under_way;
     session_report report;
-    char *bytes; /* a part of the file */
-    size_t room;
+    struct {
+        char *bytes;
+        size_t room;
+    } parts[2]; /* of the file: the one that is read, and the one before */
+    int part;
     session_lines lines;
     int64_t seq; /* the place of the last line */
     int32_t ord;
-    bool has_header, has_entries, has_sent, is_at_end;
+    bool has_header, has_entries, has_written, is_at_end;
     cardbox_error *err;
 } importer;
 
@@ -38,35 +46,54 @@ typedef struct importer {
 
 static void note_outcomes(importer *in, const store_rows *rows)
 {
-    for (size_t i = 0; i < in->batch.count; i++) {
-        const session_put *put = &in->batch.puts[i];
+    for (size_t i = 0; i < in->sent.count; i++) {
+        const session_put *put = &in->sent.puts[i];
         session_report_outcome(&in->report, session_written_line(rows, i, NULL), put->line,
                                put->kind < 0 ? (view){NULL, 0} : put->entry.id);
     }
 }
 
-static cardbox_status send(importer *in)
+/* Waits for what is under way. */
+static cardbox_status receive(importer *in)
 {
     store_rows *rows = NULL;
     session_written written;
-    params p;
 
-    params_init(&p, REQUEST_MAX);
-    session_write_params(&p, &in->batch);
-    cardbox_status status = session_run(in->db, STATEMENT_session_write, &p, &rows, in->err);
+    if (!in->is_under_way)
+        return CARDBOX_OK;
+    in->is_under_way = false;
+    cardbox_status status = client_receive(&in->flight, &rows, in->err);
+    params_free(&in->sent_params);
     if (status == CARDBOX_OK)
-        status = session_write_status(rows, &in->batch, in->err);
+        status = session_write_status(rows, &in->sent, in->err);
     if (status == CARDBOX_OK) {
         session_written_read(&written, rows);
         note_outcomes(in, rows);
         in->report.version = written.version;
         in->report.is_changed = in->report.is_changed || written.outcome == SESSION_DONE;
-        in->has_sent = true;
+        in->has_written = true;
     }
     rows_free(rows);
-    if (status == CARDBOX_OK && !session_batch_reset(&in->batch))
-        status = error_nomem(in->err);
     return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
+}
+
+/* Sends the batch and begins another, which goes on where it ends. */
+static cardbox_status send(importer *in)
+{
+    session_batch spare = in->sent;
+    cardbox_status status = receive(in);
+
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&in->sent_params, REQUEST_MAX);
+    session_write_params(&in->sent_params, &in->batch);
+    client_send(&in->flight, in->db, STATEMENT_session_write, &in->sent_params, RUN_AGAIN);
+    in->is_under_way = true;
+    in->sent = in->batch;
+    in->batch.puts = spare.puts;
+    in->batch.capacity = spare.capacity;
+    in->batch.memory = spare.memory;
+    return session_batch_reset(&in->batch) ? CARDBOX_OK : error_nomem(in->err);
 }
 
 /* --- lines --- */
@@ -132,8 +159,10 @@ static cardbox_status follow_name(importer *in, const session_line *line, sessio
         return error_nomem(in->err);
     if (view_equal(named.id, entry->id))
         return CARDBOX_OK;
-    cardbox_status status = cardbox_session_get_entries(&found, in->db, in->tenant, in->session,
-                                                        &named.id.ptr, 1, in->err);
+    cardbox_status status = receive(in);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_get_entries(&found, in->db, in->tenant, in->session, &named.id.ptr,
+                                             1, in->err);
     if (status == CARDBOX_OK && cardbox_entries_count(found) > 0) {
         *entry = named;
         status = set_file_id(in, view_of(in->session));
@@ -201,53 +230,63 @@ static cardbox_status take_line(importer *in, const session_line *line)
 /* --- the file --- */
 
 /* Reads until there is no more room, since a network gives little at a time. False: it failed. */
-static bool fill(importer *in, size_t *filled)
+static bool fill(importer *in, char *to, size_t room, size_t *filled)
 {
     ptrdiff_t got = 1;
 
-    while (*filled < in->room && got > 0) {
-        got = in->read(in->arg, in->bytes + *filled, in->room - *filled);
+    while (*filled < room && got > 0) {
+        got = in->read(in->arg, to + *filled, room - *filled);
         *filled += got > 0 ? (size_t)got : 0;
     }
     in->is_at_end = got == 0;
     return got >= 0;
 }
 
-/* Moves what is left over to the front and reads on behind it. */
+/* Moves what is left over to the front of the other part and reads on behind it. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
     size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* a long line: in few steps */
 
-    if (left > 0)
-        memmove(in->bytes, in->lines.rest.ptr, left);
-    if (wanted > in->room) {
-        char *more = realloc(in->bytes, wanted);
-        if (more == NULL)
-            return error_nomem(in->err);
-        in->bytes = more;
-        in->room = wanted;
+    in->part = !in->part;
+    if (wanted > in->parts[in->part].room) {
+        free(in->parts[in->part].bytes);
+        in->parts[in->part].bytes = malloc(wanted);
+        in->parts[in->part].room = in->parts[in->part].bytes == NULL ? 0 : wanted;
     }
-    if (!fill(in, &left))
+    char *bytes = in->parts[in->part].bytes;
+    if (bytes == NULL)
+        return error_nomem(in->err);
+    if (left > 0)
+        memcpy(bytes, in->lines.rest.ptr, left);
+    if (!fill(in, bytes, in->parts[in->part].room, &left))
         return error_set(in->err, CARDBOX_INVALID, "reading the file failed after %llu lines",
                          (unsigned long long)in->report.lines);
-    session_lines_give(&in->lines, (view){in->bytes, left}, in->is_at_end);
+    session_lines_give(&in->lines, (view){bytes, left}, in->is_at_end);
     return CARDBOX_OK;
 }
 
-/* A batch points into the part that it comes from. But it waits for a name: nothing but blank and
- * bad lines may come before that, and of those a part's worth. */
+/* The lines of the next part. They are sent when the part behind it has been read, so that the
+ * database has something to do while those are looked at; but while the caller's function reads,
+ * nothing is under way, since it may want the same connection. A batch points into the part that it
+ * comes from. But it waits for a name: nothing but blank and bad lines may come before that, and of
+ * those a part's worth. */
 static cardbox_status take_part(importer *in)
 {
     session_line line;
-    cardbox_status status = read_part(in);
+    cardbox_status status = receive(in);
 
+    if (status != CARDBOX_OK)
+        return status;
+    cardbox_status reading = read_part(in);
+    if (in->batch.count > 0)
+        status = send(in);
+    if (status == CARDBOX_OK)
+        status = reading;
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
         status = take_line(in, &line);
     if (status == CARDBOX_OK && in->batch.count > 0 && in->session == NULL)
         status = name_session(in, (view){NULL, 0});
-    if (status == CARDBOX_OK && in->batch.count > 0)
-        status = send(in);
     return status;
 }
 
@@ -281,8 +320,10 @@ static cardbox_status run(importer *in)
         status = take_part(in);
     if (status == CARDBOX_OK && in->session == NULL)
         status = name_session(in, (view){NULL, 0});
-    if (status == CARDBOX_OK && !in->has_sent)
+    if (status == CARDBOX_OK && (in->batch.count > 0 || !(in->has_written || in->is_under_way)))
         status = send(in); /* an empty file makes an empty session */
+    if (status == CARDBOX_OK)
+        status = receive(in);
     in->report.dialect = in->batch.dialect;
     return status == CARDBOX_OK ? settle(in) : status;
 }
@@ -320,11 +361,15 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         status = run(&in);
     if (status == CARDBOX_OK && out != NULL)
         status = session_report_take(out, &in.report, in.session, err);
+    in.err = NULL; /* what has failed first is said */
+    receive(&in);
     session_report_free(&in.report);
     session_batch_free(&in.batch);
+    session_batch_free(&in.sent);
     free(in.session);
     free(in.file_id);
-    free(in.bytes);
+    free(in.parts[0].bytes);
+    free(in.parts[1].bytes);
     return status;
 }
 

@@ -196,21 +196,21 @@ static cardbox_status give_up(store_conn *conn, cardbox_error *err)
     return CARDBOX_TIMEOUT;
 }
 
-static cardbox_status finish(store_conn *conn, bool sent, PGresult **out, cardbox_error *err)
+cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err)
 {
     bool late = false;
-    PGresult *result = sent ? read_result(conn, &late) : NULL;
+    PGresult *result = read_result(conn, &late);
     cardbox_status status = CARDBOX_OK;
     if (late)
         status = give_up(conn, err);
     else if (!is_fine(result))
         status = connect_error(err, conn->pg, result);
-    if (status != CARDBOX_OK || out == NULL) {
+    if (status != CARDBOX_OK || rows == NULL) {
         PQclear(result);
         result = NULL;
     }
-    if (out != NULL)
-        *out = result;
+    if (rows != NULL)
+        *rows = result;
     return status;
 }
 
@@ -219,14 +219,14 @@ static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *
     const statement *s = statement_get(id);
     if (conn->prepared[id])
         return CARDBOX_OK;
-    int sent = PQsendPrepare(conn->pg, s->name, s->text, 0, NULL);
-    cardbox_status status = finish(conn, sent != 0, NULL, err);
+    if (PQsendPrepare(conn->pg, s->name, s->text, 0, NULL) == 0)
+        return connect_error(err, conn->pg, NULL);
+    cardbox_status status = conn_receive(conn, NULL, err);
     conn->prepared[id] = status == CARDBOX_OK;
     return status;
 }
 
-cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
-                        cardbox_error *err)
+cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err)
 {
     const statement *s = statement_get(id);
     const char *values[PARAMS_MAX];
@@ -245,5 +245,12 @@ cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, stor
     } else {
         sent = PQsendQueryParams(conn->pg, s->text, count, NULL, values, lengths, formats, 1);
     }
-    return finish(conn, sent != 0, rows, err);
+    return sent != 0 ? CARDBOX_OK : connect_error(err, conn->pg, NULL);
+}
+
+cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
+                        cardbox_error *err)
+{
+    cardbox_status status = conn_send(conn, id, p, err);
+    return status == CARDBOX_OK ? conn_receive(conn, rows, err) : status;
 }

@@ -35,6 +35,11 @@ void conn_abandon(store_conn *conn);
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
+/* The two halves of conn_run: the server works while the caller does something else. After a send
+ * that has succeeded nothing but conn_receive may be called. */
+cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
+cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
+
 /* Whether a lent connection can take a statement now: nothing is under way on it. */
 bool conn_is_at_rest(const PGconn *pg);
 
