@@ -74,6 +74,9 @@ bool scan_member(scan_walk *walk, view *key, scan_value *value);
 /* The next element of an array. False at the end. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
+/* Elements of an array, members of an object. */
+size_t scan_count(scan_value container);
+
 /* Whether a string token says exactly `text` (escapes decoded). */
 bool scan_string_is(view token, view text);
 

@@ -117,16 +117,6 @@ static bool arrays_equal(scan_value a, scan_value b)
     }
 }
 
-static size_t count_members(scan_value object)
-{
-    view key;
-    scan_value value;
-    size_t count = 0;
-    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
-        count++;
-    return count;
-}
-
 static bool has_member(scan_value object, view wanted, scan_value like)
 {
     view key;
@@ -141,7 +131,7 @@ static bool objects_equal(scan_value a, scan_value b)
 {
     view key;
     scan_value value;
-    if (count_members(a) != count_members(b))
+    if (scan_count(a) != scan_count(b))
         return false;
     for (scan_walk walk = scan_enter(a); scan_member(&walk, &key, &value);)
         if (!has_member(b, key, value))

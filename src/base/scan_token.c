@@ -103,17 +103,6 @@ unsigned scan_number_flags(const scan_number *number)
     return flags;
 }
 
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Reads \uXXXX at `at`. */
 static bool read_unit(const char *at, const char *end, uint32_t *unit)
 {
@@ -121,7 +110,7 @@ static bool read_unit(const char *at, const char *end, uint32_t *unit)
         return false;
     *unit = 0;
     for (int i = 2; i < 6; i++) {
-        int digit = hex_value(at[i]);
+        int digit = view_hex_digit(at[i]);
 
         if (digit < 0)
             return false;
@@ -152,7 +141,9 @@ const char *scan_escape(const char *at, const char *end, uint32_t *code)
     return NULL;
 }
 
-size_t scan_encode(char out[4], uint32_t code)
+/* The code point as UTF-8, 1 to 4 bytes; half a pair in the same manner, as 3 bytes that no UTF-8
+ * text holds. */
+static size_t encode(char out[4], uint32_t code)
 {
     static const unsigned char leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
     size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -180,7 +171,7 @@ view scan_next_piece(view *rest, char storage[4], uint32_t *code)
         return *rest;
     if (rest->ptr[0] == '\\') {
         next = scan_escape(rest->ptr, end, code);
-        piece = (view){storage, next != NULL ? scan_encode(storage, *code) : 0};
+        piece = (view){storage, next != NULL ? encode(storage, *code) : 0};
     } else {
         next = memchr(rest->ptr, '\\', rest->len);
         next = next != NULL ? next : end;

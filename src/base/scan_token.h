@@ -41,10 +41,6 @@ static inline bool scan_is_half(uint32_t code)
  * NULL if it is malformed. */
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
-/* The code point as UTF-8, 1 to 4 bytes; half a pair in the same manner, as 3 bytes that no UTF-8
- * text holds. */
-size_t scan_encode(char out[4], uint32_t code);
-
 /* What is between a string token's quotes. */
 view scan_inside(view token);
 

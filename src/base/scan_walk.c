@@ -103,6 +103,19 @@ bool scan_element(scan_walk *walk, scan_value *value)
     return next_value(walk, ',', value);
 }
 
+size_t scan_count(scan_value container)
+{
+    view key;
+    scan_value value;
+    size_t count = 0;
+
+    for (scan_walk walk = scan_enter(container); container.kind == SCAN_OBJECT
+                                                     ? scan_member(&walk, &key, &value)
+                                                     : scan_element(&walk, &value);)
+        count++;
+    return count;
+}
+
 /* --- strings --- */
 
 static bool has_escapes(view text)

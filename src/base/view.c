@@ -5,6 +5,17 @@
 #include "base/view.h"
 #include <stdint.h>
 
+int view_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
 static bool is_tail(unsigned char byte)
 {
     return (byte & 0xC0u) == 0x80u;

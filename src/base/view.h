@@ -27,6 +27,9 @@ static inline bool view_equal(view a, view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* What a hexadecimal digit says, in either case; -1: it is none. */
+int view_hex_digit(char c);
+
 /* Bytes of the well-formed UTF-8 character that text begins with, 1 to 4; 0 if there is none. */
 size_t view_utf8_step(view text);
 

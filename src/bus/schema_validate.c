@@ -145,25 +145,6 @@ static bool holds_items(schema_run *run, scan_value schema, scan_value argument,
 
 /* --- counts --- */
 
-static int64_t count_items(scan_value value)
-{
-    scan_value item;
-    int64_t count = 0;
-    for (scan_walk walk = scan_enter(value); scan_element(&walk, &item);)
-        count++;
-    return count;
-}
-
-static int64_t count_members(scan_value value)
-{
-    view key;
-    scan_value item;
-    int64_t count = 0;
-    for (scan_walk walk = scan_enter(value); scan_member(&walk, &key, &item);)
-        count++;
-    return count;
-}
-
 static bool check_least(schema_run *run, scan_value argument, int64_t count, const char *what,
                         const schema_place *at)
 {
@@ -194,10 +175,10 @@ static bool check_most(schema_run *run, scan_value argument, int64_t count, cons
         return value.kind != (kind_of) || check(run, argument, count, what, at);                   \
     }
 
-COUNT_KEYWORD(holds_min_items, SCAN_ARRAY, check_least, count_items(value), "items")
-COUNT_KEYWORD(holds_max_items, SCAN_ARRAY, check_most, count_items(value), "items")
-COUNT_KEYWORD(holds_min_members, SCAN_OBJECT, check_least, count_members(value), "members")
-COUNT_KEYWORD(holds_max_members, SCAN_OBJECT, check_most, count_members(value), "members")
+COUNT_KEYWORD(holds_min_items, SCAN_ARRAY, check_least, (int64_t)scan_count(value), "items")
+COUNT_KEYWORD(holds_max_items, SCAN_ARRAY, check_most, (int64_t)scan_count(value), "items")
+COUNT_KEYWORD(holds_min_members, SCAN_OBJECT, check_least, (int64_t)scan_count(value), "members")
+COUNT_KEYWORD(holds_max_members, SCAN_OBJECT, check_most, (int64_t)scan_count(value), "members")
 COUNT_KEYWORD(holds_min_length, SCAN_STRING, check_least, (int64_t)scan_string_length(value.text),
               "characters")
 COUNT_KEYWORD(holds_max_length, SCAN_STRING, check_most, (int64_t)scan_string_length(value.text),

@@ -116,15 +116,6 @@ static shape_place place_of(const posted *p, size_t index)
     return p->batch ? (shape_place){"body", "cards", index} : (shape_place){"body", NULL, 0};
 }
 
-static size_t count_elements(scan_value list)
-{
-    scan_value item;
-    size_t count = 0;
-    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item);)
-        count++;
-    return count;
-}
-
 /* The elements are all looked at, but only as many are kept as may come. */
 static void read_cards(posted *p, scan_value list, view tenant, bool sealed, shape *s)
 {
@@ -152,7 +143,7 @@ static void read_batch(posted *p, scan_value body, view tenant, shape *s)
     fields_read_object(values, BATCH, BATCH_FIELDS, body, &at, s);
     if (values[B_CARDS].json.kind != SCAN_ARRAY)
         return;
-    p->count = count_elements(values[B_CARDS].json);
+    p->count = scan_count(values[B_CARDS].json);
     if (p->count > CARDBOX_CARDS_PER_ADD_MAX) {
         shape_too_many(s, "cards", CARDBOX_CARDS_PER_ADD_MAX);
         p->count = 0;

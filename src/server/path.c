@@ -4,17 +4,6 @@
  */
 #include "server/path.h"
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
 {
     size_t used = 0;
@@ -23,8 +12,8 @@ bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
         if (c == '+' && plus_is_blank) {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_digit(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? view_hex_digit(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? view_hex_digit(text.ptr[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high * 16 + low);

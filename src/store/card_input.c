@@ -320,30 +320,6 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 typedef void (*put_column)(params *p, const card_input *input);
 
-static void put_text_or_null(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
-static void put_jsonb_or_null(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_jsonb(p, text);
-}
-
-static void put_time_or_null(params *p, bool has, int64_t micros)
-{
-    if (has)
-        params_timestamptz(p, micros);
-    else
-        params_null(p);
-}
-
 static void put_tenant(params *p, const card_input *input)
 {
     params_text(p, input->tenant);
@@ -356,22 +332,22 @@ static void put_card_id(params *p, const card_input *input)
 
 static void put_content(params *p, const card_input *input)
 {
-    put_text_or_null(p, input->content);
+    params_text_or_null(p, input->content);
 }
 
 static void put_projection(params *p, const card_input *input)
 {
-    put_jsonb_or_null(p, input->projection);
+    params_jsonb_or_null(p, input->projection);
 }
 
 static void put_tool_calls(params *p, const card_input *input)
 {
-    put_jsonb_or_null(p, input->tool_calls);
+    params_jsonb_or_null(p, input->tool_calls);
 }
 
 static void put_tool_call_id(params *p, const card_input *input)
 {
-    put_text_or_null(p, input->tool_call_id);
+    params_text_or_null(p, input->tool_call_id);
 }
 
 static void put_ttl(params *p, const card_input *input)
@@ -384,22 +360,22 @@ static void put_ttl(params *p, const card_input *input)
 
 static void put_metadata(params *p, const card_input *input)
 {
-    put_jsonb_or_null(p, input->metadata);
+    params_jsonb_or_null(p, input->metadata);
 }
 
 static void put_created(params *p, const card_input *input)
 {
-    put_time_or_null(p, input->has_created, input->created_micros);
+    params_timestamptz_or_null(p, input->has_created, input->created_micros);
 }
 
 static void put_expires(params *p, const card_input *input)
 {
-    put_time_or_null(p, input->has_expires, input->expires_micros);
+    params_timestamptz_or_null(p, input->has_expires, input->expires_micros);
 }
 
 static void put_deleted(params *p, const card_input *input)
 {
-    put_time_or_null(p, input->has_deleted, input->deleted_micros);
+    params_timestamptz_or_null(p, input->has_deleted, input->deleted_micros);
 }
 
 static void put_sealed(params *p, const card_input *input)

@@ -218,14 +218,6 @@ static void finish_objects(params *p, buf *json, size_t count)
     buf_free(json);
 }
 
-static void put_token(params *p, view token)
-{
-    if (token.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, token);
-}
-
 static void put_tasks(params *p, const task_input *tasks, size_t count)
 {
     buf json = BUF_INIT(p->bytes.max);
@@ -240,7 +232,7 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
     finish_objects(p, &json, count);
     params_array(p, PARAMS_JSON);
     for (size_t i = 0; i < count; i++)
-        put_token(p, tasks[i].prompt);
+        params_text_or_null(p, tasks[i].prompt);
     params_array_end(p);
 }
 
@@ -367,11 +359,11 @@ void ledger_put_calls(params *p, const call_input *calls, size_t count)
     finish_objects(p, &json, count);
     params_array(p, PARAMS_JSON);
     for (size_t i = 0; i < count; i++)
-        put_token(p, calls[i].parameters);
+        params_text_or_null(p, calls[i].parameters);
     params_array_end(p);
     params_array(p, PARAMS_JSON);
     for (size_t i = 0; i < count; i++)
-        put_token(p, calls[i].details);
+        params_text_or_null(p, calls[i].details);
     params_array_end(p);
 }
 

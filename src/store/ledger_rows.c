@@ -56,22 +56,6 @@ void task_get_params(params *p, view tenant, view task_id)
     params_text(p, task_id);
 }
 
-static void put_text(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
-static void put_ms(params *p, bool has, int64_t ms)
-{
-    if (has)
-        params_int8(p, ms);
-    else
-        params_null(p);
-}
-
 void tasks_query_params(params *p, const task_query *query)
 {
     params_text(p, query->tenant);
@@ -79,10 +63,10 @@ void tasks_query_params(params *p, const task_query *query)
         params_bool(p, true);
     else
         params_null(p);
-    put_text(p, query->status);
-    put_text(p, query->parent_id);
-    put_ms(p, query->has_from, query->from_ms);
-    put_ms(p, query->has_to, query->to_ms);
+    params_text_or_null(p, query->status);
+    params_text_or_null(p, query->parent_id);
+    params_int8_or_null(p, query->has_from, query->from_ms);
+    params_int8_or_null(p, query->has_to, query->to_ms);
     params_int8(p, query->limit);
     params_int8(p, query->offset);
 }

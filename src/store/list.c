@@ -94,14 +94,6 @@ bool list_cursor_read_box(list_cursor *out, view text, arena *memory)
 
 /* --- cards --- */
 
-static void put_text(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
 static void put_call_ids(params *p, const card_list *list)
 {
     if (list->call_count == 0) {
@@ -135,28 +127,20 @@ static void put_matches(params *p, const card_list *list)
     buf_free(&json);
 }
 
-static void put_time(params *p, bool has, int64_t micros)
-{
-    if (has)
-        params_timestamptz(p, micros);
-    else
-        params_null(p);
-}
-
 void cards_list_params(params *p, const card_list *list)
 {
     params_text(p, list->tenant);
-    put_text(p, list->step_id);
-    put_text(p, list->type);
-    put_text(p, list->trace_id);
-    put_text(p, list->agent_turn_id);
-    put_text(p, list->role);
+    params_text_or_null(p, list->step_id);
+    params_text_or_null(p, list->type);
+    params_text_or_null(p, list->trace_id);
+    params_text_or_null(p, list->agent_turn_id);
+    params_text_or_null(p, list->role);
     put_call_ids(p, list);
     put_matches(p, list);
-    put_time(p, list->has_after, list->after_micros);
-    put_time(p, list->has_before, list->before_micros);
-    put_time(p, list->from.given, list->from.micros);
-    put_text(p, list->from.id);
+    params_timestamptz_or_null(p, list->has_after, list->after_micros);
+    params_timestamptz_or_null(p, list->has_before, list->before_micros);
+    params_timestamptz_or_null(p, list->from.given, list->from.micros);
+    params_text_or_null(p, list->from.id);
     params_int8(p, list->limit + 1);
 }
 
@@ -165,7 +149,7 @@ void cards_list_params(params *p, const card_list *list)
 static void put_box_cursor(params *p, const list_cursor *from)
 {
     uuid16 box;
-    put_time(p, from->given, from->micros);
+    params_timestamptz_or_null(p, from->given, from->micros);
     if (from->given && uuid16_parse(&box, from->id))
         params_uuid(p, &box);
     else
@@ -203,8 +187,5 @@ void box_log_params(params *p, const history *h)
     params_uuid(p, &h->box);
     params_int8(p, h->before);
     params_int8(p, h->limit + 1);
-    if (h->ids_max < 0)
-        params_null(p);
-    else
-        params_int8(p, h->ids_max);
+    params_int8_or_null(p, h->ids_max >= 0, h->ids_max);
 }

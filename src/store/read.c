@@ -45,14 +45,6 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first)
     out->sealed = rows_bool(rows, row, first + COL_SEALED);
 }
 
-static void int8_or_null(params *p, int64_t value)
-{
-    if (value < 0)
-        params_null(p);
-    else
-        params_int8(p, value);
-}
-
 /* One array of int8, a field of each read; negative is NULL. */
 static void int8_field(params *p, const box_read *reads, size_t count, size_t offset)
 {
@@ -60,7 +52,7 @@ static void int8_field(params *p, const box_read *reads, size_t count, size_t of
     for (size_t i = 0; i < count; i++) {
         int64_t value;
         memcpy(&value, (const char *)&reads[i] + offset, sizeof(value));
-        int8_or_null(p, value);
+        params_int8_or_null(p, value >= 0, value);
     }
     params_array_end(p);
 }
@@ -85,12 +77,8 @@ void boxes_read_params(params *p, const box_read *reads, size_t count)
     int8_field(p, reads, count, offsetof(box_read, at_version));
     int8_field(p, reads, count, offsetof(box_read, at_length));
     params_array(p, PARAMS_TIMESTAMPTZ);
-    for (size_t i = 0; i < count; i++) {
-        if (reads[i].at_time)
-            params_timestamptz(p, reads[i].at_micros);
-        else
-            params_null(p);
-    }
+    for (size_t i = 0; i < count; i++)
+        params_timestamptz_or_null(p, reads[i].at_time, reads[i].at_micros);
     params_array_end(p);
 }
 

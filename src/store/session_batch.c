@@ -249,14 +249,6 @@ bool session_batch_import(session_batch *batch, const session_line *line,
 
 typedef void (*put_column)(params *p, const session_put *put);
 
-static void text_or_null(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
 static void col_seq(params *p, const session_put *put)
 {
     params_int8(p, put->seq);
@@ -269,7 +261,7 @@ static void col_ord(params *p, const session_put *put)
 
 static void col_id(params *p, const session_put *put)
 {
-    text_or_null(p, put->kind < 0 ? (view){NULL, 0} : put->entry.id);
+    params_text_or_null(p, put->kind < 0 ? (view){NULL, 0} : put->entry.id);
 }
 
 static void col_twin(params *p, const session_put *put)
@@ -281,7 +273,7 @@ static void col_parent(params *p, const session_put *put)
 {
     bool named = put->kind >= 0 && put->entry.parent_state == SESSION_PARENT_NAMED;
 
-    text_or_null(p, named ? put->entry.parent : (view){NULL, 0});
+    params_text_or_null(p, named ? put->entry.parent : (view){NULL, 0});
 }
 
 static void col_parent_place(params *p, const session_put *put)
@@ -296,17 +288,17 @@ static void col_kind(params *p, const session_put *put)
 
 static void col_raw(params *p, const session_put *put)
 {
-    text_or_null(p, put->raw);
+    params_text_or_null(p, put->raw);
 }
 
 static void col_before(params *p, const session_put *put)
 {
-    text_or_null(p, put->before);
+    params_text_or_null(p, put->before);
 }
 
 static void col_after(params *p, const session_put *put)
 {
-    text_or_null(p, put->after);
+    params_text_or_null(p, put->after);
 }
 
 static void col_target(params *p, const session_put *put)
@@ -331,7 +323,7 @@ static void col_label(params *p, const session_put *put)
                (put->entry.kind == SESSION_LABEL || put->entry.kind == SESSION_INFO) &&
                put->entry.label.kind == SCAN_STRING && put->entry.label.text.len > 2;
 
-    text_or_null(p, has ? put->entry.label.text : (view){NULL, 0});
+    params_text_or_null(p, has ? put->entry.label.text : (view){NULL, 0});
 }
 
 static const struct {
@@ -357,7 +349,7 @@ void session_write_params(params *p, const session_batch *batch)
         params_int8(p, batch->expected_version);
     else
         params_null(p);
-    text_or_null(p, batch->key);
+    params_text_or_null(p, batch->key);
     for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < batch->count; i++)

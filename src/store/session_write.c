@@ -7,22 +7,6 @@
 #include <inttypes.h>
 #include "store/errors.h"
 
-static void put_text(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
-static void put_version(params *p, int64_t version)
-{
-    if (version > 0)
-        params_int8(p, version);
-    else
-        params_null(p);
-}
-
 /* --- what is said of failures --- */
 
 static cardbox_status conflict(int64_t version, cardbox_error *err, const char *message)
@@ -66,7 +50,7 @@ void session_create_params(params *p, const session_create *create)
         params_null(p);
     else
         params_int4(p, create->dialect);
-    put_text(p, create->header);
+    params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
 }
 
@@ -185,8 +169,8 @@ void session_head_params(params *p, const session_move *move)
     params_text(p, move->tenant);
     params_text(p, move->session);
     params_text(p, move->entry);
-    put_text(p, move->expected);
-    put_version(p, move->expected_version);
+    params_text_or_null(p, move->expected);
+    params_int8_or_null(p, move->expected_version > 0, move->expected_version);
 }
 
 cardbox_status session_head_status(const store_rows *rows, int64_t *version, cardbox_error *err)

@@ -6,14 +6,6 @@
 
 #include "store/errors.h"
 
-static void put_text(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
 static void put_session(params *p, view tenant, view session)
 {
     params_text(p, tenant);
@@ -175,7 +167,7 @@ void session_branch_points_params(params *p, const session_page *page)
 void session_labels_params(params *p, const session_page *page)
 {
     put_session(p, page->tenant, page->session);
-    put_text(p, page->below);
+    params_text_or_null(p, page->below);
     params_int8(p, page->limit);
     put_text_max(p, page->text_max);
 }

@@ -50,10 +50,7 @@ void task_spawn_params(params *p, const task_spawn *spawn)
     size_t count = first_messages(messages, spawn);
     params_text(p, spawn->tenant);
     params_text(p, spawn->task_id);
-    if (spawn->parent_id.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, spawn->parent_id);
+    params_text_or_null(p, spawn->parent_id);
     params_text(p, spawn->prompt.ptr == NULL ? VIEW("\"\"") : spawn->prompt);
     ledger_put_messages(p, messages, count);
 }
@@ -235,15 +232,9 @@ void task_write_params(params *p, const task_write *write)
         params_text(p, write->status);
     else
         params_null(p);
-    if (write->seen < 0)
-        params_null(p);
-    else
-        params_int8(p, write->seen);
+    params_int8_or_null(p, write->seen >= 0, write->seen);
     params_bool(p, write->awaits);
-    if (write->has_until)
-        params_timestamptz(p, write->until_micros);
-    else
-        params_null(p);
+    params_timestamptz_or_null(p, write->has_until, write->until_micros);
 }
 
 cardbox_status task_lease_lost(view task_id, cardbox_error *err)
@@ -297,12 +288,8 @@ void tasks_follow_params(params *p, const task_follow *follows, size_t count,
         params_int8(p, follows[i].after);
     params_array_end(p);
     params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++) {
-        if (follows[i].message_id.ptr == NULL)
-            params_null(p);
-        else
-            params_text(p, follows[i].message_id);
-    }
+    for (size_t i = 0; i < count; i++)
+        params_text_or_null(p, follows[i].message_id);
     params_array_end(p);
     params_array(p, PARAMS_INT8);
     for (size_t i = 0; i < count; i++)

@@ -60,29 +60,13 @@ cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_
 
 /* --- boxes: parameters --- */
 
-static void put_version(params *p, int64_t version)
-{
-    if (version > 0)
-        params_int8(p, version);
-    else
-        params_null(p);
-}
-
-static void put_key(params *p, view key)
-{
-    if (key.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, key);
-}
-
 void box_append_params(params *p, const box_append *append)
 {
     params_text(p, append->tenant);
     params_uuid(p, &append->box_id);
     params_jsonb(p, append->ids);
-    put_version(p, append->expected_version);
-    put_key(p, append->key);
+    params_int8_or_null(p, append->expected_version > 0, append->expected_version);
+    params_text_or_null(p, append->key);
 }
 
 void boxes_append_quick_params(params *p, const box_append *appends, size_t count)
@@ -101,11 +85,11 @@ void boxes_append_quick_params(params *p, const box_append *appends, size_t coun
     params_array_end(p);
     params_array(p, PARAMS_INT8);
     for (size_t i = 0; i < count; i++)
-        put_version(p, appends[i].expected_version);
+        params_int8_or_null(p, appends[i].expected_version > 0, appends[i].expected_version);
     params_array_end(p);
     params_array(p, PARAMS_TEXT);
     for (size_t i = 0; i < count; i++)
-        put_key(p, appends[i].key);
+        params_text_or_null(p, appends[i].key);
     params_array_end(p);
 }
 
@@ -134,7 +118,7 @@ void box_save_params(params *p, const box_save *save)
     if (save->must_exist && save->expected_version == 0)
         params_int8(p, 0);
     else
-        put_version(p, save->expected_version);
+        params_int8_or_null(p, save->expected_version > 0, save->expected_version);
     params_null(p);
 }
 
@@ -143,11 +127,8 @@ void box_fork_params(params *p, const box_fork *fork)
     params_text(p, fork->tenant);
     params_uuid(p, &fork->box_id);
     params_uuid(p, &fork->new_box_id);
-    put_version(p, fork->at_version);
-    if (fork->at_length >= 0)
-        params_int8(p, fork->at_length);
-    else
-        params_null(p);
+    params_int8_or_null(p, fork->at_version > 0, fork->at_version);
+    params_int8_or_null(p, fork->at_length >= 0, fork->at_length);
 }
 
 void box_delete_params(params *p, view tenant, const uuid16 *box_id)

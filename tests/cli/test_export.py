@@ -9,13 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, shared_file, temp_dir
+from cardbox_test import Postgres, cardbox, database, shared_file, temp_dir
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
-
-
-def database():
-    return Postgres.shared().database()
 
 
 def export(dsn, project="p"):

@@ -9,26 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, shared_file
+from cardbox_test import cardbox, database, load, psql, shared_file
 
 BOX = "01970000-0000-7000-8000-0000000000%02d"
-
-
-def database():
-    return Postgres.shared().database()
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
-
-
-def load(dsn, *rows, project="p", options=()):
-    """Imports rows (dicts, or lines as they are); returns (exit status, counts, complaints)."""
-    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
-    done = cardbox("import", "--dsn", dsn, "--json", *(["--project", project] if project else []),
-                   *options, check=False, stdin="\n".join(lines) + "\n")
-    counts = json.loads(done.stdout) if done.stdout else None
-    return done.returncode, counts, done.stderr.splitlines()
 
 
 def card(card_id, content=None, **members):

@@ -8,23 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox
-
-
-def database():
-    return Postgres.shared().database()
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
-
-
-def load(dsn, *rows, project="p", options=()):
-    """Imports rows; returns (exit status, counts, complaints)."""
-    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
-    done = cardbox("import", "--dsn", dsn, "--json", *(["--project", project] if project else []), *options,
-                   check=False, stdin="\n".join(lines) + "\n")
-    return done.returncode, json.loads(done.stdout), done.stderr.splitlines()
+from cardbox_test import database, load, psql
 
 
 def task(task_id, status=None, parent=None, **members):

@@ -8,17 +8,13 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox
+from cardbox_test import Postgres, as_role, cardbox, psql
 
 FILES = sorted(os.listdir(os.path.join(cardbox_test.ROOT, "sql", "migrations")))
 
 
 def empty():
     return Postgres.shared().database(migrate=False)
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
 
 
 def refused(dsn, say):

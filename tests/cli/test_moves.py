@@ -7,17 +7,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox
+from cardbox_test import cardbox, database, psql
 
 COUNTED = ("cards", "boxes", "session_entries", "sessions", "tasks", "messages", "calls")
-
-
-def database():
-    return Postgres.shared().database()
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
 
 
 def export(dsn, project="p"):

@@ -9,11 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, temp_dir
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
+from cardbox_test import Postgres, as_role, cardbox, psql, temp_dir
 
 
 def findings(dsn, status=0):

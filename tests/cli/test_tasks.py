@@ -14,14 +14,9 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, once
+from cardbox_test import Postgres, cardbox, dsn
 
 CARDBOX = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
-
-
-@once
-def dsn():
-    return Postgres.shared().database()
 
 
 def run(*words, check=True, **options):

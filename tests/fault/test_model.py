@@ -282,7 +282,6 @@ class Client(threading.Thread):
         elif kind == "batch":
             self.read(box, kind, None, "boxes/batch", {"box_ids": [box.box_id], "hydrate": True, "limit": 3})
         elif kind == "log":
-            before = self.random.choice((None, None, 2, box.newest))
             self.read(box, kind, None, f"{path}/log?limit={self.random.randint(1, 20)}")
         elif kind == "tail":
             limit = self.random.choice((1, 10, 70, 500))

@@ -12,7 +12,6 @@
 enum { THREADS = 8, RESTARTS = 2 };
 
 static char dir[64], dsn[512];
-static cardbox *db;
 static atomic_int acknowledged;
 
 /* Runs tests/lib/pg.sh; what it prints goes to `out`. */

@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server
+from cardbox_test import Postgres, Server, await_
 
 CARD = "/projects/p/cards/a"
 
@@ -40,11 +40,8 @@ def check_unfit_and_back(server, spoil, repair, hint, event):
                 elif response.status != 200:
                     unexpected.append(response)
 
-    def wait_ready(status):
-        deadline = time.monotonic() + 5
-        while server.get("/readyz").status != status:
-            assert time.monotonic() < deadline, server.log()
-            time.sleep(0.02)
+    def await_ready(status):
+        await_(lambda: server.get("/readyz").status == status, server.log)
 
     threads = [threading.Thread(target=load) for _ in range(4)]
     for thread in threads:
@@ -52,13 +49,13 @@ def check_unfit_and_back(server, spoil, repair, hint, event):
     try:
         time.sleep(0.3)
         spoil()
-        wait_ready(503)
+        await_ready(503)
         time.sleep(2.5)  # it is asked again each second
         assert server.get("/readyz").status == 503
         assert hint in server.get(CARD).json()["detail"]["hint"]
         assert server.log().count(event) == 1 and "statement_failed" not in server.log()
         repair()
-        wait_ready(200)
+        await_ready(200)
         assert server.get(CARD).status == 200
     finally:
         stopping.set()

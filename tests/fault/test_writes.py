@@ -14,20 +14,15 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role
+from cardbox_test import Postgres, Server, as_role, await_, dsn, psql
 
 CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
 WAIT_S = 20
 
 
-@cardbox_test.once
-def database():
-    return Postgres.shared().database()
-
-
 @contextlib.contextmanager
 def serving(*options):
-    server = Server(database(), "--loops", "1", "--write-connections", str(CONNECTIONS), *options)
+    server = Server(dsn(), "--loops", "1", "--write-connections", str(CONNECTIONS), *options)
     try:
         yield server
         server.stop()
@@ -38,7 +33,7 @@ def serving(*options):
 @contextlib.contextmanager
 def holding(sql):
     """A session that keeps what `sql` has locked."""
-    session = subprocess.Popen(["psql", as_role(database(), "postgres"), "-XqAt"], text=True,
+    session = subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt"], text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         session.stdin.write(f"BEGIN; {sql}; SELECT 'held';\n")
@@ -68,12 +63,9 @@ def ids_of(server, tenant, box):
 
 def await_waiting(count):
     """Until so many of the server's sessions wait for a lock."""
-    deadline = time.monotonic() + WAIT_S
     ask = ("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cardboxd'"
            " AND datname = current_database() AND wait_event_type = 'Lock'")
-    while int(Postgres.shared().psql(database(), ask)) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_(lambda: int(psql(dsn(), ask)) >= count)
 
 
 def lsn_of(response):
@@ -87,8 +79,7 @@ def lsn_of(response):
 
 def test_position_covers_the_commit():
     """What is told lies behind the record of the commit, where a replica has it."""
-    postgres, dsn = Postgres.shared(), database()
-    root = as_role(dsn, "postgres")
+    postgres, root = Postgres.shared(), as_role(dsn(), "postgres")
     postgres.psql(root, "CREATE EXTENSION IF NOT EXISTS pg_walinspect")
     with serving() as server:
         box = make_box(server, "lsn")
@@ -196,7 +187,7 @@ class Cutter:
         cut = ("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
                " WHERE application_name = 'cardboxd' AND datname = current_database()")
         while not self.stopping.wait(0.15):
-            self.cuts += int(Postgres.shared().psql(as_role(database(), "postgres"), cut))
+            self.cuts += int(Postgres.shared().psql(as_role(dsn(), "postgres"), cut))
 
 
 def load(server, tenant, box, keyed, seconds=4, threads=8):
@@ -256,25 +247,19 @@ def test_appends_without_a_key_happen_once_at_most():
 def test_committed_but_not_answered():
     """The worst moment to lose a connection: the commit waits for a standby that is not there."""
     postgres = Postgres()
-    dsn = postgres.database()
-    root = as_role(dsn, "postgres")
+    own = postgres.database()
+    root = as_role(own, "postgres")
 
     def wait_for_standby(names):
         postgres.psql(root, f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
         postgres.psql(root, "SELECT pg_reload_conf()")
-        deadline = time.monotonic() + WAIT_S
-        while postgres.psql(root, "SHOW synchronous_standby_names").strip() != names:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        await_(lambda: postgres.psql(root, "SHOW synchronous_standby_names").strip() == names)
 
     def cut_waiting():
         cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        deadline = time.monotonic() + WAIT_S
-        while int(postgres.psql(root, cut)) == 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        await_(lambda: int(postgres.psql(root, cut)))
 
-    server = Server(dsn, "--loops", "1")
+    server = Server(own, "--loops", "1")
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for key, status in ((None, 503), ("key", 200)):

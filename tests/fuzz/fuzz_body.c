@@ -2,17 +2,8 @@
  * fuzz_body.c: any body of a batch read, as both of its shapes. What is taken is within its bounds
  * and without duplicates; what is refused has a reason that is JSON.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "server/body.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void check_ids(const body_batch *batch, view text)
 {

@@ -2,18 +2,10 @@
  * fuzz_content.c: any JSON as content. What is taken must come out as JSON that stays as it is when
  * it is checked again, and has a plain text in UTF-8. Must not know any class.
  */
+#include "fuzz/fuzz.h"
 #include "store/content/content.h"
 
 #include <cardbox/limits.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_text(view content)
 {

@@ -2,11 +2,8 @@
  * fuzz_fields.c: any text as a body and as a query, read by a table with every kind of field. What
  * is taken is within its bounds; what is refused has a reason that is JSON.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "server/fields.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
 
@@ -36,12 +33,6 @@ static const field QUERY[] = {
     {.name = "q.", .kind = FIELD_TEXT, .most = 8, .repeats = 2},
     {.name = "c", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void check_reason(const shape *s)
 {

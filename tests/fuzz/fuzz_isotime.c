@@ -2,17 +2,8 @@
  * fuzz_isotime.c: any bytes as a moment. What is taken must be a moment, be written in a form that
  * is read again as the same, and come back from microseconds.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "base/isotime.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void check_ranges(const isotime *time)
 {

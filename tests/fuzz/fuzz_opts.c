@@ -2,13 +2,10 @@
  * fuzz_opts.c: any command line, one word a line. What is left over must be words of it in their
  * order, and numbers must be within the table's limits.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "base/opts.h"
 
 enum { WORDS_MAX = 64 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct options {
     const char *text;
@@ -24,12 +21,6 @@ static const opt_spec specs[] = {
     {"flag", OPT_FLAG, offsetof(options, flag), NULL, NULL, "a flag", 0, 0},
     {.kind = OPT_END},
 };
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static int split(char *text, char **words)
 {

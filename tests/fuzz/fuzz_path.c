@@ -2,18 +2,9 @@
  * fuzz_path.c: any request target. Segments that come out are UTF-8 without NUL, no longer than
  * what went in; the router and the query parser stand whatever comes out.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "server/query.h"
 #include "server/route.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void check_path(const url_path *found, view raw)
 {

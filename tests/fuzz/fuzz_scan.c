@@ -2,19 +2,10 @@
  * fuzz_scan.c: any bytes go through the JSON scanner, and what it accepts through all that is done
  * with accepted text. Stops where one function breaks what another relies on.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "base/scan.h"
 
 enum { DEPTH = 64, OUT_MAX = 1 << 24 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static view written(const buf *out)
 {

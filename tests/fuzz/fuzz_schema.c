@@ -2,18 +2,9 @@
  * fuzz_schema.c: any text as a schema, and what follows its line as a value: what is accepted can
  * be checked against, and what is refused has a reason.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "bus/schema.h"
 #include "cardbox/limits.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void require_reason(cardbox_status status, const cardbox_error *err)
 {

@@ -3,18 +3,9 @@
  * format, repaired or not. What is written is JSON; where it is repaired every call is answered
  * once and right behind it.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "store/session/context.h"
 #include "store/session/file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* How many of the results that follow answer this call. */
 static size_t answers(const context_message *at, view call_id)

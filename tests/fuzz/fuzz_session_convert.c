@@ -2,45 +2,8 @@
  * fuzz_session_convert.c: any bytes as a session file, converted and back. Each line that comes out
  * is an entry, and what comes back is what went in, where nobody wrote our own members into it.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include "store/session/convert.h"
-#include "store/session/file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
-
-static view whole(const buf *text)
-{
-    return (view){buf_str(text), text->len};
-}
-
-static buf convert(const session_file *file, session_dialect from)
-{
-    buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    arena memory = ARENA_INIT;
-    session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
-            continue;
-        items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
-        if (parent != SESSION_NONE)
-            items[count].parent = file->entries[parent].id;
-        count++;
-    }
-    require(session_convert(&out, from, file->has_header ? &file->header : NULL, items, count,
-                            VIEW("made"), &memory));
-    arena_reset(&memory);
-    return out;
-}
+#include "fuzz/fuzz.h"
+#include "unit/session_test.h"
 
 /* Whether nothing in a session looks as if it had been converted before. */
 static bool is_native(const session_file *file)
@@ -77,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf there, back;
 
     require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
-    there = convert(&file, file.dialect);
+    require(convert_file(&there, &file, file.dialect));
     require(session_file_read(&other, whole(&there), VIEW("fuzz")));
     require(other.issue_totals[SESSION_ISSUE_BAD] + other.issue_totals[SESSION_ISSUE_TORN] == 0);
-    back = convert(&other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
+    require(convert_file(&back, &other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI));
     if (is_native(&file))
         check_back(&file, whole(&back));
     session_file_free(&file);

@@ -2,17 +2,8 @@
  * fuzz_session_file.c: any bytes as a session file. The lines are the file again, each line is
  * accounted for in the report, and what is in the tree is a tree.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "store/session/file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static void check_lines(view bytes)
 {

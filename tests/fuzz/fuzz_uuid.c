@@ -2,19 +2,10 @@
  * fuzz_uuid.c: any bytes as a UUID and as a key of one. What is taken must be 36 characters of the
  * one form, and a key must always give the same UUIDv7.
  */
+#include "fuzz/fuzz.h"
 #include <ctype.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <cardbox/ids.h>
 #include "base/uuid.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static bool has_form(view text)
 {

@@ -2,18 +2,9 @@
  * fuzz_worker_stream.c: any bytes as a model's stream. However they are cut the message is the
  * same, and its parts are insides of JSON strings.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "worker/completion.h"
 #include "worker/sse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 static bool take(void *arg, view data)
 {

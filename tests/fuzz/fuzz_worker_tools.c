@@ -2,17 +2,8 @@
  * fuzz_worker_tools.c: any text as a tools file. What is taken can be offered to a model as JSON
  * and be found again; what is refused has a reason in one line.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz/fuzz.h"
 #include "worker/tools.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool good)
-{
-    if (!good)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

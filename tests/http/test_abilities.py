@@ -14,22 +14,12 @@ import jsonschema
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Postgres, Server, cardbox, once
+from cardbox_test import LIGHT, Postgres, Server, cardbox, dsn, once, server
 
 JSON = {"Content-Type": "application/json"}
 NOWHERE = "01970000-0000-7000-8000-0000000000ff"
 HOSTILE = ["", " ", "\u0000", "\ud800", "a\u0001b", "x" * 513, "ü" * 300, "'; DROP TABLE cards", "%00",
            "💥", NOWHERE.upper(), "null", "1e999"]
-
-
-@once
-def dsn():
-    return Postgres.shared().database()
-
-
-@once
-def server():
-    return Server(dsn())
 
 
 @once

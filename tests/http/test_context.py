@@ -10,20 +10,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import LIGHT, Postgres, Server
+from cardbox_test import LIGHT, dsn, server
 
 FORMATS = ("openai", "anthropic", "entries")
 ROUNDS = 20 if LIGHT else 60
-
-
-@cardbox_test.once
-def dsn():
-    return Postgres.shared().database()
-
-
-@cardbox_test.once
-def server():
-    return Server(dsn())
 
 
 def add(project, cards):

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -16,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, parse_responses
+from cardbox_test import Postgres, Server, as_role, await_, parse_responses, psql
 
 CARD = "/projects/p/cards/a"
 BATCH = "/projects/p/cards/batch"
@@ -43,10 +44,8 @@ def database():
 def serving(*options, dsn=None, prefix=()):
     server = Server(dsn or database(), *options, prefix=prefix)
     try:
-        deadline = time.monotonic() + 5
-        while dsn is None and server.get("/readyz").status != 200:
-            assert time.monotonic() < deadline, server.log()
-            time.sleep(0.02)
+        if dsn is None:
+            server.await_ready()
         yield server
         if server.alive():
             server.stop()
@@ -69,6 +68,14 @@ def locked(dsn):
     finally:
         session.stdin.close()
         session.wait()
+
+
+def await_under_way(server, count):
+    """Until so many requests are under way, beside the one that asks."""
+    def under_way():
+        metrics = server.get("/metrics").body.decode()
+        return int(re.search(r"^cardbox_requests_in_flight (\d+)", metrics, re.M).group(1)) - 1
+    await_(lambda: under_way() == count)
 
 
 def check_error(response, status, code):
@@ -105,7 +112,7 @@ def test_large_reads_at_once():
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
                                 " SELECT 'heavy', 'c' || n, to_jsonb(repeat('x', 4000000)), now()"
                                 f" FROM generate_series(1, {heavy}) AS n")
-    with serving("--memory-max", "128M", dsn=dsn) as server, \
+    with serving("--memory-max", "128M", "--request-timeout-ms", "120000", dsn=dsn) as server, \
             concurrent.futures.ThreadPoolExecutor(12) as pool:
         assert server.post("/projects/light/cards", {"card_id": "a", "content": 1}).status == 200
         before = server.rss_kb() << 10
@@ -199,7 +206,7 @@ def test_queue_full():
     with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1") as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(count) as pool:
             waiting = pool.submit(server.get, CARD)
-            time.sleep(0.3)
+            await_under_way(server, 1)
             started = time.monotonic()
             refused = [pool.submit(server.get, CARD) for _ in range(count)]
             done, _ = concurrent.futures.wait(refused, timeout=2)
@@ -329,13 +336,12 @@ def test_cancelled_statement():
             concurrent.futures.ThreadPoolExecutor(6) as pool:
         with locked(database()):
             alone = pool.submit(server.get, CARD)
-            time.sleep(0.3)
+            await_under_way(server, 1)
             joined = [pool.submit(server.get, CARD) for _ in range(5)]
-            time.sleep(0.3)
-            Postgres.shared().psql(database(), cancel)
+            await_under_way(server, 6)
+            await_(lambda: psql(database(), cancel))
             check_error(alone.result(), 504, "timeout")
-            time.sleep(0.3)
-            Postgres.shared().psql(database(), cancel)
+            await_(lambda: psql(database(), cancel))
             time.sleep(0.3)
             assert not any(response.done() for response in joined)
         assert {response.result().status for response in joined} == {200}
@@ -372,10 +378,7 @@ def test_not_migrated():
         assert "database_not_migrated" in server.log()
         cardbox_test.cardbox("migrate", "--dsn", dsn)
         postgres.psql(dsn, "GRANT cardbox_service TO cardbox_app")
-        deadline = time.monotonic() + 5
-        while server.get("/readyz").status != 200:
-            assert time.monotonic() < deadline, server.log()
-            time.sleep(0.05)
+        server.await_ready()
         check_error(server.get(CARD), 404, "not_found")
 
 
@@ -454,8 +457,9 @@ def test_stop_answers_what_waits():
     with serving() as server, concurrent.futures.ThreadPoolExecutor(20) as pool:
         with locked(database()):
             waiting = [pool.submit(server.get, CARD) for _ in range(20)]
-            time.sleep(0.4)
+            await_under_way(server, 20)
             server.process.send_signal(signal.SIGTERM)
+            await_(lambda: "event=stopping" in server.log())
             time.sleep(0.4)
             assert server.alive()
         for response in waiting:
@@ -478,7 +482,7 @@ def test_stop_in_time():
     with serving("--drain-timeout-ms", "500") as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(20) as pool:
             waiting = [pool.submit(server.get, CARD) for _ in range(20)]
-            time.sleep(0.3)
+            await_under_way(server, 20)
             server.process.send_signal(signal.SIGTERM)
             for response in waiting:
                 check_error(response.result(), 503, "unavailable")
@@ -489,9 +493,9 @@ def test_second_signal_hurries():
     with serving() as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(5) as pool:
             waiting = [pool.submit(server.get, CARD) for _ in range(5)]
-            time.sleep(0.3)
+            await_under_way(server, 5)
             server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
+            await_(lambda: "event=stopping" in server.log())
             assert server.alive() and not any(response.done() for response in waiting)
             server.process.send_signal(signal.SIGINT)
             for response in waiting:

@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import hostile
-from cardbox_test import Postgres, Server, parse_responses
+from cardbox_test import Postgres, Server, await_, parse_responses
 
 SEED = int(os.environ.get("CARDBOX_TEST_SEED", "20250102"))
 SHARE = 0.2 if cardbox_test.LIGHT else 1.0
@@ -263,10 +263,7 @@ def test_memory_and_connections():
     server = prepare()
     growth = server.rss_kb() - Seen.rss_kb
     assert growth < GROWTH_KB_MAX, f"grew by {growth} kB"
-    deadline = time.monotonic() + PATIENCE_S
-    while open_files(server) > Seen.files + 16 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert open_files(server) <= Seen.files + 16, f"{open_files(server)}, {Seen.files} at first"
+    await_(lambda: open_files(server) <= Seen.files + 16, lambda: f"{open_files(server)}, {Seen.files} at first")
 
 
 def test_stop():

@@ -7,28 +7,13 @@ import json
 import os
 import sys
 import urllib.parse
-import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, once
+from cardbox_test import Postgres, Server, dsn, once, server, url
 
 NOWHERE = "01970000-0000-7000-8000-0000000000ff"
 DAY = "2025-03-%02dT00:00:00Z"
-
-
-@once
-def dsn():
-    return Postgres.shared().database()
-
-
-@once
-def server():
-    return Server(dsn())
-
-
-def url(tenant, *rest):
-    return "/projects/" + "/".join(urllib.parse.quote(part, safe="") for part in (tenant, *rest))
 
 
 def ask(path, expect=200, **query):

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, once
+from cardbox_test import Postgres, Server, await_, once
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
 PROJECT = "secret-project"
@@ -34,15 +34,8 @@ def server():
     dsn = Postgres.shared().database()
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", PROJECT, SAMPLE)
     made = Server(dsn, "--loops", "2")
-    wait_for(lambda: made.get("/readyz").status == 200)
+    made.await_ready()
     return made
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come within 20 s"
-        time.sleep(0.02)
 
 
 def labels_of(text):
@@ -87,7 +80,7 @@ def value(found, name, **labels):
 
 def settled():
     """A request counts once it is over, which is after its client has the answer."""
-    wait_for(lambda: value(scrape(), "cardbox_requests_in_flight") == 1)
+    await_(lambda: value(scrape(), "cardbox_requests_in_flight") == 1)
     return scrape()
 
 
@@ -154,10 +147,10 @@ def test_connections():
     before = settled()
     idle = [socket.create_connection(("127.0.0.1", server().port)) for _ in range(7)]
     opened = value(before, "cardbox_client_connections")
-    wait_for(lambda: value(scrape(), "cardbox_client_connections") == opened + 7)
+    await_(lambda: value(scrape(), "cardbox_client_connections") == opened + 7)
     for one in idle:
         one.close()
-    wait_for(lambda: value(scrape(), "cardbox_client_connections") == opened)
+    await_(lambda: value(scrape(), "cardbox_client_connections") == opened)
     assert moved(before, scrape(), "cardbox_client_connections_total") >= 7
 
 
@@ -192,10 +185,10 @@ def test_an_outage_is_told():
     """Refusals by reason, and connections by state, on a database of its own that goes away."""
     postgres = Postgres()
     alone = Server(postgres.database(), "--loops", "1")
-    wait_for(lambda: alone.get("/readyz").status == 200)
+    await_(lambda: alone.get("/readyz").status == 200)
     postgres.stop("immediate")
-    wait_for(lambda: alone.get("/readyz").status == 503)
-    wait_for(lambda: alone.get(CARD).json()["detail"]["error_message"] ==
+    await_(lambda: alone.get("/readyz").status == 503)
+    await_(lambda: alone.get(CARD).json()["detail"]["error_message"] ==
              "the database does not answer")
     found = families(alone.get("/metrics").body.decode())
     assert value(found, "cardbox_ready") == 0

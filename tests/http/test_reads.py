@@ -6,11 +6,10 @@ import concurrent.futures
 import json
 import os
 import sys
-import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Postgres, Server, parse_responses
+from cardbox_test import LIGHT, Postgres, Server, parse_responses, url
 
 BOX = "01970000-0000-7000-8000-00000000000%d"
 TENANTS = ("red", "blue")
@@ -43,10 +42,6 @@ def prepare():
             cardbox_test.cardbox("import", "--dsn", prepare.dsn, "--project", tenant, path)
         prepare.server = Server(prepare.dsn)
     return prepare.server
-
-
-def url(tenant, *rest):
-    return "/projects/" + "/".join(urllib.parse.quote(part, safe="") for part in (tenant, *rest))
 
 
 # --- one at a time ---

@@ -10,20 +10,10 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server
+from cardbox_test import Server, database, dsn, psql, server
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 JSON = {"Content-Type": "application/json"}
-
-
-@cardbox_test.once
-def database():
-    return Postgres.shared().database()
-
-
-@cardbox_test.once
-def server():
-    return Server(database())
 
 
 def url(session, what=""):
@@ -155,7 +145,7 @@ def test_lines_without_ids_follow_their_own():
 def test_a_card_in_the_way():
     bring("there", lines(user("a", None)))
     card = server().get(url("there", "/entries/a")).json()["card_id"]
-    other = Server(Postgres.shared().database())
+    other = Server(database())
     try:
         for body in ({"card_id": card, "content": {"x": 1}},
                      {"card_id": card, "content": user("a", None), "ttl_seconds": 3600}):
@@ -200,7 +190,7 @@ def test_a_fork_keeps_where_it_worked():
 def test_a_missing_card_is_named():
     bring("robbed", lines(user("a", None), user("b", "a")))
     card = server().get(url("robbed", "/entries/b")).json()["card_id"]
-    Postgres.shared().psql(database(), f"""ALTER TABLE cardbox.cards DISABLE TRIGGER cards_sealed;
+    psql(dsn(), f"""ALTER TABLE cardbox.cards DISABLE TRIGGER cards_sealed;
         DELETE FROM cardbox.cards WHERE card_id = '{card}';
         ALTER TABLE cardbox.cards ENABLE TRIGGER cards_sealed""")
     answer = server().get(url("robbed", "/context"))
@@ -209,10 +199,10 @@ def test_a_missing_card_is_named():
 
 def test_a_long_session_that_no_statistics_know():
     """Every entry's card is looked up by its key: not by an index that only begins with the tenant."""
-    postgres, dsn = Postgres.shared(), Postgres.shared().database()
-    own = Server(dsn)
+    mine = database()
+    own = Server(mine)
     try:
-        postgres.psql(dsn, """ALTER TABLE cardbox.cards SET (autovacuum_enabled = false);
+        psql(mine, """ALTER TABLE cardbox.cards SET (autovacuum_enabled = false);
             ALTER TABLE cardbox.session_entries SET (autovacuum_enabled = false)""")
 
         def chain(path, count):
@@ -221,12 +211,12 @@ def test_a_long_session_that_no_statistics_know():
             assert answer.status == 200, answer
         for i in range(100):
             chain(f"few/sessions/s{i}", 10)
-        postgres.psql(dsn, "ANALYZE")
+        psql(mine, "ANALYZE")
         chain("many/sessions/long", 5000)
         with open(os.path.join(os.path.dirname(__file__), "../../sql/statements/session_context.sql"),
                   encoding="utf-8") as file:
             statement = file.read()
-        plan = postgres.psql(dsn, f"PREPARE x AS {statement}; "
+        plan = psql(mine, f"PREPARE x AS {statement}; "
                                   "EXPLAIN EXECUTE x('many', 'long', 'e1000', 100000000)")
         assert "cards_pkey" in plan and "cards_by_time" not in plan, plan
         assert own.get("/projects/many/sessions/long/context?leaf=e1000").status == 200

@@ -10,15 +10,10 @@ import urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import Postgres, Server, parse_responses
+from cardbox_test import parse_responses, server
 
 FORMATS = ("openai", "anthropic", "entries")
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-@cardbox_test.once
-def server():
-    return Server(Postgres.shared().database())
 
 
 def url(*parts, project="p"):

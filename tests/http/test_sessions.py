@@ -12,16 +12,11 @@ import urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import LIGHT, Postgres, Server
+from cardbox_test import LIGHT, server
 
 FORMATS = ("openai", "anthropic", "entries")
 WRITERS = 8
 APPENDS = 5 if LIGHT else 20
-
-
-@cardbox_test.once
-def server():
-    return Server(Postgres.shared().database())
 
 
 def url(*parts, project="p"):

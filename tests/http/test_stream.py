@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Postgres, Server, once, parse_responses
+from cardbox_test import LIGHT, Postgres, Server, await_, once, parse_responses, read_all
 
 BOX = "01970000-0000-7000-8000-%012d"
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -70,13 +70,6 @@ def export(project, headers=None, on=None):
 
 def load(project, body, headers=None, on=None):
     return (on or server()).request("POST", f"/projects/{project}/import", body, headers or NDJSON)
-
-
-def wait_until(met, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def transfers_in_database(on=None):
@@ -172,7 +165,7 @@ def test_head_of_an_export():
     answer, = parse_responses(raw, head=True)
     assert answer.status == 200 and answer.header("Cardbox-Lines") == "1", raw
     assert raw.endswith(b"\r\n\r\n")
-    wait_until(lambda: transfers_in_database() == 0)
+    await_(lambda: transfers_in_database() == 0)
 
 
 def test_snapshot():
@@ -319,7 +312,7 @@ def test_upload_that_stalls():
         connection.sendall(head("POST", "/projects/stalled/import", "Transfer-Encoding: chunked") +
                            chunk(lines_of([card(1, content=1)])))
         assert connection.recv(1000) == b""
-    wait_until(lambda: load("stalled", lines_of([card(2, content=1)]), on=strict).status == 200)
+    await_(lambda: load("stalled", lines_of([card(2, content=1)]), on=strict).status == 200)
     strict.stop()
 
 
@@ -347,7 +340,7 @@ def test_client_leaves_an_upload():
         with connect(single) as connection:
             connection.sendall(head("POST", "/projects/left/import", "Content-Length: 1000000") +
                                b'{"kind":"card","card_id":"cut","content":1}')
-        wait_until(lambda: load("left", b"", on=single).status == 200)
+        await_(lambda: load("left", b"", on=single).status == 200)
     assert export("left", on=single).body == b""
     single.stop()
 
@@ -360,7 +353,7 @@ def test_client_leaves_an_export():
             connection.sendall(head("GET", "/projects/big/export"))
             while wanted > 0:
                 wanted -= len(connection.recv(65536))
-        wait_until(lambda: transfers_in_database() == 0)
+        await_(lambda: transfers_in_database() == 0)
 
 
 def test_reader_that_stalls():
@@ -370,14 +363,9 @@ def test_reader_that_stalls():
     with connect(quick) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         connection.sendall(head("GET", "/projects/big/export"))
-        wait_until(lambda: transfers_in_database() == 1)
-        wait_until(lambda: transfers_in_database() == 0)
-        received = b""
-        try:
-            while piece := connection.recv(65536):
-                received += piece
-        except ConnectionResetError:
-            pass
+        await_(lambda: transfers_in_database() == 1)
+        await_(lambda: transfers_in_database() == 0)
+        received = read_all(connection)
     assert not received.endswith(b"0\r\n\r\n")  # the client can tell
     quick.stop()
 
@@ -397,7 +385,7 @@ def test_more_than_there_may_be():
             assert answer.status == 503 and answer.header("Retry-After"), answer
             assert answer.json()["detail"]["error_code"] == "unavailable"
         assert small.get("/projects/big/cards/card-0000001").status == 200
-    wait_until(lambda: export("big", on=small).status == 200)
+    await_(lambda: export("big", on=small).status == 200)
     small.stop()
 
 
@@ -414,7 +402,7 @@ def test_one_project_leaves_room_for_others():
         assert answer.status == 503 and answer.header("Retry-After"), answer
         assert "of this project" in answer.json()["detail"]["error_message"], answer
         assert export("small", on=fair).body.count(b"\n") == 1
-    wait_until(lambda: export("big", on=fair).status == 200)
+    await_(lambda: export("big", on=fair).status == 200)
     fair.stop()
 
 
@@ -485,7 +473,7 @@ def test_stop_answers_an_import_at_its_end():
         writer.sendall(head("POST", "/projects/halt/import", "Transfer-Encoding: chunked") +
                        chunk(lines_of([card(1, content=1)])))
         ending.process.send_signal(cardbox_test.signal.SIGTERM)
-        wait_until(lambda: "event=stopping" in ending.log())
+        await_(lambda: "event=stopping" in ending.log())
         time.sleep(0.3)
         writer.sendall(b"0\r\n\r\n")
         answer = answer_of(writer)
@@ -502,12 +490,12 @@ def test_stop_does_not_wait_for_a_stuck_statement():
     cardbox_test.at_end(holder.kill)
     holder.stdin.write("BEGIN; LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE;\n")
     holder.stdin.flush()
-    wait_until(lambda: postgres().psql(dsn(), "SELECT count(*) FROM pg_locks WHERE granted AND "
+    await_(lambda: postgres().psql(dsn(), "SELECT count(*) FROM pg_locks WHERE granted AND "
                                        "mode = 'AccessExclusiveLock'").strip() != "0")
     with connect(ending) as writer:
         body = lines_of([card(1, content=1)])
         writer.sendall(head("POST", "/projects/stuck/import", f"Content-Length: {len(body)}") + body)
-        wait_until(lambda: transfers_in_database() == 1)
+        await_(lambda: transfers_in_database() == 1)
         ending.process.send_signal(cardbox_test.signal.SIGTERM)
         answer = answer_of(writer)
         assert answer.status == 503 and "stopping" in answer.json()["detail"]["error_message"]
@@ -515,7 +503,7 @@ def test_stop_does_not_wait_for_a_stuck_statement():
     ending.check_log()
     holder.kill()
     holder.wait()
-    wait_until(lambda: transfers_in_database() == 0)
+    await_(lambda: transfers_in_database() == 0)
 
 
 def test_database_goes_away():
@@ -531,16 +519,10 @@ def test_database_goes_away():
         reader.recv(10)
         writer.sendall(head("POST", "/projects/q/import", "Transfer-Encoding: chunked"))
         writer.sendall(chunk(lines_of(card(n, content="d" * 4000) for n in range(2000))))
-        wait_until(lambda: int(own.psql(mine, "SELECT count(*) FROM cardbox.cards WHERE "
+        await_(lambda: int(own.psql(mine, "SELECT count(*) FROM cardbox.cards WHERE "
                                         "tenant_id = 'q'")) >= 1500)
         own.stop("immediate")
-        received = b""
-        try:
-            while piece := reader.recv(65536):
-                received += piece
-        except ConnectionResetError:
-            pass
-        assert not received.endswith(b"0\r\n\r\n")
+        assert not read_all(reader).endswith(b"0\r\n\r\n")
         writer.sendall(chunk(lines_of(card(n, content="d" * 4000) for n in range(2000, 4000))) +
                        b"0\r\n\r\n")
         answer = answer_of(writer)
@@ -549,11 +531,11 @@ def test_database_goes_away():
     assert 1000 <= settled < 4000, answer
     assert load("q", body, on=there).status == 503
     own.start()
-    wait_until(lambda: there.get("/readyz").status == 200)
+    await_(lambda: there.get("/readyz").status == 200)
     count = int(own.psql(mine, "SELECT count(*) FROM cardbox.cards WHERE tenant_id = 'q' AND "
                          f"card_id < 'card-{settled:07d}'"))
     assert count == settled, (count, settled)
-    wait_until(lambda: load("q", body, on=there).status == 200)
+    await_(lambda: load("q", body, on=there).status == 200)
     assert export("q", on=there).body.count(b"\n") == 4000
     there.stop()
     own.remove()

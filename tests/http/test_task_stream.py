@@ -13,17 +13,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, cardbox, once
-
-
-@once
-def dsn():
-    return Postgres.shared().database()
-
-
-@once
-def server():
-    return Server(dsn())
+from cardbox_test import Postgres, Server, await_, cardbox, dsn, once, psql, server
 
 
 def ask(ability, value, tenant="acme", at=None, headers=None):
@@ -303,6 +293,15 @@ def test_many_follow_in_few_statements():
     own.stop()
 
 
+def follows(task, at):
+    """A stream of the task, or None where the server takes no more."""
+    stream = Stream(task, at=at)
+    if stream.response.status == 200:
+        return stream
+    stream.close()
+    return None
+
+
 def test_too_many_follow():
     """A thread has a limit, and says so; who follows already goes on, and the place of one who left is
     another's."""
@@ -313,11 +312,7 @@ def test_too_many_follow():
     refused = own.get(f"/projects/acme/tasks/{task}/stream")
     assert refused.status == 503 and "too many follow" in refused.body.decode(), refused
     streams.pop().close()
-    deadline = time.monotonic() + 30
-    while (another := Stream(task, at=own)).response.status != 200:
-        another.close()
-        assert time.monotonic() < deadline, "nobody was forgotten"
-        time.sleep(0.1)
+    another = await_(lambda: follows(task, own), lambda: "nobody was forgotten")
     finish(task)
     for stream in (*streams, another):
         while (event := stream.next()) is not None:
@@ -346,16 +341,13 @@ def test_a_client_that_leaves_is_forgotten():
     assert metric(CLIENTS, own) >= 20
     for stream in streams:
         stream.close()
-    deadline = time.monotonic() + 30
-    while (clients := metric(CLIENTS, own)) > 1:  # who asks for the metrics
-        assert time.monotonic() < deadline, f"{clients} clients are left"
-        time.sleep(0.1)
-    while True:
+    await_(lambda: metric(CLIENTS, own) <= 1)  # who asks for the metrics
+
+    def nothing_is_asked():
         asked = metric(ASKED, own)
         time.sleep(0.5)
-        if metric(ASKED, own) == asked:
-            break
-        assert time.monotonic() < deadline, "the task of who has left is asked for"
+        return metric(ASKED, own) == asked
+    await_(nothing_is_asked)
     own.stop()
 
 
@@ -399,15 +391,9 @@ def test_a_server_that_stops_lets_go():
 
 def test_work_wakes_workers():
     """Whoever listens hears of a task that came over HTTP."""
-    heard = Postgres.shared().psql(dsn(), "SELECT count(*) FROM pg_stat_activity"
-                                   " WHERE application_name = 'cardboxd-waker'")
     spawn()
-    deadline = time.monotonic() + 10
-    while heard.strip() in ("", "0"):
-        assert time.monotonic() < deadline, "no waker connected"
-        heard = Postgres.shared().psql(dsn(), "SELECT count(*) FROM pg_stat_activity WHERE"
-                                       " application_name = 'cardboxd-waker' AND query LIKE '%notify%'")
-        time.sleep(0.05)
+    await_(lambda: int(psql(dsn(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                   " AND application_name = 'cardboxd-waker' AND query LIKE '%notify%'")))
 
 
 def test_a_silent_stream_is_heard():

@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, parse_responses
+from cardbox_test import Postgres, as_role, cardbox, parse_responses, read_all
 
 CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
 CARD = "/projects/p/cards/a"
@@ -72,7 +72,7 @@ class Secure:
         with self.plain() as connection, \
                 self.context.wrap_socket(connection, server_hostname="127.0.0.1") as secure:
             secure.sendall(data)
-            return until_closed(secure)
+            return read_all(secure)
 
     def stop(self):
         self.process.terminate()
@@ -80,18 +80,6 @@ class Secure:
         with open(self.log_path, "rb") as log:
             text = log.read()
         assert not cardbox_test.SANITIZER_REPORT.search(text), text.decode()
-
-
-def until_closed(connection):
-    received = b""
-    try:
-        while True:
-            piece = connection.recv(65536)
-            if not piece:
-                return received
-            received += piece
-    except (ConnectionError, ssl.SSLError):
-        return received
 
 
 @cardbox_test.once
@@ -162,7 +150,7 @@ def test_stalled_handshakes():
         connection.sendall(greeting)
     assert server().ask(CARD).status == 200
     for connection in started[:3]:
-        assert until_closed(connection) == b""
+        assert read_all(connection) == b""
     for connection in started:
         connection.close()
     assert server().ask(CARD).status == 200
@@ -172,7 +160,7 @@ def test_slow_request():
     with server().plain() as connection, \
             server().context.wrap_socket(connection, server_hostname="127.0.0.1") as secure:
         secure.sendall(f"GET {CARD} HTTP/1.1\r\nHost: x\r\nA: ".encode())
-        assert until_closed(secure) == b""
+        assert read_all(secure) == b""
 
 
 def test_plain_http_to_the_port():
@@ -182,7 +170,7 @@ def test_plain_http_to_the_port():
                 connection.sendall(data)
             except ConnectionError:
                 pass
-            assert b"HTTP/1.1 2" not in until_closed(connection)
+            assert b"HTTP/1.1 2" not in read_all(connection)
     assert server().ask(CARD).status == 200
 
 

@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, cardbox, parse_responses
+from cardbox_test import Postgres, Server, as_role, await_, cardbox, parse_responses
 
 CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
 BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
@@ -35,17 +35,6 @@ def bearer(secret):
     return {"Authorization": f"Bearer {secret}"}
 
 
-def eventually(check, seconds=10):
-    """Waits until check() gives something true."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = check()
-        if found:
-            return found
-        assert time.monotonic() < deadline, "it did not come to pass in time"
-        time.sleep(0.02)
-
-
 def filled():
     """A database with a card and a box in each of two projects."""
     dsn = Postgres.shared().database()
@@ -60,7 +49,7 @@ def filled():
 def serving(dsn, *options):
     server = Server(dsn, *options)
     try:
-        eventually(lambda: server.get("/readyz").status == 200)
+        await_(lambda: server.get("/readyz").status == 200)
         yield server
         server.stop()
     finally:
@@ -83,7 +72,7 @@ def scene():
     secrets["revoked"] = make(dsn, "revoked", "--all-tenants", *every)
     cardbox("token", "revoke", "--dsn", dsn, "revoked")
     server = Server(dsn, "--access-log", "--project-transfers-max", "4")
-    eventually(lambda: server.get("/readyz").status == 200)
+    await_(lambda: server.get("/readyz").status == 200)
     return dsn, server, secrets
 
 
@@ -232,7 +221,7 @@ def test_secrets_are_nowhere():
     assert by_name["b"]["tenants"] == ["b", "c"] and by_name["read-all"]["tenants"] is None
     server.get("/projects/a/cards/card-a?seen", bearer(secrets["read of a"]))
     used = by_name["read-a"]["token_id"]
-    eventually(lambda: re.search(rf"path=\"/projects/a/cards/card-a\?seen\".* token={used} ",
+    await_(lambda: re.search(rf"path=\"/projects/a/cards/card-a\?seen\".* token={used} ",
                                  server.log()))
 
 
@@ -259,10 +248,10 @@ def test_first_token_and_last():
     with serving(dsn) as server:
         assert server.get(path).status == 200  # on the loopback address, and none was ever made
         secret = make(dsn, "first", "--tenant", "a")
-        eventually(lambda: server.get(path).status == 401)
+        await_(lambda: server.get(path).status == 401)
         assert server.get(path, bearer(secret)).status == 200
         cardbox("token", "revoke", "--dsn", dsn, "1")
-        eventually(lambda: server.get(path, bearer(secret)).status == 401)
+        await_(lambda: server.get(path, bearer(secret)).status == 401)
         time.sleep(1)  # and stays so
         assert server.get(path).status == 401
     with serving(dsn) as server:
@@ -278,7 +267,7 @@ def test_expiry_at_the_instant():
     with serving(dsn) as server:
         ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)
         headers = bearer(make(dsn, "short", "--tenant", "a", "--expires", ends.isoformat()))
-        eventually(lambda: server.get(path, headers).status == 200 and server.get(path).status == 401)
+        await_(lambda: server.get(path, headers).status == 200 and server.get(path).status == 401)
         time.sleep(max(0, ends.timestamp() - time.time()))
         assert server.get(path, headers).status == 401
         assert server.log().count("event=tokens ") == 2  # nobody had to tell the server
@@ -321,7 +310,7 @@ def test_what_is_under_way_ends_too():
             except OSError:
                 pass
             assert len(received) < len(body) and not received.endswith(b"0\r\n\r\n")
-            eventually(lambda: server.log().count("its token is good no more") == 2)
+            await_(lambda: server.log().count("its token is good no more") == 2)
 
 
 def test_change_under_load():
@@ -346,10 +335,10 @@ def test_change_under_load():
             for turn in range(3 if cardbox_test.LIGHT else 8):
                 headers = bearer(make(dsn, f"turn {turn}", "--tenant", "a", "--tenant", f"t{turn}"))
                 for server in (one, two):
-                    eventually(lambda s=server: s.get(path, headers).status == 200)
+                    await_(lambda s=server: s.get(path, headers).status == 200)
                 cardbox("token", "revoke", "--dsn", dsn, f"turn {turn}")
                 for server in (one, two):
-                    eventually(lambda s=server: s.get(path, headers).status == 401)
+                    await_(lambda s=server: s.get(path, headers).status == 401)
         finally:
             stopping.set()
             for thread in threads:
@@ -369,12 +358,12 @@ def test_list_that_can_not_be_read():
             session.stdin.write("BEGIN; LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE;\n")
             session.stdin.flush()
             assert server.get(path, headers).status == 200
-            eventually(lambda: server.get(path, headers).status == 503, 40)
+            await_(lambda: server.get(path, headers).status == 503, 40)
             assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
         finally:
             session.stdin.close()
             session.wait()
-        eventually(lambda: server.get(path, headers).status == 200, 20)
+        await_(lambda: server.get(path, headers).status == 200, 20)
         assert server.get("/readyz").status == 200
 
 
@@ -391,7 +380,7 @@ def test_database_that_comes_later():
         for given in ({}, headers, bearer(GARBAGE)):
             assert server.get(path, given).status == 503
         postgres.start()
-        eventually(lambda: server.get("/readyz").status == 200, 20)
+        await_(lambda: server.get("/readyz").status == 200, 20)
         assert server.get(path).status == 401 and server.get(path, headers).status == 200
         server.stop()
     finally:
@@ -466,9 +455,9 @@ def test_role_of_a_worker():
     with serving_as(as_role(dsn, name), f"127.0.0.1:{port}"):
         assert status_at(port, path)[0] == 200
         psql(dsn, f"REVOKE cardbox_service FROM {name}")
-        eventually(lambda: "may not read the tokens" in status_at(port, path)[1], 40)
+        await_(lambda: "may not read the tokens" in status_at(port, path)[1], 40)
         psql(dsn, f"GRANT cardbox_service TO {name}")
-        eventually(lambda: status_at(port, path)[0] == 200, 40)
+        await_(lambda: status_at(port, path)[0] == 200, 40)
 
 
 def test_addresses_that_are_none():
@@ -503,11 +492,11 @@ def test_roles_with_too_many_rights():
     with serving_as(as_role(dsn, name), f"0.0.0.0:{port}", "--insecure-no-auth"):
         assert status_at(port, path)[0] == 200
         psql(dsn, f"ALTER ROLE {name} BYPASSRLS")  # a server that runs is not ended by it
-        eventually(lambda: status_at(port, "/readyz")[0] == 503)
+        await_(lambda: status_at(port, "/readyz")[0] == 503)
         status, body = status_at(port, path)
         assert status == 503 and "cardbox_service" in json.loads(body)["detail"]["hint"]
         psql(dsn, f"ALTER ROLE {name} NOBYPASSRLS")
-        eventually(lambda: status_at(port, path)[0] == 200)
+        await_(lambda: status_at(port, path)[0] == 200)
         assert status_at(port, "/readyz")[0] == 200
 
 

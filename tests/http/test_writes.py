@@ -8,29 +8,14 @@ import os
 import random
 import sys
 import time
-import urllib.parse
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Postgres, Server, once
+from cardbox_test import LIGHT, Postgres, Server, dsn, server, url
 
 JSON = {"Content-Type": "application/json"}
 NOWHERE = "01970000-0000-7000-8000-0000000000ff"
-
-
-@once
-def dsn():
-    return Postgres.shared().database()
-
-
-@once
-def server():
-    return Server(dsn())
-
-
-def url(tenant, *rest):
-    return "/projects/" + "/".join(urllib.parse.quote(part, safe="") for part in (tenant, *rest))
 
 
 def send(method, path, body=None, headers=None, expect=200):

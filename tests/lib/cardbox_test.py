@@ -22,12 +22,14 @@ import select
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import urllib.parse
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
@@ -58,6 +60,18 @@ def once(function):
             raise error
         return value
     return get
+
+
+WAIT_S = 120  # for what must come; generous, since it is no measurement
+
+
+def await_(condition, describe=lambda: "", seconds=WAIT_S):
+    """Waits until condition() gives something true, and returns that."""
+    deadline = time.monotonic() + seconds
+    while not (met := condition()):
+        assert time.monotonic() < deadline, f"it did not come within {seconds} s: {describe()}"
+        time.sleep(0.02)
+    return met
 
 
 def shared_file(*parts):
@@ -168,6 +182,21 @@ class Postgres:
         return [int(row) for row in rows.split()]
 
 
+def database():
+    """A new database; returns its owner's DSN."""
+    return Postgres.shared().database()
+
+
+@once
+def dsn():
+    """One database for all cases of the script."""
+    return database()
+
+
+def psql(dsn_, sql):
+    return Postgres.shared().psql(dsn_, sql)
+
+
 # --- programs ---
 
 
@@ -185,6 +214,14 @@ def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120, binary=Fa
         raise AssertionError(f"cardbox {' '.join(arguments)}: exit status {done.returncode}\n"
                              f"{done.stdout}{done.stderr}")
     return done
+
+
+def load(dsn_, *rows, project="p", options=()):
+    """Imports rows (dicts, or lines as they are); returns (exit status, counts, complaints)."""
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    done = cardbox("import", "--dsn", dsn_, "--json", *(["--project", project] if project else []),
+                   *options, check=False, stdin="\n".join(lines) + "\n")
+    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr.splitlines()
 
 
 def free_port():
@@ -232,6 +269,10 @@ class Server:
                 return
         raise AssertionError(f"cardboxd was not ready within {wait} s: exit status "
                              f"{self.process.poll()}\n{''.join(self.output)}{self.log()}")
+
+    def await_ready(self):
+        """Until it serves: it has its database."""
+        await_(lambda: self.get("/readyz").status == 200, self.log)
 
     def _drain(self):
         for line in self.process.stdout:
@@ -292,7 +333,18 @@ class Server:
         return raw_exchange(self.port, data, **options)
 
 
+@once
+def server():
+    """A server on dsn(), for all cases of the script."""
+    return Server(dsn())
+
+
 # --- HTTP ---
+
+
+def url(tenant, *rest):
+    """The path of something in a project."""
+    return "/projects/" + "/".join(urllib.parse.quote(part, safe="") for part in (tenant, *rest))
 
 
 class Response:
@@ -351,20 +403,23 @@ def raw_exchange(port, data, timeout=5, half_close=False, idle=None, pause=0, ch
                 connection.shutdown(socket.SHUT_WR)
         except (BrokenPipeError, ConnectionResetError):
             pass  # it may answer and close before it has read everything
-        return _read_all(connection, idle or timeout)
+        return read_all(connection, idle or timeout)
 
 
-def _read_all(connection, idle):
+def read_all(connection, idle=None):
+    """All that comes until the other side closes; `idle`: or until nothing came for so many seconds."""
     received = b""
-    connection.settimeout(idle)
+    if idle is not None:
+        connection.settimeout(idle)
     try:
-        while True:
-            piece = connection.recv(65536)
-            if not piece:
-                return received
+        while piece := connection.recv(65536):
             received += piece
-    except (socket.timeout, ConnectionResetError):
-        return received
+    except (ConnectionError, ssl.SSLError):
+        pass
+    except socket.timeout:
+        if idle is None:
+            raise
+    return received
 
 
 def parse_responses(data, head=False):

@@ -5,13 +5,10 @@ import os
 import re
 import signal
 import subprocess
-import time
 import uuid
 
 import cardbox_test
-from cardbox_test import Postgres, as_role, at_end, temp_dir
-
-WAIT = 120  # seconds for what must come; generous, since it is no measurement
+from cardbox_test import Postgres, as_role, at_end, await_, temp_dir
 
 
 def tools_file(*tools):
@@ -123,14 +120,6 @@ class Project:
     def await_end(self, task):
         await_(lambda: self.status(task) is not None, lambda: self.story(task))
         return self.status(task)
-
-
-def await_(condition, describe=lambda: ""):
-    """Waits for something that must come."""
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < deadline, f"it did not come within {WAIT} s: {describe()}"
-        time.sleep(0.02)
 
 
 class Worker:

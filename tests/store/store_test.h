@@ -42,15 +42,34 @@ static inline cardbox_options test_options(void)
 
 static inline cardbox *test_open(unsigned pool_max)
 {
-    cardbox *db = NULL;
+    cardbox *opened = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_options options = test_options();
     options.pool_max = pool_max;
-    if (cardbox_open(&db, &options, &err) != CARDBOX_OK) {
+    if (cardbox_open(&opened, &options, &err) != CARDBOX_OK) {
         fprintf(stderr, "cannot open %s: %s\n", test_dsn(), err.message);
         exit(1);
     }
-    return db;
+    return opened;
+}
+
+enum { TEST_CONNECTIONS = 8 };
+
+/* Open while a group of tests runs. */
+static cardbox *db;
+
+static inline int open_db(void **state)
+{
+    (void)state;
+    db = test_open(TEST_CONNECTIONS);
+    return 0;
+}
+
+static inline int close_db(void **state)
+{
+    (void)state;
+    cardbox_close(db);
+    return 0;
 }
 
 /* Fails with the message of err where a call that should work did not. */
@@ -69,8 +88,7 @@ static inline cardbox_card test_card(const char *id, const char *content)
     return card;
 }
 
-static inline cardbox_outcome test_add(cardbox *db, const char *tenant, const char *id,
-                                       const char *content)
+static inline cardbox_outcome test_add(const char *tenant, const char *id, const char *content)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;

@@ -23,8 +23,8 @@ static inline void test_keep_lease(test_lease *out, const cardbox_lease *lease)
     out->lease = (cardbox_lease){out->tenant, out->task, lease->epoch};
 }
 
-static inline cardbox_status test_spawn(cardbox *db, const char *tenant, const char *id,
-                                        const char *parent, cardbox_error *err)
+static inline cardbox_status test_spawn(const char *tenant, const char *id, const char *parent,
+                                        cardbox_error *err)
 {
     char goal[CARDBOX_UUID_SIZE];
     cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
@@ -36,7 +36,7 @@ static inline cardbox_status test_spawn(cardbox *db, const char *tenant, const c
     return cardbox_spawn_task(NULL, db, tenant, &spawn, err);
 }
 
-static inline cardbox_status test_claim(cardbox_claims **out, cardbox *db, const char *tenant,
+static inline cardbox_status test_claim(cardbox_claims **out, cardbox *with, const char *tenant,
                                         const char *owner, unsigned lease_ms, bool take_over,
                                         cardbox_error *err)
 {
@@ -48,7 +48,7 @@ static inline cardbox_status test_claim(cardbox_claims **out, cardbox *db, const
     options.lease_ms = lease_ms;
     options.max_attempts = TEST_ATTEMPTS;
     options.take_over = take_over;
-    return cardbox_claim_tasks(out, db, &options, err);
+    return cardbox_claim_tasks(out, with, &options, err);
 }
 
 /* The first cell of what a statement gives, as a number. `text` is its $1, or NULL. */
@@ -75,27 +75,10 @@ static inline void test_wait_for(const char *sql)
     fail_msg("in vain: %s", sql);
 }
 
-/* Open while a group of tests runs. */
-static cardbox *db;
-
-static inline int open_db(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static inline int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static inline void spawn(const char *tenant, const char *id, const char *parent)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(test_spawn(db, tenant, id, parent, &err), &err);
+    assert_ok(test_spawn(tenant, id, parent, &err), &err);
 }
 
 /* Claims one task of a tenant, which must be there, as a worker; the lease is copied to `out`. */

@@ -5,7 +5,6 @@
 
 enum { LENGTH = 25003, APPENDED = 9999 };
 
-static cardbox *db;
 static char box[CARDBOX_UUID_SIZE];
 
 static void append_some(const char *to, int from, int count)
@@ -20,23 +19,14 @@ static void append_some(const char *to, int from, int count)
     assert_ok(cardbox_append_to_box(NULL, db, "t", to, ids, (size_t)count, NULL, &err), &err);
 }
 
-static int open_db(void **state)
+static int make_box(void **state)
 {
-    (void)state;
     cardbox_box_change made;
-    db = test_open(4);
-    if (cardbox_create_box(&made, db, "t", NULL, NULL) != CARDBOX_OK)
+    if (open_db(state) != 0 || cardbox_create_box(&made, db, "t", NULL, NULL) != CARDBOX_OK)
         return -1;
     memcpy(box, made.box_id, sizeof(box));
     for (int from = 0; from < LENGTH; from += APPENDED)
         append_some(box, from, LENGTH - from < APPENDED ? LENGTH - from : APPENDED);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
     return 0;
 }
 
@@ -147,5 +137,5 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(one_version_while_it_changes),
     };
-    return cmocka_run_group_tests(tests, open_db, close_db);
+    return cmocka_run_group_tests(tests, make_box, close_db);
 }

@@ -6,22 +6,6 @@
 
 #include <unistd.h>
 
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 /* Ids "c0", "c1", ... as a caller passes them. */
 static const char *const *numbered(int from, int count)
 {
@@ -321,10 +305,10 @@ static void hydrated(void **state)
     char box[CARDBOX_UUID_SIZE];
     const char *ids[] = {"h-1", "gone", "h-2", "h-1", "gone", "quote\"d"};
     make_box(box, 0);
-    test_add(db, "t", "h-1", "1");
-    test_add(db, "t", "h-2", "2");
-    test_add(db, "t", "quote\"d", "3");
-    test_add(db, "other", "gone", "\"of another tenant\"");
+    test_add("t", "h-1", "1");
+    test_add("t", "h-2", "2");
+    test_add("t", "quote\"d", "3");
+    test_add("other", "gone", "\"of another tenant\"");
     assert_ok(cardbox_append_to_box(NULL, db, "t", box, ids, 6, NULL, &err), &err);
     assert_ok(cardbox_get_box_cards(&cards, db, "t", box, NULL, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 4);

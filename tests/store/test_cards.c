@@ -7,22 +7,6 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static void check_content(const char *tenant, const char *id, const char *content)
 {
     cardbox_cards *cards = NULL;
@@ -44,13 +28,13 @@ static void outcomes(void **state)
     cardbox_card card = test_card("o-1", "{\"a\": 2}");
     strict.strict = true;
 
-    assert_int_equal(test_add(db, "t", "o-1", "{\"a\": 1}"), CARDBOX_OUTCOME_INSERTED);
-    assert_int_equal(test_add(db, "t", "o-1", "{\"a\":1}"), CARDBOX_OUTCOME_UNCHANGED);
+    assert_int_equal(test_add("t", "o-1", "{\"a\": 1}"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "o-1", "{\"a\":1}"), CARDBOX_OUTCOME_UNCHANGED);
     assert_int_equal(cardbox_add_card(&outcome, db, "t", &card, &strict, &err), CARDBOX_CONFLICT);
     assert_int_equal(outcome, CARDBOX_OUTCOME_CONFLICT);
     assert_non_null(strstr(err.message, "o-1"));
     check_content("t", "o-1", "{\"a\": 1}");
-    assert_int_equal(test_add(db, "t", "o-1", "{\"a\": 2}"), CARDBOX_OUTCOME_REPAIRED);
+    assert_int_equal(test_add("t", "o-1", "{\"a\": 2}"), CARDBOX_OUTCOME_REPAIRED);
     check_content("t", "o-1", "{\"a\": 2}");
     assert_int_equal(cardbox_add_card(&outcome, db, "t", &card, &strict, &err), CARDBOX_OK);
     assert_int_equal(outcome, CARDBOX_OUTCOME_UNCHANGED);
@@ -91,7 +75,7 @@ static void deleted_cards_stay_gone(void **state)
     restore.restore = true;
 
     assert_int_equal(cardbox_delete_card(db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
-    assert_int_equal(test_add(db, "t", "d-1", "1"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "d-1", "1"), CARDBOX_OUTCOME_INSERTED);
     assert_ok(cardbox_delete_card(db, "t", "d-1", &err), &err);
     assert_ok(cardbox_delete_card(db, "t", "d-1", &err), &err);
     assert_int_equal(cardbox_get_card(&cards, db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
@@ -120,7 +104,7 @@ static void sealed_cards_never_change(void **state)
     check_content("t", "s-1", "1");
 
     /* A card that is there can be sealed later. */
-    assert_int_equal(test_add(db, "t", "s-2", "1"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "s-2", "1"), CARDBOX_OUTCOME_INSERTED);
     card = test_card("s-2", "1");
     card.sealed = true;
     assert_ok(cardbox_add_card(&outcome, db, "t", &card, NULL, &err), &err);
@@ -182,7 +166,7 @@ static void batches_are_all_or_nothing(void **state)
     cardbox_add_options strict = CARDBOX_ADD_OPTIONS_INIT;
     strict.strict = true;
 
-    assert_int_equal(test_add(db, "t", "b-2", "\"other\""), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "b-2", "\"other\""), CARDBOX_OUTCOME_INSERTED);
     assert_int_equal(cardbox_add_cards(outcomes_, db, "t", batch, 4, &strict, &err),
                      CARDBOX_CONFLICT);
     assert_int_equal(outcomes_[0], CARDBOX_OUTCOME_INSERTED);
@@ -210,9 +194,9 @@ static void exact_bytes(void **state)
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
         char id[20];
         snprintf(id, sizeof(id), "x-%zu", i);
-        assert_int_equal(test_add(db, "t", id, TEXTS[i]), CARDBOX_OUTCOME_INSERTED);
+        assert_int_equal(test_add("t", id, TEXTS[i]), CARDBOX_OUTCOME_INSERTED);
         check_content("t", id, TEXTS[i]);
-        assert_int_equal(test_add(db, "t", id, TEXTS[i]), CARDBOX_OUTCOME_UNCHANGED);
+        assert_int_equal(test_add("t", id, TEXTS[i]), CARDBOX_OUTCOME_UNCHANGED);
     }
 }
 
@@ -307,7 +291,7 @@ static void deep_and_large(void **state)
     memset(large, 'x', size);
     large[0] = large[size - 1] = '"';
     large[size] = '\0';
-    assert_int_equal(test_add(db, "t", "large", large), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "large", large), CARDBOX_OUTCOME_INSERTED);
     check_content("t", "large", large);
     free(large);
 }
@@ -322,7 +306,7 @@ static void many_in_order(void **state)
         char id[8], content[8];
         snprintf(id, sizeof(id), "n-%d", i);
         snprintf(content, sizeof(content), "%d", i);
-        test_add(db, "t", id, content);
+        test_add("t", id, content);
     }
     assert_ok(cardbox_get_cards(&cards, db, "t", WANTED, 7, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 3);
@@ -437,9 +421,9 @@ static void tenants_do_not_meet(void **state)
     (void)state;
     cardbox_cards *cards = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(test_add(db, "red", "same", "\"red\""), CARDBOX_OUTCOME_INSERTED);
-    assert_int_equal(test_add(db, "blue", "same", "\"blue\""), CARDBOX_OUTCOME_INSERTED);
-    assert_int_equal(test_add(db, "blue", "same", "\"navy\""), CARDBOX_OUTCOME_REPAIRED);
+    assert_int_equal(test_add("red", "same", "\"red\""), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("blue", "same", "\"blue\""), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("blue", "same", "\"navy\""), CARDBOX_OUTCOME_REPAIRED);
     check_content("red", "same", "\"red\"");
     check_content("blue", "same", "\"navy\"");
     assert_ok(cardbox_delete_card(db, "blue", "same", &err), &err);

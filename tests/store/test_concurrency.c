@@ -11,23 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 8 };
-
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(THREADS);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
+enum { THREADS = TEST_CONNECTIONS };
 
 typedef struct job {
     int number;
@@ -309,7 +293,7 @@ static void killed_transaction(void **state)
     usleep(50 * 1000);
     assert_int_equal(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), CARDBOX_UNAVAILABLE);
     assert_int_equal(cardbox_commit(tx, &err), CARDBOX_UNAVAILABLE);
-    assert_int_equal(test_add(db, "t", "lost-1", "1"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "lost-1", "1"), CARDBOX_OUTCOME_INSERTED);
 }
 
 /* The caller's rows and its cards commit, and roll back, together. */

@@ -6,22 +6,6 @@
 
 #define T "contexts"
 
-static cardbox *db;
-
-static int open_all(void **state)
-{
-    (void)state;
-    db = test_open(2);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static const char *make_box(const char *const *ids, size_t count)
 {
     static char ids_made[8][CARDBOX_UUID_SIZE];
@@ -209,5 +193,5 @@ int main(void)
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests_name("contexts", tests, open_all, close_all);
+    return cmocka_run_group_tests_name("contexts", tests, open_db, close_db);
 }

@@ -22,7 +22,6 @@ typedef struct text {
     size_t len;
 } text;
 
-static cardbox *db;
 static text texts[ALL];
 static char *made[MADE];
 static char box[CARDBOX_UUID_SIZE];
@@ -48,11 +47,10 @@ static char *nested(size_t levels)
 
 static int make_texts(void **state)
 {
-    (void)state;
     size_t n = 0;
     static const char *const names[MADE] = {"10,000 digits", "the deepest", "a long text",
                                             "deeper than that"};
-    db = test_open(2);
+    open_db(state);
     made[0] = repeat("[-", '7', 10000, "]");
     made[1] = nested(DEPTH);
     made[2] = repeat("\"\\u0000", 'x', 3000000, "\"");
@@ -70,11 +68,9 @@ static int make_texts(void **state)
 
 static int free_texts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < MADE; i++)
         free(made[i]);
-    cardbox_close(db);
-    return 0;
+    return close_db(state);
 }
 
 static void id_of(char id[24], size_t index)
@@ -175,7 +171,7 @@ static void is_refused(void **state)
     }
     cardbox_error err = CARDBOX_ERROR_INIT;
     assert_int_equal(cardbox_get_card(&cards, db, "t", "refused", &err), CARDBOX_NOT_FOUND);
-    assert_int_equal(test_add(db, "t", "refused", "1"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "refused", "1"), CARDBOX_OUTCOME_INSERTED);
 }
 
 /* The same JSON, written otherwise, is the same card, and the first text stays. */
@@ -199,14 +195,14 @@ static void replay_in_another_form(void **state)
     for (size_t i = 0; i < 4; i++) {
         char id[24];
         snprintf(id, sizeof(id), "form-%zu", i);
-        assert_int_equal(test_add(db, "t", id, forms[i][0]), CARDBOX_OUTCOME_INSERTED);
-        assert_int_equal(test_add(db, "t", id, forms[i][1]), CARDBOX_OUTCOME_UNCHANGED);
+        assert_int_equal(test_add("t", id, forms[i][0]), CARDBOX_OUTCOME_INSERTED);
+        assert_int_equal(test_add("t", id, forms[i][1]), CARDBOX_OUTCOME_UNCHANGED);
         assert_ok(cardbox_get_card(&cards, db, "t", id, &err), &err);
         assert_string_equal(cardbox_cards_at(cards, 0)->content, forms[i][0]);
         cardbox_cards_free(cards);
         snprintf(id, sizeof(id), "other-%zu", i);
-        assert_int_equal(test_add(db, "t", id, others[i][0]), CARDBOX_OUTCOME_INSERTED);
-        assert_int_equal(test_add(db, "t", id, others[i][1]), CARDBOX_OUTCOME_REPAIRED);
+        assert_int_equal(test_add("t", id, others[i][0]), CARDBOX_OUTCOME_INSERTED);
+        assert_int_equal(test_add("t", id, others[i][1]), CARDBOX_OUTCOME_REPAIRED);
     }
 }
 

@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, once
+from cardbox_test import Postgres, once, psql
 
 SMALL, LARGE, LONG = (f"01970000-0000-7000-8000-00000000000{n}" for n in (1, 2, 3))
 LARGE_IDS = 1_000_000
@@ -47,10 +47,6 @@ def database():
     psql(dsn, BUILD)
     psql(dsn, "VACUUM ANALYZE")
     return dsn
-
-
-def psql(dsn, sql):
-    return Postgres.shared().psql(dsn, sql)
 
 
 def statement(name, *values):

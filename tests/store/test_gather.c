@@ -9,29 +9,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, BOXES = 5 };
+enum { THREADS = TEST_CONNECTIONS, BOXES = 5 };
 
-static cardbox *db;
 static char boxes[BOXES][CARDBOX_UUID_SIZE];
 static const char NOWHERE[] = "ffffffff-0000-7000-8000-000000000000";
 
-static int open_db(void **state)
+static int make_boxes(void **state)
 {
     cardbox_box_change change;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    (void)state;
-    db = test_open(THREADS);
+    open_db(state);
     for (int i = 0; i < BOXES; i++) {
         assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
         memcpy(boxes[i], change.box_id, CARDBOX_UUID_SIZE);
     }
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
     return 0;
 }
 
@@ -197,5 +188,5 @@ int main(void)
         cmocka_unit_test(each_gets_its_own_answer),
         cmocka_unit_test(a_lock_holds_up_its_box_alone),
     };
-    return cmocka_run_group_tests(tests, open_db, close_db);
+    return cmocka_run_group_tests(tests, make_boxes, close_db);
 }

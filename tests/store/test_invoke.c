@@ -4,22 +4,6 @@
  */
 #include "store/store_test.h"
 
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(2);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static void invoke(cardbox *with, const char *ability, const char *input)
 {
     char *out = NULL;

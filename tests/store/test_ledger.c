@@ -6,22 +6,6 @@
 
 #include <libpq-fe.h>
 
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static cardbox_task task_of(const char *id, const char *status, int64_t created, int64_t updated)
 {
     cardbox_task task = CARDBOX_TASK_INIT;
@@ -169,7 +153,7 @@ static void messages_never_change(void **state)
     cardbox_cards_free(cards);
     assert_int_equal(cardbox_delete_card(db, "t", "talk-1", &err), CARDBOX_CONFLICT);
     /* A card of somebody else's is no message. */
-    assert_int_equal(test_add(db, "t", "talk-2", "1"), CARDBOX_OUTCOME_INSERTED);
+    assert_int_equal(test_add("t", "talk-2", "1"), CARDBOX_OUTCOME_INSERTED);
     assert_int_equal(save_message("talk-2", "talk", "user", "hi", 5, &err), CARDBOX_CONFLICT);
 }
 

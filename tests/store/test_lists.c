@@ -3,22 +3,6 @@
  */
 #include "store/store_test.h"
 
-static cardbox *db;
-
-static int open_db(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 /* Every box once, the newest first, whatever the size of the pages; deleted ones and those of
  * another tenant not at all. */
 static void pages_of_boxes(void **state)
@@ -92,16 +76,16 @@ static void revisions(void **state)
     (void)state;
     cardbox_revisions *page = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    test_add(db, "revs", "other", "1");
-    test_add(db, "revs", "other", "2");
-    test_add(db, "revs", "rev", "{\"b\": 1, \"a\": \"\\u0000\"}");
+    test_add("revs", "other", "1");
+    test_add("revs", "other", "2");
+    test_add("revs", "rev", "{\"b\": 1, \"a\": \"\\u0000\"}");
     assert_ok(cardbox_card_revisions(&page, db, "revs", "rev", 0, 0, &err), &err);
     assert_int_equal(cardbox_revisions_count(page), 0);
     assert_null(cardbox_revisions_at(page, 0));
     cardbox_revisions_free(page);
-    test_add(db, "revs", "rev", "2");
-    test_add(db, "revs", "rev", "2"); /* unchanged: no revision */
-    test_add(db, "revs", "rev", "3");
+    test_add("revs", "rev", "2");
+    test_add("revs", "rev", "2"); /* unchanged: no revision */
+    test_add("revs", "rev", "3");
     assert_ok(cardbox_card_revisions(&page, db, "revs", "rev", 0, 0, &err), &err);
     assert_int_equal(cardbox_revisions_count(page), 2);
     check_revision(page, 0, 2, "2");
@@ -119,8 +103,8 @@ static void revisions_of_nothing(void **state)
     (void)state;
     cardbox_revisions *page = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    test_add(db, "revs", "gone", "1");
-    test_add(db, "revs", "gone", "2");
+    test_add("revs", "gone", "1");
+    test_add("revs", "gone", "2");
     assert_int_equal(cardbox_card_revisions(&page, db, "t", "gone", 0, 0, &err), CARDBOX_NOT_FOUND);
     assert_ok(cardbox_delete_card(db, "revs", "gone", &err), &err);
     assert_int_equal(cardbox_card_revisions(&page, db, "revs", "gone", 0, 0, &err),

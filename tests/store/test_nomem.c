@@ -5,7 +5,6 @@
  */
 #include "store/store_test.h"
 
-static cardbox *db;
 static char box_id[CARDBOX_UUID_SIZE];
 
 static _Thread_local int fail_at = -1; /* allocations until the one that fails; negative: none */
@@ -41,21 +40,12 @@ void *__wrap_realloc(void *memory, size_t size)
     return fails_now() ? NULL : __real_realloc(memory, size);
 }
 
-static int open_db(void **state)
+static int make_box(void **state)
 {
-    (void)state;
     cardbox_box_change box;
-    db = test_open(2);
-    if (cardbox_ensure_box(&box, db, "nomem", NULL, NULL) != CARDBOX_OK)
+    if (open_db(state) != 0 || cardbox_ensure_box(&box, db, "nomem", NULL, NULL) != CARDBOX_OK)
         return -1;
     memcpy(box_id, box.box_id, sizeof(box_id));
-    return 0;
-}
-
-static int close_db(void **state)
-{
-    (void)state;
-    cardbox_close(db);
     return 0;
 }
 
@@ -430,5 +420,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_fails_once),
     };
-    return cmocka_run_group_tests(tests, open_db, close_db);
+    return cmocka_run_group_tests(tests, make_box, close_db);
 }

@@ -8,22 +8,6 @@
 
 #define T "session-imports"
 
-static cardbox *db;
-
-static int open_all(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 static bool take(void *arg, const char *bytes, size_t len)
 {
     buf_add(arg, bytes, len);
@@ -418,5 +402,5 @@ int main(void)
         cmocka_unit_test(test_parts),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_db, close_db);
 }

@@ -16,7 +16,7 @@ enum { WRITERS = 16, KILLED = 2 };
  */
 static void write_many(int number, const char *session, int out)
 {
-    cardbox *db = test_open(1);
+    db = test_open(1);
     cardbox_error err = CARDBOX_ERROR_INIT;
     char json[300], parent[64] = "root";
     const char *entries[] = {json};
@@ -51,7 +51,7 @@ static void listen_to(int in, int *acknowledged, const pid_t *pids)
     }
 }
 
-static void check_entries(cardbox *db, const char *session, const int *acknowledged)
+static void check_entries(const char *session, const int *acknowledged)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_scan *scan = NULL;
@@ -89,7 +89,7 @@ static void check_entries(cardbox *db, const char *session, const int *acknowled
 
 /* Every leaf's path leads to the root, one entry deeper at a time, each the child of the one
  * before. */
-static void check_paths(cardbox *db, const char *session)
+static void check_paths(const char *session)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_scan *scan = NULL;
@@ -121,7 +121,6 @@ static void writers(void **state)
     int ends[2], acknowledged[WRITERS] = {0}, failed = 0;
     pid_t pids[WRITERS];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = test_open(1);
 
     cardbox_uuid7(session);
     assert_ok(cardbox_session_create(NULL, db, T, session, NULL, &err), &err);
@@ -144,14 +143,13 @@ static void writers(void **state)
             i < KILLED ? !WIFSIGNALED(status) : !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     }
     assert_int_equal(failed, 0);
-    check_entries(db, session, acknowledged);
-    check_paths(db, session);
-    cardbox_close(db);
+    check_entries(session, acknowledged);
+    check_paths(session);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(writers)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_db, close_db);
 }

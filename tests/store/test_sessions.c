@@ -6,22 +6,6 @@
 
 #define T "sessions"
 
-static cardbox *db;
-
-static int open_all(void **state)
-{
-    (void)state;
-    db = test_open(4);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    cardbox_close(db);
-    return 0;
-}
-
 /* A new session's id. */
 static const char *session(void)
 {
@@ -557,5 +541,5 @@ int main(void)
         cmocka_unit_test(test_scan),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_db, close_db);
 }

@@ -1,6 +1,6 @@
 /*
  * session_test.h: what the tests of session files share: the real session that lies beside the
- * project, and a generator of numbers that are the same every time.
+ * project, files in the other dialect, and a generator of numbers that are the same every time.
  */
 #ifndef UNIT_SESSION_TEST_H
 #define UNIT_SESSION_TEST_H
@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/buf.h"
+#include "store/session/convert.h"
+#include "store/session/file.h"
 
 #define REAL_SESSION "../shared/data/pi/large-session.jsonl"
 
@@ -33,6 +35,29 @@ static inline buf read_real_session(void)
 static inline view whole(const buf *text)
 {
     return (view){buf_str(text), text->len};
+}
+
+/* All of a file that is in its tree, in the other dialect. */
+static inline bool convert_file(buf *out, const session_file *file, session_dialect from)
+{
+    arena memory = ARENA_INIT;
+    session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
+    size_t count = 0;
+
+    *out = (buf)BUF_INIT(SESSION_CONVERTED_MAX);
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent;
+        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
+        if (parent != SESSION_NONE)
+            items[count].parent = file->entries[parent].id;
+        count++;
+    }
+    bool done = session_convert(out, from, file->has_header ? &file->header : NULL, items, count,
+                                VIEW("made"), &memory);
+    arena_reset(&memory);
+    return done;
 }
 
 /* xorshift64*: numbers below `below`. */

@@ -2,24 +2,12 @@
  * test_content.c: the content classes: what each takes and refuses, its stored form and its plain
  * text. Rows of tables; what holds for all rows is in the loops.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit/content_test.h"
 
 #include <cardbox/limits.h>
 #include <stdio.h>
 
 #include "store/content/content.h"
-
-#define NO_PREVIEW                                                                                 \
-    "\"etag\":null,\"size\":null,\"content_type\":null,\"expires_at\":null,\"preview\":null"
-#define FILE_OF(class, uri) "{\"__type__\":\"" class "\",\"uri\":\"" uri "\",\"checksum\":\"c\""
-#define S3                  "s3://bucket/key"
-#define RESULT(status, after)                                                                      \
-    "{\"__type__\":\"ToolResultContent\",\"status\":\"" status "\",\"after_execution\":\"" after   \
-    "\""
 
 /* --- content_normalise: accepted --- */
 

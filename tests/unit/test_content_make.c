@@ -2,25 +2,13 @@
  * test_content_make.c: the public constructors of content, and cardbox_content_check: what they
  * make, and which arguments they refuse with which status.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit/content_test.h"
 
 #include <cardbox.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NO_PREVIEW                                                                                 \
-    "\"etag\":null,\"size\":null,\"content_type\":null,\"expires_at\":null,\"preview\":null"
-#define FILE_OF(class, uri) "{\"__type__\":\"" class "\",\"uri\":\"" uri "\",\"checksum\":\"c\""
-#define S3                  "s3://bucket/key"
-#define RESULT(status, after)                                                                      \
-    "{\"__type__\":\"ToolResultContent\",\"status\":\"" status "\",\"after_execution\":\"" after   \
-    "\""
 
 #define SCHEMA(fields) "{\"__type__\":\"FieldsSchemaContent\",\"fields\":" fields "}"
 #define MULTI(files)   "{\"__type__\":\"MultiFileContent\",\"files\":" files "}"

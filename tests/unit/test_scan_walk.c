@@ -308,10 +308,21 @@ static void finds_the_end_of_strings(void **state)
     }
 }
 
+static void counts(void **state)
+{
+    (void)state;
+    assert_int_equal(scan_count(parse("[]")), 0);
+    assert_int_equal(scan_count(parse("[1, [2, 3], {\"a\": [4]}]")), 3);
+    assert_int_equal(scan_count(parse("{}")), 0);
+    assert_int_equal(scan_count(parse("{\"a\": 1, \"a\": [2, 3]}")), 2);
+    assert_int_equal(scan_count(parse("\"[1, 2]\"")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walks_members),
+        cmocka_unit_test(counts),
         cmocka_unit_test(walks_elements),
         cmocka_unit_test(walks_nothing_where_nothing_is),
         cmocka_unit_test(ends_on_unchecked_text),

@@ -2,42 +2,21 @@
  * test_server_body.c: bodies of batch reads: what is taken, and every way in which they are
  * refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit/server_test.h"
 #include <stdio.h>
-#include <cmocka.h>
 #include "server/body.h"
 
 static const body_shape CARDS = {"card_ids", false};
 static const body_shape BOXES = {"box_ids", true};
 
-static arena memory;
 static body_batch batch;
-static shape error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    memory = ARENA_INIT;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    shape_free(&error);
-    arena_reset(&memory);
-    return 0;
-}
 
 static shape_result read_text(const char *text, const body_shape *wanted)
 {
-    shape_free(&error);
-    shape_init(&error, view_of(text), &memory);
-    body_read(&batch, wanted, &error);
-    return shape_check(&error);
+    shape_free(&s);
+    shape_init(&s, view_of(text), &memory);
+    body_read(&batch, wanted, &s);
+    return shape_check(&s);
 }
 
 static void assert_id(size_t index, const char *token, const char *text)
@@ -124,7 +103,7 @@ static void refuses_what_is_no_json(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         assert_int_equal(read_text(CASES[i], &CARDS), SHAPE_MALFORMED);
-        assert_non_null(error.message);
+        assert_non_null(s.message);
     }
 }
 
@@ -132,7 +111,7 @@ static void refuses_members_twice(void **state)
 {
     (void)state;
     assert_int_equal(read_text("{\"card_ids\":[],\"card_ids\":[\"a\"]}", &CARDS), SHAPE_MALFORMED);
-    assert_int_equal(error.position, 15);
+    assert_int_equal(s.position, 15);
     assert_int_equal(read_text("{\"card_ids\":[],\"card\\u005fids\":[]}", &CARDS), SHAPE_MALFORMED);
     assert_int_equal(read_text("{\"x\":1,\"x\":2}", &CARDS), SHAPE_MALFORMED);
 }
@@ -160,7 +139,7 @@ static void lists_all_faults(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         assert_int_equal(read_text(CASES[i].text, &BOXES), SHAPE_FAULTS);
-        assert_string_equal(buf_str(&error.items), CASES[i].items);
+        assert_string_equal(buf_str(&s.items), CASES[i].items);
     }
 }
 
@@ -185,7 +164,7 @@ static void bounds_ids_and_faults(void **state)
     assert_int_equal(batch.count, 100);
     assert_int_equal(read_text(list_of(101, "\""), &CARDS), SHAPE_TOO_MANY);
     assert_int_equal(read_text(list_of(1000, ""), &CARDS), SHAPE_FAULTS);
-    for (const char *at = buf_str(&error.items); (at = strstr(at, "string_type")) != NULL; at++)
+    for (const char *at = buf_str(&s.items); (at = strstr(at, "string_type")) != NULL; at++)
         faults++;
     assert_int_equal(faults, 100);
 }

@@ -2,11 +2,7 @@
  * test_server_fields.c: bodies and queries by a table of fields: what each kind takes, and what is
  * said of all that it doesn't.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit/server_test.h"
 #include "server/fields.h"
 
 enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
@@ -32,24 +28,7 @@ static const field TABLE[COUNT] = {
 static const field NEEDED[] = {{.name = "any", .kind = FIELD_ANY, .required = true},
                                {.name = "ids", .kind = FIELD_IDS, .required = true, .most = 3}};
 
-static arena memory;
 static field_value values[COUNT];
-static shape s;
-
-static int set_up(void **state)
-{
-    (void)state;
-    memory = ARENA_INIT;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    shape_free(&s);
-    arena_reset(&memory);
-    return 0;
-}
 
 static shape_result read_with(const field *table, size_t count, view text)
 {

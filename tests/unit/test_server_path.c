@@ -1,29 +1,9 @@
 /*
  * test_server_path.c: request targets and query parameters, from the wire to decoded text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit/server_test.h"
 #include "server/path.h"
 #include "server/query.h"
-
-static arena memory;
-
-static int set_up(void **state)
-{
-    (void)state;
-    memory = ARENA_INIT;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_reset(&memory);
-    return 0;
-}
 
 static void assert_view(view found, const char *expected)
 {

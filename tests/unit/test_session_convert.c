@@ -8,29 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "store/session/convert.h"
 #include "unit/context_check.h"
 
-/* All of a file that is in its tree, in the other dialect. */
 static buf convert(const session_file *file, session_dialect from)
 {
-    buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    arena memory = ARENA_INIT;
-    session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
-    size_t count = 0;
+    buf out;
 
-    for (uint32_t i = 0; i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
-            continue;
-        items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
-        if (parent != SESSION_NONE)
-            items[count].parent = file->entries[parent].id;
-        count++;
-    }
-    assert_true(session_convert(&out, from, file->has_header ? &file->header : NULL, items, count,
-                                VIEW("made"), &memory));
-    arena_reset(&memory);
+    assert_true(convert_file(&out, file, from));
     return out;
 }
 

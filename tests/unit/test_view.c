@@ -119,11 +119,23 @@ static void knows_ids(void **state)
     assert_false(view_is_id(VIEW("a\xFF"), 9));
 }
 
+static void reads_hex_digits(void **state)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    (void)state;
+    for (int c = -128; c < 128; c++) {
+        int lower = c >= 'A' && c <= 'F' ? c + 32 : c;
+        const char *found = c == 0 ? NULL : strchr(DIGITS, lower);
+        assert_int_equal(view_hex_digit((char)c), found == NULL ? -1 : found - DIGITS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares),
         cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(reads_hex_digits),
         cmocka_unit_test(knows_what_is_not_utf8),
         cmocka_unit_test(agrees_with_the_definition),
         cmocka_unit_test(steps_by_characters),

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -128,10 +127,7 @@ def server():
     cardbox_test.cardbox("box", "create", *with_project, "--id", LONG_BOX,
                          *(f"demo-{n:03}" for n in range(300)), "demo-013-thought")
     made = Server(dsn)
-    deadline = time.monotonic() + 20
-    while made.get("/readyz").status != 200:
-        assert time.monotonic() < deadline, "not ready within 20 s"
-        time.sleep(0.02)
+    made.await_ready()
     return made
 
 

@@ -74,6 +74,14 @@ void params_cstr(params *p, const char *text)
         params_text(p, view_of(text));
 }
 
+void params_text_or_null(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, text);
+}
+
 void params_jsonb(params *p, view text)
 {
     if (text.len > INT_MAX / 2) {
@@ -83,6 +91,14 @@ void params_jsonb(params *p, view text)
     begin_value(p, (int)text.len + 1);
     buf_char(&p->bytes, 1); /* version of the format */
     buf_view(&p->bytes, text);
+}
+
+void params_jsonb_or_null(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_jsonb(p, text);
 }
 
 void params_bool(params *p, bool value)
@@ -103,6 +119,14 @@ void params_int8(params *p, int64_t value)
     put_bytes(p, &wire, sizeof(wire));
 }
 
+void params_int8_or_null(params *p, bool has, int64_t value)
+{
+    if (has)
+        params_int8(p, value);
+    else
+        params_null(p);
+}
+
 void params_uuid(params *p, const uuid16 *id)
 {
     put_bytes(p, id->bytes, sizeof(id->bytes));
@@ -116,6 +140,14 @@ void params_timestamptz(params *p, int64_t micros_since_1970)
         params_int8(p, INT64_MIN);
     else
         params_int8(p, micros_since_1970 - POSTGRES_EPOCH_MICROS);
+}
+
+void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970)
+{
+    if (has)
+        params_timestamptz(p, micros_since_1970);
+    else
+        params_null(p);
 }
 
 /* Offset in the header of an array of what is known only at its end. */

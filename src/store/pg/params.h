@@ -38,14 +38,18 @@ void params_free(params *p);
 
 /* Each of these adds one parameter; between params_array and params_array_end one element. */
 void params_null(params *p);
-void params_text(params *p, view text);        /* json too: its binary form is the same */
-void params_cstr(params *p, const char *text); /* NULL: a null */
-void params_jsonb(params *p, view text);       /* valid JSON that jsonb accepts */
+void params_text(params *p, view text);         /* json too: its binary form is the same */
+void params_cstr(params *p, const char *text);  /* NULL: a null */
+void params_text_or_null(params *p, view text); /* ptr NULL: a null */
+void params_jsonb(params *p, view text);        /* valid JSON that jsonb accepts */
+void params_jsonb_or_null(params *p, view text);
 void params_bool(params *p, bool value);
 void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);
 void params_uuid(params *p, const uuid16 *id);
+void params_int8_or_null(params *p, bool has, int64_t value);
 void params_timestamptz(params *p, int64_t micros_since_1970);
+void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
 
 void params_array(params *p, params_type element);
 void params_array_end(params *p);

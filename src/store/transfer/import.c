@@ -157,14 +157,6 @@ static cardbox_status send_cards(store_import *in, import_item *const *items, si
     return status;
 }
 
-static void put_time(params *p, bool has, int64_t micros)
-{
-    if (has)
-        params_timestamptz(p, micros);
-    else
-        params_null(p);
-}
-
 static void put_box_keys(params *p, import_item *const *items, size_t count)
 {
     params_array(p, PARAMS_TEXT);
@@ -193,7 +185,7 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
     params_array_end(&p);
     params_array(&p, PARAMS_TIMESTAMPTZ);
     for (size_t i = 0; i < count; i++)
-        put_time(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
+        params_timestamptz_or_null(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
     params_array_end(&p);
     if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
         buf_free(&items[0]->text);

@@ -17,14 +17,6 @@ size_t import_session_run(import_item *const *items, size_t count)
     return n;
 }
 
-static void text_or_null(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_text(p, text);
-}
-
 /* The columns that go as they are, in the order of the parameters from the fifth on. */
 static const struct {
     params_type type;
@@ -59,18 +51,10 @@ static void put_lines(params *p, import_item *const *items, size_t count)
             if (COLUMNS[column].type == PARAMS_INT4)
                 params_int4(p, (int32_t) * (const int64_t *)at);
             else
-                text_or_null(p, *(const view *)at);
+                params_text_or_null(p, *(const view *)at);
         }
         params_array_end(p);
     }
-}
-
-static void put_time(params *p, bool has, int64_t micros)
-{
-    if (has)
-        params_timestamptz(p, micros);
-    else
-        params_null(p);
 }
 
 static void put_session(params *p, const session_input *session)
@@ -79,13 +63,13 @@ static void put_session(params *p, const session_input *session)
         params_null(p);
     else
         params_int4(p, view_equal(session->dialect, VIEW("pi")) ? SESSION_PI : SESSION_PLAIN);
-    text_or_null(p, session->header);
-    text_or_null(p, session->name);
-    text_or_null(p, session->forked_from);
-    text_or_null(p, session->head);
+    params_text_or_null(p, session->header);
+    params_text_or_null(p, session->name);
+    params_text_or_null(p, session->forked_from);
+    params_text_or_null(p, session->head);
     params_int8(p, session->version);
-    put_time(p, session->has_created, session->created_micros);
-    put_time(p, session->has_updated, session->updated_micros);
+    params_timestamptz_or_null(p, session->has_created, session->created_micros);
+    params_timestamptz_or_null(p, session->has_updated, session->updated_micros);
 }
 
 cardbox_status import_session_send(cardbox *db, import_item *const *items, size_t count,
