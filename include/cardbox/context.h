@@ -1,6 +1,6 @@
 /*
- * context.h: what a model gets: the messages of the way to an entry of a session, or of the cards
- * of a box, with what was done to make them fit for it, and digests by which two contexts are
+ * context.h: what a model is given: the messages of the way to an entry of a session, or of the
+ * cards of a box, with what was done to make them fit for it, and digests by which two contexts are
  * compared.
  */
 #ifndef CARDBOX_CONTEXT_H
@@ -19,7 +19,7 @@ typedef enum cardbox_format {
     CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards that give messages, as they are */
 } cardbox_format;
 
-/** The messages that a model gets. Opaque; free with cardbox_context_free. */
+/** The messages that a model is given. Opaque; free with cardbox_context_free. */
 typedef struct cardbox_context cardbox_context;
 
 /** How a context is built. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
@@ -35,9 +35,9 @@ typedef struct cardbox_context_options {
     }
 
 /**
- * Builds the context of an entry: what a model gets that goes on from there. The last compaction on
- * the way counts, calls and results are paired so that the format's API takes them, and the same
- * entries give the same bytes, every time. One statement.
+ * Builds the context of an entry: what a model is given that goes on from there. The last
+ * compaction on the way counts, calls and results are paired so that the format's API takes them,
+ * and the same entries give the same bytes, every time. One statement.
  *
  * @param out         receives the context
  * @param db          any handle

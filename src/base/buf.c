@@ -132,11 +132,10 @@ static void add_escape(buf *b, char c)
     buf_add(b, escape, sizeof(escape));
 }
 
-void buf_json_string(buf *b, view text)
+void buf_json_inside(buf *b, view text)
 {
     size_t from = 0;
 
-    buf_char(b, '"');
     for (size_t i = 0; i < text.len; i++) {
         if (!must_escape(text.ptr[i]))
             continue;
@@ -146,6 +145,12 @@ void buf_json_string(buf *b, view text)
     }
     if (from < text.len)
         buf_add(b, text.ptr + from, text.len - from);
+}
+
+void buf_json_string(buf *b, view text)
+{
+    buf_char(b, '"');
+    buf_json_inside(b, text);
     buf_char(b, '"');
 }
 

@@ -7,7 +7,6 @@
 #include "store/box_view.h"
 #include "store/errors.h"
 #include "store/list_json.h"
-#include "store/session/context_json.h"
 
 /* Ids that box:get gives at once: it is not sent in pieces. */
 enum { BOX_IDS_MOST = 100000 };
@@ -15,9 +14,7 @@ enum { BOX_IDS_MOST = 100000 };
 typedef struct box_wish {
     box_read reads[2];
     size_t count;
-    context_format format;
-    bool repair;
-    bool cut; /* only the last cards are asked for */
+    box_context_wish context;
 } box_wish;
 
 static cardbox_status no_box(cardbox_error *err)
@@ -62,22 +59,14 @@ BUS_BUILDS(box_read)
 static cardbox_status open_box(const bus_call *call, const store_rows *rows, box_view *box,
                                cardbox_error *err)
 {
-    int *index = arena_zeros(call->memory, (size_t)rows_count(rows) + 1, sizeof(*index));
-    size_t count = 0;
-    bool other = false;
-    for (int row = 0; index != NULL && row < rows_count(rows); row++) {
-        bool first = rows_int8(rows, row, BOX_COL_ORD) == 1;
-        other = other || !first;
-        if (first)
-            index[count++] = row;
-    }
-    if (index == NULL || !box_view_take(box, rows, index, count, call->memory))
+    bool others;
+    if (!box_view_first(box, &others, rows, call->memory))
         return error_nomem(err);
     if (box->exists)
         return CARDBOX_OK;
-    return other ? error_set(err, CARDBOX_NOT_FOUND,
-                             "the box was never as it is asked for; its log says what there was")
-                 : no_box(err);
+    return others ? error_set(err, CARDBOX_NOT_FOUND,
+                              "the box was never as it is asked for; its log says what there was")
+                  : no_box(err);
 }
 
 /* --- its ids --- */
@@ -125,57 +114,31 @@ BUS_RENDERS(box_cards)
     return CARDBOX_OK;
 }
 
-/* --- what an LLM gets of it --- */
+/* --- what an LLM is given of it --- */
 
 BUS_READS(box_context)
 {
     box_wish *wish = read_wish(in);
-    view format = input_text(in, "format");
-    if (format.ptr != NULL)
-        context_format_of(&wish->format, format);
-    wish->repair = !scan_string_is(input_json(in, "repair"), VIEW("off"));
-    wish->cut = input_value(in, "limit").kind != SCAN_NONE;
+    wish->context = (box_context_wish){
+        .tenant = in->call->tenant,
+        .how = input_context(in),
+        .whole = input_value(in, "limit").kind == SCAN_NONE,
+        .bytes_max = CONTEXT_INPUT_MAX,
+    };
     wish->reads[0].want = BOX_WANT_CARDS;
-    wish->reads[0].tail = input_integer(in, "limit", BOX_CONTEXT_CARDS_MAX);
-}
-
-static void add_context(const bus_call *call, const box_view *box, buf *out)
-{
-    const box_wish *wish = call->plan;
-    context_output written = {0};
-    context ctx;
-    if (!box_context_of(&ctx, box, call->tenant, wish->format, wish->repair, call->memory)) {
-        out->failure = BUF_NOMEM;
-        return;
-    }
-    buf_text(out, "{\"missing\":");
-    buf_int(out, (int64_t)box_context_missing(box));
-    if (context_write(&written, &ctx, wish->format))
-        context_json(out, &ctx, &written, wish->format, wish->repair);
-    else
-        out->failure = written.messages.failure == BUF_TOO_LARGE ? BUF_TOO_LARGE : BUF_NOMEM;
-    buf_char(out, '}');
-    context_output_free(&written);
+    wish->reads[0].tail = input_integer(in, "limit", -1);
+    if (wish->context.whole)
+        wish->reads[0].most = BOX_CONTEXT_CARDS_MAX;
 }
 
 BUS_RENDERS(box_context)
 {
     const box_wish *wish = call->plan;
     box_view box = {0};
-    if (rows_bytes(rows) > CONTEXT_INPUT_MAX)
-        return error_set(
-            err, CARDBOX_TOO_LARGE,
-            "the context would be made of over %zu bytes; give limit for the last ones",
-            CONTEXT_INPUT_MAX);
     cardbox_status status = open_box(call, rows, &box, err);
-    if (status != CARDBOX_OK)
-        return status;
-    if (!wish->cut && box.head.length > BOX_CONTEXT_CARDS_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "a context is made of at most %d cards; give limit for the last ones",
-                         BOX_CONTEXT_CARDS_MAX);
-    add_context(call, &box, out);
-    return CARDBOX_OK;
+    return status != CARDBOX_OK ? status
+                                : box_context_answer(out, &box, &wish->reads[0].box_id,
+                                                     &wish->context, call->memory, err);
 }
 
 /* --- lists --- */

@@ -9,6 +9,7 @@
 #include "bus/bus.h"
 #include "cardbox/limits.h"
 #include "store/list.h"
+#include "store/session/context.h"
 
 struct input_reader {
     bus_call *call;
@@ -38,6 +39,9 @@ int64_t input_limit(const input_reader *in);
 /* A JSON array of ids, [] if it is not there. */
 view input_card_ids(input_reader *in, const char *name);
 view input_box_ids(input_reader *in, const char *name);
+
+/* `format` and `repair`. */
+context_wish input_context(input_reader *in);
 
 /* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
 void input_cursor(input_reader *in, list_cursor *out,

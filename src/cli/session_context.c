@@ -1,11 +1,12 @@
 /*
- * session_context.c: `cardbox session context`: the messages that a model gets at an entry, what
- * was done so that its API takes them, and where two of them part. Over the public SDK.
+ * session_context.c: `cardbox session context`: the messages that a model is given at an entry,
+ * what was done so that its API takes them, and where two of them part. Over the public SDK.
  */
 #include "base/scan.h"
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/session_rows.h"
+#include "store/session/context.h"
 
 /* Repairs that are named; --json has all. */
 #define SHOWN 20
@@ -15,22 +16,6 @@ typedef struct context_options {
     const char *format, *compare;
     bool no_repair;
 } context_options;
-
-static bool read_format(cardbox_format *out, const char *name)
-{
-    static const char *const names[] = {[CARDBOX_FORMAT_OPENAI] = "openai",
-                                        [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
-                                        [CARDBOX_FORMAT_ENTRIES] = "entries"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = (cardbox_format)i;
-            return true;
-        }
-    }
-    cli_error("--format must be openai, anthropic or entries, not \"%s\"", name);
-    return false;
-}
 
 /* --- the report --- */
 
@@ -85,9 +70,9 @@ static void say_report(const char *json)
 
 /* --- one context --- */
 
-static void print_context(const cardbox_context *context, bool json)
+static void print_context(const cardbox_context *built, bool json)
 {
-    const char *messages = cardbox_context_json(context), *system = cardbox_context_system(context);
+    const char *messages = cardbox_context_json(built), *system = cardbox_context_system(built);
 
     if (!json && system == NULL) {
         puts(messages);
@@ -97,21 +82,21 @@ static void print_context(const cardbox_context *context, bool json)
             printf("\"system\":%s,", system);
         printf("\"messages\":%s", messages);
         if (json)
-            printf(",\"report\":%s", cardbox_context_report(context));
+            printf(",\"report\":%s", cardbox_context_report(built));
         puts("}");
     }
     if (!json)
-        say_report(cardbox_context_report(context));
+        say_report(cardbox_context_report(built));
 }
 
 /* --- two contexts --- */
 
-static void add_side(buf *out, const char *name, const cardbox_context *context, const char *leaf)
+static void add_side(buf *out, const char *name, const cardbox_context *built, const char *leaf)
 {
-    size_t count = cardbox_context_count(context);
+    size_t count = cardbox_context_count(built);
     char digest[33] = "";
 
-    if (count > 0 && cardbox_context_digest(digest, context, count - 1) != CARDBOX_OK)
+    if (count > 0 && cardbox_context_digest(digest, built, count - 1) != CARDBOX_OK)
         digest[0] = '\0';
     buf_printf(out, ",\"%s\":{\"entry_id\":", name);
     if (leaf != NULL)
@@ -152,23 +137,23 @@ static cli_exit build(cardbox *db, const context_options *options, const char *s
     const char *project = options->common.project;
     cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_context *context = NULL, *other = NULL;
+    cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
 
     how.format = format;
     how.no_repair = options->no_repair;
-    status = cardbox_build_context_options(&context, db, project, session, leaf, &how, &err);
+    status = cardbox_build_context_options(&built, db, project, session, leaf, &how, &err);
     if (status == CARDBOX_OK && options->compare != NULL)
         status = cardbox_build_context_options(&other, db, project, session, options->compare, &how,
                                                &err);
     if (status != CARDBOX_OK)
         cli_failed(&err);
     else if (other != NULL)
-        print_difference(context, leaf, other, options->compare, options->common.json);
+        print_difference(built, leaf, other, options->compare, options->common.json);
     else
-        print_context(context, options->common.json);
+        print_context(built, options->common.json);
     cardbox_context_free(other);
-    cardbox_context_free(context);
+    cardbox_context_free(built);
     return status == CARDBOX_OK ? CLI_DONE : CLI_FAILED;
 }
 
@@ -179,8 +164,10 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     cli_exit status;
 
-    if (!read_format(&format, options->format))
+    if (!context_format_of(&format, view_of(options->format))) {
+        cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
         return CLI_USAGE;
+    }
     if (!cli_open(&db, &options->common))
         return CLI_FAILED;
     status = build(db, options, arguments[0], count > 1 ? arguments[1] : NULL, format);
@@ -206,7 +193,7 @@ static const context_options defaults = {.format = "openai"};
 const cli_command cli_session_context = {
     .name = "session context",
     .arguments = "SESSION [ENTRY]",
-    .summary = "write the messages that a model gets at an entry, or at the head",
+    .summary = "write the messages that a model is given at an entry, or at the head",
     .description =
         "On stdout the JSON array of messages, of anthropic an object with \"system\" where there\n"
         "is one; on stderr the model, and what was repaired so that its API takes them. With\n"

@@ -1,6 +1,6 @@
 /*
  * context_view.h: the context of a leaf or of a box as the answer to a request: the parameters that
- * all of them take, their bounds, and the JSON from the format on. Knows no rows.
+ * all of them take, their bounds, and what is answered. Knows no rows.
  */
 #ifndef SERVER_CONTEXT_VIEW_H
 #define SERVER_CONTEXT_VIEW_H
@@ -8,7 +8,7 @@
 #include "server/handlers.h"
 #include "store/session/context.h"
 
-extern const char *const CONTEXT_FORMATS[], *const CONTEXT_REPAIRS[];
+extern const char *const CONTEXT_REPAIRS[];
 
 #define CONTEXT_FORMAT_FIELD                                                                       \
     {                                                                                              \
@@ -19,24 +19,13 @@ extern const char *const CONTEXT_FORMATS[], *const CONTEXT_REPAIRS[];
         .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
     }
 
-typedef struct context_wish {
-    context_format format;
-    bool repair;
-} context_wish;
-
 context_wish context_wish_of(const field_value *format, const field_value *repair);
 
-/* Bytes that a context is made of, at most; and the answer where there are more, with what to do.
- */
+/* Bytes that a context is made of, at most. */
 size_t context_input_max(const request *r);
-void context_answer_large(request *r, const char *hint);
 
-/* Answers that a context could not be written. */
-void context_view_failed(request *r, const context_output *out);
-
-/* Writes the context, and appends to the object that was begun `"format"`, `"repair"`, `"system"`
- * where there is one, `"messages"`, `"digests"` and `"report"`. `out` keeps the digests; free it in
- * any case. False: answered. */
-bool context_view_add(request *r, context_output *out, context *ctx, const context_wish *wish);
+/* Answers with what stands in the body, or says why not; `hint`: what helps if it is too large. */
+void context_view_answer(request *r, cardbox_status status, const cardbox_error *err,
+                         const char *hint);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/isotime.h"
 #include "store/card_json.h"
+#include "store/context_answer.h"
+#include "store/errors.h"
 #include "store/ids.h"
 
 /* The row's own time as a JSON string. */
@@ -35,7 +37,7 @@ static view object_of(const card_row *row, view project_id, arena *memory)
 
 /* The card itself is made only for the format of entries. */
 static bool read_card(context_card *out, const card_row *row, view project_id,
-                      context_format format, arena *memory)
+                      cardbox_format format, arena *memory)
 {
     *out = (context_card){.card_id = row->card_id,
                           .content = row->content,
@@ -43,9 +45,10 @@ static bool read_card(context_card *out, const card_row *row, view project_id,
                           .tool_calls = row->tool_calls,
                           .tool_call_id = row->tool_call_id,
                           .created_at = time_of(row, memory)};
-    if (format == CONTEXT_ENTRIES)
+    if (format == CARDBOX_FORMAT_ENTRIES)
         out->text = object_of(row, project_id, memory);
-    return out->created_at.ptr != NULL && (format != CONTEXT_ENTRIES || out->text.ptr != NULL);
+    return out->created_at.ptr != NULL &&
+           (format != CARDBOX_FORMAT_ENTRIES || out->text.ptr != NULL);
 }
 
 static bool is_missing(const box_view *box, size_t at)
@@ -53,30 +56,42 @@ static bool is_missing(const box_view *box, size_t at)
     return rows_null(box->rows, box->cards[at].row, BOX_COL_CARD);
 }
 
-bool box_context_of(context *out, const box_view *box, view project_id, context_format format,
-                    bool repair, arena *memory)
+static cardbox_status check_size(const box_view *box, const box_context_wish *wish,
+                                 cardbox_error *err)
+{
+    if (rows_bytes(box->rows) > wish->bytes_max)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context would be made of more than %zu bytes, ask for the box's last "
+                         "cards alone",
+                         wish->bytes_max);
+    if (wish->whole && box->head.before < box->head.length)
+        return error_set(
+            err, CARDBOX_TOO_LARGE,
+            "a context is made of at most %d cards, ask for the box's last cards alone",
+            BOX_CONTEXT_CARDS_MAX);
+    return CARDBOX_OK;
+}
+
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_wish *wish,
+                              arena *memory, cardbox_error *err)
 {
     context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
     size_t count = 0;
+    cardbox_status status = check_size(box, wish, err);
 
+    if (status != CARDBOX_OK)
+        return status;
     for (size_t i = 0; cards != NULL && i < box->card_count; i++) {
         card_row row;
         if (is_missing(box, i))
             continue;
         card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
-        if (!read_card(&cards[count++], &row, project_id, format, memory))
-            return false;
+        if (!read_card(&cards[count++], &row, wish->tenant, wish->how.format, memory))
+            return error_nomem(err);
     }
-    return cards != NULL && context_of_cards(out, cards, count, repair, memory);
-}
-
-size_t box_context_missing(const box_view *box)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < box->card_count; i++)
-        count += is_missing(box, i) ? 1 : 0;
-    return count;
+    return cards != NULL && context_of_cards(out, cards, count, wish->how.repair, memory)
+               ? CARDBOX_OK
+               : error_nomem(err);
 }
 
 static bool add_missing(buf *out, const box_view *box, arena *memory)
@@ -112,4 +127,20 @@ bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *me
     bool fine = add_missing(out, box, memory);
     buf_char(out, ']');
     return fine;
+}
+
+cardbox_status box_context_answer(buf *out, const box_view *box, const uuid16 *id,
+                                  const box_context_wish *wish, arena *memory, cardbox_error *err)
+{
+    context ctx;
+    context_output written = {0};
+    cardbox_status status = box_context_of(&ctx, box, wish, memory, err);
+
+    if (status == CARDBOX_OK && !box_context_head(out, box, id, memory))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = context_answer(out, &written, &ctx, &wish->how, err);
+    buf_char(out, '}');
+    context_output_free(&written);
+    return status;
 }

@@ -11,19 +11,27 @@
 /* Cards of one context. */
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };
 
+typedef struct box_context_wish {
+    view tenant; /* which card objects show */
+    context_wish how;
+    bool whole;       /* to the box's end: refused where only a part was read */
+    size_t bytes_max; /* of rows */
+} box_context_wish;
+
 /*
  * The context of the cards that were read of a box, in its order, but those that can't be read. Its
- * views point into the rows and into `memory`. `project_id` is what card objects show. False: out
- * of memory.
+ * views point into the rows and into `memory`. CARDBOX_TOO_LARGE: says how to ask for less;
+ * CARDBOX_NOMEM.
  */
-bool box_context_of(context *out, const box_view *box, view project_id, context_format format,
-                    bool repair, arena *memory);
-
-/* At how many of its positions there is no card to read. */
-size_t box_context_missing(const box_view *box);
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_wish *wish,
+                              arena *memory, cardbox_error *err);
 
 /* Appends {"box_id","version","length","cards" (how many were asked for),"missing_card_ids" (each
  * once), and leaves the object open. False: out of memory. */
 bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *memory);
+
+/* Appends the whole object: the head's members and what context_answer gives. */
+cardbox_status box_context_answer(buf *out, const box_view *box, const uuid16 *id,
+                                  const box_context_wish *wish, arena *memory, cardbox_error *err);
 
 #endif

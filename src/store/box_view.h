@@ -28,6 +28,9 @@ typedef struct box_view {
 bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory);
 
+/* The same of the rows of a statement's first read; *others: there are rows of another. */
+bool box_view_first(box_view *out, bool *others, const store_rows *from, arena *memory);
+
 /* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
  * ids in the range that was read. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);

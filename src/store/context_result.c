@@ -5,54 +5,32 @@
 #include "store/context_result.h"
 
 #include <stdlib.h>
+#include "store/context_answer.h"
 #include "store/errors.h"
-
-/* Repairs that a report lists. */
-#define REPAIRS_MAX ((size_t)10000)
 
 struct cardbox_context {
     context_output output;
     buf report;
 };
 
-static const context_format FORMATS[] = {
-    [CARDBOX_FORMAT_OPENAI] = CONTEXT_OPENAI,
-    [CARDBOX_FORMAT_ANTHROPIC] = CONTEXT_ANTHROPIC,
-    [CARDBOX_FORMAT_ENTRIES] = CONTEXT_ENTRIES,
-};
-
-cardbox_status context_options_read(context_format *format, bool *repair,
-                                    const cardbox_context_options *options, cardbox_error *err)
+cardbox_status context_options_read(context_wish *out, const cardbox_context_options *options,
+                                    cardbox_error *err)
 {
     const cardbox_context_options any = CARDBOX_CONTEXT_OPTIONS_INIT;
 
     if (options == NULL)
         options = &any;
-    if ((unsigned)options->format >= sizeof(FORMATS) / sizeof(FORMATS[0]))
+    if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
-    *format = FORMATS[options->format];
-    *repair = !options->no_repair;
+    *out = (context_wish){options->format, !options->no_repair};
     return CARDBOX_OK;
 }
 
-/* Ends the head's object with what context_report says. */
-static void put_report(buf *out, const context *ctx, context_format format)
-{
-    buf rest = BUF_INIT(CONTEXT_BYTES_MAX);
-
-    buf_printf(out, ",\"format\":\"%s\",", context_format_name(format));
-    context_report(&rest, ctx, REPAIRS_MAX);
-    if (buf_ok(&rest))
-        buf_view(out, (view){buf_str(&rest) + 1, rest.len - 1});
-    else
-        out->failure = rest.failure;
-    buf_free(&rest);
-}
-
-cardbox_status context_finish(cardbox_context **out, context *ctx, context_format format, buf *head,
+cardbox_status context_finish(cardbox_context **out, context *ctx, cardbox_format format, buf *head,
                               cardbox_error *err)
 {
     cardbox_context *made = calloc(1, sizeof(*made));
+    cardbox_status status;
 
     if (made == NULL) {
         buf_free(head);
@@ -60,21 +38,17 @@ cardbox_status context_finish(cardbox_context **out, context *ctx, context_forma
     }
     made->report = *head;
     *head = BUF_INIT(0);
-    if (!context_write(&made->output, ctx, format)) {
-        bool large = made->output.messages.failure == BUF_TOO_LARGE ||
-                     made->output.system.failure == BUF_TOO_LARGE;
+    status = context_written(&made->output, ctx, format, err);
+    buf_printf(&made->report, ",\"format\":\"%s\",", CONTEXT_FORMATS[format]);
+    context_report(&made->report, ctx);
+    buf_char(&made->report, '}');
+    if (status == CARDBOX_OK && !buf_ok(&made->report))
+        status = error_buf(err, &made->report, "the context's report");
+    if (status == CARDBOX_OK)
+        *out = made;
+    else
         cardbox_context_free(made);
-        return large ? error_set(err, CARDBOX_TOO_LARGE, "the context has more than %zu bytes",
-                                 CONTEXT_BYTES_MAX)
-                     : error_nomem(err);
-    }
-    put_report(&made->report, ctx, format);
-    if (!buf_ok(&made->report)) {
-        cardbox_context_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    return status;
 }
 
 const char *cardbox_context_json(const cardbox_context *built)
@@ -94,16 +68,9 @@ size_t cardbox_context_count(const cardbox_context *built)
 
 cardbox_status cardbox_context_digest(char out[33], const cardbox_context *built, size_t index)
 {
-    static const char DIGITS[] = "0123456789abcdef";
-
     if (index >= cardbox_context_count(built))
         return CARDBOX_INVALID;
-    for (size_t i = 0; i < 16; i++) {
-        unsigned byte = built->output.digests[index].bytes[i];
-        out[2 * i] = DIGITS[byte >> 4];
-        out[2 * i + 1] = DIGITS[byte & 15];
-    }
-    out[32] = '\0';
+    context_digest_text(out, &built->output.digests[index]);
     return CARDBOX_OK;
 }
 

@@ -38,20 +38,6 @@ static bool index_calls(builder *b)
     return !b->memory.failed;
 }
 
-/* Plain text as a JSON string. */
-static scan_value token_of(builder *b, view text)
-{
-    buf token = BUF_INIT(6 * text.len + 2);
-    scan_value value = {SCAN_NONE, {NULL, 0}};
-
-    buf_json_string(&token, text);
-    const char *copy = arena_copy(&b->memory, (view){buf_str(&token), token.len});
-    if (copy != NULL)
-        value = (scan_value){SCAN_STRING, {copy, token.len}};
-    buf_free(&token);
-    return value;
-}
-
 /* --- calls --- */
 
 /* What a call's details say to the model: they are JSON in a string; of a string in it, what that
@@ -70,7 +56,7 @@ static scan_value details_of(builder *b, view details)
     return value;
 }
 
-/* A call that is still open has no result here, and gets one by the pairing. */
+/* A call that is still open has no result here, and is given one by the pairing. */
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
@@ -119,12 +105,12 @@ static void add_unannounced(builder *b, size_t index)
     enum { OFFERED_MAX = 1024 };
     const call_row *call = &b->in->calls[index];
     buf offered = BUF_INIT(OFFERED_MAX);
-    scan_value id = token_of(b, call->call_id);
+    scan_value id = context_token(&b->ctx, call->call_id);
 
     for (size_t i = 0; i < call->ability.len; i++)
         buf_add(&offered, call->ability.ptr[i] == ':' ? "__" : call->ability.ptr + i,
                 call->ability.ptr[i] == ':' ? 2 : 1);
-    scan_value name = token_of(b, (view){buf_str(&offered), offered.len});
+    scan_value name = context_token(&b->ctx, (view){buf_str(&offered), offered.len});
     buf_free(&offered);
     context_message *message =
         context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
@@ -146,7 +132,7 @@ static context_role role_of(view role)
 static void add_note(builder *b, context_message *message)
 {
     if (b->in->note.len > 0)
-        context_add_value(&b->ctx, message, token_of(b, b->in->note));
+        context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
 /* Whether the writer leaves this message of a user out, by the rule that it has itself. Then it is
@@ -282,7 +268,7 @@ bool dialogue_build(dialogue *out, const dialogue_input *input)
         goto done;
     b.ctx.before = b.ctx.list.count;
     context_pair(&b.ctx);
-    if (b.memory.failed || !context_write(&written, &b.ctx, CONTEXT_OPENAI))
+    if (b.memory.failed || !context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI))
         goto done;
     out->is_due = b.ctx.list.last != NULL && b.ctx.list.last->role != CONTEXT_ASSISTANT &&
                   b.ctx.list.last->role != CONTEXT_SYSTEM;

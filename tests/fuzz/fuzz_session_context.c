@@ -35,7 +35,7 @@ static void check_pairs(const context *ctx)
     require(open == 0 && count == ctx->list.count);
 }
 
-static void check_context(const session_file *file, context_format format, bool repair)
+static void check_context(const session_file *file, cardbox_format format, bool repair)
 {
     arena memory = ARENA_INIT;
     size_t count = (size_t)file->tree.nodes[file->tree.leaf].depth + 1;
@@ -63,10 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     session_file file;
 
     require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
-    for (int format = CONTEXT_OPENAI; file.tree.leaf != SESSION_NONE && format <= CONTEXT_ENTRIES;
-         format++) {
-        check_context(&file, (context_format)format, true);
-        check_context(&file, (context_format)format, false);
+    for (int format = CARDBOX_FORMAT_OPENAI;
+         file.tree.leaf != SESSION_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
+        check_context(&file, (cardbox_format)format, true);
+        check_context(&file, (cardbox_format)format, false);
     }
     session_file_free(&file);
     return 0;

@@ -34,9 +34,9 @@ static inline void assert_entries(const context_output *out)
     assert_int_equal(count, out->count);
 }
 
-static inline void assert_accepted(const context_output *out, context_format format)
+static inline void assert_accepted(const context_output *out, cardbox_format format)
 {
-    if (format == CONTEXT_ENTRIES) {
+    if (format == CARDBOX_FORMAT_ENTRIES) {
         assert_entries(out);
         return;
     }
@@ -44,12 +44,12 @@ static inline void assert_accepted(const context_output *out, context_format for
     json_t *system = out->system.len > 0 ? parse_json(&out->system) : NULL;
     broken rule = NULL;
 
-    if (format == CONTEXT_OPENAI)
+    if (format == CARDBOX_FORMAT_OPENAI)
         rule = openai_breaks(messages);
     else
         rule = anthropic_breaks(system, messages);
     if (rule != NULL)
-        fail_msg("%s: %s: %.4000s", context_format_name(format), rule, buf_str(&out->messages));
+        fail_msg("%s: %s: %.4000s", CONTEXT_FORMATS[format], rule, buf_str(&out->messages));
     assert_int_equal(json_array_size(messages), out->count);
     json_decref(messages);
     json_decref(system);
@@ -74,21 +74,23 @@ static inline context build(const session_file *file, uint32_t leaf, bool repair
 /* All formats of one context, by the rules, and the same bytes once more. */
 static inline void assert_sendable(const session_file *file, uint32_t leaf)
 {
-    for (int format = CONTEXT_OPENAI; format <= CONTEXT_ENTRIES; format++) {
+    for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_ENTRIES; format++) {
         arena memory = ARENA_INIT, more = ARENA_INIT;
         context first = build(file, leaf, true, &memory), second = build(file, leaf, true, &more);
         context_output out, again;
         buf report = BUF_INIT(1u << 26);
 
-        assert_true(context_write(&out, &first, (context_format)format));
-        assert_true(context_write(&again, &second, (context_format)format));
-        assert_accepted(&out, (context_format)format);
+        assert_true(context_write(&out, &first, (cardbox_format)format));
+        assert_true(context_write(&again, &second, (cardbox_format)format));
+        assert_accepted(&out, (cardbox_format)format);
         assert_true(view_equal(whole(&out.messages), whole(&again.messages)));
         assert_true(view_equal(whole(&out.system), whole(&again.system)));
         assert_int_equal(
             context_first_difference(out.digests, out.count, again.digests, again.count),
             out.count);
-        context_report(&report, &first, 100000);
+        buf_char(&report, '{');
+        context_report(&report, &first);
+        buf_char(&report, '}');
         json_decref(parse_json(&report));
         buf_free(&report);
         context_output_free(&out);
@@ -99,7 +101,7 @@ static inline void assert_sendable(const session_file *file, uint32_t leaf)
 }
 
 /* A context of a text's last entry, written; NULL-terminated, to be freed. */
-static inline char *written_as(const char *text, context_format format, bool repair)
+static inline char *written_as(const char *text, cardbox_format format, bool repair)
 {
     session_file file;
     arena memory = ARENA_INIT;
@@ -122,7 +124,7 @@ static inline char *written_as(const char *text, context_format format, bool rep
     return written;
 }
 
-static inline void assert_written(const char *text, context_format format, const char *expected)
+static inline void assert_written(const char *text, cardbox_format format, const char *expected)
 {
     char *written = written_as(text, format, true);
 

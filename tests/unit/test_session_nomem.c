@@ -51,7 +51,7 @@ static const char SESSION[] =
     "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"y\"}}\n";
 
 /* True: there was memory for all of it. */
-static bool build_all(const session_file *file, context_format format)
+static bool build_all(const session_file *file, cardbox_format format)
 {
     arena memory = ARENA_INIT;
     uint32_t *numbers = session_tree_path(&file->tree, file->tree.leaf, &memory);
@@ -93,8 +93,8 @@ static bool all_of_it(void)
     session_file file;
     bool fine = session_file_read(&file, view_of(SESSION), VIEW("s"));
 
-    for (int format = CONTEXT_OPENAI; fine && format <= CONTEXT_ENTRIES; format++)
-        fine = build_all(&file, (context_format)format);
+    for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_ENTRIES; format++)
+        fine = build_all(&file, (cardbox_format)format);
     fine = fine && convert_all(&file, SESSION_PI) && convert_all(&file, SESSION_PLAIN);
     session_file_free(&file);
     return fine;

@@ -207,10 +207,10 @@ static void prefixes_survive(void **state)
     if (file.count == 0)
         skip();
     context ctx = build(&file, file.tree.leaf, true, &memory);
-    assert_true(context_write(&all, &ctx, CONTEXT_ANTHROPIC));
+    assert_true(context_write(&all, &ctx, CARDBOX_FORMAT_ANTHROPIC));
     for (uint32_t leaf = 1; leaf < file.count; leaf += 37) {
         context shorter = build(&file, leaf, true, &memory);
-        assert_true(context_write(&part, &shorter, CONTEXT_ANTHROPIC));
+        assert_true(context_write(&part, &shorter, CARDBOX_FORMAT_ANTHROPIC));
         size_t same = context_first_difference(all.digests, all.count, part.digests, part.count);
         assert_true(same + 1 >= part.count);
         context_output_free(&part);

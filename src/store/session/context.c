@@ -146,16 +146,14 @@ static void put_repair(buf *out, const context_repair *repair)
     buf_char(out, '}');
 }
 
-void context_report(buf *out, const context *ctx, size_t most)
+void context_report(buf *out, const context *ctx)
 {
-    const context_repair *repair = ctx->repairs;
-
-    buf_printf(out, "{\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
+    buf_printf(out, "\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
                ctx->list.count);
-    for (size_t i = 0; repair != NULL && i < most; i++, repair = repair->next) {
-        if (i > 0)
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at != ctx->repairs)
             buf_char(out, ',');
-        put_repair(out, repair);
+        put_repair(out, at);
     }
-    buf_text(out, "]}");
+    buf_char(out, ']');
 }

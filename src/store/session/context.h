@@ -1,11 +1,12 @@
 /*
- * context.h: the messages that an LLM gets, built of a path of entries or of a box's cards: which
- * of them count, the settings on the way, the repairs, the formats, and the digests by which two
- * contexts are compared. Pure: the same input gives the same bytes, every time.
+ * context.h: the messages that an LLM is given, built of a path of entries or of a box's cards:
+ * which of them count, the settings on the way, the repairs, the formats, and the digests by which
+ * two contexts are compared. Pure: the same input gives the same bytes, every time.
  */
 #ifndef STORE_SESSION_CONTEXT_H
 #define STORE_SESSION_CONTEXT_H
 
+#include "cardbox/context.h"
 #include "store/session/message.h"
 
 /* Bytes that a written context may have: some models take ten million tokens. */
@@ -33,14 +34,16 @@ bool context_of_cards(context *out, const context_card *cards, size_t count, boo
 
 /* --- formats --- */
 
-typedef enum context_format {
-    CONTEXT_OPENAI,    /* chat completions: messages with tool_calls, role "tool" */
-    CONTEXT_ANTHROPIC, /* messages with tool_use and tool_result blocks, system apart */
-    CONTEXT_ENTRIES    /* the entries or cards that give messages, as they are */
-} context_format;
+/* "openai", ... in the order of cardbox_format; NULL ends them. */
+extern const char *const CONTEXT_FORMATS[];
 
-bool context_format_of(context_format *out, view name);
-const char *context_format_name(context_format format);
+bool context_format_of(cardbox_format *out, view name);
+
+/* How a context is asked for. */
+typedef struct context_wish {
+    cardbox_format format;
+    bool repair;
+} context_wish;
 
 /* XXH3, 128 bits, big-endian: tells contexts apart that differ by accident, not on purpose. */
 typedef struct context_digest {
@@ -60,7 +63,7 @@ typedef struct context_output {
  * blank texts, halves of surrogate pairs) is left out or replaced too, and added to ctx->repairs:
  * write a context once. False: out of memory or over CONTEXT_BYTES_MAX. To be freed in any case.
  */
-bool context_write(context_output *out, context *ctx, context_format format);
+bool context_write(context_output *out, context *ctx, cardbox_format format);
 
 void context_output_free(context_output *output);
 
@@ -68,13 +71,12 @@ void context_output_free(context_output *output);
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count);
 
-/* Appends 32 lower-case hexadecimal digits; and reads them. */
-void context_digest_format(buf *out, const context_digest *digest);
-bool context_digest_parse(context_digest *out, view text);
+/* 32 lower-case hexadecimal digits and a NUL. */
+void context_digest_text(char out[33], const context_digest *digest);
 
-/* Appends the report as a JSON object: messages_before, messages_after, and "repairs": an array of
- * {"repair","entry"[,"call"]}, at most `most` of them. */
-void context_report(buf *out, const context *ctx, size_t most);
+/* Appends the report as the members of a JSON object: messages_before, messages_after, and
+ * "repairs": an array of {"repair","entry"[,"call"]}. */
+void context_report(buf *out, const context *ctx);
 
 /* "dropped_message", "synthetic_result", ... */
 const char *context_repair_name(context_repair_kind kind);

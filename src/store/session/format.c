@@ -10,26 +10,22 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const char *const FORMATS[] = {
-    [CONTEXT_OPENAI] = "openai",
-    [CONTEXT_ANTHROPIC] = "anthropic",
-    [CONTEXT_ENTRIES] = "entries",
+const char *const CONTEXT_FORMATS[] = {
+    [CARDBOX_FORMAT_OPENAI] = "openai",
+    [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
+    [CARDBOX_FORMAT_ENTRIES] = "entries",
+    NULL,
 };
 
-bool context_format_of(context_format *out, view name)
+bool context_format_of(cardbox_format *out, view name)
 {
-    for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++) {
-        if (view_equal(name, view_of(FORMATS[i]))) {
-            *out = (context_format)i;
+    for (int i = 0; CONTEXT_FORMATS[i] != NULL; i++) {
+        if (view_equal(name, view_of(CONTEXT_FORMATS[i]))) {
+            *out = (cardbox_format)i;
             return true;
         }
     }
     return false;
-}
-
-const char *context_format_name(context_format format)
-{
-    return FORMATS[format];
 }
 
 /* --- texts --- */
@@ -59,33 +55,12 @@ static void put_mended(buf *out, view inside)
     buf_view(out, from);
 }
 
-/* As buf_json_string, without the quotes. */
-static void put_escaped(buf *out, view raw)
-{
-    size_t from = 0;
-
-    for (size_t i = 0; i < raw.len; i++) {
-        unsigned char c = (unsigned char)raw.ptr[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        buf_view(out, (view){raw.ptr + from, i - from});
-        from = i + 1;
-        if (c == '\n')
-            buf_text(out, "\\n");
-        else if (c < 0x20)
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_printf(out, "\\%c", c);
-    }
-    buf_view(out, (view){raw.ptr + from, raw.len - from});
-}
-
 void context_put_inside(context_writer *w, buf *out, context_text text)
 {
     if (text.bytes.len == 0)
         return;
     if (text.is_raw)
-        put_escaped(out, text.bytes);
+        buf_json_inside(out, text.bytes);
     else if (w->mends)
         put_mended(out, text.bytes);
     else
@@ -173,15 +148,15 @@ void context_end_message(context_writer *w)
     w->out->digests[w->out->count++] = w->prefix;
 }
 
-bool context_write(context_output *out, context *ctx, context_format format)
+bool context_write(context_output *out, context *ctx, cardbox_format format)
 {
     context_writer w = {.out = out, .ctx = ctx, .mends = ctx->is_repaired};
 
     *out = (context_output){BUF_INIT(CONTEXT_BYTES_MAX), BUF_INIT(CONTEXT_BYTES_MAX), NULL, 0};
     buf_char(&out->messages, '[');
-    if (format == CONTEXT_OPENAI)
+    if (format == CARDBOX_FORMAT_OPENAI)
         context_write_openai(&w);
-    else if (format == CONTEXT_ANTHROPIC)
+    else if (format == CARDBOX_FORMAT_ANTHROPIC)
         context_write_anthropic(&w);
     else
         context_write_entries(&w);
@@ -214,29 +189,13 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
     return from;
 }
 
-void context_digest_format(buf *out, const context_digest *digest)
-{
-    for (size_t i = 0; i < sizeof(digest->bytes); i++)
-        buf_printf(out, "%02x", digest->bytes[i]);
-}
-
-static int hex_digit(char c)
+void context_digest_text(char out[33], const context_digest *digest)
 {
     static const char DIGITS[] = "0123456789abcdef";
-    const char *found = c != '\0' ? strchr(DIGITS, c) : NULL;
 
-    return found != NULL ? (int)(found - DIGITS) : -1;
-}
-
-bool context_digest_parse(context_digest *out, view text)
-{
-    if (text.len != 2 * sizeof(out->bytes))
-        return false;
-    for (size_t i = 0; i < sizeof(out->bytes); i++) {
-        int high = hex_digit(text.ptr[2 * i]), low = hex_digit(text.ptr[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        out->bytes[i] = (unsigned char)(high * 16 + low);
+    for (size_t i = 0; i < sizeof(digest->bytes); i++) {
+        out[2 * i] = DIGITS[digest->bytes[i] >> 4];
+        out[2 * i + 1] = DIGITS[digest->bytes[i] & 15];
     }
-    return true;
+    out[2 * sizeof(digest->bytes)] = '\0';
 }

@@ -96,12 +96,28 @@ view context_call_of(context *ctx, scan_value id)
     return context_inside(id);
 }
 
+scan_value context_token(context *ctx, view text)
+{
+    buf token = BUF_INIT(6 * text.len + 2);
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+
+    if (text.len == 0)
+        return value;
+    buf_json_string(&token, text);
+    const char *copy = arena_copy(ctx->memory, (view){buf_str(&token), token.len});
+    if (copy != NULL && buf_ok(&token))
+        value = (scan_value){SCAN_STRING, {copy, token.len}};
+    ctx->memory->failed = ctx->memory->failed || !buf_ok(&token);
+    buf_free(&token);
+    return value;
+}
+
 bool context_is_waiting(const context *ctx, view call)
 {
     return session_names_get(&ctx->shown, call) == 1;
 }
 
-/* A call that nobody gave an id gets one of its own. */
+/* A call that nobody gave an id is given one of its own. */
 static view made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);

@@ -145,6 +145,10 @@ void context_repaired(context *ctx, context_repair_kind kind, view id, view call
 /* The id in a string token as results are compared by, {"", 0} if there is none. */
 view context_call_of(context *ctx, scan_value id);
 
+/* A plain text as a string token: what the ids and names of calls are read from. SCAN_NONE: it is
+ * empty, or out of memory. */
+scan_value context_token(context *ctx, view text);
+
 /* The inside of a string token; empty for anything else. */
 static inline view context_inside(scan_value string)
 {

@@ -46,21 +46,6 @@ static context_role card_role(context *ctx, const context_card *card, const char
     return role_of(role);
 }
 
-/* An id in a column is text, the messages' ids are insides of JSON strings. */
-static scan_value token_of(context *ctx, view text)
-{
-    buf token = BUF_INIT(6 * text.len + 2);
-    const char *copy;
-
-    if (text.len == 0)
-        return (scan_value){SCAN_NONE, {NULL, 0}};
-    buf_json_string(&token, text);
-    copy = arena_copy(ctx->memory, (view){buf_str(&token), token.len});
-    scan_value value = {copy != NULL ? SCAN_STRING : SCAN_NONE, {copy, token.len}};
-    buf_free(&token);
-    return value;
-}
-
 /* --- content --- */
 
 static void add_plain_text(context *ctx, context_message *message, view content)
@@ -130,7 +115,7 @@ static void add_result(context *ctx, context_message *message, const context_car
     static const char *const NAMES[] = {"status", "result", "error"};
     scan_value found[3];
 
-    context_set_call(ctx, message, token_of(ctx, card->tool_call_id),
+    context_set_call(ctx, message, context_token(ctx, card->tool_call_id),
                      scan_find(scan_whole(card->metadata), "tool_name"));
     if (class == NULL || strcmp(class, "ToolResultContent") != 0) {
         add_content(ctx, message, card, class);
@@ -196,7 +181,7 @@ static void add_call(context *ctx, const context_card *card)
     if (card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id))
         return;
     session_pick(scan_whole(card->content), NAMES, found, 2);
-    context_add_call(ctx, last, token_of(ctx, card->tool_call_id), found[0], found[1]);
+    context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);
 }
 
 /* The list of tools has a place of its own in a model's request, and what a box was made from is
