@@ -13,7 +13,9 @@
 enum {
     ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
     BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
-    FOLLOWERS_MOST = 1000
+    FOLLOWERS_MOST = 1000,
+    MEMORY_SHARE = 8, /* of the process's memory, what followers may hold of events: its eighth */
+    UNREAD_MS = 2000  /* who reads nothing for so long makes room for others, where there is none */
 };
 
 /* Between server and client: where a browser begins again after a connection that broke. */
@@ -29,17 +31,23 @@ typedef struct follower {
     bool over;   /* what is in the body is the last */
     bool broken; /* its connection is to end as it is */
     int64_t due_ms, beat_ms;
+    size_t held;     /* bytes, counted in its home's */
+    int64_t read_ms; /* when its client last took some of them */
 } follower;
 
 struct followers {
     follower *first;
     size_t count;
+    size_t held, held_most; /* bytes of events that wait for their clients, and may */
     token_reader tokens;
 };
 
-followers *followers_new(void)
+followers *followers_new(const settings *set)
 {
-    return calloc(1, sizeof(followers));
+    followers *all = calloc(1, sizeof(followers));
+    if (all != NULL)
+        all->held_most = (size_t)(set->memory_max / MEMORY_SHARE / set->loops);
+    return all;
 }
 
 void followers_free(followers *all)
@@ -52,11 +60,20 @@ void followers_free(followers *all)
 
 /* --- the list --- */
 
+/* Counts the memory of its answer, which has changed. */
+static void weigh(follower *f)
+{
+    size_t now = f->request->answer.body.cap;
+    f->home->held += now - f->held;
+    f->held = now;
+}
+
 static void leave(void *plan)
 {
     follower *f = plan;
     if (f->home == NULL)
         return;
+    f->home->held -= f->held;
     if (f->prev == NULL)
         f->home->first = f->next;
     else
@@ -103,6 +120,12 @@ static void took(request *r, size_t len)
 {
     follower *f = r->plan;
     f->at += len;
+    f->read_ms = clock_ms();
+    if (f->at == r->answer.body.len) {
+        f->at = 0;
+        buf_free(&r->answer.body);
+        weigh(f);
+    }
 }
 
 /* --- asking --- */
@@ -118,8 +141,6 @@ static void render_more(request *r, const join_rows *found)
     buf *out = request_body(r);
     int64_t now_ms = clock_ms();
     int from = found->start[0], count = found->start[1] - from;
-    buf_reset(out, 0);
-    f->at = 0;
     bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
     f->over = f->view.finished && !more;
     if (out->len == 0 && now_ms >= f->beat_ms)
@@ -128,6 +149,8 @@ static void render_more(request *r, const join_rows *found)
         f->beat_ms = now_ms + BEAT_MS;
     f->due_ms = more ? now_ms : next_round(now_ms);
     f->broken = !buf_ok(out);
+    f->read_ms = now_ms;
+    weigh(f);
     request_move(r, REQUEST_SENDING);
 }
 
@@ -152,16 +175,28 @@ static void end(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
+/* Whose events take the room of others', and go nowhere: the client comes again and goes on where
+ * it was. */
+static bool is_in_the_way(const follower *f, int64_t now_ms)
+{
+    return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
+}
+
 void followers_tick(followers *all, int64_t now_ms)
 {
+    bool full = all->held >= all->held_most;
     for (follower *f = all->first, *next; f != NULL; f = next) {
         next = f->next;
+        if (full && is_in_the_way(f, now_ms))
+            f->request->host->cut(f->request);
         if (!f->waits)
             continue;
         if (f->request->host->left(f->request))
             end(f, true);
         else if (is_stopping(f->request) || !auth_still_good(f->request, &all->tokens))
             end(f, false);
+        else if (now_ms >= f->due_ms && full)
+            f->due_ms = next_round(now_ms);
         else if (now_ms >= f->due_ms)
             ask(f);
     }
@@ -202,6 +237,7 @@ static void start(request *r, follower *f, const task_row *task)
     request_header(r, "Cache-Control", "no-store");
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
     enter(f, r->followers);
+    weigh(f);
     request_move(r, REQUEST_ANSWERED);
 }
 

@@ -1,12 +1,13 @@
 /*
  * followers.h: clients that follow a task as server-sent events: what is durable, with numbers to
  * go on from, and the pieces of the message that is being said. All of a loop ask the database
- * together, a few times a second, and only those that have read what there was. Knows no HTTP
- * library.
+ * together, a few times a second, and only those that have read what there was: and none of them
+ * while what others have not read fills the memory that all may take. Knows no HTTP library.
  */
 #ifndef SERVER_FOLLOWERS_H
 #define SERVER_FOLLOWERS_H
 
+#include "server/settings.h"
 #include "server/token_list.h"
 
 struct request;
@@ -14,7 +15,7 @@ struct request;
 typedef struct followers followers;
 
 /* NULL: no memory. */
-followers *followers_new(void);
+followers *followers_new(const settings *set);
 
 /* Nobody may follow any more. */
 void followers_free(followers *all);

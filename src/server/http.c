@@ -60,6 +60,7 @@ static exchange *exchange_new(http *h)
     x->http = h;
     x->next = NULL;
     x->begun = false;
+    x->chunks = (chunks){NULL, NULL};
     x->received = 0;
     x->paced = 0;
     x->sent = 0;

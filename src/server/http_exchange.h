@@ -11,6 +11,7 @@
 #include "server/auth.h"
 #include "server/http.h"
 #include "server/http_clients.h"
+#include "server/http_frame.h"
 #include "server/squeeze.h"
 
 /* The request comes first: one pointer is both. */
@@ -22,7 +23,8 @@ typedef struct exchange {
     struct exchange *next; /* in the list of spares */
     view raw_target;       /* where the library has it */
     bool begun;            /* its head was looked at */
-    uint64_t received;     /* bytes of its body */
+    chunks chunks;         /* of its body */
+    uint64_t received;     /* bytes of it */
     uint64_t paced;        /* of them, when its client was last found to be fast enough */
     size_t sent;           /* of the answer, if it goes piece by piece */
     squeeze *gzip;         /* the answer goes through it piece by piece; NULL: it does not */

@@ -8,7 +8,6 @@
 #include "server/head.h"
 #include "server/handlers.h"
 #include "server/http_exchange.h"
-#include "server/http_frame.h"
 
 enum {
     DRAIN_FACTOR = 4, /* a refused body is read on, up to so many times its limit, so that the
@@ -56,7 +55,11 @@ static bool read_head(exchange *x, reading *in, const char *method, const char *
     frame_start(&in->frame, x->raw_target, version);
     MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, in);
     size = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    return size != NULL && frame_end(&in->frame, method + size->header_size);
+    if (size == NULL)
+        return false;
+    if (in->head.chunked)
+        x->chunks.base = method + size->header_size;
+    return frame_end(&in->frame, method + size->header_size);
 }
 
 static void set_ids(exchange *x, const head *h)
@@ -231,6 +234,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     r->method = method;
     bool framed = read_head(x, &in, method, version);
     set_ids(x, h);
+    r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
         check_origin(r, h) && check_conditions(r, h) && check_tenant(r) && check_body(r, h)) {
@@ -267,13 +271,11 @@ static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
     return MHD_YES;
 }
 
-enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
+/* A body that is kept whole. */
+static enum MHD_Result receive_whole(exchange *x, view piece)
 {
     request *r = &x->request;
     uint64_t most = (uint64_t)r->shared->set->body_max;
-    if (r->sink != NULL)
-        return receive_stream(x, piece, left);
-    *left = 0;
     x->received += piece.len;
     if (x->received > most * DRAIN_FACTOR)
         return MHD_NO;
@@ -288,6 +290,18 @@ enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
         buf_view(&r->body, piece);
     }
     return MHD_YES;
+}
+
+enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
+{
+    request *r = &x->request;
+    if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body's chunks are malformed");
+    *left = 0;
+    enum MHD_Result result =
+        r->sink != NULL ? receive_stream(x, piece, left) : receive_whole(x, piece);
+    chunks_took(&x->chunks, piece, piece.len - *left);
+    return result;
 }
 
 /* The whole request is here. */

@@ -91,7 +91,7 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
         return status;
     l->joiner = joiner_new(l->house, l->stats, l->links);
     l->transfers = transfers_new(l->wake_fd);
-    l->followers = followers_new();
+    l->followers = followers_new(l->house->set);
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
     l->http = http_new(l->house, l->stats, l->joiner, l->transfers, l->followers, listen_fd);

@@ -168,6 +168,34 @@ def test_body_limit():
             assert (found[0].status if found else None) in statuses, found
 
 
+def test_chunks_are_framed_by_crlf():
+    """Others on the way may see a bare LF or CR between chunks as a line's end, or not: what is in
+    doubt is refused, and no request follows a body in chunks."""
+    body = b'{"card_ids":["a"]}'
+    good = b"5\r\n" + body[:5] + b"\r\nD;ext=1\r\n" + body[5:] + b"\r\n0\r\n\r\n"
+    start = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    smuggled = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    def sent(text, **how):
+        found = parse_responses(server.raw(start + text + smuggled, **how))
+        assert len(found) == 1 and found[0].header("Connection") == "close", found
+        return found[0]
+
+    with serving() as server:
+        assert sent(good).status == 200
+        for step in (1, 2, 3, 7, len(start) + 1, len(start) + 3, len(start) + 11):
+            assert sent(good, chunk=step, pause=0.002).status == 200, step
+        for bad in (good.replace(b"5\r\n", b"5\n"), good.replace(b"\r\nD", b"\nD"),
+                    good.replace(b"=1\r\n", b"=1\n"), good.replace(b"5\r\n", b"5\r"), good.replace(b"\r\nD", b"\n\rD"),
+                    good.replace(b"5\r\n", b"5\n\r")):
+            answer = sent(bad)
+            check_error(answer, 400, "bad_request")
+            assert "chunks" in answer.json()["detail"]["error_message"], answer
+        # Here the library finds fault too, with what it takes for the next chunk's size.
+        assert sent(good.replace(b"ext=1\r\n", b"\n=1\r\n")).status == 400
+        assert sent(good.replace(b"0\r\n\r\n", b"0\n\n")).status == 200  # its end is not seen
+
+
 def test_ignored_body():
     """A GET's body is read and ignored, whatever it is, and the connection goes on."""
     with serving() as server, server.client() as client:

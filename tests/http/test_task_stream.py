@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -14,6 +15,8 @@ import uuid
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, Server, await_, cardbox, dsn, once, psql, server
+
+PATIENCE_S = 60
 
 
 def ask(ability, value, tenant="acme", at=None, headers=None):
@@ -42,10 +45,11 @@ def piece(task, message_id, n, text):
 
 
 class Stream:
-    """A client that reads events one by one."""
+    """A client that reads events one by one. What does not come within PATIENCE_S never will: a
+    comment now and then is no event."""
 
     def __init__(self, task, tenant="acme", last=None, at=None, headers=None):
-        self.connection = http.client.HTTPConnection("127.0.0.1", (at or server()).port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", (at or server()).port, timeout=PATIENCE_S)
         extra = {} if last is None else {"Last-Event-ID": str(last)}
         self.connection.request("GET", f"/projects/{tenant}/tasks/{task}/stream",
                                 headers={"Accept-Encoding": "gzip", **extra, **(headers or {})})
@@ -53,10 +57,12 @@ class Stream:
         self.last = last
 
     def lines(self):
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             line = self.response.readline()
             if not line:
                 return
+            assert time.monotonic() < deadline, f"nothing but {line} for {PATIENCE_S} s"
             yield line.decode().rstrip("\n")
 
     def next(self):
@@ -319,6 +325,32 @@ def test_too_many_follow():
             last = event
         assert last[0] == "task_complete"
         stream.close()
+    own.stop()
+
+
+def test_those_who_read_nothing_take_little():
+    """What is read for clients that don't take it is bounded; others go on meanwhile, and who was cut
+    off for it comes again and misses nothing."""
+    own, size, most = Server(dsn(), "--loops", "1", "--memory-max", "64M"), 900_000, 8 << 20
+    task = spawn()
+    said = [say(task, f"{i % 10}" * size) for i in range(20)]
+    before, lazy = own.rss_kb() << 10, []
+    for _ in range(40):
+        connection = socket.create_connection(("127.0.0.1", own.port), timeout=PATIENCE_S)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(f"GET /projects/acme/tasks/{task}/stream HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        lazy.append(connection)
+    for connection in lazy:
+        assert connection.recv(12) == b"HTTP/1.1 200"
+    for _ in range(2):
+        with following(task, at=own) as stream:
+            assert [stream.next() for _ in range(22)][2:] == [("message_complete", one) for one in said]
+    grown = (own.peak_rss_kb() << 10) - before
+    # The share, one statement's rows that pass it, their text, and what a connection takes.
+    assert cardbox_test.LIGHT or grown < most + (3 * 8 << 20), f"{grown >> 20} MB for {len(lazy)} clients"
+    finish(task)
+    for connection in lazy:
+        connection.close()
     own.stop()
 
 
