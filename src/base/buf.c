@@ -154,6 +154,14 @@ void buf_json_string(buf *b, view text)
     buf_char(b, '"');
 }
 
+void buf_json_text(buf *b, const char *text)
+{
+    if (text != NULL)
+        buf_json_string(b, view_of(text));
+    else
+        buf_text(b, "null");
+}
+
 bool buf_ok(const buf *b)
 {
     return b->failure == BUF_FINE;

@@ -36,7 +36,8 @@ void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2
 /* Appends UTF-8 text as a JSON string token with its quotes: '"', '\\' and bytes below 0x20 are
  * escaped, all else goes as it is. */
 void buf_json_string(buf *b, view text);
-void buf_json_inside(buf *b, view text); /* what stands between them */
+void buf_json_inside(buf *b, view text);      /* what stands between them */
+void buf_json_text(buf *b, const char *text); /* all of it; NULL: null */
 
 /* Whether every append since the start (or buf_reset) worked. */
 bool buf_ok(const buf *b);

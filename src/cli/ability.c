@@ -4,17 +4,12 @@
  */
 #include "bus/describe.h"
 #include "cli/commands.h"
+#include "cli/source.h"
 #include "cli/table.h"
 #include "cli/term.h"
 
-typedef struct ability_options {
-    cli_common common;
-} ability_options;
-
-static const ability_options DEFAULTS = {0};
-
 static const opt_spec SHOW_SPECS[] = {
-    CLI_JSON(ability_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
 
@@ -59,8 +54,8 @@ static bool print_all(char **arguments, int count, bool json)
 
 static cli_exit run_list(const void *given, char **arguments, int count)
 {
-    const ability_options *options = given;
-    return print_all(arguments, count, options->common.json) ? CLI_DONE : cli_nomem();
+    const cli_common *common = given;
+    return print_all(arguments, count, common->json) ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {
@@ -71,8 +66,7 @@ const cli_command cli_ability_list = {
                    "`ability invoke` does it.\nThe scope is what a token needs over HTTP.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
-    .defaults = &DEFAULTS,
-    .size = sizeof(ability_options),
+    .size = sizeof(cli_common),
     .least = 0,
     .most = 1,
     .run = run_list,
@@ -100,7 +94,7 @@ static void print_ability(const bus_ability *ability)
 
 static cli_exit run_show(const void *given, char **arguments, int count)
 {
-    const ability_options *options = given;
+    const cli_common *common = given;
     const bus_ability *ability = bus_find(view_of(arguments[0]));
     buf line = BUF_INIT(1 << 20);
     (void)count;
@@ -108,7 +102,7 @@ static cli_exit run_show(const void *given, char **arguments, int count)
         cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);
         return CLI_FAILED;
     }
-    if (!options->common.json) {
+    if (!common->json) {
         print_ability(ability);
         return CLI_DONE;
     }
@@ -125,8 +119,7 @@ const cli_command cli_ability_show = {
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = SHOW_SPECS,
-    .defaults = &DEFAULTS,
-    .size = sizeof(ability_options),
+    .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
     .run = run_show,
@@ -134,21 +127,21 @@ const cli_command cli_ability_show = {
 
 /* --- invoke --- */
 
-static cli_exit invoke(const ability_options *options, const char *ability, const char *input)
+static cli_exit invoke(const cli_common *common, const char *ability, const char *input)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db = NULL;
     char *output = NULL;
     cli_exit status = CLI_DONE;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(common);
+    if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_invoke(&output, db, options->common.project, ability, NULL, "cardbox", input,
-                       &err) == CARDBOX_OK)
+    if (cardbox_invoke(&output, db, common->project, ability, NULL, "cardbox", input, &err) ==
+        CARDBOX_OK)
         puts(output);
     else
         status = cli_failed(&err);
     cardbox_free(output);
-    cardbox_close(db);
     return status;
 }
 
@@ -159,7 +152,7 @@ static cli_exit run_invoke(const void *given, char **arguments, int count)
     cli_exit status = CLI_FAILED;
     bool fine = true;
     if (input != NULL && strcmp(input, "-") == 0) {
-        fine = cli_read_input(&text);
+        fine = source_read(&text, input);
         input = buf_str(&text);
     }
     if (fine)
@@ -168,22 +161,14 @@ static cli_exit run_invoke(const void *given, char **arguments, int count)
     return status;
 }
 
-static const opt_spec INVOKE_SPECS[] = {
-    CLI_DSN(ability_options),
-    CLI_PROJECT(ability_options),
-    CLI_JSON(ability_options),
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_ability_invoke = {
     .name = "ability invoke",
     .arguments = "ABILITY [INPUT|-]",
     .summary = "invoke an ability and print its output, JSON",
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
-    .options = INVOKE_SPECS,
-    .defaults = &DEFAULTS,
-    .size = sizeof(ability_options),
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
     .least = 1,
     .most = 2,
     .needs_project = true,

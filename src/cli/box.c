@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include "cli/card_view.h"
 #include "cli/commands.h"
+#include "cli/listing.h"
 
 /* As of when a box is read. */
 typedef struct as_of {
@@ -47,16 +48,6 @@ static void print_head(const char *box_id, int64_t version, int64_t length)
            term_off(STYLE_BOLD), version, length, length == 1 ? "" : "s");
 }
 
-static void add_ids(buf *out, const char *name, const char *const *ids, size_t count)
-{
-    buf_printf(out, ",\"%s\":[", name);
-    for (size_t i = 0; i < count; i++) {
-        buf_text(out, i > 0 ? "," : "");
-        buf_json_string(out, view_of(ids[i]));
-    }
-    buf_char(out, ']');
-}
-
 /* --- get --- */
 
 typedef struct get_options {
@@ -70,9 +61,9 @@ static bool print_json(const cardbox_box *box)
     bool fine;
 
     buf_printf(&line, "{\"box_id\":\"%s\"", box->box_id);
-    add_ids(&line, "card_ids", box->card_ids, box->card_count);
+    card_view_ids(&line, "card_ids", box->card_ids, box->card_count);
     buf_printf(&line, ",\"version\":%" PRId64 ",\"length\":%" PRId64, box->version, box->length);
-    add_ids(&line, "parent_ids", box->parent_ids, box->parent_count);
+    card_view_ids(&line, "parent_ids", box->parent_ids, box->parent_count);
     buf_printf(&line, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}\n", box->created_at,
                box->updated_at);
     fine = buf_ok(&line);
@@ -85,7 +76,6 @@ static bool print_box(const cardbox_box *box)
 {
     static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_WHOLE}};
     table ids;
-    bool printed;
 
     print_head(box->box_id, box->version, box->length);
     for (size_t i = 0; i < box->parent_count; i++)
@@ -95,9 +85,7 @@ static bool print_box(const cardbox_box *box)
         table_int(&ids, box->first + (int64_t)i + 1);
         table_text(&ids, box->card_ids[i]);
     }
-    printed = box->card_count == 0 || table_print(stdout, &ids, 2, term_width());
-    table_free(&ids);
-    return printed;
+    return table_finish(&ids, 2);
 }
 
 static cli_exit run_get(const void *given, char **arguments, int count)
@@ -112,7 +100,8 @@ static cli_exit run_get(const void *given, char **arguments, int count)
     (void)count;
     if (!read_as_of(&part, &options->at))
         return CLI_USAGE;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK) {
@@ -124,16 +113,12 @@ static cli_exit run_get(const void *given, char **arguments, int count)
             status = cli_nomem();
     }
     cardbox_boxes_free(boxes);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec get_specs[] = {
-    CLI_DSN(get_options),  CLI_PROJECT(get_options), AS_OF(get_options),
-    CLI_JSON(get_options), CLI_OPTIONS_END,
+    CLI_DSN, CLI_PROJECT, AS_OF(get_options), CLI_JSON, CLI_OPTIONS_END,
 };
-
-static const get_options get_defaults = {0};
 
 const cli_command cli_box_get = {
     .name = "box get",
@@ -142,7 +127,6 @@ const cli_command cli_box_get = {
     .examples = "box get --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
     .options = get_specs,
-    .defaults = &get_defaults,
     .size = sizeof(get_options),
     .least = 1,
     .most = 1,
@@ -159,63 +143,47 @@ typedef struct cards_options {
     bool ids;
 } cards_options;
 
-/* The card at a place in the box, if it is the next of those that were found; else it is missing,
- * and keeps its place. */
-static const cardbox_card *card_at(const cardbox_box *box, size_t i, const cardbox_cards *cards,
-                                   size_t *next)
-{
-    const cardbox_card *card = cardbox_cards_at(cards, *next);
+/* A box's places, and the cards of those that have one, in the same order. */
+typedef struct places {
+    const cardbox_box *box;
+    const cardbox_cards *cards;
+    size_t *next; /* of the cards */
+    const cards_options *options;
+} places;
 
-    if (card == NULL || strcmp(card->card_id, box->card_ids[i]) != 0)
+/* The card at a place, if it is the next of those that were found; NULL: it is missing, and keeps
+ * its place. */
+static const cardbox_card *card_at(const places *of, size_t i)
+{
+    const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
+
+    if (card == NULL || strcmp(card->card_id, of->box->card_ids[i]) != 0)
         return NULL;
-    (*next)++;
+    (*of->next)++;
     return card;
 }
 
-/* A table whose numbers are positions in the box. */
-static bool print_table(const cardbox_box *box, const cardbox_cards *cards, bool ids)
+static void add_card_row(table *rows, const void *given, size_t i)
 {
-    card_table rows;
-    size_t next = 0;
+    const places *of = given;
+    int64_t position = of->box->first + (int64_t)i + 1;
 
-    print_head(box->box_id, box->version, box->length);
-    card_table_init(&rows, true, ids);
-    for (size_t i = 0; i < box->card_count; i++) {
-        const cardbox_card *card = card_at(box, i, cards, &next);
-        int64_t position = box->first + (int64_t)i + 1;
-
-        if (card != NULL)
-            card_table_add(&rows, card, position);
-        else
-            card_table_add_missing(&rows, box->card_ids[i], position);
-    }
-    return card_table_print(&rows);
+    card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
 }
 
 /* One line a place, so that line N is card N of what was asked for. */
-static bool print_cards_json(const cardbox_box *box, const cardbox_cards *cards,
-                             const char *project)
+static void add_card_object(buf *out, const void *given, size_t i)
 {
-    buf line = BUF_INIT(SIZE_MAX / 2);
-    bool fine = true;
-    size_t next = 0;
+    const places *of = given;
+    const cardbox_card *card = card_at(of, i);
 
-    for (size_t i = 0; fine && i < box->card_count; i++) {
-        const cardbox_card *card = card_at(box, i, cards, &next);
-
-        buf_reset(&line, 1 << 20);
-        if (card != NULL) {
-            card_view_json(&line, card, project);
-        } else {
-            buf_text(&line, "{\"card_id\":");
-            buf_json_string(&line, view_of(box->card_ids[i]));
-            buf_text(&line, ",\"missing\":true}\n");
-        }
-        fine = buf_ok(&line);
-        fwrite(buf_str(&line), 1, line.len, stdout);
+    if (card != NULL) {
+        card_view_json(out, card, of->options->common.project);
+        return;
     }
-    buf_free(&line);
-    return fine;
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, view_of(of->box->card_ids[i]));
+    buf_text(out, ",\"missing\":true}");
 }
 
 /* Reads the ids and then the cards of the same places in the same version, so that the two fit
@@ -236,12 +204,24 @@ static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, c
     return cardbox_get_box_cards(cards, db, project, box_id, &part, err);
 }
 
-static bool print_cards(const cardbox_box *box, const cardbox_cards *cards,
-                        const cards_options *options)
+static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
+                            const cards_options *options)
 {
-    if (options->common.json)
-        return print_cards_json(box, cards, options->common.project);
-    return print_table(box, cards, options->ids);
+    bool json = options->common.json;
+    size_t next = 0;
+    places of = {box, cards, &next, options};
+    listing found = {.of = &of,
+                     .count = box->card_count,
+                     .add_object = add_card_object,
+                     .add_row = add_card_row,
+                     LISTING_COLUMNS(card_view_columns),
+                     .indent = 2};
+
+    if (!json)
+        print_head(box->box_id, box->version, box->length);
+    if (!json && box->card_count == 0)
+        return CLI_DONE;
+    return listing_print(&found, json, "no cards");
 }
 
 static cli_exit run_cards(const void *given, char **arguments, int count)
@@ -257,30 +237,28 @@ static cli_exit run_cards(const void *given, char **arguments, int count)
     (void)count;
     if (!read_as_of(&part, &options->at))
         return CLI_USAGE;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     if (read_cards(&boxes, &cards, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK)
         status = cli_refused(&err, AT_ORIGINS);
-    else if (!print_cards(cardbox_boxes_at(boxes, 0), cards, options))
-        status = cli_nomem();
+    else
+        status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec cards_specs[] = {
-    CLI_DSN(cards_options),
-    CLI_PROJECT(cards_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"tail", OPT_INT, offsetof(cards_options, tail), NULL, "N", "only the last N", 1, INT32_MAX},
     AS_OF(cards_options),
     {"ids", OPT_FLAG, offsetof(cards_options, ids), NULL, NULL, "show the ids of the cards", 0, 0},
-    CLI_JSON(cards_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const cards_options cards_defaults = {0};
 
 const cli_command cli_box_cards = {
     .name = "box cards",
@@ -291,7 +269,6 @@ const cli_command cli_box_cards = {
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = cards_specs,
-    .defaults = &cards_defaults,
     .size = sizeof(cards_options),
     .least = 1,
     .most = 1,
@@ -306,56 +283,45 @@ typedef struct log_options {
     long before;
 } log_options;
 
-static bool print_log_json(const cardbox_log *log)
+static void add_log_object(buf *out, const void *of, size_t i)
 {
-    buf line = BUF_INIT(64 * CARDBOX_KEY_MAX);
-    bool fine = true;
+    const cardbox_log_entry *entry = cardbox_log_at(of, i);
 
-    for (size_t i = 0; fine && i < cardbox_log_count(log); i++) {
-        const cardbox_log_entry *entry = cardbox_log_at(log, i);
-
-        buf_reset(&line, 4096);
-        buf_printf(&line,
-                   "{\"version\":%" PRId64 ",\"op\":\"%s\",\"length\":%" PRId64
-                   ",\"added\":%" PRId64 ",\"append_key\":",
-                   entry->version, entry->op, entry->length, entry->added);
-        if (entry->append_key != NULL)
-            buf_json_string(&line, view_of(entry->append_key));
-        else
-            buf_text(&line, "null");
-        buf_printf(&line, ",\"at\":\"%s\"}", entry->at);
-        fine = buf_ok(&line);
-        puts(buf_str(&line));
-    }
-    buf_free(&line);
-    return fine;
+    buf_printf(out,
+               "{\"version\":%" PRId64 ",\"op\":\"%s\",\"length\":%" PRId64 ",\"added\":%" PRId64
+               ",\"append_key\":",
+               entry->version, entry->op, entry->length, entry->added);
+    buf_json_text(out, entry->append_key);
+    buf_printf(out, ",\"at\":\"%s\"}", entry->at);
 }
 
-static bool print_log(const cardbox_log *log)
+static void add_log_row(table *rows, const void *of, size_t i)
+{
+    const cardbox_log_entry *entry = cardbox_log_at(of, i);
+
+    table_int(rows, entry->version);
+    table_text(rows, entry->op);
+    table_int(rows, entry->added);
+    table_int(rows, entry->length);
+    card_view_add_age(rows, entry->at);
+    table_text(rows, entry->at);
+    table_text(rows, entry->append_key);
+}
+
+static cli_exit print_log(const cardbox_log *log, bool json)
 {
     static const table_column columns[] = {{"version", TABLE_RIGHT}, {"op", TABLE_LEFT},
                                            {"added", TABLE_RIGHT},   {"length", TABLE_RIGHT},
                                            {"age", TABLE_RIGHT},     {"at", TABLE_LEFT},
                                            {"key", TABLE_FLEXIBLE}};
-    table rows;
-    bool printed;
+    listing found = {.of = log,
+                     .count = cardbox_log_count(log),
+                     .add_object = add_log_object,
+                     .add_row = add_log_row,
+                     LISTING_COLUMNS(columns),
+                     .indent = 2};
 
-    table_init(&rows, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < cardbox_log_count(log); i++) {
-        const cardbox_log_entry *entry = cardbox_log_at(log, i);
-        char age[AGE_SIZE];
-
-        table_int(&rows, entry->version);
-        table_text(&rows, entry->op);
-        table_int(&rows, entry->added);
-        table_int(&rows, entry->length);
-        table_add(&rows, view_of(card_view_age(age, entry->at)), STYLE_DIM);
-        table_text(&rows, entry->at);
-        table_text(&rows, entry->append_key);
-    }
-    printed = table_print(stdout, &rows, 2, term_width());
-    table_free(&rows);
-    return printed;
+    return listing_print(&found, json, "no such versions");
 }
 
 static cli_exit run_log(const void *given, char **arguments, int count)
@@ -363,33 +329,28 @@ static cli_exit run_log(const void *given, char **arguments, int count)
     const log_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
-    cardbox *db = NULL;
-    cli_exit status = CLI_DONE;
+    cardbox *db = cli_open(&options->common);
 
     (void)count;
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     if (cardbox_box_log(&log, db, options->common.project, arguments[0], options->before,
                         (unsigned)options->common.limit, &err) != CARDBOX_OK)
-        status = cli_failed(&err);
-    else if (!(options->common.json ? print_log_json(log) : print_log(log)))
-        status = cli_nomem();
+        return cli_failed(&err);
+    cli_exit status = print_log(log, options->common.json);
     cardbox_log_free(log);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec log_specs[] = {
-    CLI_DSN(log_options),
-    CLI_PROJECT(log_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"before", OPT_INT, offsetof(log_options, before), NULL, "N", "only versions below this one", 1,
      INT32_MAX},
-    CLI_LIMIT(log_options),
-    CLI_JSON(log_options),
+    CLI_LIMIT,
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const log_options log_defaults = {0};
 
 const cli_command cli_box_log = {
     .name = "box log",
@@ -398,7 +359,6 @@ const cli_command cli_box_log = {
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
     .options = log_specs,
-    .defaults = &log_defaults,
     .size = sizeof(log_options),
     .least = 1,
     .most = 1,

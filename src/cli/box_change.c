@@ -23,10 +23,9 @@ static void print_change(const cardbox_box_change *change, bool json)
 }
 
 /* Ends a command: prints what changed, or why nothing did. */
-static cli_exit finish(cardbox *db, cardbox_status status, const cardbox_box_change *change,
+static cli_exit finish(cardbox_status status, const cardbox_box_change *change,
                        const cardbox_error *err, const cli_origin *origins, bool json)
 {
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_refused(err, origins);
     print_change(change, json);
@@ -56,24 +55,23 @@ static cli_exit run_create(const void *given, char **arguments, int count)
     how.card_count = (size_t)count;
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = cardbox_create_box(&change, db, options->common.project, &how, &err);
-    return finish(db, status, &change, &err, origins, options->common.json);
+    return finish(status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec create_specs[] = {
-    CLI_DSN(create_options),
-    CLI_PROJECT(create_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"id", OPT_TEXT, offsetof(create_options, id), NULL, "UUID", "its id (default: a new UUIDv7)",
      0, 0},
     {"parent", OPT_LIST, offsetof(create_options, parents), NULL, "UUID",
      "a box that it is made from; may be given several times", 0, 0},
-    CLI_JSON(create_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const create_options create_defaults = {0};
 
 const cli_command cli_box_create = {
     .name = "box create",
@@ -82,7 +80,6 @@ const cli_command cli_box_create = {
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
     .options = create_specs,
-    .defaults = &create_defaults,
     .size = sizeof(create_options),
     .most = -1,
     .needs_project = true,
@@ -109,25 +106,24 @@ static cli_exit run_append(const void *given, char **arguments, int count)
 
     how.key = options->key;
     how.expected_version = options->expected_version;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
                                    as_ids(arguments + 1), (size_t)count - 1, &how, &err);
-    return finish(db, status, &change, &err, origins, options->common.json);
+    return finish(status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec append_specs[] = {
-    CLI_DSN(append_options),
-    CLI_PROJECT(append_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
      "append key: the same one appends once", 0, 0},
     {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
      "only if the box is at this version", 1, INT32_MAX},
-    CLI_JSON(append_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const append_options append_defaults = {0};
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -140,7 +136,6 @@ const cli_command cli_box_append = {
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
     .options = append_specs,
-    .defaults = &append_defaults,
     .size = sizeof(append_options),
     .least = 2,
     .most = -1,
@@ -161,27 +156,25 @@ static cli_exit run_replace(const void *given, char **arguments, int count)
     const replace_options *options = given;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(&options->common);
     cardbox_status status;
 
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     status =
         cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
                          (size_t)count - 1, options->expected_version, &err);
-    return finish(db, status, &change, &err, origins, options->common.json);
+    return finish(status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec replace_specs[] = {
-    CLI_DSN(replace_options),
-    CLI_PROJECT(replace_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"expected-version", OPT_INT, offsetof(replace_options, expected_version), NULL, "N",
      "only if the box is at this version", 1, INT32_MAX},
-    CLI_JSON(replace_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const replace_options replace_defaults = {0};
 
 const cli_command cli_box_replace = {
     .name = "box replace",
@@ -195,7 +188,6 @@ const cli_command cli_box_replace = {
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
     .options = replace_specs,
-    .defaults = &replace_defaults,
     .size = sizeof(replace_options),
     .least = 1,
     .most = -1,
@@ -230,22 +222,23 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
     how.new_box_id = options->new_id;
     how.at_version = options->at_version;
     how.at_length = options->at_length;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
-    return finish(db, status, &change, &err, origins, options->common.json);
+    return finish(status, &change, &err, origins, options->common.json);
 }
 
 static const opt_spec fork_specs[] = {
-    CLI_DSN(fork_options),
-    CLI_PROJECT(fork_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"at-version", OPT_INT, offsetof(fork_options, at_version), NULL, "N",
      "as it was at this version", 1, INT32_MAX},
     {"at-length", OPT_INT, offsetof(fork_options, at_length), NULL, "N",
      "only with its first N cards", 0, INT32_MAX},
     {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "UUID",
      "id of the fork (default: a new UUIDv7)", 0, 0},
-    CLI_JSON(fork_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
 
@@ -268,25 +261,10 @@ const cli_command cli_box_fork = {
 
 /* --- delete --- */
 
-typedef struct delete_options {
-    cli_common common;
-} delete_options;
-
-static cli_exit run_delete(const void *given, char **arguments, int count)
+static cli_exit run_delete(const void *common, char **arguments, int count)
 {
-    const delete_options *options = given;
-
-    return cli_delete("box", cardbox_delete_box, &options->common, arguments, count);
+    return cli_delete("box", cardbox_delete_box, common, arguments, count);
 }
-
-static const opt_spec delete_specs[] = {
-    CLI_DSN(delete_options),
-    CLI_PROJECT(delete_options),
-    CLI_JSON(delete_options),
-    CLI_OPTIONS_END,
-};
-
-static const delete_options delete_defaults = {0};
 
 const cli_command cli_box_delete = {
     .name = "box delete",
@@ -294,9 +272,8 @@ const cli_command cli_box_delete = {
     .summary = "delete boxes",
     .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
     .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
-    .options = delete_specs,
-    .defaults = &delete_defaults,
-    .size = sizeof(delete_options),
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
     .needs_project = true,

@@ -6,20 +6,10 @@
 #include "base/arena.h"
 #include "cli/card_view.h"
 #include "cli/commands.h"
+#include "cli/listing.h"
+#include "cli/source.h"
 
 /* --- get --- */
-
-typedef struct get_options {
-    cli_common common;
-} get_options;
-
-static void add_fact(table *facts, const char *name, const char *value, term_style style)
-{
-    if (value == NULL || *value == '\0')
-        return;
-    table_add(facts, view_of(name), STYLE_DIM);
-    table_add(facts, view_of(value), style);
-}
 
 static void add_moment(table *facts, const char *name, const char *moment)
 {
@@ -28,7 +18,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
     if (moment == NULL)
         return;
     snprintf(text, sizeof(text), "%s (%s ago)", moment, card_view_age(age, moment));
-    add_fact(facts, name, text, STYLE_PLAIN);
+    table_fact(facts, name, text, STYLE_PLAIN);
 }
 
 /* Everything that a card has, then what it says. */
@@ -37,73 +27,89 @@ static bool print_card(const cardbox_card *card)
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     const char *role = card_view_role(card);
     table facts;
-    bool printed;
 
     printf("%scard %s%s\n", term_on(STYLE_BOLD), card->card_id, term_off(STYLE_BOLD));
     table_init(&facts, columns, 2);
-    add_fact(&facts, "type", card->type, STYLE_PLAIN);
-    add_fact(&facts, "role", role, card_view_style(role));
-    add_fact(&facts, "author", card->author_id, STYLE_PLAIN);
+    table_fact(&facts, "type", card->type, STYLE_PLAIN);
+    table_fact(&facts, "role", role, card_view_style(role));
+    table_fact(&facts, "author", card->author_id, STYLE_PLAIN);
     add_moment(&facts, "created", card->created_at);
-    add_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);
-    add_fact(&facts, "sealed", card->sealed ? "yes" : NULL, STYLE_PLAIN);
-    add_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
-    add_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
-    add_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    printed = table_print(stdout, &facts, 2, term_width());
-    table_free(&facts);
+    table_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);
+    table_fact(&facts, "sealed", card->sealed ? "yes" : NULL, STYLE_PLAIN);
+    table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
+    table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
+    table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
+    bool printed = table_finish(&facts, 2);
     putchar('\n');
     term_print_text(stdout, view_of(cardbox_card_text(card)));
     return printed;
 }
 
+/* Cards and the project that they are in. */
+typedef struct cards_of {
+    const cardbox_cards *cards;
+    const char *project;
+} cards_of;
+
+static void add_object(buf *out, const void *given, size_t i)
+{
+    const cards_of *of = given;
+
+    card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
+}
+
+static void add_row(table *rows, const void *given, size_t i)
+{
+    const cards_of *of = given;
+    const cardbox_card *card = cardbox_cards_at(of->cards, i);
+
+    card_view_add_row(rows, card, card->card_id, 0, true);
+}
+
+static listing listing_of(const cards_of *of)
+{
+    return (listing){.of = of,
+                     .count = cardbox_cards_count(of->cards),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(card_view_columns),
+                     .indent = 2,
+                     .cursor = cardbox_cards_cursor(of->cards)};
+}
+
 static cli_exit print_cards(const cardbox_cards *cards, const cli_common *common)
 {
-    bool printed = true;
+    cards_of of = {cards, common->project};
+    listing found = listing_of(&of);
+    cli_exit status = common->json ? listing_print(&found, true, "no cards") : CLI_DONE;
 
-    if (common->json)
-        printed = card_view_print_json(cards, common->project);
-    for (size_t i = 0; !common->json && printed && i < cardbox_cards_count(cards); i++) {
+    for (size_t i = 0; !common->json && status == CLI_DONE && i < found.count; i++) {
         if (i > 0)
             putchar('\n');
-        printed = print_card(cardbox_cards_at(cards, i));
+        if (!print_card(cardbox_cards_at(cards, i)))
+            status = cli_nomem();
     }
     for (size_t i = 0; i < cardbox_cards_missing_count(cards); i++)
         cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
-    if (!printed)
-        return cli_nomem();
-    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : CLI_DONE;
+    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
 }
 
 static cli_exit run_get(const void *given, char **arguments, int count)
 {
-    const get_options *options = given;
+    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
-    cardbox *db = NULL;
-    cli_exit status = CLI_FAILED;
+    cardbox *db = cli_open(common);
 
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_get_cards(&cards, db, options->common.project,
-                          (const char *const *)(const void *)arguments, (size_t)count,
-                          &err) == CARDBOX_OK)
-        status = print_cards(cards, &options->common);
-    else
-        cli_failed(&err);
+    if (cardbox_get_cards(&cards, db, common->project, (const char *const *)(const void *)arguments,
+                          (size_t)count, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cli_exit status = print_cards(cards, common);
     cardbox_cards_free(cards);
-    cardbox_close(db);
     return status;
 }
-
-static const opt_spec get_specs[] = {
-    CLI_DSN(get_options),
-    CLI_PROJECT(get_options),
-    CLI_JSON(get_options),
-    CLI_OPTIONS_END,
-};
-
-static const get_options get_defaults = {0};
 
 const cli_command cli_card_get = {
     .name = "card get",
@@ -114,9 +120,8 @@ const cli_command cli_card_get = {
         "\"__type__\" of\nits class. `cardbox export` gives contents as they are stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
-    .options = get_specs,
-    .defaults = &get_defaults,
-    .size = sizeof(get_options),
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
     .needs_project = true,
@@ -158,7 +163,7 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
 
     *why = CLI_FAILED;
     if (strcmp(given, "-") == 0) {
-        if (!cli_read_input(&input))
+        if (!source_read(&input, given))
             goto done;
         given = buf_str(&input);
     }
@@ -216,13 +221,13 @@ static cli_exit add_card(const add_options *options, const char *content)
     card.sealed = options->sealed;
     how.strict = options->strict;
     how.restore = options->restore;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) == CARDBOX_OK)
         print_added(options, card.card_id, outcome);
     else
         status = cli_refused(&err, ADD_ORIGINS);
-    cardbox_close(db);
     return status;
 }
 
@@ -251,38 +256,30 @@ static cli_exit run_add(const void *given, char **arguments, int count)
     return status;
 }
 
-#define ADD_TEXT(name, field, value, help)                                                         \
-    {                                                                                              \
-        name, OPT_TEXT, offsetof(add_options, field), NULL, value, help, 0, 0                      \
-    }
-#define ADD_FLAG(name, field, help)                                                                \
-    {                                                                                              \
-        name, OPT_FLAG, offsetof(add_options, field), NULL, NULL, help, 0, 0                       \
-    }
-
 static const opt_spec add_specs[] = {
-    CLI_DSN(add_options),
-    CLI_PROJECT(add_options),
-    ADD_TEXT("id", id, "ID", "its id (default: a new UUIDv7)"),
-    ADD_TEXT("type", type, "TYPE", "metadata.type, such as task.instruction"),
-    ADD_TEXT("role", role, "ROLE", "metadata.role (default: that of the type)"),
-    ADD_TEXT("author", author, "ID", "metadata.author_id"),
-    ADD_TEXT("step", step, "ID", "metadata.step_id"),
-    ADD_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
-    ADD_TEXT("text", text, "TEXT", "content of plain text; - reads it from the standard input"),
-    ADD_TEXT("metadata", metadata, "JSON", "an object"),
-    ADD_TEXT("tool-calls", tool_calls, "JSON", "an array"),
-    ADD_TEXT("tool-call-id", tool_call_id, "ID", "the call that this is, or is the result of"),
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(add_options, "id", id, "ID", "its id (default: a new UUIDv7)"),
+    CLI_TEXT(add_options, "type", type, "TYPE", "metadata.type, such as task.instruction"),
+    CLI_TEXT(add_options, "role", role, "ROLE", "metadata.role (default: that of the type)"),
+    CLI_TEXT(add_options, "author", author, "ID", "metadata.author_id"),
+    CLI_TEXT(add_options, "step", step, "ID", "metadata.step_id"),
+    CLI_TEXT(add_options, "content", content, "JSON",
+             "content; - reads it from the standard input"),
+    CLI_TEXT(add_options, "text", text, "TEXT",
+             "content of plain text; - reads it from the standard input"),
+    CLI_TEXT(add_options, "metadata", metadata, "JSON", "an object"),
+    CLI_TEXT(add_options, "tool-calls", tool_calls, "JSON", "an array"),
+    CLI_TEXT(add_options, "tool-call-id", tool_call_id, "ID",
+             "the call that this is, or is the result of"),
     {"ttl", OPT_INT, offsetof(add_options, ttl), NULL, "SECONDS", "how long it lives", 1,
      INT32_MAX},
-    ADD_FLAG("sealed", sealed, "it can never be changed or deleted again"),
-    ADD_FLAG("strict", strict, "refuse other content under an id that exists"),
-    ADD_FLAG("restore", restore, "bring back a deleted or expired card"),
-    CLI_JSON(add_options),
+    CLI_FLAG(add_options, "sealed", sealed, "it can never be changed or deleted again"),
+    CLI_FLAG(add_options, "strict", strict, "refuse other content under an id that exists"),
+    CLI_FLAG(add_options, "restore", restore, "bring back a deleted or expired card"),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const add_options add_defaults = {0};
 
 const cli_command cli_card_add = {
     .name = "card add",
@@ -297,7 +294,6 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
     .options = add_specs,
-    .defaults = &add_defaults,
     .size = sizeof(add_options),
     .most = 1,
     .needs_project = true,
@@ -308,21 +304,9 @@ const cli_command cli_card_add = {
 
 typedef struct list_options {
     cli_common common;
-    const char *type, *role, *step, *trace, *turn, *call, *after, *before, *cursor;
+    const char *type, *role, *step, *trace, *turn, *call, *after, *before;
     opt_list meta;
 } list_options;
-
-static bool print_list(const cardbox_cards *cards, const cli_common *common)
-{
-    card_table rows;
-
-    if (common->json)
-        return card_view_print_json(cards, common->project);
-    card_table_init(&rows, false, true);
-    for (size_t i = 0; i < cardbox_cards_count(cards); i++)
-        card_table_add(&rows, cardbox_cards_at(cards, i), 0);
-    return card_table_print(&rows);
-}
 
 static const cli_origin LIST_ORIGINS[] = {
     {"created_after", "--after"},        {"created_before", "--before"}, {"cursor", "--cursor"},
@@ -349,7 +333,7 @@ static bool is_filtered(const list_options *options)
 {
     const char *const filters[] = {options->type,  options->role,   options->step,
                                    options->trace, options->turn,   options->call,
-                                   options->after, options->before, options->cursor};
+                                   options->after, options->before, options->common.cursor};
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         if (filters[i] != NULL)
@@ -360,15 +344,11 @@ static bool is_filtered(const list_options *options)
 
 static cli_exit print_found(const cardbox_cards *cards, const list_options *options)
 {
-    if (!print_list(cards, &options->common))
-        return cli_nomem();
-    if (cardbox_cards_count(cards) == 0 && !options->common.json)
-        cli_note("no%s cards in project %s", is_filtered(options) ? " such" : "",
-                 options->common.project);
-    /* Not on stdout, where programs read cards. */
-    if (cardbox_cards_cursor(cards) != NULL)
-        cli_note("older ones: --cursor %s", cardbox_cards_cursor(cards));
-    return CLI_DONE;
+    cards_of of = {cards, options->common.project};
+    listing found = listing_of(&of);
+
+    return listing_print(&found, options->common.json, "no%s cards in project %s",
+                         is_filtered(options) ? " such" : "", of.project);
 }
 
 static cli_exit list_cards(const list_options *options, const cardbox_match *matches)
@@ -390,16 +370,15 @@ static cli_exit list_cards(const list_options *options, const cardbox_match *mat
     filter.match_count = options->meta.count;
     filter.created_after = options->after;
     filter.created_before = options->before;
-    filter.cursor = options->cursor;
+    filter.cursor = options->common.cursor;
     filter.limit = (unsigned)options->common.limit;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
-        status = cli_refused(&err, LIST_ORIGINS);
-    else
-        status = print_found(cards, options);
+        return cli_refused(&err, LIST_ORIGINS);
+    status = print_found(cards, options);
     cardbox_cards_free(cards);
-    cardbox_close(db);
     return status;
 }
 
@@ -418,31 +397,25 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     return status;
 }
 
-#define LIST_TEXT(name, field, value, help)                                                        \
-    {                                                                                              \
-        name, OPT_TEXT, offsetof(list_options, field), NULL, value, help, 0, 0                     \
-    }
-
 static const opt_spec list_specs[] = {
-    CLI_DSN(list_options),
-    CLI_PROJECT(list_options),
-    LIST_TEXT("type", type, "TYPE", "only with this metadata.type"),
-    LIST_TEXT("role", role, "ROLE", "only with this metadata.role"),
-    LIST_TEXT("step", step, "ID", "only with this metadata.step_id"),
-    LIST_TEXT("trace", trace, "ID", "only with this metadata.trace_id"),
-    LIST_TEXT("turn", turn, "ID", "only with this metadata.agent_turn_id"),
-    LIST_TEXT("call", call, "ID", "only of this tool call"),
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(list_options, "type", type, "TYPE", "only with this metadata.type"),
+    CLI_TEXT(list_options, "role", role, "ROLE", "only with this metadata.role"),
+    CLI_TEXT(list_options, "step", step, "ID", "only with this metadata.step_id"),
+    CLI_TEXT(list_options, "trace", trace, "ID", "only with this metadata.trace_id"),
+    CLI_TEXT(list_options, "turn", turn, "ID", "only with this metadata.agent_turn_id"),
+    CLI_TEXT(list_options, "call", call, "ID", "only of this tool call"),
     {"meta", OPT_LIST, offsetof(list_options, meta), NULL, "KEY=VALUE",
      "only with this in the metadata; may be given several times", 0, 0},
-    LIST_TEXT("after", after, "TIME", "only created later, such as 2025-01-02T03:04:05Z"),
-    LIST_TEXT("before", before, "TIME", "only created earlier"),
-    LIST_TEXT("cursor", cursor, "CURSOR", "go on where an earlier list ended"),
-    CLI_LIMIT(list_options),
-    CLI_JSON(list_options),
+    CLI_TEXT(list_options, "after", after, "TIME",
+             "only created later, such as 2025-01-02T03:04:05Z"),
+    CLI_TEXT(list_options, "before", before, "TIME", "only created earlier"),
+    CLI_CURSOR,
+    CLI_LIMIT,
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const list_options list_defaults = {0};
 
 const cli_command cli_card_list = {
     .name = "card list",
@@ -452,7 +425,6 @@ const cli_command cli_card_list = {
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=agent-1 --meta host=db-2",
     .options = list_specs,
-    .defaults = &list_defaults,
     .size = sizeof(list_options),
     .needs_project = true,
     .run = run_list,

@@ -48,7 +48,16 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
     for (size_t i = start; buf_ok(out) && i < out->len; i++) /* between tokens: nowhere else */
         if (out->data[i] == '\n' || out->data[i] == '\r')
             out->data[i] = ' ';
-    buf_char(out, '\n');
+}
+
+void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count)
+{
+    buf_printf(out, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        buf_text(out, i > 0 ? "," : "");
+        buf_json_string(out, view_of(ids[i]));
+    }
+    buf_char(out, ']');
 }
 
 /* --- for people --- */
@@ -100,6 +109,13 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment)
         i++;
     snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
     return out;
+}
+
+void card_view_add_age(table *rows, const char *moment)
+{
+    char age[AGE_SIZE];
+
+    table_add(rows, view_of(card_view_age(age, moment)), STYLE_DIM);
 }
 
 void card_view_value(buf *out, scan_value value)
@@ -178,78 +194,43 @@ void card_view_summary(buf *out, const cardbox_card *card)
 
 /* --- tables --- */
 
-void card_table_init(card_table *t, bool numbered, bool named)
-{
-    static const table_column columns[] = {{"type", TABLE_LEFT},
-                                           {"role", TABLE_LEFT},
-                                           {"age", TABLE_RIGHT},
-                                           {"content", TABLE_FLEXIBLE},
-                                           {"", TABLE_LEFT}};
-    size_t count = 0;
+const table_column card_view_columns[CARD_COLUMNS] = {
+    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},       {"type", TABLE_LEFT}, {"role", TABLE_LEFT},
+    {"age", TABLE_RIGHT}, {"content", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
 
-    t->numbered = numbered;
-    t->named = named;
-    if (numbered)
-        t->columns[count++] = (table_column){"#", TABLE_RIGHT};
-    if (named)
-        t->columns[count++] = (table_column){"card", TABLE_WHOLE};
-    memcpy(t->columns + count, columns, sizeof(columns));
-    table_init(&t->rows, t->columns, count + sizeof(columns) / sizeof(columns[0]));
+static void add_missing(table *rows, const char *text)
+{
+    table_add(rows, VIEW("missing"), STYLE_RED);
+    table_text(rows, NULL);
+    table_text(rows, NULL);
+    table_add(rows, view_of(text), STYLE_DIM);
+    table_text(rows, NULL);
 }
 
-static void add_first(card_table *t, const char *id, int64_t position)
-{
-    if (t->numbered)
-        table_int(&t->rows, position);
-    if (t->named)
-        table_text(&t->rows, id);
-}
-
-void card_table_add(card_table *t, const cardbox_card *card, int64_t position)
+static void add_card(table *rows, const cardbox_card *card)
 {
     const char *role = card_view_role(card);
     buf summary = BUF_INIT(line_max);
-    char age[AGE_SIZE];
 
     card_view_summary(&summary, card);
-    add_first(t, card->card_id, position);
-    table_text(&t->rows, card->type);
-    table_add(&t->rows, view_of(role), card_view_style(role));
-    table_add(&t->rows, view_of(card_view_age(age, card->created_at)), STYLE_DIM);
-    table_text(&t->rows, buf_str(&summary));
-    table_add(&t->rows, view_of(card->tool_call_id), STYLE_DIM);
+    table_text(rows, card->type);
+    table_add(rows, view_of(role), card_view_style(role));
+    card_view_add_age(rows, card->created_at);
+    table_text(rows, buf_str(&summary));
+    table_add(rows, view_of(card->tool_call_id), STYLE_DIM);
     buf_free(&summary);
 }
 
-void card_table_add_missing(card_table *t, const char *id, int64_t position)
+void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
+                       bool named)
 {
-    add_first(t, id, position);
-    table_add(&t->rows, VIEW("missing"), STYLE_RED);
-    table_text(&t->rows, NULL);
-    table_text(&t->rows, NULL);
-    table_add(&t->rows, view_of(t->named ? NULL : id), STYLE_DIM);
-    table_text(&t->rows, NULL);
-}
-
-bool card_table_print(card_table *t)
-{
-    bool printed = t->rows.count == 0 || table_print(stdout, &t->rows, 2, term_width());
-
-    table_free(&t->rows);
-    return printed;
-}
-
-bool card_view_print_json(const cardbox_cards *cards, const char *project)
-{
-    buf line = BUF_INIT(line_max);
-    bool printed = true;
-
-    for (size_t i = 0; printed && i < cardbox_cards_count(cards); i++) {
-        buf_reset(&line, 1 << 20);
-        card_view_json(&line, cardbox_cards_at(cards, i), project);
-        printed = buf_ok(&line);
-        fwrite(buf_str(&line), 1, line.len, stdout);
-    }
-    buf_free(&line);
-    return printed;
+    if (position > 0)
+        table_int(rows, position);
+    else
+        table_text(rows, NULL);
+    table_text(rows, named ? id : NULL);
+    if (card != NULL)
+        add_card(rows, card);
+    else
+        add_missing(rows, named ? NULL : id);
 }

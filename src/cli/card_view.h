@@ -9,7 +9,7 @@
 #include "cardbox.h"
 #include "cli/table.h"
 
-/* Appends the card object that services see, on one line with its end. */
+/* Appends the card object that services see, on one line without its end. */
 void card_view_json(buf *out, const cardbox_card *card, const char *project);
 
 /* Appends what a card says in one line: the call of a tool, the outcome of one, the names of tools,
@@ -26,22 +26,18 @@ term_style card_view_style(const char *role);
 /* How long ago a moment of the SDK's was: "2 m", "3 d"; "" if there is none. */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
+void card_view_add_age(table *rows, const char *moment); /* as a cell */
 
-/* Prints cards as NDJSON. False: out of memory. */
-bool card_view_print_json(const cardbox_cards *cards, const char *project);
+/* Appends a member whose value is a list of ids: ,"card_ids":["a"] */
+void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count);
 
-/* A table of cards, whose first columns are their position in a box, or their id, or both. */
-typedef struct card_table {
-    table rows;
-    table_column columns[7];
-    bool numbered, named;
-} card_table;
+/* Columns of a table of cards. Where no row has a position or an id, it has none either. */
+enum { CARD_COLUMNS = 7 };
+extern const table_column card_view_columns[CARD_COLUMNS];
 
-void card_table_init(card_table *t, bool numbered, bool named);
-void card_table_add(card_table *t, const cardbox_card *card, int64_t position);
-void card_table_add_missing(card_table *t, const char *id, int64_t position);
-
-/* Prints it and frees it. False: out of memory. */
-bool card_table_print(card_table *t);
+/* Adds a row: `card`, or that it is missing if NULL; `position` in a box, or 0; its id if `named`,
+ * which a missing one shows all the same. */
+void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
+                       bool named);
 
 #endif

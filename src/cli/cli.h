@@ -20,34 +20,46 @@ typedef struct cli_common {
     const char *project; /* the tenant */
     bool json;           /* for programs: one object, or NDJSON */
     long limit;          /* rows; 0: the command's default */
+    const char *cursor;  /* where a list goes on; NULL: it begins */
 } cli_common;
 
-#define CLI_DSN(type)                                                                              \
+#define CLI_TEXT(type, name, field, value, help)                                                   \
     {                                                                                              \
-        "dsn", OPT_TEXT, offsetof(type, common.dsn), "CARDBOX_DSN", "DSN",                         \
+        name, OPT_TEXT, offsetof(type, field), NULL, value, help, 0, 0                             \
+    }
+#define CLI_FLAG(type, name, field, help)                                                          \
+    {                                                                                              \
+        name, OPT_FLAG, offsetof(type, field), NULL, NULL, help, 0, 0                              \
+    }
+#define CLI_DSN                                                                                    \
+    {                                                                                              \
+        "dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                          \
             "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "    \
             "./" DEV_FOLDER,                                                                       \
             0, 0                                                                                   \
     }
-#define CLI_PROJECT(type)                                                                          \
+#define CLI_PROJECT                                                                                \
     {                                                                                              \
-        "project", OPT_TEXT, offsetof(type, common.project), "CARDBOX_PROJECT", "PROJECT",         \
+        "project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",          \
             "the project (tenant)", 0, 0                                                           \
     }
-#define CLI_JSON(type)                                                                             \
+#define CLI_JSON CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+#define CLI_LIMIT                                                                                  \
     {                                                                                              \
-        "json", OPT_FLAG, offsetof(type, common.json), NULL, NULL,                                 \
-            "for programs: one JSON object, or one a line", 0, 0                                   \
-    }
-#define CLI_LIMIT(type)                                                                            \
-    {                                                                                              \
-        "limit", OPT_INT, offsetof(type, common.limit), NULL, "N", "at most N rows (default 200)", \
+        "limit", OPT_INT, offsetof(cli_common, limit), NULL, "N", "at most N rows (default 200)",  \
             1, CARDBOX_PAGE_MAX                                                                    \
     }
+#define CLI_CURSOR                                                                                 \
+    CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
 #define CLI_OPTIONS_END                                                                            \
     {                                                                                              \
         NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0                                                   \
     }
+
+/* For commands that have no options of their own, whose struct is cli_common. */
+extern const opt_spec cli_plain_specs[]; /* --dsn, --project, --json */
+extern const opt_spec cli_list_specs[];  /* and --limit */
+extern const opt_spec cli_page_specs[];  /* and --cursor */
 
 typedef struct cli_command {
     const char *name;        /* "box append" */
@@ -56,7 +68,7 @@ typedef struct cli_command {
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const void *defaults; /* what the options struct holds before they are read */
+    const void *defaults; /* what the options struct holds before they are read; NULL: zeros */
     size_t size;          /* of the options struct, up to CLI_OPTIONS_MAX bytes */
     int least, most;      /* arguments; most < 0: any number */
     bool needs_project;
@@ -115,8 +127,9 @@ bool cli_is_dsn(const cli_common *common);
 bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
              cardbox_error *err);
 
-/* Opens the database; prints why not. */
-bool cli_open(cardbox **db, const cli_common *common);
+/* The database, which is closed behind the command. NULL: why not was said. */
+cardbox *cli_open(const cli_common *common);
+void cli_close(void); /* at once, for a command that goes on without it */
 
 /* Deletes things by their ids, one after the other, and says what became of each. `kind` is what
  * they are: "box". */
@@ -124,9 +137,6 @@ typedef cardbox_status (*cli_delete_one)(cardbox *db, const char *project, const
                                          cardbox_error *err);
 cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_common *common,
                     char **ids, int count);
-
-/* Reads all of the standard input; prints why not. */
-bool cli_read_input(buf *out);
 
 /* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
 cli_exit cli_finish(cli_exit status);

@@ -12,6 +12,9 @@
 /* Whether the database that was looked for is the one in ./var: a process looks for one. */
 static bool is_of_dev;
 
+/* What is open: a process opens one at a time. */
+static cardbox *opened;
+
 const char *cli_hint(const cardbox_error *err)
 {
     if (err->status == CARDBOX_UNAVAILABLE && is_of_dev)
@@ -53,7 +56,7 @@ bool cli_is_dsn(const cli_common *common)
     return false;
 }
 
-bool cli_open(cardbox **db, const cli_common *common)
+cardbox *cli_open(const cli_common *common)
 {
     cardbox_options options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -64,9 +67,14 @@ bool cli_open(cardbox **db, const cli_common *common)
     options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
     options.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
                                            needs no option */
-    if (cli_dsn(&options.conninfo, common, dsn, &err) &&
-        cardbox_open(db, &options, &err) == CARDBOX_OK)
-        return true;
-    cli_failed(&err);
-    return false;
+    if (!cli_dsn(&options.conninfo, common, dsn, &err) ||
+        cardbox_open(&opened, &options, &err) != CARDBOX_OK)
+        cli_failed(&err);
+    return opened;
+}
+
+void cli_close(void)
+{
+    cardbox_close(opened);
+    opened = NULL;
 }

@@ -214,7 +214,7 @@ static bool fill(dev_run *r)
 {
     cli_common common = {.dsn = r->dsn};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
+    cardbox *db;
     bool filled;
 
     if (migrate_run(r->dsn, false, count_migration, &r->migrated, &err) != CARDBOX_OK) {
@@ -222,14 +222,15 @@ static bool fill(dev_run *r)
         return false;
     }
     print_database(r);
-    if (!cli_open(&db, &common))
+    db = cli_open(&common);
+    if (db == NULL)
         return false;
     filled = operate_dev_prepare(db, &err) == CARDBOX_OK;
     if (!filled)
         cli_failed(&err);
     else if (!r->options->no_sample)
         filled = dev_sample_load(&r->sample, db, r->dir);
-    cardbox_close(db);
+    cli_close();
     if (filled && !r->options->no_sample)
         print_project(r);
     return filled;

@@ -10,10 +10,6 @@
 #include "store/migrate.h"
 #include "store/operate.h"
 
-typedef struct doctor_options {
-    cli_common common;
-} doctor_options;
-
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
 typedef struct doctor {
@@ -170,7 +166,7 @@ static void say_why_not(doctor *d, const cardbox_error *err)
         say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void examine(doctor *d, const doctor_options *options)
+static void examine(doctor *d, const cli_common *common)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -180,8 +176,7 @@ static void examine(doctor *d, const doctor_options *options)
 
     how.application_name = "cardbox-doctor";
     how.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&how.conninfo, &options->common, dsn, &err) ||
-        cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+    if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
     } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
         say(d, FINDING_ERROR, "connection", "%s", err.message);
@@ -199,14 +194,14 @@ static void examine(doctor *d, const doctor_options *options)
 static cli_exit run(const void *given, char **arguments, int count)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_LEFT}, {"", TABLE_LEFT}};
-    const doctor_options *options = given;
+    const cli_common *common = given;
     doctor d = {.json = BUF_INIT(1 << 20)};
 
     (void)arguments;
     (void)count;
     table_init(&d.rows, columns, 3);
-    examine(&d, options);
-    if (options->common.json)
+    examine(&d, common);
+    if (common->json)
         fputs(buf_str(&d.json), stdout);
     else
         table_print(stdout, &d.rows, 0, 0); /* a remedy that is cut helps nobody */
@@ -216,12 +211,10 @@ static cli_exit run(const void *given, char **arguments, int count)
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(doctor_options),
-    CLI_JSON(doctor_options),
+    CLI_DSN,
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const doctor_options defaults = {0};
 
 const cli_command cli_doctor = {
     .name = "doctor",
@@ -232,7 +225,6 @@ const cli_command cli_doctor = {
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(doctor_options),
+    .size = sizeof(cli_common),
     .run = run,
 };

@@ -6,10 +6,6 @@
 #include "cli/term.h"
 #include "store/transfer/transfer.h"
 
-typedef struct export_options {
-    cli_common common;
-} export_options;
-
 typedef struct export_run_state {
     cli_target target;
     term_progress progress;
@@ -54,34 +50,31 @@ static void say_counts(const export_run_state *state, const char *project)
 
 static cli_exit run(const void *given, char **arguments, int count)
 {
-    const export_options *options = given;
+    const cli_common *common = given;
     export_run_state state = {.target = target_of(count > 0 ? arguments[0] : NULL),
                               .progress = {.label = "export", .unit = "lines"}};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(common);
     bool whole;
 
-    if (cli_open(&db, &options->common) && target_open(&state.target)) {
-        status = export_run(db, options->common.project, take_piece, &state, &err);
+    if (db != NULL && target_open(&state.target)) {
+        status = export_run(db, common->project, take_piece, &state, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
     whole = target_close(&state.target, status == CARDBOX_OK);
     if (whole)
-        say_counts(&state, options->common.project);
-    cardbox_close(db);
+        say_counts(&state, common->project);
     return whole ? CLI_DONE : CLI_FAILED;
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(export_options),
-    CLI_PROJECT(export_options),
+    CLI_DSN,
+    CLI_PROJECT,
     CLI_OPTIONS_END,
 };
-
-static const export_options defaults = {0};
 
 const cli_command cli_export = {
     .name = "export",
@@ -98,8 +91,7 @@ const cli_command cli_export = {
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(export_options),
+    .size = sizeof(cli_common),
     .most = 1,
     .needs_project = true,
     .run = run,

@@ -66,7 +66,6 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
     static const table_column columns[] = {
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
     table t;
-    bool printed = true;
 
     if (options->common.json) {
         print_json(options, sum);
@@ -80,11 +79,9 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
         table_int(&t, sum->rows[kind]);
         table_int(&t, sum->bytes[kind]);
     }
-    if (t.count > 0)
-        printed = table_print(stdout, &t, 0, term_width());
+    bool printed = table_finish(&t, 0);
     printf("%" PRId64 " rows %s\n", collect_rows(sum),
            options->dry_run ? "would be removed" : "removed");
-    table_free(&t);
     return printed ? CLI_DONE : cli_nomem();
 }
 
@@ -94,19 +91,18 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_sum sum = {{0}, {0}};
     collect_state state = COLLECT_OVER;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(&options->common);
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
     (void)arguments;
     (void)count;
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     if (options->dry_run)
         status = collect_count(&sum, db, options->retention_days, &err);
     else
         status = collect(db, options, &sum, &state, &err);
-    cardbox_close(db);
     if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
         end = print_sum(options, &sum);
     if (status != CARDBOX_OK)
@@ -119,13 +115,13 @@ static cli_exit run(const void *given, char **arguments, int count)
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(gc_options),
+    CLI_DSN,
     {"dry-run", OPT_FLAG, offsetof(gc_options, dry_run), NULL, NULL, "only count", 0, 0},
     {"retention-days", OPT_INT, offsetof(gc_options, retention_days), NULL, "N",
      "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX},
     {"batch", OPT_INT, offsetof(gc_options, batch), NULL, "N",
      "most rows in one transaction (default 1000)", 1, 100000},
-    CLI_JSON(gc_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "base/lines.h"
 #include "cli/commands.h"
+#include "cli/source.h"
 #include "cli/term.h"
 #include "store/transfer/transfer.h"
 
@@ -16,7 +17,7 @@ typedef struct import_options {
 } import_options;
 
 typedef struct import_run {
-    const char *name; /* of the file */
+    cli_source from;
     line_reader reader;
     term_progress progress;
     store_import *in;
@@ -58,7 +59,7 @@ static bool take_lines(import_run *r)
         term_progress_show(&r->progress, r->reader.bytes, import_so_far(r->in)->lines);
     }
     if (state == LINE_FAILED)
-        cli_error("cannot read %s: %s", r->name, strerror(errno));
+        cli_error("cannot read %s: %s", r->from.name, strerror(errno));
     if (status == CARDBOX_OK)
         status = import_finish(r->in, &err);
     term_progress_clear(&r->progress);
@@ -167,9 +168,6 @@ static bool names_both(const import_options *options)
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const import_options *options = given;
-    bool from_stdin = count == 0 || strcmp(arguments[0], "-") == 0;
-    FILE *in = stdin;
-    cardbox *db = NULL;
     import_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
@@ -177,41 +175,31 @@ static cli_exit run(const void *given, char **arguments, int count)
         cli_error("give either --project PROJECT or --tenant-from-rows");
         return CLI_USAGE;
     }
-    if (!from_stdin)
-        in = fopen(arguments[0], "re");
-    if (in == NULL) {
-        cli_error("cannot open %s: %s", arguments[0], strerror(errno));
-        return CLI_FAILED;
-    }
     r = calloc(1, sizeof(*r));
-    if (r == NULL) {
-        status = cli_nomem();
-        goto done;
+    if (r == NULL)
+        return cli_nomem();
+    if (source_open(&r->from, count > 0 ? arguments[0] : NULL)) {
+        r->progress =
+            (term_progress){.label = "import", .unit = "lines", .total = file_size(r->from.in)};
+        lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, r->from.in);
+        cardbox *db = cli_open(&options->common);
+        if (db != NULL)
+            status = import_file(options, r, db);
+        lines_free(&r->reader);
     }
-    r->name = from_stdin ? "the standard input" : arguments[0];
-    r->progress = (term_progress){.label = "import", .unit = "lines", .total = file_size(in)};
-    lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, in);
-    if (cli_open(&db, &options->common))
-        status = import_file(options, r, db);
-    lines_free(&r->reader);
-done:
-    cardbox_close(db);
+    source_close(&r->from);
     free(r);
-    if (in != stdin)
-        fclose(in);
     return status;
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(import_options),
-    CLI_PROJECT(import_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"tenant-from-rows", OPT_FLAG, offsetof(import_options, tenant_from_rows), NULL, NULL,
      "each row into the project that its tenant_id names", 0, 0},
-    CLI_JSON(import_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const import_options defaults = {0};
 
 const cli_command cli_import = {
     .name = "import",
@@ -233,7 +221,6 @@ const cli_command cli_import = {
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
     .options = specs,
-    .defaults = &defaults,
     .size = sizeof(import_options),
     .most = 1,
     .run = run,

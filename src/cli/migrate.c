@@ -82,14 +82,12 @@ static cli_exit run(const void *given, char **arguments, int count)
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(migrate_options),
+    CLI_DSN,
     {"dry-run", OPT_FLAG, offsetof(migrate_options, dry_run), NULL, NULL,
      "only show what would be applied", 0, 0},
-    CLI_JSON(migrate_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const migrate_options defaults = {0};
 
 const cli_command cli_migrate = {
     .name = "migrate",
@@ -100,7 +98,6 @@ const cli_command cli_migrate = {
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = specs,
-    .defaults = &defaults,
     .size = sizeof(migrate_options),
     .run = run,
 };

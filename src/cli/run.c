@@ -9,6 +9,11 @@
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
 
+const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_END};
+const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
+const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
+                                   CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
+
 /* --- reporting --- */
 
 /* Messages may quote what came from outside: no control character reaches the terminal, and a
@@ -196,13 +201,15 @@ static cli_exit wrong_count(const cli_command *command, int count)
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
     /* Aligned for any options struct. */
-    _Alignas(max_align_t) char options[CLI_OPTIONS_MAX];
+    _Alignas(max_align_t) char options[CLI_OPTIONS_MAX] = {0};
     char message[256];
     const cli_common *common = (const cli_common *)(const void *)options;
+    cli_exit status;
     int help;
 
     running = command;
-    memcpy(options, command->defaults, command->size);
+    if (command->defaults != NULL)
+        memcpy(options, command->defaults, command->size);
     help = opts_parse(command->options, options, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
@@ -218,7 +225,9 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
-    return cli_is_dsn(common) ? command->run(options, words, count) : CLI_USAGE;
+    status = cli_is_dsn(common) ? command->run(options, words, count) : CLI_USAGE;
+    cli_close();
+    return status;
 }
 
 cli_exit cli_run(int argc, char **argv)
@@ -240,18 +249,4 @@ cli_exit cli_run(int argc, char **argv)
     if (argc > 1 && cli_is_help(argv[1]))
         return cli_help(argv, 1);
     return unknown_command(argv, argc);
-}
-
-bool cli_read_input(buf *out)
-{
-    char chunk[65536];
-    size_t count;
-
-    while ((count = fread(chunk, 1, sizeof(chunk), stdin)) > 0)
-        buf_add(out, chunk, count);
-    if (ferror(stdin))
-        cli_error("cannot read the standard input: %s", strerror(errno));
-    else if (!buf_ok(out))
-        cli_error("the standard input has over %u bytes", CARDBOX_CONTENT_MAX);
-    return !ferror(stdin) && buf_ok(out);
 }

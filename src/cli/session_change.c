@@ -9,6 +9,7 @@
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/session_rows.h"
+#include "cli/source.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000
@@ -36,11 +37,11 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
     cardbox_status status;
 
     cardbox_uuid7(made);
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = cardbox_session_fork(&entries, db, options->common.project, arguments[0],
                                   count > 1 ? arguments[1] : NULL, id, &err);
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
     if (options->common.json) {
@@ -57,15 +58,13 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
 }
 
 static const opt_spec fork_specs[] = {
-    CLI_DSN(fork_options),
-    CLI_PROJECT(fork_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "ID",
      "id of the fork (default: a new UUIDv7)", 0, 0},
-    CLI_JSON(fork_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const fork_options fork_defaults = {0};
 
 const cli_command cli_session_fork = {
     .name = "session fork",
@@ -74,7 +73,6 @@ const cli_command cli_session_fork = {
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
     .options = fork_specs,
-    .defaults = &fork_defaults,
     .size = sizeof(fork_options),
     .least = 1,
     .most = 2,
@@ -97,10 +95,7 @@ static void print_head(const char *session, const char *head, int64_t version, b
         buf_text(&line, "{\"session_id\":");
         buf_json_string(&line, view_of(session));
         buf_text(&line, ",\"head_entry_id\":");
-        if (head != NULL)
-            buf_json_string(&line, view_of(head));
-        else
-            buf_text(&line, "null");
+        buf_json_text(&line, head);
         buf_printf(&line, ",\"version\":%" PRId64 "}", version);
     } else {
         buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
@@ -150,24 +145,22 @@ static cli_exit run_head(const void *given, char **arguments, int count)
         cli_error("--expected goes with an ENTRY to move the head to");
         return CLI_USAGE;
     }
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = count > 1 ? move_head(db, options, arguments[0], arguments[1])
                        : show_head(db, options, arguments[0]);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec head_specs[] = {
-    CLI_DSN(head_options),
-    CLI_PROJECT(head_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"expected", OPT_TEXT, offsetof(head_options, expected), NULL, "ENTRY",
      "move it only if it is here now", 0, 0},
-    CLI_JSON(head_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const head_options head_defaults = {0};
 
 const cli_command cli_session_head = {
     .name = "session head",
@@ -176,7 +169,6 @@ const cli_command cli_session_head = {
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
     .options = head_specs,
-    .defaults = &head_defaults,
     .size = sizeof(head_options),
     .least = 1,
     .most = 2,
@@ -185,10 +177,6 @@ const cli_command cli_session_head = {
 };
 
 /* --- label --- */
-
-typedef struct label_options {
-    cli_common common;
-} label_options;
 
 /* The line of a label; without one it takes the entry's label away. */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
@@ -202,10 +190,7 @@ static void add_label(buf *out, const char *parent, const char *target, const ch
     isotime_from_micros(&time, (int64_t)clock.tv_sec * 1000000 + clock.tv_nsec / 1000);
     isotime_format(now, &time);
     buf_printf(out, "{\"type\":\"label\",\"id\":\"%s\",\"parentId\":", id);
-    if (parent != NULL)
-        buf_json_string(out, view_of(parent));
-    else
-        buf_text(out, "null");
+    buf_json_text(out, parent);
     buf_printf(out, ",\"timestamp\":\"%s\",\"targetId\":", now);
     buf_json_string(out, view_of(target));
     if (label != NULL && *label != '\0') {
@@ -253,15 +238,15 @@ static cardbox_status check_target(cardbox *db, const char *project, const char 
 
 static cli_exit run_label(const void *given, char **arguments, int count)
 {
-    const label_options *options = given;
-    const char *project = options->common.project, *label = count > 2 ? arguments[2] : NULL;
+    const cli_common *common = given;
+    const char *project = common->project, *label = count > 2 ? arguments[2] : NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
     int64_t version = 0;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(common);
     bool found = false;
 
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     status = check_target(db, project, arguments[0], arguments[1], &found, &err);
     for (int i = 0; status == CARDBOX_OK && found && version == 0 && i < LABEL_ATTEMPTS; i++) {
@@ -269,29 +254,19 @@ static cli_exit run_label(const void *given, char **arguments, int count)
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
     if (!found) {
         cli_error("session %s has no entry %s", arguments[0], arguments[1]);
         return CLI_FAILED;
     }
-    if (options->common.json)
+    if (common->json)
         printf("{\"version\":%" PRId64 "}\n", version);
     else
         printf("entry %s   %s%s   version %" PRId64 "\n", arguments[1],
                label ? "label " : "no label", label ? label : "", version);
     return CLI_DONE;
 }
-
-static const opt_spec label_specs[] = {
-    CLI_DSN(label_options),
-    CLI_PROJECT(label_options),
-    CLI_JSON(label_options),
-    CLI_OPTIONS_END,
-};
-
-static const label_options label_defaults = {0};
 
 const cli_command cli_session_label = {
     .name = "session label",
@@ -300,9 +275,8 @@ const cli_command cli_session_label = {
     .description = "A label is an entry of its own, behind the head, to which the head moves.",
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
-    .options = label_specs,
-    .defaults = &label_defaults,
-    .size = sizeof(label_options),
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
     .least = 2,
     .most = 3,
     .needs_project = true,
@@ -334,7 +308,7 @@ static bool is_blank(view line)
 }
 
 /* Reads the lines, blank ones left out. False: why not was said. */
-static bool read_entries(append_input *out, FILE *in, const char *name)
+static bool read_entries(append_input *out, const cli_source *source)
 {
     line_reader *reader = arena_take(&out->memory, sizeof(*reader));
     line_state state = LINE_READ;
@@ -344,19 +318,19 @@ static bool read_entries(append_input *out, FILE *in, const char *name)
         cli_nomem();
         return false;
     }
-    lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, in);
+    lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, source->in);
     while (out->count < LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
         if (!is_blank(line))
             out->lines[out->count++] = arena_copy(&out->memory, line);
     }
     lines_free(reader);
     if (state == LINE_FAILED)
-        cli_error("cannot read %s: %s", name, strerror(errno));
+        cli_error("cannot read %s: %s", source->name, strerror(errno));
     else if (state == LINE_TOO_LONG)
-        cli_error("%s: a line has over %u bytes", name, CARDBOX_CONTENT_MAX);
+        cli_error("%s: a line has over %u bytes", source->name, CARDBOX_CONTENT_MAX);
     else if (state == LINE_READ)
-        cli_error("%s has %d lines or more: append them in parts, or import a file of all", name,
-                  LINES_MAX);
+        cli_error("%s has %d lines or more: append them in parts, or import a file of all",
+                  source->name, LINES_MAX);
     else if (out->memory.failed)
         cli_nomem();
     else
@@ -364,36 +338,29 @@ static bool read_entries(append_input *out, FILE *in, const char *name)
     return false;
 }
 
-static cardbox_status create_session(cardbox *db, const append_options *options,
-                                     const char *session, cardbox_error *err)
-{
-    cardbox_session_options how = CARDBOX_SESSION_OPTIONS_INIT;
-
-    if (options->create == NULL)
-        return CARDBOX_OK;
-    how.dialect = strcmp(options->create, "pi") == 0 ? CARDBOX_DIALECT_PI : CARDBOX_DIALECT_PLAIN;
-    return cardbox_session_create(NULL, db, options->common.project, session, &how, err);
-}
-
-static cli_exit append(const append_options *options, const char *session,
+/* Makes the session first if a dialect is given. */
+static cli_exit append(const append_options *options, cardbox_dialect dialect, const char *session,
                        const append_input *input)
 {
     static const cli_origin origins[] = {{"key", "--key"}, {0}};
     cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     cardbox *db = NULL;
-    cardbox_status status;
+    cardbox_status status = CARDBOX_OK;
 
     how.key = options->key;
     how.expected_version = options->expected_version;
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
-    status = create_session(db, options, session, &err);
+    make.dialect = dialect;
+    if (dialect != CARDBOX_DIALECT_UNKNOWN)
+        status = cardbox_session_create(NULL, db, options->common.project, session, &make, &err);
     if (status == CARDBOX_OK)
         status = cardbox_session_append(&version, db, options->common.project, session,
                                         input->lines, input->count, &how, &err);
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
     if (options->common.json)
@@ -408,42 +375,33 @@ static cli_exit run_append(const void *given, char **arguments, int count)
 {
     append_input input = {.memory = ARENA_INIT};
     const append_options *options = given;
-    bool from_stdin = count == 1 || strcmp(arguments[1], "-") == 0;
     cli_exit status = CLI_FAILED;
-    FILE *in;
+    cardbox_dialect dialect;
+    cli_source source;
 
-    if (options->create != NULL && strcmp(options->create, "pi") != 0 &&
-        strcmp(options->create, "plain") != 0) {
-        cli_error("--create must be pi or plain, not \"%s\"", options->create);
+    if (!session_dialect_read(&dialect, "--create", options->create))
         return CLI_USAGE;
-    }
-    in = from_stdin ? stdin : fopen(arguments[1], "re");
-    if (in == NULL) {
-        cli_error("cannot open %s: %s", arguments[1], strerror(errno));
+    if (!source_open(&source, count > 1 ? arguments[1] : NULL))
         return CLI_FAILED;
-    }
-    if (read_entries(&input, in, from_stdin ? "the standard input" : arguments[1]))
-        status = append(options, arguments[0], &input);
+    if (read_entries(&input, &source))
+        status = append(options, dialect, arguments[0], &input);
     arena_reset(&input.memory);
-    if (!from_stdin)
-        fclose(in);
+    source_close(&source);
     return status;
 }
 
 static const opt_spec append_specs[] = {
-    CLI_DSN(append_options),
-    CLI_PROJECT(append_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"create", OPT_TEXT, offsetof(append_options, create), NULL, "DIALECT",
      "make the session if it is missing: pi or plain", 0, 0},
     {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
      "append key: the same one appends once", 0, 0},
     {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
      "only if the session is at this version", 1, INT32_MAX},
-    CLI_JSON(append_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const append_options append_defaults = {0};
 
 const cli_command cli_session_append = {
     .name = "session append",
@@ -455,7 +413,6 @@ const cli_command cli_session_append = {
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,
-    .defaults = &append_defaults,
     .size = sizeof(append_options),
     .least = 1,
     .most = 2,

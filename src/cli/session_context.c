@@ -168,23 +168,23 @@ static cli_exit run(const void *given, char **arguments, int count)
         cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
         return CLI_USAGE;
     }
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = build(db, options, arguments[0], count > 1 ? arguments[1] : NULL, format);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(context_options),
-    CLI_PROJECT(context_options),
+    CLI_DSN,
+    CLI_PROJECT,
     {"format", OPT_TEXT, offsetof(context_options, format), NULL, "FORMAT",
      "openai (default), anthropic or entries", 0, 0},
     {"no-repair", OPT_FLAG, offsetof(context_options, no_repair), NULL, NULL,
      "leave calls and results as they are, paired or not", 0, 0},
     {"compare", OPT_TEXT, offsetof(context_options, compare), NULL, "ENTRY",
      "say how many messages this entry's context shares with it", 0, 0},
-    CLI_JSON(context_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
 

@@ -115,8 +115,11 @@ static bool gather_page(void *arg, const cardbox_entries *page)
 
 static bool print_page(void *arg, const cardbox_entries *page)
 {
+    session_listed of = {page, NULL, false, false};
+    listing listed = session_listing(&of);
+
     (void)arg;
-    return session_entries_json(page, false);
+    return listing_objects(&listed);
 }
 
 /* session-123   1,018 entries   3 leaves */
@@ -177,11 +180,11 @@ static cli_exit run_tree(const void *given, char **arguments, int count)
     const tree_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(&options->common);
     cli_exit status;
 
     (void)count;
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     if (cardbox_get_session(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
@@ -189,20 +192,17 @@ static cli_exit run_tree(const void *given, char **arguments, int count)
         status =
             (options->common.json ? print_all : draw)(db, cardbox_sessions_at(found, 0), options);
     cardbox_sessions_free(found);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec tree_specs[] = {
-    CLI_DSN(tree_options),
-    CLI_PROJECT(tree_options),
-    {"all", OPT_FLAG, offsetof(tree_options, all), NULL, NULL, "fold no long runs", 0, 0},
-    {"ids", OPT_FLAG, offsetof(tree_options, ids), NULL, NULL, "show the ids of the entries", 0, 0},
-    CLI_JSON(tree_options),
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(tree_options, "all", all, "fold no long runs"),
+    CLI_FLAG(tree_options, "ids", ids, "show the ids of the entries"),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const tree_options tree_defaults = {0};
 
 const cli_command cli_session_tree = {
     .name = "session tree",
@@ -213,7 +213,6 @@ const cli_command cli_session_tree = {
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
     .options = tree_specs,
-    .defaults = &tree_defaults,
     .size = sizeof(tree_options),
     .least = 1,
     .most = 1,

@@ -2,9 +2,9 @@
  * session_export.c: `cardbox session export`, over the public SDK.
  */
 #include "cli/commands.h"
+#include "cli/session_rows.h"
 #include "cli/target.h"
 #include "cli/term.h"
-#include "cardbox/session.h"
 
 typedef struct export_options {
     cli_common common;
@@ -26,19 +26,6 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (view){bytes, len});
 }
 
-/* False: there is no such dialect; said. */
-static bool dialect_of(cardbox_dialect *out, const char *name)
-{
-    *out = CARDBOX_DIALECT_UNKNOWN;
-    if (name != NULL && strcmp(name, "pi") == 0)
-        *out = CARDBOX_DIALECT_PI;
-    else if (name != NULL && strcmp(name, "plain") == 0)
-        *out = CARDBOX_DIALECT_PLAIN;
-    else if (name != NULL)
-        cli_error("--dialect must be pi or plain, not \"%s\"", name);
-    return name == NULL || *out != CARDBOX_DIALECT_UNKNOWN;
-}
-
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const export_options *options = given;
@@ -51,9 +38,10 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     bool whole;
 
-    if (!dialect_of(&dialect, options->dialect))
+    if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
-    if (cli_open(&db, &options->common) && target_open(&state.target)) {
+    db = cli_open(&options->common);
+    if (db != NULL && target_open(&state.target)) {
         status = cardbox_session_export_as(db, options->common.project, arguments[0],
                                            options->entry, dialect, take_piece, &state, &err);
         term_progress_clear(&state.progress);
@@ -64,21 +52,17 @@ static cli_exit run(const void *given, char **arguments, int count)
     if (whole && state.target.name != NULL)
         printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
                term_number(bytes, state.bytes));
-    cardbox_close(db);
     return whole ? CLI_DONE : CLI_FAILED;
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(export_options),
-    CLI_PROJECT(export_options),
-    {"entry", OPT_TEXT, offsetof(export_options, entry), NULL, "ENTRY",
-     "only the header and the way to this entry", 0, 0},
-    {"dialect", OPT_TEXT, offsetof(export_options, dialect), NULL, "DIALECT",
-     "pi or plain: convert it (default: as it is)", 0, 0},
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(export_options, "entry", entry, "ENTRY", "only the header and the way to this entry"),
+    CLI_TEXT(export_options, "dialect", dialect, "DIALECT",
+             "pi or plain: convert it (default: as it is)"),
     CLI_OPTIONS_END,
 };
-
-static const export_options defaults = {0};
 
 const cli_command cli_session_export = {
     .name = "session export",
@@ -90,7 +74,6 @@ const cli_command cli_session_export = {
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
     .options = specs,
-    .defaults = &defaults,
     .size = sizeof(export_options),
     .least = 1,
     .most = 2,

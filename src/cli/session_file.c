@@ -4,47 +4,15 @@
  */
 #include "store/session/file.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include "cli/commands.h"
 #include "cli/session_report.h"
+#include "cli/session_rows.h"
 #include "cli/session_tree.h"
-#include "cli/session_view.h"
-#include "cli/term.h"
+#include "cli/source.h"
 #include "store/session/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)
-
-static const char *name_of(const char *argument)
-{
-    return strcmp(argument, "-") == 0 ? "the standard input" : argument;
-}
-
-/* Reads all of a file. False: why not was said. */
-static bool read_bytes(buf *out, const char *argument)
-{
-    static char chunk[65536];
-    FILE *in = strcmp(argument, "-") == 0 ? stdin : fopen(argument, "re");
-    size_t count;
-    bool fine = false;
-
-    if (in == NULL) {
-        cli_error("cannot open %s: %s", argument, strerror(errno));
-        return false;
-    }
-    while (buf_ok(out) && (count = fread(chunk, 1, sizeof(chunk), in)) > 0)
-        buf_add(out, chunk, count);
-    if (ferror(in))
-        cli_error("cannot read %s: %s", name_of(argument), strerror(errno));
-    else if (!buf_ok(out))
-        cli_error("%s is too large for the memory there is", name_of(argument));
-    else
-        fine = true;
-    if (in != stdin)
-        fclose(in);
-    return fine;
-}
 
 /* What a command does with a file that was read. */
 typedef cli_exit (*file_use)(const session_file *file, const void *options);
@@ -55,7 +23,7 @@ static cli_exit with_file(const char *argument, file_use use, const void *option
     session_file file = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (read_bytes(&bytes, argument)) {
+    if (source_read(&bytes, argument)) {
         if (session_file_read(&file, (view){buf_str(&bytes), bytes.len}, VIEW("")))
             status = use(&file, options);
         else
@@ -146,16 +114,12 @@ static cli_exit run_check(const void *options, char **arguments, int count)
 }
 
 static const opt_spec check_specs[] = {
-    {"tree", OPT_FLAG, offsetof(check_options, tree), NULL, NULL,
-     "draw the tree instead of the report", 0, 0},
-    {"all", OPT_FLAG, offsetof(check_options, all), NULL, NULL, "fold no long runs of the tree", 0,
-     0},
-    {"ids", OPT_FLAG, offsetof(check_options, ids), NULL, NULL, "show the ids in the tree", 0, 0},
-    CLI_JSON(check_options),
+    CLI_FLAG(check_options, "tree", tree, "draw the tree instead of the report"),
+    CLI_FLAG(check_options, "all", all, "fold no long runs of the tree"),
+    CLI_FLAG(check_options, "ids", ids, "show the ids in the tree"),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const check_options check_defaults = {0};
 
 const cli_command cli_session_check = {
     .name = "session check",
@@ -168,7 +132,6 @@ const cli_command cli_session_check = {
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
     .options = check_specs,
-    .defaults = &check_defaults,
     .size = sizeof(check_options),
     .least = 1,
     .most = 1,
@@ -211,23 +174,19 @@ static cli_exit convert_file(const session_file *file, const void *given)
 static cli_exit run_convert(const void *given, char **arguments, int count)
 {
     const convert_options *options = given;
+    cardbox_dialect dialect;
 
     (void)count;
-    if (options->to != NULL && strcmp(options->to, "pi") != 0 &&
-        strcmp(options->to, "plain") != 0) {
-        cli_error("--to must be pi or plain, not \"%s\"", options->to);
+    if (!session_dialect_read(&dialect, "--to", options->to))
         return CLI_USAGE;
-    }
     return with_file(arguments[0], convert_file, options);
 }
 
 static const opt_spec convert_specs[] = {
-    {"to", OPT_TEXT, offsetof(convert_options, to), NULL, "DIALECT",
-     "pi or plain (default: the one that the file is not)", 0, 0},
+    CLI_TEXT(convert_options, "to", to, "DIALECT",
+             "pi or plain (default: the one that the file is not)"),
     CLI_OPTIONS_END,
 };
-
-static const convert_options convert_defaults = {0};
 
 const cli_command cli_session_convert = {
     .name = "session convert",
@@ -238,7 +197,6 @@ const cli_command cli_session_convert = {
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,
-    .defaults = &convert_defaults,
     .size = sizeof(convert_options),
     .least = 1,
     .most = 1,

@@ -8,6 +8,7 @@
 #include "cardbox/session.h"
 #include "cli/commands.h"
 #include "cli/session_report.h"
+#include "cli/source.h"
 #include "cli/term.h"
 #include "store/session/entry.h"
 
@@ -20,8 +21,7 @@ typedef struct import_options {
 } import_options;
 
 typedef struct import_state {
-    const char *name; /* of the file */
-    FILE *in;
+    cli_source from;
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
@@ -31,9 +31,9 @@ typedef struct import_state {
 static ptrdiff_t give(void *arg, char *to, size_t room)
 {
     import_state *state = arg;
-    size_t count = fread(to, 1, room, state->in);
+    size_t count = fread(to, 1, room, state->from.in);
 
-    if (count == 0 && ferror(state->in)) {
+    if (count == 0 && ferror(state->from.in)) {
         state->failure = errno;
         return -1;
     }
@@ -57,19 +57,19 @@ static bool has_name(import_state *state)
 
     if (bytes == NULL)
         return false;
-    lines = session_lines_of((view){bytes, fread(bytes, 1, HEADER_BYTES, state->in)});
+    lines = session_lines_of((view){bytes, fread(bytes, 1, HEADER_BYTES, state->from.in)});
     while (!found && session_lines_next(&lines, &line) && line.kind != SESSION_LINE_ENTRY)
         found = line.kind == SESSION_LINE_HEADER &&
                 session_header_read(&header, &line, &state->memory) && header.id.len > 0;
-    rewind(state->in);
+    rewind(state->from.in);
     return found;
 }
 
 /* "logs/one.jsonl" as "one". */
 static const char *stem(import_state *state)
 {
-    const char *slash = strrchr(state->name, '/');
-    const char *name = slash ? slash + 1 : state->name, *dot = strrchr(name, '.');
+    const char *slash = strrchr(state->from.name, '/');
+    const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 
     return arena_copy(&state->memory, (view){name, length});
@@ -80,8 +80,8 @@ static const char *choose_session(import_state *state, const import_options *opt
 {
     struct stat about;
 
-    if (options->session != NULL || state->in == stdin || fstat(fileno(state->in), &about) != 0 ||
-        !S_ISREG(about.st_mode))
+    if (options->session != NULL || state->from.in == stdin ||
+        fstat(fileno(state->from.in), &about) != 0 || !S_ISREG(about.st_mode))
         return options->session;
     state->progress.total = (uint64_t)about.st_size;
     return has_name(state) ? NULL : stem(state);
@@ -140,7 +140,7 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     if (report != NULL && status == CARDBOX_OK) {
         end = print_report(report, options->common.json);
     } else if (state->failure != 0) {
-        cli_error("cannot read %s: %s; what came before is imported", state->name,
+        cli_error("cannot read %s: %s; what came before is imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {
@@ -157,37 +157,27 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const import_options *options = given;
-    bool from_stdin = count == 0 || strcmp(arguments[0], "-") == 0;
-    import_state state = {.name = from_stdin ? "the standard input" : arguments[0],
-                          .in = from_stdin ? stdin : fopen(arguments[0], "re"),
-                          .progress = {.label = "import", .unit = "lines"},
-                          .memory = ARENA_INIT};
-    cardbox *db = NULL;
+    import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (state.in == NULL) {
-        cli_error("cannot open %s: %s", state.name, strerror(errno));
+    if (!source_open(&state.from, count > 0 ? arguments[0] : NULL))
         return CLI_FAILED;
-    }
-    if (cli_open(&db, &options->common))
+    cardbox *db = cli_open(&options->common);
+    if (db != NULL)
         status = import(db, &state, options);
-    cardbox_close(db);
     arena_reset(&state.memory);
-    if (!from_stdin)
-        fclose(state.in);
+    source_close(&state.from);
     return status;
 }
 
 static const opt_spec specs[] = {
-    CLI_DSN(import_options),
-    CLI_PROJECT(import_options),
-    {"session", OPT_TEXT, offsetof(import_options, session), NULL, "ID",
-     "the session's id (default: what the header says, or the file's name)", 0, 0},
-    CLI_JSON(import_options),
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(import_options, "session", session, "ID",
+             "the session's id (default: what the header says, or the file's name)"),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const import_options defaults = {0};
 
 const cli_command cli_session_import = {
     .name = "session import",
@@ -201,7 +191,6 @@ const cli_command cli_session_import = {
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = specs,
-    .defaults = &defaults,
     .size = sizeof(import_options),
     .most = 1,
     .needs_project = true,

@@ -52,16 +52,13 @@ static bool print_counts(scan_value report)
     scan_value value;
     table t;
     view key;
-    bool printed;
 
     table_init(&t, columns, 2);
     while (scan_member(&walk, &key, &value)) {
         if (!scan_string_is(key, VIEW("session_id"))) /* said above it */
             add_count(&t, key, value);
     }
-    printed = table_print(stdout, &t, 2, term_width());
-    table_free(&t);
-    return printed;
+    return table_finish(&t, 2);
 }
 
 static void add_issue(table *t, scan_value issue)
@@ -88,15 +85,13 @@ static bool print_issues(scan_value issues)
     scan_value issue;
     size_t count = 0;
     table t;
-    bool printed;
 
     table_init(&t, columns, 4);
     while (scan_element(&walk, &issue)) {
         if (count++ < SHOWN)
             add_issue(&t, issue);
     }
-    printed = count == 0 || table_print(stdout, &t, 2, term_width());
-    table_free(&t);
+    bool printed = table_finish(&t, 2);
     if (count > SHOWN)
         printf("  and %zu more: --json has them\n", count - SHOWN);
     return printed;

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include "cli/card_view.h"
 
+/* As cardbox_entry says of a difference. */
+static const char *const SIDES[] = {"both", "a", "b"};
+
 const char *session_dialect_name(cardbox_dialect dialect)
 {
     switch (dialect) {
@@ -19,15 +22,27 @@ const char *session_dialect_name(cardbox_dialect dialect)
     return NULL;
 }
 
+bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
+{
+    static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
+
+    *out = CARDBOX_DIALECT_UNKNOWN;
+    for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
+        if (strcmp(name, session_dialect_name(dialects[i])) == 0)
+            *out = dialects[i];
+    }
+    if (name == NULL || *out != CARDBOX_DIALECT_UNKNOWN)
+        return true;
+    cli_error("%s must be pi or plain, not \"%s\"", option, name);
+    return false;
+}
+
 /* --- for programs --- */
 
 static void add_text(buf *out, const char *name, const char *text)
 {
     buf_printf(out, ",\"%s\":", name);
-    if (text == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, view_of(text));
+    buf_json_text(out, text);
 }
 
 static void add_json(buf *out, const char *name, const char *json)
@@ -71,19 +86,16 @@ void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
     buf_char(out, '}');
 }
 
-bool session_entries_json(const cardbox_entries *entries, bool with_line)
+static void add_listed_object(buf *out, const void *given, size_t i)
 {
-    buf line = BUF_INIT(SIZE_MAX / 4);
-    bool fine = true;
+    const session_listed *of = given;
+    const cardbox_entry *entry = cardbox_entries_at(of->entries, i);
 
-    for (size_t i = 0; fine && i < cardbox_entries_count(entries); i++) {
-        buf_reset(&line, 1 << 20);
-        session_entry_object(&line, cardbox_entries_at(entries, i), with_line);
-        fine = buf_ok(&line);
-        puts(buf_str(&line));
-    }
-    buf_free(&line);
-    return fine;
+    if (of->sides)
+        buf_printf(out, "{\"side\":\"%s\",\"entry\":", SIDES[entry->side]);
+    session_entry_object(out, entry, of->lines);
+    if (of->sides)
+        buf_char(out, '}');
 }
 
 /* --- for people --- */
@@ -97,13 +109,6 @@ void session_entry_says(session_words *out, const cardbox_entry *entry, arena *m
     else
         *out = (session_words){
             .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
-}
-
-static const char *side_of(const cardbox_entry *entry)
-{
-    static const char *const sides[] = {"both", "a", "b"};
-
-    return entry->side >= 0 && entry->side < 3 ? sides[entry->side] : "";
 }
 
 /* -> read, write  [good]  (head)  3 children */
@@ -126,39 +131,37 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_wor
     buf_free(&marks);
 }
 
-static void add_row(table *rows, const cardbox_entry *entry, const char *head, bool sides)
+static void add_row(table *rows, const void *given, size_t i)
 {
+    const session_listed *of = given;
+    const cardbox_entry *entry = cardbox_entries_at(of->entries, i);
     arena memory = ARENA_INIT;
     session_words words;
     char role[16];
 
     session_entry_says(&words, entry, &memory);
     snprintf(role, sizeof(role), "%.*s", (int)words.role.len, words.role.ptr);
-    table_text(rows, sides ? side_of(entry) : NULL);
+    table_text(rows, of->sides ? SIDES[entry->side] : NULL);
     table_int(rows, entry->depth);
     table_text(rows, entry->entry_id);
     table_add(rows, words.role, card_view_style(strcmp(role, "result") == 0 ? "tool" : role));
     table_add(rows, words.text, STYLE_PLAIN);
-    add_marks(rows, entry, &words, head != NULL && strcmp(head, entry->entry_id) == 0);
+    add_marks(rows, entry, &words, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
     rows->failed = rows->failed || memory.failed;
     arena_reset(&memory);
 }
 
-bool session_entries_table(const cardbox_entries *entries, const char *head)
+listing session_listing(const session_listed *of)
 {
     static const table_column columns[] = {{"side", TABLE_LEFT},   {"depth", TABLE_RIGHT},
                                            {"entry", TABLE_WHOLE}, {"role", TABLE_LEFT},
                                            {"", TABLE_FLEXIBLE},   {"", TABLE_LEFT}};
-    size_t count = cardbox_entries_count(entries);
-    bool sides = false, printed;
-    table rows;
 
-    table_init(&rows, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < count; i++)
-        sides = sides || cardbox_entries_at(entries, i)->side != 0;
-    for (size_t i = 0; i < count; i++)
-        add_row(&rows, cardbox_entries_at(entries, i), head, sides);
-    printed = count == 0 || table_print(stdout, &rows, 2, term_width());
-    table_free(&rows);
-    return printed;
+    return (listing){.of = of,
+                     .count = cardbox_entries_count(of->entries),
+                     .add_object = add_listed_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns),
+                     .indent = 2,
+                     .cursor = cardbox_entries_cursor(of->entries)};
 }

@@ -6,14 +6,17 @@
 #define CLI_SESSION_ROWS_H
 
 #include "cardbox/session.h"
+#include "cli/listing.h"
 #include "cli/session_view.h"
-#include "cli/table.h"
 
 /* Bytes of lines that are read to say something of them; of longer ones there is no preview. */
 #define SESSION_PREVIEW_MAX ((size_t)256 * 1024)
 
 /* "pi", "plain"; NULL: nothing told so far. */
 const char *session_dialect_name(cardbox_dialect dialect);
+
+/* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
+bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);
 
 /* Appends the object of a session, without the brace that closes it. */
 void session_object(buf *out, const cardbox_session *session);
@@ -24,10 +27,15 @@ void session_entry_says(session_words *out, const cardbox_entry *entry, arena *m
 /* Appends the object of an entry; of its line only if it was read and `with_line`. */
 void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line);
 
-/* Prints objects, one a line. False: out of memory. */
-bool session_entries_json(const cardbox_entries *entries, bool with_line);
+/* Entries as they are listed. */
+typedef struct session_listed {
+    const cardbox_entries *entries;
+    const char *head; /* the session's, marked as such, or NULL */
+    bool sides;       /* on which of two ways they are is shown */
+    bool lines;       /* objects have their lines, where these were read */
+} session_listed;
 
-/* Prints a table; `head` is the session's, marked as such, or NULL. False: out of memory. */
-bool session_entries_table(const cardbox_entries *entries, const char *head);
+/* `of` must live as long as the listing. */
+listing session_listing(const session_listed *of);
 
 #endif

@@ -67,6 +67,14 @@ void table_int(table *t, int64_t number)
     table_text(t, text);
 }
 
+void table_fact(table *t, const char *name, const char *value, term_style style)
+{
+    if (value == NULL || *value == '\0')
+        return;
+    table_add(t, view_of(name), STYLE_DIM);
+    table_add(t, view_of(value), style);
+}
+
 /* --- printing --- */
 
 typedef struct layout {
@@ -218,4 +226,12 @@ bool table_print(FILE *out, const table *t, int indent, int width)
     for (size_t i = 0; i + t->width <= t->count; i += t->width)
         print_row(out, &l, t, t->cells + i);
     return true;
+}
+
+bool table_finish(table *t, int indent)
+{
+    bool printed = t->count == 0 || table_print(stdout, t, indent, term_width());
+
+    table_free(t);
+    return printed && !t->failed;
 }

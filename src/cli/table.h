@@ -51,9 +51,16 @@ void table_add(table *t, view text, term_style style);
 void table_text(table *t, const char *text); /* NULL: empty */
 void table_int(table *t, int64_t number);
 
+/* Adds a row of two cells, unless the second would be empty. */
+void table_fact(table *t, const char *name, const char *value, term_style style);
+
 /* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
  * `width` columns (0: any). Columns that are empty throughout are left out. False: out of memory.
  */
 bool table_print(FILE *out, const table *t, int indent, int width);
+
+/* Prints it, if it has rows, on stdout, as wide as the terminal, and frees it. False: out of
+ * memory. */
+bool table_finish(table *t, int indent);
 
 #endif

@@ -30,15 +30,9 @@ static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
     buf_printf(&line, "{\"n\":%" PRId64 ",\"event\":\"%s\",\"ref\":", e->n, e->what);
-    if (e->ref == NULL)
-        buf_text(&line, "null");
-    else
-        buf_json_string(&line, view_of(e->ref));
+    buf_json_text(&line, e->ref);
     buf_text(&line, ",\"how\":");
-    if (e->how == NULL)
-        buf_text(&line, "null");
-    else
-        buf_json_string(&line, view_of(e->how));
+    buf_json_text(&line, e->how);
     buf_printf(&line, ",\"at\":%" PRId64, e->at);
     if (e->text_json != NULL)
         buf_printf(&line, ",\"text\":%s", e->text_json);

@@ -117,10 +117,10 @@ static cli_exit run_create(const void *given, char **arguments, int count)
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    if (!cli_open(&db, &options->common))
+    db = cli_open(&options->common);
+    if (db == NULL)
         return CLI_FAILED;
     status = tokens_create(&made, db, &input, &err);
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
     print_made(options, &made, secret);
@@ -128,7 +128,7 @@ static cli_exit run_create(const void *given, char **arguments, int count)
 }
 
 static const opt_spec create_specs[] = {
-    CLI_DSN(create_options),
+    CLI_DSN,
     {"name", OPT_TEXT, offsetof(create_options, name), NULL, "NAME",
      "what it is for; each has its own", 0, 0},
     {"tenant", OPT_LIST, offsetof(create_options, tenants), NULL, "PROJECT",
@@ -139,7 +139,7 @@ static const opt_spec create_specs[] = {
      "read, write, tasks, admin, with commas between (default read)", 0, 0},
     {"expires", OPT_TEXT, offsetof(create_options, expires), NULL, "WHEN",
      "30d, 12h or a moment (default never)", 0, 0},
-    CLI_JSON(create_options),
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
 
@@ -164,10 +164,6 @@ const cli_command cli_token_create = {
 };
 
 /* --- list --- */
-
-typedef struct list_options {
-    cli_common common;
-} list_options;
 
 static const char *state_of(const store_rows *rows, int row)
 {
@@ -249,32 +245,29 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
 
 static cli_exit run_list(const void *given, char **arguments, int count)
 {
-    const list_options *options = given;
+    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(common);
     cli_exit status;
 
     (void)arguments;
     (void)count;
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     if (tokens_list(&rows, db, &err) == CARDBOX_OK)
-        status = print_tokens(rows, options->common.json);
+        status = print_tokens(rows, common->json);
     else
         status = cli_failed(&err);
     rows_free(rows);
-    cardbox_close(db);
     return status;
 }
 
 static const opt_spec list_specs[] = {
-    CLI_DSN(list_options),
-    CLI_JSON(list_options),
+    CLI_DSN,
+    CLI_JSON,
     CLI_OPTIONS_END,
 };
-
-static const list_options list_defaults = {0};
 
 const cli_command cli_token_list = {
     .name = "token list",
@@ -283,8 +276,7 @@ const cli_command cli_token_list = {
     .examples = "token list\n"
                 "token list --json",
     .options = list_specs,
-    .defaults = &list_defaults,
-    .size = sizeof(list_options),
+    .size = sizeof(cli_common),
     .run = run_list,
 };
 
@@ -292,20 +284,19 @@ const cli_command cli_token_list = {
 
 static cli_exit run_revoke(const void *given, char **arguments, int count)
 {
-    const list_options *options = given;
+    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
-    cardbox *db = NULL;
+    cardbox *db = cli_open(common);
     cardbox_status status;
 
     (void)count;
-    if (!cli_open(&db, &options->common))
+    if (db == NULL)
         return CLI_FAILED;
     status = tokens_revoke(&id, db, arguments[0], &err);
-    cardbox_close(db);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    if (options->common.json)
+    if (common->json)
         printf("{\"token_id\":%" PRId64 ",\"revoked\":true}\n", id);
     else
         printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
@@ -320,8 +311,7 @@ const cli_command cli_token_revoke = {
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = list_specs,
-    .defaults = &list_defaults,
-    .size = sizeof(list_options),
+    .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
     .run = run_revoke,

@@ -161,7 +161,7 @@ def test_card_list():
     table = cardbox("card", "list", "--limit", "2", env=shared())
     assert [line.split()[0] for line in table.stdout.splitlines()] == [
         "card", "demo-019-deliverable", "demo-018-result"]
-    cursor = re.fullmatch(r"older ones: --cursor (\S+)\n", table.stderr).group(1)
+    cursor = re.fullmatch(r"further ones: --cursor (\S+)\n", table.stderr).group(1)
     rest = objects("card", "list", "--cursor", cursor)
     assert len(rest) == 17 and rest[0]["card_id"] == "demo-017-call"
 
@@ -174,7 +174,7 @@ def test_box_list():
     table = cardbox("box", "list", "--limit", "2", env=shared())
     lines = table.stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["box", boxes[0]["box_id"], boxes[1]["box_id"]]
-    cursor = re.fullmatch(r"older ones: --cursor (\S+)\n", table.stderr).group(1)
+    cursor = re.fullmatch(r"further ones: --cursor (\S+)\n", table.stderr).group(1)
     assert objects("box", "list", "--cursor", cursor) == boxes[2:]
     done = cardbox("box", "list", "--project", "nix", env=shared())
     assert (done.stdout, done.stderr) == ("", "no boxes in project nix\n"), done

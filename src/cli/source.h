@@ -1,0 +1,23 @@
+/*
+ * source.h: what a command reads: the file that an argument names, or the standard input. Knows
+ * nothing of what is read.
+ */
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
+
+#include <stdio.h>
+#include "base/buf.h"
+
+typedef struct cli_source {
+    const char *name; /* for messages */
+    FILE *in;         /* NULL: it could not be opened */
+} cli_source;
+
+/* Opens it; NULL and "-" are the standard input. False: why not was said. */
+bool source_open(cli_source *out, const char *argument);
+void source_close(cli_source *source);
+
+/* Reads all of it, up to what `out` takes. False: why not was said. */
+bool source_read(buf *out, const char *argument);
+
+#endif
