@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include "base/buf.h"
 #include "base/log.h"
+#include "base/wrap.h"
 
 enum { SPECS_MAX = 128 };
 
@@ -270,6 +272,9 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
 
 /* --- help --- */
 
+/* Spaces before an option and behind it; where texts begin if the options leave no room. */
+enum { GAP = 2, BELOW = 16 };
+
 static int label_width(const opt_spec *spec)
 {
     size_t width = strlen("--") + strlen(spec->name);
@@ -277,19 +282,34 @@ static int label_width(const opt_spec *spec)
     return (int)(spec->value ? width + 1 + strlen(spec->value) : width);
 }
 
+/* One option; its text stands beside it, or below where there is no room for that. */
+static void print_option(FILE *out, const opt_spec *spec, int column)
+{
+    buf text = BUF_INIT(4096);
+    int at = fprintf(out, "  --%s%s%s", spec->name, spec->value ? " " : "",
+                     spec->value ? spec->value : "");
+
+    buf_text(&text, spec->help);
+    if (spec->env != NULL)
+        buf_printf(&text, " [$%s]", spec->env);
+    if (at + GAP > column)
+        fputc('\n', out);
+    fprintf(out, "%*s", at + GAP > column ? column : column - at, "");
+    wrap_text(out, buf_str(&text), column, column);
+    buf_free(&text);
+}
+
 void opts_print(FILE *out, const opt_spec *specs)
 {
     static const char help_label[] = "-h, --help";
-    int widest = (int)strlen(help_label);
+    int column = (int)strlen(help_label);
 
     for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++)
-        widest = label_width(spec) > widest ? label_width(spec) : widest;
-    for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++) {
-        fprintf(out, "  --%s%s%s%*s  %s", spec->name, spec->value ? " " : "",
-                spec->value ? spec->value : "", widest - label_width(spec), "", spec->help);
-        if (spec->env != NULL)
-            fprintf(out, " [$%s]", spec->env);
-        fputc('\n', out);
-    }
-    fprintf(out, "  %-*s  print this\n", widest, help_label);
+        column = label_width(spec) > column ? label_width(spec) : column;
+    column += 2 * GAP;
+    if (column > wrap_width(out) / 2)
+        column = BELOW;
+    for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++)
+        print_option(out, spec, column);
+    fprintf(out, "  %-*s  print this\n", column - 2 * GAP, help_label);
 }

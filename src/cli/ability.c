@@ -63,7 +63,7 @@ const cli_command cli_ability_list = {
     .arguments = "[MODULE]",
     .summary = "list the operations that agents and services have",
     .description = "Each has an input and an output of JSON; `ability show` gives their schemas, "
-                   "`ability invoke` does it.\nThe scope is what a token needs over HTTP.",
+                   "`ability invoke` does it. The scope is what a token needs over HTTP.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
     .size = sizeof(cli_common),

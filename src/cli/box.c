@@ -264,7 +264,7 @@ const cli_command cli_box_cards = {
     .name = "box cards",
     .arguments = "BOX",
     .summary = "show the cards in a box",
-    .description = "A card that does not exist keeps its place: with --json as\n"
+    .description = "A card that does not exist keeps its place: with --json as "
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",

@@ -129,9 +129,8 @@ const cli_command cli_box_append = {
     .name = "box append",
     .arguments = "BOX CARD...",
     .summary = "add cards to the end of a box",
-    .description =
-        "A box is a list of ids: cards need not exist yet, and until they do readers find "
-        "them\nmissing.",
+    .description = "A box is a list of ids: cards need not exist yet, and until they do readers "
+                   "find them missing.",
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
@@ -180,9 +179,8 @@ const cli_command cli_box_replace = {
     .name = "box replace",
     .arguments = "BOX [CARD...]",
     .summary = "give a box another list of cards",
-    .description =
-        "A box that does not exist is made. The list that it had stays readable: `cardbox "
-        "box log`,\n`cardbox box get --at-version`.",
+    .description = "A box that does not exist is made. The list that it had stays readable: "
+                   "`cardbox box log`, `cardbox box get --at-version`.",
     .examples = "box replace --project demo 01970000-0000-7000-8000-000000000002 "
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "

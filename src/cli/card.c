@@ -115,9 +115,8 @@ const cli_command cli_card_get = {
     .name = "card get",
     .arguments = "CARD...",
     .summary = "show cards",
-    .description =
-        "With --json a card is what the HTTP API answers: its content without the "
-        "\"__type__\" of\nits class. `cardbox export` gives contents as they are stored.",
+    .description = "With --json a card is what the HTTP API answers: its content without the "
+                   "\"__type__\" of its class. `cardbox export` gives contents as they are stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = cli_plain_specs,
@@ -285,10 +284,10 @@ const cli_command cli_card_add = {
     .name = "card add",
     .arguments = "[-]",
     .summary = "write a card",
-    .description = "Its content is --content JSON, --text TEXT, or JSON from the standard input if "
-                   "the argument\nis -. Prints the card's id and what happened: inserted, "
-                   "unchanged, repaired or restored.\nContent of a known class (its "
-                   "\"__type__\") is checked.",
+    .description =
+        "Its content is --content JSON, --text TEXT, or JSON from the standard input if the "
+        "argument is -. Prints the card's id and what happened: inserted, unchanged, repaired or "
+        "restored. Content of a known class (its \"__type__\") is checked.",
     .examples = "card add --project demo --type task.instruction --text 'Summarise the report'\n"
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
                 "card add --project demo --id c-2 - < content.json\n"

@@ -350,7 +350,7 @@ const cli_command cli_dev = {
     .arguments = "",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
     .description = "Makes a PostgreSQL cluster on first use, brings it to the schema of this "
-                   "version, loads a\nsample project, and serves until Ctrl-C. The data stays.",
+                   "version, loads a sample project, and serves until Ctrl-C. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options = specs,

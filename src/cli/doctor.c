@@ -221,7 +221,7 @@ const cli_command cli_doctor = {
     .arguments = "",
     .summary = "check the database, the role and the isolation",
     .description = "Run it with the connection string of the service: it is that role that counts. "
-                   "Exit\nstatus 1 if there is an error; warnings alone give 0.",
+                   "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = specs,

@@ -1,34 +1,75 @@
 /*
  * help.c: `cardbox`, `cardbox help`, and --help of every command, all from the table of commands.
  */
+#include "base/wrap.h"
 #include "cli/cli.h"
 
 /* Width of the overview's first column. */
 #define NAME_WIDTH 21
 
+/* The same of the options that many commands have. */
+#define SHARED_WIDTH 30
+
 static void print_examples(FILE *out, const char *examples)
 {
+    buf line = BUF_INIT(4096);
+
     fputs("\nExamples:\n", out);
     while (*examples != '\0') {
         size_t length = strcspn(examples, "\n");
 
         /* A line that begins with a space continues the one before. */
-        fprintf(out, "  %s%.*s\n", *examples == ' ' ? "" : "cardbox ", (int)length, examples);
+        buf_reset(&line, 4096);
+        buf_text(&line, *examples == ' ' ? "" : "cardbox ");
+        buf_add(&line, examples, length);
+        fprintf(out, "%*s", *examples == ' ' ? 6 : 2, "");
+        wrap_command(out, buf_str(&line), *examples == ' ' ? 6 : 2, 6);
         examples += length;
         examples += *examples == '\n';
     }
+    buf_free(&line);
+}
+
+/* "cardbox box get: show the ids in a box", "Usage: ..." */
+static void print_line(FILE *out, const char *begin, const char *name, const char *middle,
+                       const char *end)
+{
+    buf line = BUF_INIT(4096);
+
+    buf_printf(&line, "%s%s%s%s", begin, name, middle, end);
+    wrap_text(out, buf_str(&line), 0, 4);
+    buf_free(&line);
 }
 
 void cli_help_command(FILE *out, const cli_command *command)
 {
-    fprintf(out, "cardbox %s: %s\n\nUsage: cardbox %s [options]%s%s\n", command->name,
-            command->summary, command->name, *command->arguments ? " " : "", command->arguments);
-    if (command->description != NULL)
-        fprintf(out, "\n%s\n", command->description);
+    print_line(out, "cardbox ", command->name, ": ", command->summary);
+    fputc('\n', out);
+    print_line(out, "Usage: cardbox ", command->name, " [options] ", command->arguments);
+    if (command->description != NULL) {
+        fputc('\n', out);
+        wrap_text(out, command->description, 0, 0);
+    }
     fputs("\nOptions:\n", out);
     opts_print(out, command->options);
     print_examples(out, command->examples);
 }
+
+static void print_command(FILE *out, const char *name, const char *summary)
+{
+    fprintf(out, "  %-*s  ", NAME_WIDTH, name);
+    wrap_text(out, summary, NAME_WIDTH + 4, NAME_WIDTH + 4);
+}
+
+static const struct {
+    const char *option, *takers;
+} SHARED[] = {
+    {"--dsn (or CARDBOX_DSN)", "all but dev, session check and convert, ability list and show"},
+    {"--project (or CARDBOX_PROJECT)",
+     "import, export, ability invoke; what begins with card, box, session, task"},
+    {"--json", "all but dev, export, session export and convert"},
+    {"--limit", "what lists"},
+    {"--help", "all"}};
 
 static void print_overview(FILE *out)
 {
@@ -37,19 +78,14 @@ static void print_overview(FILE *out)
             "Usage: cardbox COMMAND [options] [arguments]\n\nCommands:\n",
             cardbox_version());
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)
-        fprintf(out, "  %-*s  %s\n", NAME_WIDTH, (*command)->name, (*command)->summary);
-    fprintf(out, "  %-*s  %s\n", NAME_WIDTH, "help COMMAND", "options and examples of a command");
-    fputs(
-        "\nOptions go after the command. These mean the same wherever they are taken:\n"
-        "  --dsn (or CARDBOX_DSN)          all but dev, session check and convert, ability list\n"
-        "                                  and show\n"
-        "  --project (or CARDBOX_PROJECT)  import, export, ability invoke; what begins with card,\n"
-        "                                  box, session, task\n"
-        "  --json                          all but dev, export, session export and convert\n"
-        "  --limit                         what lists\n"
-        "  --help                          all\n"
-        "\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n",
-        out);
+        print_command(out, (*command)->name, (*command)->summary);
+    print_command(out, "help COMMAND", "options and examples of a command");
+    fputs("\nOptions go after the command. These mean the same wherever they are taken:\n", out);
+    for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++) {
+        fprintf(out, "  %-*s  ", SHARED_WIDTH, SHARED[i].option);
+        wrap_text(out, SHARED[i].takers, SHARED_WIDTH + 4, SHARED_WIDTH + 4);
+    }
+    fputs("\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n", out);
     print_examples(out, "dev\n"
                         "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                         "help import");
@@ -70,7 +106,7 @@ static bool print_group(FILE *out, const char *group)
             first = *command;
             fprintf(out, "Usage: cardbox %s COMMAND [options] [arguments]\n\nCommands:\n", group);
         }
-        fprintf(out, "  %-*s  %s\n", NAME_WIDTH, name, (*command)->summary);
+        print_command(out, name, (*command)->summary);
     }
     if (first != NULL)
         print_examples(out, first->examples);

@@ -206,16 +206,14 @@ const cli_command cli_import = {
     .arguments = "[FILE]",
     .summary = "read cards and boxes from NDJSON",
     .description =
-        "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad\n"
-        "line is reported with its number and reason, and the rest is imported; the exit\n"
-        "status is then 1. Importing a file again writes nothing. An export has no append keys,\n"
-        "versions and log: imported boxes begin a history of their own.\n\n"
-        "A line is {\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or\n"
+        "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
+        "line is reported with its number and reason, and the rest is imported; the exit status is "
+        "then 1. Importing a file again writes nothing. An export has no append keys, versions and "
+        "log: imported boxes begin a history of their own.\n\nA line is "
+        "{\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or "
         "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
-        "has\n"
-        "\"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions,\ntask, "
-        "message and call of a ledger. cardbox(1)\n"
-        "describes all members under ROWS.",
+        "has \"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions, "
+        "task, message and call of a ledger. cardbox(1) describes all members under ROWS.",
     .examples = "import --project demo demo.ndjson\n"
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"

@@ -93,7 +93,7 @@ const cli_command cli_migrate = {
     .name = "migrate",
     .arguments = "",
     .summary = "bring the database to the schema of this version",
-    .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of\n"
+    .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
                    "processes may run it at once: one works, the others wait and find it done.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",

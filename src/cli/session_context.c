@@ -194,10 +194,9 @@ const cli_command cli_session_context = {
     .name = "session context",
     .arguments = "SESSION [ENTRY]",
     .summary = "write the messages that a model is given at an entry, or at the head",
-    .description =
-        "On stdout the JSON array of messages, of anthropic an object with \"system\" where there\n"
-        "is one; on stderr the model, and what was repaired so that its API takes them. With\n"
-        "--json one object of both.",
+    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
+                   "where there is one; on stderr the model, and what was repaired so that its API "
+                   "takes them. With --json one object of both.",
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",

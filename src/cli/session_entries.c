@@ -173,8 +173,8 @@ const cli_command cli_session_diff = {
     .name = "session diff",
     .arguments = "SESSION A B",
     .summary = "show where the ways to two entries part",
-    .description = "First the last entry that is on both ways, then what is on the way to A alone, "
-                   "then to B.",
+    .description =
+        "First the last entry that is on both ways, then what is on the way to A alone, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = cli_list_specs,
     .size = sizeof(cli_common),

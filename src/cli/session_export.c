@@ -69,7 +69,7 @@ const cli_command cli_session_export = {
     .arguments = "SESSION [FILE]",
     .summary = "write a session as JSON Lines, to the byte as it was imported",
     .description = "What was appended since follows in order. FILE gets its name when it is whole; "
-                   "-, the default,\nis the standard output.",
+                   "-, the default, is the standard output.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",

@@ -126,8 +126,8 @@ const cli_command cli_session_check = {
     .arguments = "FILE",
     .summary = "say what is in a session's file, without a database",
     .description =
-        "FILE is JSON Lines of either dialect, or - for the standard input. Exit status 1 "
-        "if there are\nlines that are no entries, or entries that can't be in the tree.",
+        "FILE is JSON Lines of either dialect, or - for the standard input. Exit status 1 if there "
+        "are lines that are no entries, or entries that can't be in the tree.",
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
@@ -193,7 +193,7 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description = "To the standard output. What has no counterpart travels along, so that "
-                   "converting back gives\nthe same entries.",
+                   "converting back gives the same entries.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,

@@ -183,11 +183,10 @@ const cli_command cli_session_import = {
     .name = "session import",
     .arguments = "[FILE]",
     .summary = "read a session from JSON Lines, every line of it",
-    .description =
-        "FILE is of either dialect, or - (the default) for the standard input. Lines that are no\n"
-        "entries are kept too, so that an export gives the file back; they are reported with\n"
-        "their numbers, and the exit status is then 1. The same file again writes nothing, a\n"
-        "longer version of it what is new.",
+    .description = "FILE is of either dialect, or - (the default) for the standard input. Lines "
+                   "that are no entries are kept too, so that an export gives the file back; they "
+                   "are reported with their numbers, and the exit status is then 1. The same file "
+                   "again writes nothing, a longer version of it what is new.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = specs,

@@ -262,7 +262,7 @@ const cli_command cli_task_follow = {
     .arguments = "TASK",
     .summary = "show a task at work, until it is finished",
     .description = "What a model says appears as it says it; where the output is no terminal, once "
-                   "it is\ncomplete. Exit status 1 unless the task is a success.",
+                   "it is complete. Exit status 1 unless the task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
     .size = sizeof(cli_common),

@@ -4,10 +4,10 @@
 #include "cli/term.h"
 
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 #include "base/clock.h"
+#include "base/wrap.h"
 
 /* Cells of the progress bar, and how often it moves. */
 #define BAR_WIDTH    24
@@ -18,16 +18,7 @@
 
 int term_width(void)
 {
-    struct winsize size;
-    const char *columns = getenv("COLUMNS");
-    long width;
-
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    width = columns ? strtol(columns, NULL, 10) : 0;
-    return width > 0 && width < 10000 ? (int)width : 80;
+    return wrap_terminal(stdout);
 }
 
 /* --- colours --- */

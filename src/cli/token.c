@@ -150,9 +150,9 @@ const cli_command cli_token_create = {
     .arguments = "",
     .summary = "make a token for the HTTP API",
     .description =
-        "Prints it on stdout; it can't be shown again. With the first one that is made, servers\n"
-        "begin to ask for tokens. Each scope stands for itself: write does not include read.\n"
-        "Run it as the role that migrates: a server's own role may not make tokens.",
+        "Prints it on stdout; it can't be shown again. With the first one that is made, servers "
+        "begin to ask for tokens. Each scope stands for itself: write does not include read. Run "
+        "it as the role that migrates: a server's own role may not make tokens.",
     .examples = "token create --name web --tenant demo\n"
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"

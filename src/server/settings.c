@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/wrap.h"
 #include "cardbox/version.h"
 #include "server/route.h"
 #include "store/collect.h"
@@ -108,9 +109,12 @@ static void print_help(void)
     printf("cardboxd serves the cards and boxes of a CardBox database over HTTP.\n\n"
            "usage: cardboxd [OPTION]...\n\n");
     opts_print(stdout, SPECS);
-    printf("\nOnce it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
-           "after the\nrequests that are under way; a second one hurries.\n\n"
-           "examples:\n"
+    putchar('\n');
+    wrap_text(stdout,
+              "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
+              "after the requests that are under way; a second one hurries.",
+              0, 0);
+    printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
            "  cardboxd --dsn postgresql://cardbox@db/cardbox --listen unix:/run/cardbox/http\n"
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");

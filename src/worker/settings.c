@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "base/wrap.h"
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
 #include "store/dev_dsn.h"
@@ -89,14 +90,22 @@ static const worker_settings DEFAULTS = {
 
 static void print_help(void)
 {
-    printf("cardbox-worker runs the tasks of a CardBox database: it asks a model, runs the tools "
-           "that\nthe model calls, and writes all of it to the ledger.\n\n"
-           "usage: cardbox-worker --project NAME --model-url URL --model NAME [OPTION]...\n\n");
+    wrap_text(
+        stdout,
+        "cardbox-worker runs the tasks of a CardBox database: it asks a model, runs the tools "
+        "that the model calls, and writes all of it to the ledger.\n\n"
+        "usage: cardbox-worker --project NAME --model-url URL --model NAME [OPTION]...\n",
+        0, 0);
     opts_print(stdout, SPECS);
-    printf("\nOnce it works it prints \"ready: NAME\". SIGTERM and SIGINT stop it: tasks go on for "
-           "the\ndrain time and are then handed back; a second signal hands them back at once.\n\n"
-           "examples:\n"
-           "  cardbox-worker --project acme --model-url http://127.0.0.1:8000/v1 --model qwen3\n"
+    putchar('\n');
+    wrap_text(
+        stdout,
+        "Once it works it prints \"ready: NAME\". SIGTERM and SIGINT stop it: tasks go on for "
+        "the drain time and are then handed back; a second signal hands them back at once.",
+        0, 0);
+    printf("\nexamples:\n"
+           "  cardbox-worker --project acme --model-url http://127.0.0.1:8000/v1 \\\n"
+           "      --model qwen3\n"
            "  CARDBOX_MODEL_KEY=... cardbox-worker --project acme,demo --tools tools.json \\\n"
            "      --allow task:active,task:send,task:spawn \\\n"
            "      --model-url https://api.example.com/v1 --model gpt-5\n");

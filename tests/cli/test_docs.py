@@ -77,8 +77,8 @@ def variables_agree(program):
 def defaults_in_help():
     """option -> its default as the help says it; flags are off."""
     found = {}
-    for name, value, text in re.findall(r"^  --([a-z-]+)( [A-Z:]+)?  +(.*?)(?: \[\$\w+\])?$",
-                                        help_of("cardboxd"), re.M):
+    unwrapped = re.sub(r"\n {8,}", " ", help_of("cardboxd"))
+    for name, value, text in re.findall(r"^  --([a-z-]+)( [A-Z:]+)?  +(.*?)(?: \[\$\w+\])?$", unwrapped, re.M):
         said = re.search(r"\bdefault:? (.*)$", text)
         if said or not value:
             found[name] = said.group(1) if said else "off"
@@ -125,11 +125,11 @@ def test_common_options_are_where_the_overview_says():
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
     assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
                       "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}
-    overview = re.sub(" +", " ", help_of("cardbox"))
-    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list\n and show",
-                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; what begins with card,\n"
-                 " box, session, task",
-                 "--json all but dev, export, session export and convert", "--limit what lists"):
+    overview = re.sub(r"\s+", " ", help_of("cardbox"))
+    for line in ("--dsn (or CARDBOX_DSN) all but dev, session check and convert, ability list and show --",
+                 "--project (or CARDBOX_PROJECT) import, export, ability invoke; what begins with card, "
+                 "box, session, task --",
+                 "--json all but dev, export, session export and convert --", "--limit what lists --"):
         assert line in overview, line
 
 

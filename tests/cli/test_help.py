@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """The command line as such: help for everybody, wrong usage, exit statuses, the man page."""
 
+import fcntl
 import os
+import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -17,7 +21,7 @@ def commands():
     """Every command, as the overview lists them."""
     overview = cardbox("--help").stdout
     section = overview.split("Commands:\n")[1].split("\n\n")[0]
-    names = [line.split("  ")[1].strip() for line in section.splitlines()]
+    names = [line.split("  ")[1].strip() for line in section.splitlines() if line[2] != " "]
     return [name for name in names if name != "help COMMAND"]
 
 
@@ -46,10 +50,50 @@ def test_each_command_has_help_with_an_example():
         assert f"\nUsage: cardbox {name} [options]" in text
         assert f"Examples:\n  cardbox {name}" in text, text
         assert "--help" in text
-        assert max(map(len, text.splitlines())) <= 132, text
+        assert max(map(len, text.splitlines())) <= 80, text
 
     for name in commands():
         yield name, lambda name=name: check(name)
+
+
+def on_terminal(program, columns, *arguments):
+    """What a program prints on a terminal of so many columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", program), *arguments],
+                               stdout=its, stderr=subprocess.STDOUT)
+    os.close(its)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        text += piece
+    os.close(ours)
+    assert process.wait(30) == 0, text
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_help_fits_the_terminal():
+    """80 columns wherever it goes, and fewer where the terminal has fewer."""
+    for program in ("cardboxd", "cardbox-worker", "cardbox"):
+        plain = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), "--help"],
+                               capture_output=True, text=True, check=True).stdout
+        assert 70 < max(map(len, plain.splitlines())) <= 80, plain
+        assert on_terminal(program, 200, "--help") == plain
+    for words in (["import"], ["box", "get"], ["session", "context"]):
+        text = on_terminal("cardbox", 60, "help", *words)
+        assert 50 < max(map(len, text.splitlines())) <= 60, text
+        assert not re.search(r" $", text, re.M), text
+    wide, narrow = (re.sub(r"[\s\\]+", " ", on_terminal("cardbox", columns, "help", "box", "get"))
+                    for columns in (80, 50))
+    assert wide == narrow
+
+
+def test_an_example_that_is_wrapped_is_one_command():
+    text = cardbox("help", "card", "add").stdout
+    assert "--type task.instruction --text \\\n      'Summarise the report'\n" in text, text
 
 
 def test_group_has_help():
