@@ -370,6 +370,7 @@ static void test_parts(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf bytes = BUF_INIT((size_t)1 << 28);
     cardbox *tx = NULL;
+    session_file file;
 
     for (int i = 0; i < LINES; i++)
         buf_printf(&bytes,
@@ -390,6 +391,9 @@ static void test_parts(void **state)
     cardbox_session_report_free(report);
     assert_ok(cardbox_commit(tx, &err), &err);
     assert_exports(id, whole(&bytes));
+    assert_true(session_file_read(&file, whole(&bytes), VIEW("")));
+    assert_counts(id, &file.tree, VIEW(""));
+    session_file_free(&file);
     buf_free(&bytes);
 }
 
