@@ -1,8 +1,8 @@
--- The lines of the way from a root to an entry, which a context is built of: session_path without what
--- only people look at.
+-- The lines that the context of an entry is made of, and which entry that is.
 -- $1 text tenant, $2 text session, $3 text entry, '' the head
 -- $4 int8 bytes of lines: with more none is given
--- The text of an entry whose card is missing is null, which none has that is there.
+-- The text is null of entries that are in no context whatever they say (custom, label, session_info,
+-- metadata). That of an entry whose card is missing is the JSON null, which none has that is there.
 WITH goal AS MATERIALIZED (
     SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
       FROM cardbox.sessions s
@@ -13,9 +13,11 @@ WITH goal AS MATERIALIZED (
                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
-    SELECT e.seq, e.entry_id, e.depth, e.kind, e.card_id, sum(e.size) OVER () AS total
+    SELECT e.seq, e.entry_id, e.depth, e.kind,
+           CASE WHEN e.kind % 256 NOT IN (6, 8, 9, 15) THEN e.card_id END AS card_id,
+           sum(e.size) FILTER (WHERE e.kind % 256 NOT IN (6, 8, 9, 15)) OVER () AS total
       FROM goal g
-     CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.seq) AS w
+     CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.seq) AS w
      CROSS JOIN LATERAL (
             SELECT * FROM cardbox.session_entries x
              WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = w.branch
@@ -24,7 +26,8 @@ WITH goal AS MATERIALIZED (
 )
 SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.header AS text FROM goal g
 UNION ALL
-SELECT e.seq, e.entry_id, e.depth, e.kind, CASE WHEN e.total <= $4::int8 THEN coalesce(c.raw, 'null'::json) END
+SELECT e.seq, e.entry_id, e.depth, e.kind,
+       CASE WHEN e.total <= $4::int8 AND e.card_id IS NOT NULL THEN coalesce(c.raw, 'null'::json) END
   FROM path e
   LEFT JOIN LATERAL (
         SELECT x.raw, x.card_id FROM cardbox.cards x

@@ -32,7 +32,8 @@ static void render(request *r, const join_rows *found)
     if (status == CARDBOX_OK && more)
         ask(r);
     else
-        context_view_answer(r, status, &err, "ask for an entry nearer to the root");
+        context_view_answer(r, status, &err,
+                            "add a compaction, or ask for an entry nearer to the root");
 }
 
 static void ask(request *r)

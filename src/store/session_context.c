@@ -90,7 +90,8 @@ static cardbox_status put_answer(buf *out, const session_context_wish *wish,
     buf_json_string(out, wish->read.session);
     buf_char(out, ',');
     put_leaf(out, wish->leaf_name, lines->entry_id);
-    buf_printf(out, ",\"path_length\":%zu", lines->count);
+    buf_text(out, ",\"path_length\":");
+    buf_int(out, lines->length);
     put_settings(out, &ctx->settings);
     cardbox_status status = context_answer(out, &written, ctx, &wish->how, err);
     if (status == CARDBOX_OK && wish->compare.ptr != NULL)

@@ -234,13 +234,12 @@ static int goal_of(const store_rows *rows)
 
 /* Puts rows in the order of their depth, from `from` on. False: one is not where it should be,
  * which is a fault of the database's. */
-static bool order_rows(int *out, size_t count, const store_rows *rows, int goal, int depth_column,
-                       int64_t from)
+static bool order_rows(int *out, size_t count, const store_rows *rows, int goal, int64_t from)
 {
     size_t placed = 0;
 
     for (int row = 0; row < rows_count(rows); row++) {
-        int64_t at = rows_int4(rows, row, depth_column) - from;
+        int64_t at = rows_int4(rows, row, NODE_DEPTH) - from;
 
         if (row == goal)
             continue;
@@ -277,7 +276,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (out->rows == NULL)
         return error_nomem(err);
-    if (!order_rows(out->rows, out->count, rows, goal, NODE_DEPTH, read->from))
+    if (!order_rows(out->rows, out->count, rows, goal, read->from))
         return broken(err);
     if (read->with_text && out->count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
         return too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
@@ -306,42 +305,83 @@ static bool read_line(session_line *out, view text)
     return session_lines_next(&lines, out);
 }
 
+static session_kind line_kind(const store_rows *rows, int row)
+{
+    return (session_kind)(rows_int4(rows, row, LINE_KIND) % KINDS_PER_ROLE);
+}
+
+/* Of these the statement gives no text: they are in no context whatever they say. */
+static bool is_silent(session_kind kind)
+{
+    return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
+           kind == SESSION_PLAIN_METADATA;
+}
+
 /* An entry as it was when its line was written; but an id that was made then is not made again. */
-static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row, view session,
-                                 arena *memory, cardbox_error *err)
+static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
+                                 const session_context_read *read, arena *memory,
+                                 cardbox_error *err)
 {
     session_line line;
     const char *reason = NULL;
+    view id = rows_text(rows, row, LINE_ENTRY);
+    session_kind kind = line_kind(rows, row);
 
-    if (view_equal(rows_text(rows, row, LINE_TEXT), VIEW("null")))
-        return no_card(rows_text(rows, row, LINE_ENTRY), err);
-    if (!session_line_kept(&line, rows_text(rows, row, LINE_TEXT)) ||
-        !session_entry_read(out, &line, session, memory, &reason))
+    if (is_silent(kind))
+        *out = (session_entry){.kind = kind};
+    else if (view_equal(rows_text(rows, row, LINE_TEXT), VIEW("null")))
+        return no_card(id, err);
+    else if (!session_line_kept(&line, rows_text(rows, row, LINE_TEXT)) ||
+             !session_entry_read(out, &line, read->session, memory, &reason))
         return memory->failed ? error_nomem(err) : broken(err);
-    out->id = rows_text(rows, row, LINE_ENTRY);
+    out->id = id;
     out->index = (uint64_t)rows_int8(rows, row, LINE_SEQ);
     return CARDBOX_OK;
+}
+
+/* Rows by their depth, those that there are one behind the other. NULL: two are in one place, or
+ * one is outside, which is a fault of the database's; or out of memory. */
+static int *line_rows(const store_rows *rows, int goal, int64_t length, arena *memory)
+{
+    int *order = arena_zeros(memory, (size_t)length, sizeof(*order));
+    size_t count = 0;
+
+    for (int row = 0; order != NULL && row < rows_count(rows); row++) {
+        int64_t at = rows_int4(rows, row, LINE_DEPTH);
+
+        if (row == goal)
+            continue;
+        if (at < 0 || at >= length || order[at] != 0)
+            return NULL;
+        order[at] = row + 1;
+    }
+    for (int64_t i = 0; order != NULL && i < length; i++) {
+        if (order[i] != 0)
+            order[count++] = order[i] - 1;
+    }
+    return order;
 }
 
 static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int goal,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
-    int *order = arena_zeros(memory, count, sizeof(*order));
+    int *order = line_rows(rows, goal, out->length, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
     out->path = arena_zeros(memory, count, sizeof(session_entry *));
-    if (order == NULL || entries == NULL || out->path == NULL)
+    if (memory->failed)
         return error_nomem(err);
-    if (!order_rows(order, count, rows, goal, LINE_DEPTH, 0))
+    if (order == NULL)
         return broken(err);
-    if (count > 0 && rows_null(rows, order[0], LINE_TEXT))
-        return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
+        int row = order[out->count];
+
+        if (rows_null(rows, row, LINE_TEXT) && !is_silent(line_kind(rows, row)))
+            return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
         out->path[out->count] = &entries[out->count];
-        status =
-            read_entry(&entries[out->count], rows, order[out->count], read->session, memory, err);
+        status = read_entry(&entries[out->count], rows, row, read, memory, err);
     }
     return status;
 }
@@ -361,6 +401,8 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
     out->entry_id = rows_text(rows, goal, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
         return no_entry(read->entry, err);
+    if (out->entry_id.ptr != NULL)
+        out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))

@@ -150,7 +150,8 @@ typedef struct session_lines_read {
     view entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
-    const session_entry **path; /* from the root; each with its index; in `memory` */
+    int64_t length;             /* of the whole way, in entries */
+    const session_entry **path; /* downwards, what a context is made of; with index; in `memory` */
     size_t count;
 } session_lines_read;
 

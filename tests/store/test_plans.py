@@ -199,6 +199,7 @@ SORTED_LIST = list_cards(calls="'{call-7,call-8}'")  # the only list that may so
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {
     "boxes_with_card": "the tails of the tenant's boxes: an index on them would write up to 64 entries an append",
+    "session_context": "the way back to the last compaction, which is read anyway: an index would be written by imports",
 }
 
 # Where rows are found without their tenant on purpose, and why.
