@@ -46,6 +46,10 @@
 /* Tasks, messages and calls in one cardbox_save_ledger: as for cards. */
 #define CARDBOX_LEDGER_BATCH_MAX 1000
 
+/* Bytes of the header of a session that is made: some readers of such files look at no more than
+ * the first 512, with the line feed. A file that is imported keeps the one that it has. */
+#define CARDBOX_SESSION_HEADER_MAX 511
+
 /* Bytes of a session that is converted for an export: it is held in memory, some times over. */
 #define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
 

@@ -40,7 +40,8 @@ typedef struct cardbox_sessions cardbox_sessions;
 typedef struct cardbox_session_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
     cardbox_dialect dialect;
-    const char *header; /**< of pi: JSON, an object of type "session"; NULL: one is made */
+    const char *header; /**< of pi: JSON, an object of type "session"; NULL: one is made. Up to
+                             CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
     const char *cwd;    /**< for a header that is made; NULL: "" */
     bool must_be_new;   /**< a session that exists is a CARDBOX_CONFLICT */
 } cardbox_session_options;

@@ -2,7 +2,6 @@
  * sessions_change.c: session:*, what makes sessions and changes them, as their HTTP endpoints.
  */
 #include <inttypes.h>
-#include "base/clock.h"
 #include "bus/abilities.h"
 #include "store/errors.h"
 #include "store/session_append.h"
@@ -25,11 +24,8 @@ static cardbox_status take_header(session_create *create, input_reader *in)
     bool pi = described || scan_string_is(dialect, VIEW("pi"));
     create->dialect = pi ? SESSION_PI : plain ? SESSION_PLAIN : -1;
     create->header = header;
-    if (header.ptr != NULL)
-        return session_header_check(&create->header, memory, in->err);
-    if (pi)
-        create->header = session_header_make(create->session, cwd, clock_wall_micros(), memory);
-    return pi && create->header.ptr == NULL ? error_nomem(in->err) : CARDBOX_OK;
+    return pi ? session_header_take(&create->header, create->session, cwd, memory, in->err)
+              : CARDBOX_OK;
 }
 
 BUS_READS(bus_session_create)

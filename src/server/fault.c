@@ -239,8 +239,12 @@ void fault_answer_store(request *r, const cardbox_error *err)
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
         return;
     case CARDBOX_TOO_LARGE:
-        fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
-                     "the request is over a limit of the database");
+        if (err->sqlstate[0] == '\0') /* links.c refused it */
+            fault_answer_over(r, "the memory for large answers", r->shared->set->memory_max,
+                              "--memory-max", "ask for fewer things at once, or later again");
+        else
+            fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
+                         "the request is over a limit of the database");
         return;
     case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
         if (strncmp(err->sqlstate, "CB", 2) == 0)
@@ -276,10 +280,17 @@ void fault_answer_unknown_path(request *r)
     request_answer_fixed(r, 404, VIEW("{\"detail\":\"Not Found\"}"));
 }
 
+void fault_answer_over(request *r, const char *what, long most, const char *option,
+                       const char *hint)
+{
+    fault_answer(r, FAULT_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)", what, most,
+                 option);
+}
+
 void fault_answer_budget(request *r)
 {
-    fault_answer(r, FAULT_TOO_LARGE, "ask for fewer cards or boxes, or a smaller limit",
-                 "the answer would be larger than %ld bytes", r->shared->set->response_max);
+    fault_answer_over(r, "the answer", r->shared->set->response_max, "--response-max",
+                      "ask for fewer cards or boxes, or a smaller limit");
 }
 
 void fault_or_answer(request *r)

@@ -76,6 +76,11 @@ void fault_answer_shape(request *r, view items);
 /* 404 for a path that is none of ours. */
 void fault_answer_unknown_path(request *r);
 
+/* 413: `what`, such as "the body", is over a limit of bytes, which one of the server's options
+ * sets. */
+void fault_answer_over(request *r, const char *what, long most, const char *option,
+                       const char *hint);
+
 /* The answer would be over its budget. */
 void fault_answer_budget(request *r);
 

@@ -198,6 +198,12 @@ static bool check_stream(request *r, const head *h)
     return false;
 }
 
+static void refuse_large(request *r)
+{
+    fault_answer_over(r, "the body", r->shared->set->body_max, "--body-max", "send less at once");
+    r->answer.close = true;
+}
+
 /* A body that the route does not take is read and ignored. */
 static bool check_body(request *r, const head *h)
 {
@@ -205,9 +211,7 @@ static bool check_body(request *r, const head *h)
     if (r->match.route->body == ROUTE_STREAM)
         return check_stream(r, h);
     if (h->length > (uint64_t)set->body_max) {
-        fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
-                     set->body_max);
-        r->answer.close = true;
+        refuse_large(r);
         return false;
     }
     if (r->match.route->body == ROUTE_NO_BODY)
@@ -283,9 +287,7 @@ static enum MHD_Result receive_whole(exchange *x, view piece)
         return MHD_YES;
     if (x->received > most) {
         buf_free(&r->body);
-        fault_answer(r, FAULT_TOO_LARGE, NULL, "the body is over the limit of %ld bytes",
-                     r->shared->set->body_max);
-        r->answer.close = true;
+        refuse_large(r);
     } else if (r->match.route->body == ROUTE_JSON) {
         buf_view(&r->body, piece);
     }

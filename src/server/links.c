@@ -315,7 +315,7 @@ static void see_to_memory(db_link *k)
         return;
     log_info("answer_refused", "reason=\"memory\" reads=%u", reads);
     pipe_refuse(k->pipe, CARDBOX_TOO_LARGE,
-                "the answer takes more memory than the server has left: ask for less at once");
+                "the answer takes more memory than the server has left");
 }
 
 void links_ready(links *l, size_t number)

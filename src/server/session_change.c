@@ -2,7 +2,6 @@
  * session_change.c: sessions are made and forked, and their heads moved. Appending has a file of
  * its own.
  */
-#include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/sessions.h"
 #include "store/session_write.h"
@@ -76,15 +75,11 @@ static bool take_header(request *r, session_create *create, const field_value *b
         create->dialect = SESSION_PI;
     if (create->dialect != SESSION_PI)
         return true;
-    if (body[N_HEADER].given) {
+    if (body[N_HEADER].given)
         create->header = body[N_HEADER].json.text;
-        return fault_check(r, session_header_check(&create->header, &r->memory, &err), &err);
-    }
-    create->header =
-        session_header_make(create->session, body[N_CWD].text, clock_wall_micros(), &r->memory);
-    if (create->header.ptr == NULL)
-        fault_answer_memory(r);
-    return create->header.ptr != NULL;
+    cardbox_status status =
+        session_header_take(&create->header, create->session, body[N_CWD].text, &r->memory, &err);
+    return fault_check(r, status, &err);
 }
 
 void handle_create_session(request *r)

@@ -5,6 +5,7 @@
 #include "store/session_write.h"
 
 #include <stdlib.h>
+#include "base/clock.h"
 #include "base/isotime.h"
 #include "store/errors.h"
 
@@ -158,7 +159,7 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
     return link_put(batch, put) ? CARDBOX_OK : error_nomem(err);
 }
 
-cardbox_status session_header_check(view *header, arena *memory, cardbox_error *err)
+static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
 {
     session_line line;
     cardbox_status status = in_one_line(header, memory, err);
@@ -173,23 +174,43 @@ cardbox_status session_header_check(view *header, arena *memory, cardbox_error *
     return status;
 }
 
-view session_header_make(view session, view cwd, int64_t now_micros, arena *memory)
+static void make_header(buf *text, view session, view cwd)
 {
-    buf text = BUF_INIT((size_t)64 * 1024);
     isotime time;
     char now[ISOTIME_SIZE];
 
-    isotime_from_micros(&time, now_micros);
+    isotime_from_micros(&time, clock_wall_micros());
     isotime_format(now, &time);
-    buf_text(&text, "{\"type\":\"session\",\"version\":3,\"id\":");
-    buf_json_string(&text, session);
-    buf_printf(&text, ",\"timestamp\":\"%s\",\"cwd\":", now);
-    buf_json_string(&text, cwd.ptr == NULL ? VIEW("") : cwd);
-    buf_char(&text, '}');
-    view made = {buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL,
-                 text.len};
-    buf_free(&text);
-    return made;
+    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
+    buf_json_string(text, session);
+    buf_printf(text, ",\"timestamp\":\"%s\",\"cwd\":", now);
+    buf_json_string(text, cwd);
+    buf_char(text, '}');
+}
+
+/* A long id of the session can't be helped: only what was given for the header is refused. */
+cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+                                   cardbox_error *err)
+{
+    buf text = BUF_INIT((size_t)64 * 1024);
+    const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
+    bool given = header->ptr != NULL || cwd.len > 0;
+    cardbox_status status = CARDBOX_OK;
+
+    if (header->ptr != NULL) {
+        status = check_header(header, memory, err);
+    } else {
+        make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
+        *header = (view){
+            buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL, text.len};
+        buf_free(&text);
+        status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
+    }
+    if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
+        status = error_set(err, CARDBOX_TOO_LARGE,
+                           "%s has %zu bytes, the limit is %d: readers of files look at no more",
+                           what, header->len, CARDBOX_SESSION_HEADER_MAX);
+    return status;
 }
 
 /* --- lines of a file --- */

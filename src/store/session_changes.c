@@ -2,22 +2,18 @@
  * session_changes.c: the public functions of <cardbox/session.h> that change sessions, one
  * statement each.
  */
-#include "base/clock.h"
 #include "store/session_call.h"
 
 /* --- create --- */
 
-static cardbox_status make_header(session_create *create, const cardbox_session_options *options,
+static cardbox_status take_header(session_create *create, const cardbox_session_options *options,
                                   arena *memory, cardbox_error *err)
 {
     create->header = view_of(options->header);
-    if (options->header != NULL)
-        return session_header_check(&create->header, memory, err);
-    if (options->dialect != CARDBOX_DIALECT_PI)
+    if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
         return CARDBOX_OK;
-    create->header =
-        session_header_make(create->session, view_of(options->cwd), clock_wall_micros(), memory);
-    return create->header.ptr == NULL ? error_nomem(err) : CARDBOX_OK;
+    return session_header_take(&create->header, create->session, view_of(options->cwd), memory,
+                               err);
 }
 
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
@@ -41,7 +37,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
                               .may_exist = !options->must_be_new};
     if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
         return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    status = make_header(&create, options, &memory, err);
+    status = take_header(&create, options, &memory, err);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);

@@ -27,18 +27,17 @@ typedef enum session_outcome {
 typedef struct session_create {
     view tenant, session;
     int dialect;    /* a session_dialect; negative: what its first entry says */
-    view header;    /* JSON without line feeds; {NULL, 0}: none. See session_header_make */
+    view header;    /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
     bool may_exist; /* then it stays as it is: SESSION_DONE_BEFORE */
 } session_create;
 
 void session_create_params(params *p, const session_create *create);
 
-/* Checks a header that a client gives: an object of type "session" in one line. *header may become
- * a copy in `memory`, without line feeds. */
-cardbox_status session_header_check(view *header, arena *memory, cardbox_error *err);
-
-/* Makes a header of pi's version 3. `cwd` may be {NULL, 0}: "". {NULL, 0}: out of memory. */
-view session_header_make(view session, view cwd, int64_t now_micros, arena *memory);
+/* Checks a header that a client gives: an object of type "session", not too long, and in one line,
+ * for which it may become a copy in `memory`. Of {NULL, 0} it makes one of pi's version 3, with
+ * `cwd`, which may be {NULL, 0}. */
+cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+                                   cardbox_error *err);
 
 /* CARDBOX_OK; CARDBOX_CONFLICT: it exists. `version` may be NULL. */
 cardbox_status session_create_status(const store_rows *rows, int64_t *version, bool *is_new,

@@ -90,12 +90,19 @@ def check_error(response, status, code):
 # --- too large ---
 
 
+def check_limit(response, what, option, limit):
+    """Each limit of bytes is named in the same words, with the option that sets it."""
+    detail = check_error(response, 413, "too_large")
+    assert detail["error_message"] == f"{what} is over the limit of {limit} bytes ({option})", detail
+    assert detail["hint"], detail
+
+
 def test_response_budget():
     with serving("--response-max", str(BIG + 2000)) as server:
         assert server.get("/projects/p/cards/big").status == 200
         for response in (server.get(f"/projects/p/boxes/{BOX}/cards"),
                          server.post("/projects/p/boxes/batch", {"box_ids": [BOX], "hydrate": True})):
-            assert check_error(response, 413, "too_large")["hint"]
+            check_limit(response, "the answer", "--response-max", BIG + 2000)
         assert server.get(f"/projects/p/boxes/{BOX}/cards?limit=2").status == 200
     with serving("--response-max", "2K") as server:
         check_error(server.get("/projects/p/cards/big"), 413, "too_large")
@@ -121,7 +128,7 @@ def test_large_reads_at_once():
         while not all(done.done() for done in large):
             assert server.get("/projects/light/cards/a").status == 200
         for done in large:
-            assert check_error(done.result(), 413, "too_large")
+            check_limit(done.result(), "the memory for large answers", "--memory-max", 128 * mb)
         assert server.peak_rss_kb() << 10 < before + (128 + 128) * mb, server.peak_rss_kb()
         some = server.post("/projects/heavy/cards/batch", {"card_ids": ["c1", "c2", "c3"]})
         assert some.status == 200 and len(some.body) > 12_000_000
@@ -155,10 +162,10 @@ def test_body_limit():
         for size in (11000, 39000, 200000):
             with server.client() as client:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    check_error(client.request("POST", BATCH, b" " * size), 413, "too_large")
+                    check_limit(client.request("POST", BATCH, b" " * size), "the body", "--body-max", 10240)
         expecting = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n"
                      b"Expect: 100-continue\r\n\r\n")
-        check_error(parse_responses(server.raw(expecting))[0], 413, "too_large")
+        check_limit(parse_responses(server.raw(expecting))[0], "the body", "--body-max", 10240)
         chunks = b"400\r\n" + b" " * 1024 + b"\r\n"
         for count, statuses in ((20, [413]), (200, [413, None])):
             raw = server.raw(b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\n"

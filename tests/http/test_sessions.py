@@ -97,7 +97,20 @@ def test_headers():
                  {"cwd": "/", "header": {"type": "session"}}, {"header": []}, {"dialekt": "pi"}):
         ask("PUT", url("not-made"), body, 422)
     assert "session" in reason(ask("PUT", url("not-made"), {"header": {"type": "message"}}, 400))
+    # Readers of such files look at the first 512 bytes: a header must end there, with its line feed.
+    header = {"type": "session", "id": "x", "pad": ""}
+    header["pad"] = "p" * (511 - len(json.dumps(header, separators=(",", ":"))))
+    for body, what in (({"header": {**header, "pad": header["pad"] + "p"}}, "header has "),
+                       ({"cwd": "/" * 500}, "the header made with cwd has ")):
+        refused = ask("PUT", url("not-made"), body, 413)["detail"]
+        assert refused["error_code"] == "too_large" and refused["error_message"].startswith(what), refused
+        assert "the limit is 511" in refused["error_message"], refused
     get(url("not-made"), 404)
+    line = json.dumps(header, separators=(",", ":")).encode()
+    answer = server().request("PUT", url("full"), b'{"header":' + line + b"}", {"Content-Type": "application/json"})
+    assert answer.status == 200, answer
+    assert server().get(url("full", "export")).body == line + b"\n"
+    make("s" * 512, cwd="")  # a long id is none of the header's doing
 
 
 def test_list():
