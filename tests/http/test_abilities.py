@@ -633,7 +633,9 @@ def test_random_inputs():
                 if isinstance(value, dict) and member not in value:
                     value[member] = some_value(schema["properties"][member], rng, 1)
             answer = call(name, value)
-            assert answer.status in (200, 404, 409, 410, 422), (name, value, answer.status, answer.body)
+            # How long a header becomes, no schema can say.
+            known = (200, 404, 409, 410, 422, *([413] if name == "session:create" else []))
+            assert answer.status in known, (name, value, answer.status, answer.body)
             if not validator.is_valid(value):
                 assert answer.status == 422, (name, value, answer.body)
 
