@@ -162,6 +162,13 @@ void buf_json_text(buf *b, const char *text)
         buf_text(b, "null");
 }
 
+void buf_json_quoted(buf *b, view inside)
+{
+    buf_char(b, '"');
+    buf_view(b, inside);
+    buf_char(b, '"');
+}
+
 bool buf_ok(const buf *b)
 {
     return b->failure == BUF_FINE;
@@ -170,6 +177,11 @@ bool buf_ok(const buf *b)
 const char *buf_str(const buf *b)
 {
     return b->failure == BUF_FINE && b->data != NULL ? b->data : "";
+}
+
+view buf_as_view(const buf *b)
+{
+    return (view){buf_str(b), b->failure == BUF_FINE ? b->len : 0};
 }
 
 void buf_reset(buf *b, size_t keep)

@@ -39,11 +39,17 @@ void buf_json_string(buf *b, view text);
 void buf_json_inside(buf *b, view text);      /* what stands between them */
 void buf_json_text(buf *b, const char *text); /* all of it; NULL: null */
 
+/* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
+void buf_json_quoted(buf *b, view inside);
+
 /* Whether every append since the start (or buf_reset) worked. */
 bool buf_ok(const buf *b);
 
 /* The text so far; "" for an empty or failed buffer. Borrowed until the next append. */
 const char *buf_str(const buf *b);
+
+/* The same as a view, which may hold NUL bytes; of a failed buffer empty. */
+view buf_as_view(const buf *b);
 
 /* Empties it and forgets a failure; keeps the memory, or gives it back if above `keep` bytes. */
 void buf_reset(buf *b, size_t keep);

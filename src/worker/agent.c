@@ -5,6 +5,7 @@
 #include "worker/agent.h"
 #include <stdlib.h>
 #include "base/log.h"
+#include "cardbox/ids.h"
 #include "worker/agent_parts.h"
 #include "worker/chunks.h"
 #include "worker/say.h"
@@ -40,67 +41,81 @@ static void log_fault(const agent *a, const char *event, const cardbox_error *er
         cardbox_status_name(err->status), log_quote(reason, err->message, strlen(err->message)));
 }
 
-/* What the ledger will never take, or never give, is no reason to try again when the lease is over:
- * the task fails. */
-static agent_end give_up(agent *a, const cardbox_error *err)
+/* What the ledger would refuse again, or never give: no reason to try again when the lease is
+ * over. */
+static bool is_final(cardbox_status status)
+{
+    return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
+           status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
+}
+
+/* The task fails, if waiting would not help. */
+static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
 {
     ledger_outcome ended;
-    bool is_final = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE ||
-                    err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INTERNAL;
 
+    log_fault(a, event, err);
     say(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
         .lease = a->lease, .ending = TASK_FINISHED, .status = view_of(a->status), .seen = -1};
-    if (is_final && work_write(&ended, a->house->db, &write, NULL) == CARDBOX_OK)
+    if (is_final(err->status) && work_write(&ended, a->house->db, &write, NULL) == CARDBOX_OK)
         return AGENT_FINISHED;
     return AGENT_FAILED;
 }
 
-bool agent_write(agent *a, task_write *write, agent_end *end, ledger_outcome *ended)
+bool agent_write(agent *a, task_write *write, agent_end *end)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
+    ledger_outcome ended;
 
-    *ended = 0;
     *end = AGENT_LOST;
     if (atomic_load(&a->stop) == HALT_LOST)
         return false;
     write->lease = a->lease;
-    cardbox_status status = work_write(ended, a->house->db, write, &err);
-    if (status == CARDBOX_CONFLICT) {
-        agent_halt(a, HALT_LOST);
+    if (work_write(&ended, a->house->db, write, &err) != CARDBOX_OK) {
+        if (err.lease_lost)
+            agent_halt(a, HALT_LOST);
+        else
+            *end = give_up(a, "task_write_failed", &err);
         return false;
     }
-    if (status != CARDBOX_OK) {
-        log_fault(a, "task_write_failed", &err);
-        *end = give_up(a, &err);
-        return false;
-    }
-    if (*ended == LEDGER_UPDATED)
+    if (ended == LEDGER_UPDATED)
         *end = AGENT_FINISHED;
-    else if (*ended == LEDGER_ASLEEP)
+    else if (ended == LEDGER_ASLEEP)
         *end = write->ending == TASK_HANDED_BACK ? AGENT_RETURNED : AGENT_ASLEEP;
-    return *ended != LEDGER_UPDATED && *ended != LEDGER_ASLEEP;
+    return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
 }
 
-/* Ends the task, unless there is a newer message to answer: then true. */
-static bool finish(turn *t, const char *status, bool is_success, agent_end *end)
+/* A write that ends the task as its agent's status says. A success is none while there is a newer
+ * message to answer, or a subtask to wait for. */
+static task_write as_ending(const turn *t, bool is_success)
 {
-    ledger_outcome ended;
-    task_write write = {.ending = TASK_FINISHED,
-                        .status = view_of(status),
+    return (task_write){.ending = TASK_FINISHED,
+                        .status = view_of(t->a->status),
                         .seen = is_success ? t->seen : -1,
                         .awaits = is_success};
+}
 
-    say(t->a->status, AGENT_STATUS_SIZE, "%s", status);
-    return agent_write(t->a, &write, end, &ended);
+/* Ends the task. True: it goes on all the same. */
+static bool succeed(turn *t, agent_end *end)
+{
+    say(t->a->status, AGENT_STATUS_SIZE, "success");
+    task_write write = as_ending(t, true);
+    return agent_write(t->a, &write, end);
+}
+
+static bool fail(turn *t, const char *reason, agent_end *end)
+{
+    say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
+    task_write write = as_ending(t, false);
+    return agent_write(t->a, &write, end);
 }
 
 static bool hand_back(turn *t, agent_end *end)
 {
-    ledger_outcome ended;
     task_write write = {.ending = TASK_HANDED_BACK, .seen = -1};
 
-    return agent_write(t->a, &write, end, &ended);
+    return agent_write(t->a, &write, end);
 }
 
 /* --- the model's answer --- */
@@ -124,75 +139,58 @@ static void put_metadata(buf *out, const turn *t)
     buf_char(out, '}');
 }
 
-/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. */
+/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. The card keeps
+ * them as jsonb; the calls themselves keep what that can't hold. */
 static void put_calls(buf *out, turn *t)
 {
     completion *c = &t->answer;
+    buf list = BUF_INIT(CALLS_JSON_MAX);
 
     for (size_t i = 0; i < c->call_count; i++) {
-        uuid16 id;
-        uuid16_v7(&id);
-        uuid16_format(t->calls[i].id, &id);
+        cardbox_uuid7(t->calls[i].id);
         t->calls[i].asked = &c->calls[i];
-        buf_text(out, i == 0 ? "[" : ",");
-        buf_printf(out, "{\"id\":\"%s\",\"type\":\"function\",\"function\":{\"name\":\"",
-                   t->calls[i].id);
-        buf_view(out, (view){buf_str(&c->calls[i].name), c->calls[i].name.len});
-        buf_text(out, "\",\"arguments\":\"");
-        buf_view(out, (view){buf_str(&c->calls[i].arguments), c->calls[i].arguments.len});
-        buf_text(out, "\"}}");
+        buf_text(&list, i == 0 ? "[" : ",");
+        buf_printf(&list,
+                   "{\"id\":\"%s\",\"type\":\"function\",\"function\":{\"name\":", t->calls[i].id);
+        buf_json_quoted(&list, buf_as_view(&c->calls[i].name));
+        buf_text(&list, ",\"arguments\":");
+        buf_json_quoted(&list, buf_as_view(&c->calls[i].arguments));
+        buf_text(&list, "}}");
     }
-    if (c->call_count == 0)
-        return;
-    buf_char(out, ']');
-    /* The card keeps them as jsonb; the calls themselves keep what that can't hold. */
-    buf clean = BUF_INIT(CALLS_JSON_MAX);
-    scan_sanitise(&clean, (view){buf_str(out), out->len});
-    buf_free(out);
-    *out = clean;
+    buf_char(&list, ']');
+    scan_sanitise(out, buf_as_view(&list));
+    buf_free(&list);
 }
 
-/* What an answer without calls makes of its task: half a text is kept, but is no success. Writing
- * on would need a server that goes on with its own words, and few do. */
-static void say_status(turn *t)
-{
-    const char *cut = completion_cut_reason(&t->answer);
-
-    if (cut != NULL)
-        say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", cut);
-    else
-        say(t->a->status, AGENT_STATUS_SIZE, "success");
-}
-
-/* Saves the message; without calls it is the last one of the turn. True: the task goes on. */
+/* Saves the message; without calls it ends the task. Half a text is kept, but is no success:
+ * writing on would need a server that goes on with its own words, and few do. True: the task goes
+ * on. */
 static bool save_answer(turn *t, agent_end *end)
 {
     buf content = BUF_INIT(COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
     buf calls = BUF_INIT(CALLS_JSON_MAX);
-    ledger_outcome ended;
+    const char *cut = completion_cut_reason(&t->answer);
     bool is_last = t->answer.call_count == 0;
-    bool is_success = completion_cut_reason(&t->answer) == NULL;
+    task_write write = {.ending = TASK_GOES_ON, .seen = -1};
 
-    say_status(t);
-    buf_char(&content, '"');
-    buf_view(&content, (view){buf_str(&t->answer.text), t->answer.text.len});
-    buf_char(&content, '"');
+    buf_json_quoted(&content, buf_as_view(&t->answer.text));
     put_metadata(&metadata, t);
-    put_calls(&calls, t);
     message_input message = {.message_id = view_of(t->shown.message_id),
                              .task_id = t->a->lease.task_id,
                              .role = VIEW("assistant"),
-                             .content = {buf_str(&content), content.len},
-                             .metadata = {buf_str(&metadata), metadata.len}};
-    if (!is_last)
-        message.tool_calls = (view){buf_str(&calls), calls.len};
-    task_write write = {.messages = &message,
-                        .message_count = is_last && t->answer.text.len == 0 ? 0 : 1,
-                        .ending = is_last ? TASK_FINISHED : TASK_GOES_ON,
-                        .status = is_last ? view_of(t->a->status) : (view){NULL, 0},
-                        .seen = is_last && is_success ? t->seen : -1,
-                        .awaits = is_last && is_success};
-    bool goes_on = agent_write(t->a, &write, end, &ended);
+                             .content = buf_as_view(&content),
+                             .metadata = buf_as_view(&metadata)};
+    if (is_last) {
+        say(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
+            cut != NULL ? cut : "");
+        write = as_ending(t, cut == NULL);
+    } else {
+        put_calls(&calls, t);
+        message.tool_calls = buf_as_view(&calls);
+    }
+    write.messages = &message;
+    write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
+    bool goes_on = agent_write(t->a, &write, end);
     if (goes_on && is_last)
         t->a->iterations = 0; /* somebody has said more: that is another turn of theirs */
     buf_free(&content);
@@ -231,16 +229,15 @@ static void begin_again(void *arg, const char *reason)
 static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
 {
     agent *a = t->a;
-    buf request = BUF_INIT(t->dialogue.messages.len + a->house->offer.len + METADATA_MAX);
+    view messages = buf_as_view(&t->dialogue.messages);
+    buf request = BUF_INIT(messages.len + a->house->offer.len + METADATA_MAX);
     model_watch watch = {
         .piece = take_piece, .again = begin_again, .tick = show_pieces, .arg = t, .stop = &a->stop};
 
-    model_request(&request, a->house->model,
-                  (view){buf_str(&t->dialogue.messages), t->dialogue.messages.len},
-                  a->house->offer);
+    model_request(&request, a->house->model, messages, a->house->offer);
     a->model_calls++;
-    model_end end = model_ask(&t->answer, a->net, a->house->model,
-                              (view){buf_str(&request), request.len}, &watch, reason);
+    model_end end =
+        model_ask(&t->answer, a->net, a->house->model, buf_as_view(&request), &watch, reason);
     buf_free(&request);
     if (end == MODEL_ANSWERED && t->answer.usage.prompt_tokens > 0)
         a->prompt_tokens += t->answer.usage.prompt_tokens;
@@ -265,14 +262,13 @@ static bool run_calls(turn *t, agent_end *end)
 /* Asks and does what the answer says. True: again. */
 static bool converse(turn *t, agent_end *end)
 {
-    char reason[MODEL_REASON_SIZE], status[AGENT_STATUS_SIZE];
+    char reason[MODEL_REASON_SIZE];
 
     switch (ask(t, reason)) {
     case MODEL_STOPPED:
         return hand_back(t, end);
     case MODEL_FAILED:
-        say(status, sizeof(status), "failed: %s", reason);
-        return finish(t, status, false, end);
+        return fail(t, reason, end);
     case MODEL_ANSWERED:
         break;
     }
@@ -287,17 +283,19 @@ static bool take_turn(turn *t, agent_end *end)
 
     if (atomic_load(&a->stop) != HALT_NONE)
         return hand_back(t, end);
-    if (agent_load(&t->dialogue, &t->seen, a, &err) != CARDBOX_OK) {
-        log_fault(a, "task_load_failed", &err);
-        *end = give_up(a, &err);
+    cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
+    if (status == CARDBOX_TOO_LARGE)
+        return fail(t, err.message, end);
+    if (status != CARDBOX_OK) {
+        *end = give_up(a, "task_load_failed", &err);
         return false;
     }
     if (!t->dialogue.is_due) {
         a->iterations = 0;
-        return finish(t, "success", true, end);
+        return succeed(t, end);
     }
     if (a->iterations >= a->house->max_iterations)
-        return finish(t, "failed: Maximum iterations reached", false, end);
+        return fail(t, "Maximum iterations reached", end);
     a->iterations++;
     chunks_begin(&t->shown, a->house->db, &a->lease);
     return converse(t, end);

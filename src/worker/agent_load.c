@@ -2,6 +2,7 @@
  * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
  */
 #include <stdlib.h>
+#include "store/session/context.h"
 #include "worker/agent_parts.h"
 #include "worker/say.h"
 
@@ -35,6 +36,15 @@ static cardbox_status out_of_memory(cardbox_error *err)
     return CARDBOX_NOMEM;
 }
 
+static cardbox_status too_large(cardbox_error *err)
+{
+    err->status = CARDBOX_TOO_LARGE;
+    say(err->message, sizeof(err->message),
+        "the context is too large: over %zu bytes or %d messages", CONTEXT_BYTES_MAX,
+        PAGE * PAGES_MAX);
+    return CARDBOX_TOO_LARGE;
+}
+
 static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
 {
     bool is_last = false;
@@ -61,7 +71,7 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
         }
     }
     p->input.messages = p->messages;
-    return CARDBOX_OK;
+    return is_last ? CARDBOX_OK : too_large(err);
 }
 
 static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
@@ -86,9 +96,8 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
 {
     task_row row;
 
-    for (size_t i = 0; i < p->input.message_count; i++)
-        if (view_equal(p->messages[i].role, VIEW("system")))
-            return CARDBOX_OK;
+    if (dialogue_has_system(&p->input))
+        return CARDBOX_OK;
     cardbox_status status =
         work_task(&p->task, a->house->db, a->lease.tenant, a->lease.task_id, err);
     if (status == CARDBOX_OK && rows_count(p->task) == 1 && task_row_read(&row, p->task, 0))
@@ -132,8 +141,11 @@ cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_
     if (status == CARDBOX_OK) {
         make_note(note, sizeof(note), a);
         p->input.note = view_of(note);
-        if (!dialogue_build(out, &p->input))
+        status = dialogue_build(out, &p->input);
+        if (status == CARDBOX_NOMEM)
             status = out_of_memory(err);
+        else if (status == CARDBOX_TOO_LARGE)
+            status = too_large(err);
     }
     free_pages(p);
     free(p);

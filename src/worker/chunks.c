@@ -4,17 +4,15 @@
  */
 #include "worker/chunks.h"
 #include "base/clock.h"
+#include "cardbox/ids.h"
 
 enum { SHOW_MS = 100, WAITING_MAX = 1024 * 1024 };
 
 void chunks_begin(chunks *c, cardbox *db, const task_lease *lease)
 {
-    uuid16 id;
-
-    uuid16_v7(&id);
     *c = (chunks){
         .db = db, .lease = lease, .shown_ms = clock_ms(), .waiting = BUF_INIT(WAITING_MAX)};
-    uuid16_format(c->message_id, &id);
+    cardbox_uuid7(c->message_id);
 }
 
 void chunks_free(chunks *c)
@@ -38,11 +36,9 @@ bool chunks_show(chunks *c)
     c->shown_ms = now;
     if (buf_ok(&c->waiting)) {
         buf token = BUF_INIT(WAITING_MAX + 2);
-        buf_char(&token, '"');
-        buf_view(&token, (view){buf_str(&c->waiting), c->waiting.len});
-        buf_char(&token, '"');
+        buf_json_quoted(&token, buf_as_view(&c->waiting));
         status = work_chunk(c->db, c->lease, view_of(c->message_id), ++c->number,
-                            (view){buf_str(&token), token.len}, &err);
+                            buf_as_view(&token), &err);
         buf_free(&token);
     }
     buf_reset(&c->waiting, SIZE_MAX);

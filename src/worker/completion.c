@@ -3,6 +3,7 @@
  * members, repeated ids, calls without an index), strict in what decides: JSON, limits, an end.
  */
 #include "worker/completion.h"
+#include "store/content/class.h"
 #include "worker/say.h"
 
 /* Tokens of one request that are believed: sums of them stay numbers. */
@@ -80,12 +81,9 @@ static bool is_whole(const buf *arguments)
     scan_value value;
     buf token = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2), text = BUF_INIT(COMPLETION_ARGUMENTS_MAX);
 
-    buf_char(&token, '"');
-    buf_view(&token, (view){buf_str(arguments), arguments->len});
-    buf_char(&token, '"');
-    bool good =
-        scan_decode(&text, (view){buf_str(&token), token.len}) &&
-        scan_check((view){buf_str(&text), text.len}, COMPLETION_DEPTH_MAX, &value, NULL, NULL);
+    buf_json_quoted(&token, buf_as_view(arguments));
+    bool good = scan_decode(&text, buf_as_view(&token)) &&
+                scan_check(buf_as_view(&text), COMPLETION_DEPTH_MAX, &value, NULL, NULL);
     buf_free(&token);
     buf_free(&text);
     return good;
@@ -104,7 +102,7 @@ static bool begins_anew(const completion_call *call, scan_value piece)
     scan_value arguments = scan_find(function, "arguments");
     if (name.len == 0)
         return false;
-    if (!view_equal(name, (view){buf_str(&call->name), call->name.len}))
+    if (!view_equal(name, buf_as_view(&call->name)))
         return true;
     bool has_arguments = arguments.kind == SCAN_OBJECT || inside(arguments).len > 0;
     return has_arguments && is_whole(&call->arguments);
@@ -123,7 +121,7 @@ static completion_call *call_of(completion *c, scan_value piece, view id, bool i
     }
     if (c->call_count > 0 && is_first) {
         completion_call *last = &c->calls[c->call_count - 1];
-        bool is_same = id.len == 0 || view_equal(id, (view){buf_str(&last->id), last->id.len});
+        bool is_same = id.len == 0 || view_equal(id, buf_as_view(&last->id));
         if (is_same && !begins_anew(last, piece))
             return last;
     }
@@ -340,9 +338,14 @@ bool completion_end(completion *c)
     for (size_t i = 0; i < c->call_count; i++)
         if (c->calls[i].name.len == 0)
             return fail(c, "the model asked for a tool without naming it");
-    if (c->text.len == 0 && c->call_count == 0 && completion_cut_reason(c) == NULL)
+    if (completion_is_blank(c) && c->call_count == 0 && completion_cut_reason(c) == NULL)
         return fail(c, "the model's answer is empty");
     return true;
+}
+
+bool completion_is_blank(const completion *c)
+{
+    return content_trim(buf_as_view(&c->text)).len == 0;
 }
 
 const char *completion_cut_reason(const completion *c)

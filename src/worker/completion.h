@@ -47,6 +47,10 @@ void completion_free(completion *c);
  * next one is taken. False: it is over, by [DONE] or by what `error` says. */
 bool completion_take(completion *c, view data, view *piece);
 
+/* Whether the text says nothing, by the rule by which messages without words are left out of what
+ * a model reads. */
+bool completion_is_blank(const completion *c);
+
 /* Why a text that ended, ended before it was all said: NULL if it was. */
 const char *completion_cut_reason(const completion *c);
 

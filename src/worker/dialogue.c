@@ -5,6 +5,7 @@
 #include "worker/dialogue.h"
 #include "store/content/class.h"
 #include "store/session/context.h"
+#include "worker/tools.h"
 
 enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };
 
@@ -48,7 +49,7 @@ static scan_value details_of(builder *b, view details)
     scan_value value = scan_whole(details), inner;
 
     if (value.kind == SCAN_STRING && scan_decode(&text, details)) {
-        const char *copy = arena_copy(&b->memory, (view){buf_str(&text), text.len});
+        const char *copy = arena_copy(&b->memory, buf_as_view(&text));
         if (copy != NULL && scan_check((view){copy, text.len}, DEPTH_MAX, &inner, NULL, NULL))
             value = inner;
     }
@@ -107,10 +108,8 @@ static void add_unannounced(builder *b, size_t index)
     buf offered = BUF_INIT(OFFERED_MAX);
     scan_value id = context_token(&b->ctx, call->call_id);
 
-    for (size_t i = 0; i < call->ability.len; i++)
-        buf_add(&offered, call->ability.ptr[i] == ':' ? "__" : call->ability.ptr + i,
-                call->ability.ptr[i] == ':' ? 2 : 1);
-    scan_value name = context_token(&b->ctx, (view){buf_str(&offered), offered.len});
+    tools_put_offered(&offered, call->ability);
+    scan_value name = context_token(&b->ctx, buf_as_view(&offered));
     buf_free(&offered);
     context_message *message =
         context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
@@ -139,10 +138,8 @@ static void add_note(builder *b, context_message *message)
  * nothing to answer either: a request that ends in the model's own words is refused. */
 static bool says_nothing(const message_row *row)
 {
-    scan_value value = scan_whole(row->content);
-
-    return view_equal(row->role, VIEW("user")) && value.kind == SCAN_STRING &&
-           content_trim((view){value.text.ptr + 1, value.text.len - 2}).len == 0;
+    return view_equal(row->role, VIEW("user")) &&
+           content_trim(context_inside(scan_whole(row->content))).len == 0;
 }
 
 static void add_message(builder *b, size_t number)
@@ -228,7 +225,7 @@ static bool add_messages(builder *b)
     return true;
 }
 
-static bool has_system(const dialogue_input *in)
+bool dialogue_has_system(const dialogue_input *in)
 {
     for (size_t i = 0; i < in->message_count; i++)
         if (view_equal(in->messages[i].role, VIEW("system")))
@@ -241,7 +238,7 @@ static void add_prompt(builder *b)
 {
     const dialogue_input *in = b->in;
 
-    if (has_system(in) || (in->prompt.len <= 2 && in->note.len == 0))
+    if (dialogue_has_system(in) || (in->prompt.len <= 2 && in->note.len == 0))
         return;
     context_message *message =
         context_add(&b->ctx, CONTEXT_SYSTEM, CONTEXT_OF_CARD, VIEW("prompt"), in->prompt);
@@ -253,13 +250,13 @@ static void add_prompt(builder *b)
     add_note(b, message);
 }
 
-bool dialogue_build(dialogue *out, const dialogue_input *input)
+cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
 {
     builder b = {.in = input, .memory = ARENA_INIT};
     context_output written = {.count = 0};
-    bool good = false;
+    cardbox_status status = CARDBOX_NOMEM;
 
-    *out = (dialogue){.messages = BUF_INIT(CONTEXT_BYTES_MAX)};
+    *out = (dialogue){.messages = BUF_INIT(0)};
     b.ctx.memory = &b.memory;
     if (!index_calls(&b))
         goto done;
@@ -268,18 +265,22 @@ bool dialogue_build(dialogue *out, const dialogue_input *input)
         goto done;
     b.ctx.before = b.ctx.list.count;
     context_pair(&b.ctx);
-    if (b.memory.failed || !context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI))
+    if (b.memory.failed)
         goto done;
+    if (!context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI)) {
+        if (written.messages.failure == BUF_TOO_LARGE)
+            status = CARDBOX_TOO_LARGE;
+        goto done;
+    }
     out->is_due = b.ctx.list.last != NULL && b.ctx.list.last->role != CONTEXT_ASSISTANT &&
                   b.ctx.list.last->role != CONTEXT_SYSTEM;
-    buf_free(&out->messages);
     out->messages = written.messages;
     written.messages = BUF_INIT(0);
-    good = true;
+    status = CARDBOX_OK;
 done:
     context_output_free(&written);
     arena_reset(&b.memory);
-    return good;
+    return status;
 }
 
 void dialogue_free(dialogue *d)

@@ -1,5 +1,5 @@
 /*
- * dialogue.h: the ledger of a task as the messages that a model gets: what was said, and where the
+ * dialogue.h: the ledger of a task as the messages that a model reads: what was said, and where the
  * model called tools, its calls with their results. Messages that only tell people of a call (its
  * start and end) stand for it in the ledger and are left out. Pure: rows in, JSON out.
  */
@@ -23,8 +23,12 @@ typedef struct dialogue {
     bool is_due;  /* there is something to answer: the last word is not the model's */
 } dialogue;
 
-/* False: out of memory, or too large. To be freed in any case. */
-bool dialogue_build(dialogue *out, const dialogue_input *input);
+/* CARDBOX_OK, CARDBOX_NOMEM, or CARDBOX_TOO_LARGE: over CONTEXT_BYTES_MAX. To be freed in any case.
+ */
+cardbox_status dialogue_build(dialogue *out, const dialogue_input *input);
+
+/* Whether a message of role system is there. */
+bool dialogue_has_system(const dialogue_input *input);
 
 void dialogue_free(dialogue *d);
 

@@ -92,8 +92,7 @@ static bool read_tools(worker *w)
     bool good = w->set.tools == NULL;
     if (!good)
         good = read_file(&text, w->set.tools) &&
-               tools_read(&w->tools, (view){buf_str(&text), text.len}, getenv("PATH"), error,
-                          sizeof(error));
+               tools_read(&w->tools, buf_as_view(&text), getenv("PATH"), error, sizeof(error));
     buf_free(&text);
     if (!good) {
         fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
@@ -146,7 +145,7 @@ static void furnish(worker *w)
     w->house = (agent_house){.db = w->db,
                              .model = &w->model,
                              .tools = &w->tools,
-                             .offer = {buf_str(&w->offer), w->offer.len},
+                             .offer = buf_as_view(&w->offer),
                              .max_iterations = set->max_iterations};
 }
 

@@ -47,7 +47,7 @@ static bool take_event(void *arg, view data)
     view piece;
     bool goes_on = completion_take(a->answer, data, &piece);
 
-    if (piece.len > 0 && a->watch->piece != NULL)
+    if (piece.len > 0)
         a->watch->piece(a->watch->arg, piece);
     return goes_on;
 }
@@ -75,8 +75,7 @@ static void pass_tick(void *arg)
 {
     attempt *a = arg;
 
-    if (a->watch->tick != NULL)
-        a->watch->tick(a->watch->arg);
+    a->watch->tick(a->watch->arg);
 }
 
 /* --- what became of it --- */
@@ -85,7 +84,7 @@ static void pass_tick(void *arg)
  */
 static void refusal_text(char *out, size_t size, const buf *body)
 {
-    view text = {buf_str(body), body->len};
+    view text = buf_as_view(body);
     scan_value whole, error;
     buf said = BUF_INIT(REFUSAL_MAX);
 
@@ -96,7 +95,7 @@ static void refusal_text(char *out, size_t size, const buf *body)
         if (error.kind == SCAN_NONE)
             error = scan_find(whole, "message");
         if (error.kind == SCAN_STRING && scan_decode(&said, error.text))
-            text = (view){buf_str(&said), said.len};
+            text = buf_as_view(&said);
     }
     say(out, size, "%.*s", text.len < 200 ? (int)text.len : 200, text.ptr);
     buf_free(&said);
@@ -188,7 +187,7 @@ static bool pause_before_retry(const model *m, unsigned number, long retry_after
     if (pause_ms < asked_ms)
         pause_ms = asked_ms < m->retry_longest_ms ? asked_ms : m->retry_longest_ms;
     for (int64_t end_ms = clock_ms() + pause_ms; clock_ms() < end_ms; clock_sleep_ms(LOOK_MS))
-        if (stop != NULL && atomic_load(stop) != 0)
+        if (atomic_load(stop) != 0)
             return false;
     return true;
 }
@@ -215,8 +214,7 @@ model_end model_ask(completion *out, net *n, const model *m, view request, const
             say(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
             return MODEL_FAILED;
         }
-        if (watch->again != NULL)
-            watch->again(watch->arg, reason);
+        watch->again(watch->arg, reason);
         completion_free(out);
         if (!pause_before_retry(m, number, retry_after_s, watch->stop)) {
             completion_init(out);

@@ -235,12 +235,12 @@ void net_post(net_answer *out, net *n, const net_request *request)
     bool failed;
     struct curl_slist *headers = list_headers(request, &failed);
     int64_t now = clock_ms();
-    exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};
 
     *out = (net_answer){.end = NET_UNUSABLE};
     say(out->error, sizeof(out->error), "out of memory");
     if (failed)
         return;
+    exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};
     prepare(&x, headers, error);
     if (curl_multi_add_handle(n->multi, n->easy) == CURLM_OK) {
         run(&x, n->multi, error);

@@ -25,7 +25,7 @@ typedef enum net_wish {
     NET_REFUSE
 } net_wish;
 
-/* Gets the answer's body piece by piece. */
+/* Takes the answer's body piece by piece. */
 typedef net_wish (*net_sink)(void *arg, long status, view bytes);
 
 typedef struct net_request {

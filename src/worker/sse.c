@@ -33,7 +33,7 @@ static bool end_event(sse *s)
     bool goes_on = true;
 
     if (s->has_data)
-        goes_on = s->sink(s->arg, (view){buf_str(&s->data), s->data.len});
+        goes_on = s->sink(s->arg, buf_as_view(&s->data));
     buf_reset(&s->data, SIZE_MAX);
     s->has_data = false;
     return goes_on;
@@ -80,7 +80,7 @@ bool sse_feed(sse *s, view bytes)
         if (end == NULL)
             return true;
         s->after_cr = *end == '\r';
-        bool goes_on = take_line(s, (view){buf_str(&s->line), s->line.len});
+        bool goes_on = take_line(s, buf_as_view(&s->line));
         buf_reset(&s->line, SIZE_MAX);
         if (!goes_on)
             return false;

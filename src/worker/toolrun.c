@@ -17,14 +17,14 @@ enum {
     DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become an escape */
 };
 
-/* What a program gets to see of our environment: never the database or the key of the model. */
+/* What a program sees of our environment: never the database or the key of the model. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
 
-static void begin(tool_outcome *out)
+void tool_outcome_init(tool_outcome *outcome)
 {
-    *out = (tool_outcome){.details = BUF_INIT(DETAILS_MAX)};
+    *outcome = (tool_outcome){.details = BUF_INIT(DETAILS_MAX)};
 }
 
 void tool_outcome_free(tool_outcome *outcome)
@@ -32,20 +32,14 @@ void tool_outcome_free(tool_outcome *outcome)
     buf_free(&outcome->details);
 }
 
-static void set_failed(tool_outcome *out, const char *reason)
+void tool_fail(tool_outcome *outcome, const char *reason)
 {
-    out->has_failed = true;
-    say(out->reason, sizeof(out->reason), "%s", reason);
-    buf_reset(&out->details, 0);
-    buf_text(&out->details, "{\"error\":");
-    buf_json_string(&out->details, view_of(out->reason));
-    buf_char(&out->details, '}');
-}
-
-void tool_fail(tool_outcome *out, const char *reason)
-{
-    begin(out);
-    set_failed(out, reason);
+    outcome->has_failed = true;
+    say(outcome->reason, sizeof(outcome->reason), "%s", reason);
+    buf_reset(&outcome->details, 0);
+    buf_text(&outcome->details, "{\"error\":");
+    buf_json_string(&outcome->details, view_of(outcome->reason));
+    buf_char(&outcome->details, '}');
 }
 
 /* Appends text as UTF-8: bytes that are none become U+FFFD. */
@@ -77,10 +71,10 @@ static void set_result(tool_outcome *out, view given)
         buf_view(&out->details, value.text);
     } else {
         put_clean(&clean, trimmed(given));
-        buf_json_string(&out->details, (view){buf_str(&clean), clean.len});
+        buf_json_string(&out->details, buf_as_view(&clean));
     }
     if (!buf_ok(&clean) || !buf_ok(&out->details))
-        set_failed(out, "out of memory");
+        tool_fail(out, "out of memory");
     buf_free(&clean);
 }
 
@@ -100,7 +94,7 @@ static void add_variable(environment *e, const char *name, const char *value)
         return;
     buf_printf(&text, "%s=%s", name, value);
     if (buf_ok(&text))
-        e->list[e->count] = arena_copy(&e->memory, (view){buf_str(&text), text.len});
+        e->list[e->count] = arena_copy(&e->memory, buf_as_view(&text));
     if (e->list[e->count] != NULL)
         e->count++;
     buf_free(&text);
@@ -162,7 +156,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
         say(reason, sizeof(reason), "it, or what watches over it, could not be run");
         break;
     }
-    set_failed(out, reason);
+    tool_fail(out, reason);
 }
 
 static void run_command(tool_outcome *out, const tool_call *call)
@@ -175,7 +169,7 @@ static void run_command(tool_outcome *out, const tool_call *call)
     program_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
                          call->stop};
     program_run(&result, &output, &spec);
-    conclude_command(out, call, &result, (view){buf_str(&output), output.len});
+    conclude_command(out, call, &result, buf_as_view(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
 }
@@ -209,7 +203,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
     say(caller, sizeof(caller), "X-Caller-Id: %s", call->task_id);
     say(id, sizeof(id), "X-Call-Id: %s", call->call_id);
     net_post(&answer, call->net, &request);
-    view given = {buf_str(&body), body.len};
+    view given = buf_as_view(&body);
     out->is_stopped = answer.end == NET_STOPPED;
     if (answer.end == NET_REFUSED)
         say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
@@ -221,7 +215,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
     if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
         set_result(out, given);
     else
-        set_failed(out, reason);
+        tool_fail(out, reason);
     buf_free(&body);
 }
 
@@ -258,7 +252,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
                        call->task_id, buf_str(&input), &err) == CARDBOX_OK)
         set_result(out, view_of(output));
     else
-        set_failed(out, err.message);
+        tool_fail(out, err.message);
     cardbox_free(output);
     buf_free(&input);
 }
@@ -272,13 +266,12 @@ static bool are_valid(tool_outcome *out, const tool_call *call)
         schema_validate(scan_whole(call->tool->parameters), scan_whole(call->arguments), &err) ==
             CARDBOX_OK)
         return true;
-    set_failed(out, err.message);
+    tool_fail(out, err.message);
     return false;
 }
 
 void tool_run(tool_outcome *out, const tool_call *call)
 {
-    begin(out);
     if (!are_valid(out, call))
         return;
     switch (call->tool->kind) {

@@ -27,11 +27,13 @@ typedef struct tool_outcome {
     buf details; /* JSON: what it gave, or {"error":...} */
 } tool_outcome;
 
-/* Runs it. `out` is to be freed in any case. */
+void tool_outcome_init(tool_outcome *outcome);
+
+/* Runs it. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
-/* The outcome of a call that is not run. */
-void tool_fail(tool_outcome *out, const char *reason);
+/* Whatever came of it, the call has failed, and this is why. */
+void tool_fail(tool_outcome *outcome, const char *reason);
 
 void tool_outcome_free(tool_outcome *outcome);
 

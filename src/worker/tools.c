@@ -24,20 +24,25 @@ static bool is_letter_of_name(char c)
            c == '-';
 }
 
+void tools_put_offered(buf *out, view name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
+}
+
 /* False: the model's API takes no such name. */
 static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
 {
-    size_t len = 0;
+    buf offered = BUF_INIT(TOOL_OFFERED_MAX);
+    bool good = true;
 
-    for (const char *at = name; *at != '\0'; at++) {
-        size_t step = *at == ':' ? 2 : 1;
-        if (len + step > TOOL_OFFERED_MAX || (*at != ':' && !is_letter_of_name(*at)))
-            return false;
-        memcpy(out + len, *at == ':' ? "__" : at, step);
-        len += step;
-    }
-    out[len] = '\0';
-    return len > 0;
+    for (const char *at = name; *at != '\0'; at++)
+        good = good && (*at == ':' || is_letter_of_name(*at));
+    tools_put_offered(&offered, view_of(name));
+    good = good && buf_ok(&offered) && offered.len > 0;
+    say(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
+    buf_free(&offered);
+    return good;
 }
 
 const tool *tools_find(const tools *list, view offered)
@@ -97,7 +102,7 @@ static view compacted(tools *list, view schema)
     buf text = BUF_INIT(schema.len + 1);
 
     scan_compact(&text, schema);
-    view copy = {arena_copy(&list->memory, (view){buf_str(&text), text.len}), text.len};
+    view copy = {arena_copy(&list->memory, buf_as_view(&text)), text.len};
     buf_free(&text);
     return copy;
 }

@@ -53,6 +53,9 @@ bool tools_add_ability(tools *list, view id, view description, view parameters, 
 /* Adds the abilities that a list with commas names. */
 bool tools_allow(tools *list, const char *ids, char *error, size_t size);
 
+/* Appends a name as models are told it: each ':' is "__". */
+void tools_put_offered(buf *out, view name);
+
 /* The tool that was offered under this name; NULL: none was. */
 const tool *tools_find(const tools *list, view offered);
 

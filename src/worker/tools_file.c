@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "bus/schema.h"
+#include "worker/net.h"
 #include "worker/say.h"
 #include "worker/tools_parts.h"
 
@@ -36,7 +37,7 @@ static char *take_text(reader *r, scan_value value)
     char *copy = NULL;
 
     if (value.kind == SCAN_STRING && scan_decode(&text, value.text))
-        copy = arena_copy(&r->list->memory, (view){buf_str(&text), text.len});
+        copy = arena_copy(&r->list->memory, buf_as_view(&text));
     buf_free(&text);
     return copy;
 }
@@ -94,9 +95,8 @@ static bool read_url(reader *r, tool *t, scan_value value)
 {
     t->url = take_text(r, value);
     t->kind = TOOL_URL;
-    bool good = t->url != NULL &&
-                (strncmp(t->url, "http://", 7) == 0 || strncmp(t->url, "https://", 8) == 0);
-    return good || refuse(r, "\"url\" must be a string that begins with http:// or https://", "");
+    return (t->url != NULL && net_is_url(t->url)) ||
+           refuse(r, "\"url\" must be an http:// or https:// URL", "");
 }
 
 static bool is_program(const char *path)

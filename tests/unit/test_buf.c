@@ -181,6 +181,19 @@ static void resets(void **state)
     buf_free(&b);
 }
 
+static void is_a_view_of_what_it_holds(void **state)
+{
+    buf b = BUF_INIT(6);
+
+    (void)state;
+    assert_true(view_equal(buf_as_view(&b), VIEW("")));
+    buf_json_quoted(&b, VIEW("\\n\0"));
+    assert_true(view_equal(buf_as_view(&b), VIEW("\"\\n\0\"")));
+    buf_text(&b, "too much");
+    assert_int_equal(buf_as_view(&b).len, 0); /* its text can't be had any more */
+    buf_free(&b);
+}
+
 static void gives_its_memory_away(void **state)
 {
     buf b = BUF_INIT(100);
@@ -216,6 +229,7 @@ int main(void)
         cmocka_unit_test(prints_across_its_capacity),
         cmocka_unit_test(quotes_json),
         cmocka_unit_test(resets),
+        cmocka_unit_test(is_a_view_of_what_it_holds),
         cmocka_unit_test(gives_its_memory_away),
     };
 

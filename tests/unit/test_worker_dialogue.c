@@ -1,5 +1,5 @@
 /*
- * test_worker_dialogue.c: what of a ledger a model gets: calls with their results instead of the
+ * test_worker_dialogue.c: what of a ledger a model reads: calls with their results instead of the
  * messages that tell people of them, and messages in the order in which they are answered.
  */
 #include <setjmp.h>
@@ -28,7 +28,7 @@
 static void expect(const dialogue_input *input, bool is_due, const char *json)
 {
     dialogue d;
-    assert_true(dialogue_build(&d, input));
+    assert_int_equal(dialogue_build(&d, input), CARDBOX_OK);
     assert_string_equal(buf_str(&d.messages), json);
     assert_int_equal(d.is_due, is_due);
     dialogue_free(&d);
@@ -155,6 +155,33 @@ static void says_the_prompt_and_the_note_once(void **state)
            "[{\"role\":\"user\",\"content\":\"go\"}]");
 }
 
+/* Of a few words that are said very often. */
+static void is_bounded(void **state)
+{
+    enum { COUNT = 300, WORDS = 1 << 20 };
+    message_row *messages = calloc(COUNT, sizeof(*messages));
+    buf content = BUF_INIT(WORDS + 16);
+    dialogue d;
+    (void)state;
+    buf_char(&content, '"');
+    while (content.len < WORDS)
+        buf_text(&content, "and so on ");
+    buf_char(&content, '"');
+    assert_non_null(messages);
+    for (size_t i = 0; i < COUNT; i++) {
+        messages[i] = (message_row)SAID("u", "user", (int64_t)i, "");
+        messages[i].content = buf_as_view(&content);
+    }
+    dialogue_input input = {.messages = messages, .message_count = COUNT, .note = {"", 0}};
+    assert_int_equal(dialogue_build(&d, &input), CARDBOX_TOO_LARGE);
+    dialogue_free(&d);
+    input.message_count = 2;
+    assert_int_equal(dialogue_build(&d, &input), CARDBOX_OK);
+    dialogue_free(&d);
+    buf_free(&content);
+    free(messages);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -164,6 +191,7 @@ int main(void)
         cmocka_unit_test(places_calls_that_nobody_announced),
         cmocka_unit_test(orders_messages_by_what_was_seen),
         cmocka_unit_test(says_the_prompt_and_the_note_once),
+        cmocka_unit_test(is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,7 @@ static void refuses_mistakes(void **state)
     expect_refused(TOOL(",\"command\":[\"no-such-program\"]"), "no-such-program");
     expect_refused(TOOL(",\"command\":[\"/bin\"]"), "no program");
     expect_refused(TOOL(",\"url\":\"file:///etc/passwd\""), "http://");
+    expect_refused(TOOL(",\"url\":\"http://\""), "http://");
     expect_refused(TOOL(",\"parameters\":{\"type\":\"string\"}"), "JSON Schema");
     expect_refused(TOOL(",\"parameters\":{\"type\":\"object\",\"pattern\":\"x\"}"), "pattern");
     expect_refused(TOOL(",\"timeout_ms\":0"), "\"timeout_ms\"");

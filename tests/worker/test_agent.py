@@ -152,8 +152,34 @@ def test_half_a_text_is_no_success():
 def test_an_empty_answer_is_no_success():
     project, task, server = run_one(lambda request: [says(""), says("there")])
     assert project.texts(task) == [("user", "go"), ("assistant", "there")]
-    run_one(lambda request: says(""), "--model-retries", "1",
-            expect="failed: the model's answer is empty (after 2 attempts)")
+    project, task, _ = run_one(lambda request: [says(" \n"), says("\u00a0\u2003")], "--model-retries", "1",
+                               expect="failed: the model's answer is empty (after 2 attempts)")
+    assert project.texts(task) == [("user", "go")]
+    project, task, _ = run_one(lambda request: says(" ", "length"),
+                               expect="failed: the model stopped at its length limit")
+    assert project.texts(task) == [("user", "go")]
+
+
+def test_a_context_that_the_model_refuses():
+    reason = "This model's maximum context length is 8192 tokens"
+    _, _, server = run_one(lambda request: refuses(400, reason),
+                           expect="failed: the model's server answered 400: " + reason)
+    assert len(server.requests) == 1
+
+
+def test_what_the_ledger_refuses_is_no_lost_lease():
+    """A conflict that is about a message: nobody else has the task, and so nobody else would end it."""
+    server, project = ModelServer(lambda request: says("done")), Project()
+    project.psql("CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN "
+                 "RAISE unique_violation USING MESSAGE = 'it is there'; END$$; "
+                 "CREATE TRIGGER refuse BEFORE INSERT ON cardbox.messages FOR EACH ROW "
+                 "WHEN (NEW.role = 'assistant') EXECUTE FUNCTION public.refuse()")
+    task = project.spawn("go")
+    worker = Worker(project, server)
+    status = project.await_end(task)
+    worker.stop()
+    assert status.startswith("failed: the ledger refused: "), status
+    assert worker.events("task_left")[0]["end"] == "finished", worker.log()
 
 
 def test_too_many_calls_are_not_asked_for_again():
@@ -425,12 +451,18 @@ def test_routing():
 
 
 def test_sigterm_lets_tasks_end():
-    server, project = ModelServer(lambda request: says("done", before=1)), Project()
+    """One task at a time, whose model answers when the worker is stopping: the other one must wait."""
+    def model(_):
+        await_(lambda: worker.events("stopping"))
+        return says("done")
+
+    server, project = ModelServer(model), Project()
     task = project.spawn("go")
-    worker = Worker(project, server)
-    await_(lambda: server.requests)
+    worker = Worker(project, server, None, "--concurrency", "1")
+    await_(lambda: worker.events("task_claimed"))
     later = project.spawn("later")
     worker.stop()
+    server.check()
     assert project.status(task) == "success" and project.status(later) is None
 
 
