@@ -1,5 +1,6 @@
 /*
- * main.c: cardbox-worker. Opens what the crew needs, starts it, waits for a signal, stops it.
+ * main.c: cardbox-worker, or a warden of it. Opens what the crew needs, starts it, waits for a
+ * signal, stops it.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "store/dev_dsn.h"
 #include "worker/crew.h"
 #include "worker/say.h"
+#include "worker/warden.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -178,6 +180,8 @@ int main(int argc, char **argv)
     cardbox_options options;
     int status = EXIT_FAILURE;
 
+    if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0)
+        warden_main(argv + 1);
     if (!net_global_init()) {
         fprintf(stderr, "cardbox-worker: libcurl cannot be used\n");
         return EXIT_FAILURE;

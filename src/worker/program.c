@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "worker/warden.h"
@@ -18,15 +17,13 @@ enum {
     CHUNK = 65536
 };
 
-typedef enum pipe_name { INPUT, OUTPUT, COMPLAINTS, ORDERS, REPORT, PIPES } pipe_name;
-
 /* A program that runs: our ends of its pipes, -1 where closed. */
 typedef struct run {
     const program_spec *spec;
     program_result *out;
     buf *output;
-    pid_t warden;
-    int ends[PIPES];
+    warden warden;
+    int ends[WARDEN_FDS];
     size_t written; /* of the input */
     int64_t deadline_ms;
     int64_t give_up_ms; /* 0: it was not told to end yet */
@@ -41,52 +38,36 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-static void close_all(int fds[PIPES])
+static void close_all(int fds[WARDEN_FDS])
 {
-    for (int i = 0; i < PIPES; i++)
+    for (int i = 0; i < WARDEN_FDS; i++)
         close_end(&fds[i]);
 }
 
 /* The pipes that we write to; we read from the others. */
 static bool is_ours_to_write(int name)
 {
-    return name == INPUT || name == ORDERS;
+    return name == WARDEN_INPUT || name == WARDEN_ORDERS;
 }
 
-static bool make_pipes(int ours[PIPES], int theirs[PIPES])
+/* Theirs are beyond the numbers that they will have in the warden, so that none is overwritten on
+ * the way there. */
+static bool make_pipes(int ours[WARDEN_FDS], int theirs[WARDEN_FDS])
 {
-    for (int i = 0; i < PIPES; i++)
+    for (int i = 0; i < WARDEN_FDS; i++)
         ours[i] = theirs[i] = -1;
-    for (int i = 0; i < PIPES; i++) {
+    for (int i = 0; i < WARDEN_FDS; i++) {
         int fds[2];
         if (pipe2(fds, O_CLOEXEC) != 0)
             return false;
         ours[i] = fds[is_ours_to_write(i) ? 1 : 0];
-        theirs[i] = fds[is_ours_to_write(i) ? 0 : 1];
+        theirs[i] = fcntl(fds[is_ours_to_write(i) ? 0 : 1], F_DUPFD_CLOEXEC, WARDEN_FDS);
+        close(fds[is_ours_to_write(i) ? 0 : 1]);
         fcntl(ours[i], F_SETFL, O_NONBLOCK);
+        if (theirs[i] < 0)
+            return false;
     }
     return true;
-}
-
-/* The child begins with all signals blocked: no handler of ours runs there. */
-static pid_t fork_warden(const program_spec *spec, const int theirs[PIPES])
-{
-    warden_start start = {.argv = spec->argv,
-                          .environment = spec->environment,
-                          .input = theirs[INPUT],
-                          .output = theirs[OUTPUT],
-                          .complaints = theirs[COMPLAINTS],
-                          .orders = theirs[ORDERS],
-                          .report = theirs[REPORT]};
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0)
-        warden_main(&start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return pid;
 }
 
 /* --- the pipes --- */
@@ -97,12 +78,12 @@ static void write_input(run *r)
     ssize_t some = 0;
 
     if (r->written < input.len)
-        some = write(r->ends[INPUT], input.ptr + r->written, input.len - r->written);
+        some = write(r->ends[WARDEN_INPUT], input.ptr + r->written, input.len - r->written);
     if (some > 0)
         r->written += (size_t)some;
     bool must_wait = some < 0 && (errno == EAGAIN || errno == EINTR);
     if ((some < 0 && !must_wait) || r->written == input.len)
-        close_end(&r->ends[INPUT]);
+        close_end(&r->ends[WARDEN_INPUT]);
 }
 
 /* Keeps the last that was said. */
@@ -140,7 +121,7 @@ static ssize_t read_end(int *fd, char *to, size_t size)
 
 static void read_output(run *r, char *chunk)
 {
-    ssize_t len = read_end(&r->ends[OUTPUT], chunk, CHUNK);
+    ssize_t len = read_end(&r->ends[WARDEN_OUTPUT], chunk, CHUNK);
 
     if (len > 0)
         buf_add(r->output, chunk, (size_t)len);
@@ -148,7 +129,7 @@ static void read_output(run *r, char *chunk)
 
 static void read_complaints(run *r, char *chunk)
 {
-    ssize_t len = read_end(&r->ends[COMPLAINTS], chunk, CHUNK);
+    ssize_t len = read_end(&r->ends[WARDEN_COMPLAINTS], chunk, CHUNK);
 
     if (len > 0)
         keep_complaint(r->out, chunk, (size_t)len);
@@ -159,7 +140,7 @@ static void read_complaints(run *r, char *chunk)
 static void read_report(run *r)
 {
     warden_report report;
-    ssize_t len = read_end(&r->ends[REPORT], (char *)&report, sizeof(report));
+    ssize_t len = read_end(&r->ends[WARDEN_REPORT], (char *)&report, sizeof(report));
 
     if (len == (ssize_t)sizeof(report) && !r->has_report) {
         r->report = report;
@@ -170,21 +151,21 @@ static void read_report(run *r)
 static void serve_pipes(run *r)
 {
     char chunk[CHUNK];
-    struct pollfd fds[PIPES];
+    struct pollfd fds[WARDEN_FDS];
 
-    for (int i = 0; i < PIPES; i++)
+    for (int i = 0; i < WARDEN_FDS; i++)
         fds[i] =
             (struct pollfd){.fd = r->ends[i], .events = is_ours_to_write(i) ? POLLOUT : POLLIN};
-    fds[ORDERS].fd = -1;
-    if (poll(fds, PIPES, LOOK_MS) <= 0)
+    fds[WARDEN_ORDERS].fd = -1;
+    if (poll(fds, WARDEN_FDS, LOOK_MS) <= 0)
         return;
-    if (fds[INPUT].revents != 0)
+    if (fds[WARDEN_INPUT].revents != 0)
         write_input(r);
-    if (fds[OUTPUT].revents != 0)
+    if (fds[WARDEN_OUTPUT].revents != 0)
         read_output(r, chunk);
-    if (fds[COMPLAINTS].revents != 0)
+    if (fds[WARDEN_COMPLAINTS].revents != 0)
         read_complaints(r, chunk);
-    if (fds[REPORT].revents != 0)
+    if (fds[WARDEN_REPORT].revents != 0)
         read_report(r);
 }
 
@@ -199,8 +180,8 @@ static void tell_to_end(run *r, program_end why)
     r->out->end = why;
     r->give_up_ms = clock_ms() + PATIENCE_MS;
     /* One that floods is not asked: the end of the orders means to kill at once. */
-    if (why == PROGRAM_TOO_LOUD || write(r->ends[ORDERS], &order, 1) != 1)
-        close_end(&r->ends[ORDERS]);
+    if (why == PROGRAM_TOO_LOUD || write(r->ends[WARDEN_ORDERS], &order, 1) != 1)
+        close_end(&r->ends[WARDEN_ORDERS]);
 }
 
 static void look_at_limits(run *r)
@@ -213,16 +194,26 @@ static void look_at_limits(run *r)
         tell_to_end(r, PROGRAM_TIMEOUT);
 }
 
-/* Until the warden has gone, which holds the report's pipe open as long as it lives, and all that
- * was written is read. */
+static void attend(run *r)
+{
+    serve_pipes(r);
+    look_at_limits(r);
+}
+
+static bool has_given_up(const run *r)
+{
+    return r->give_up_ms > 0 && clock_ms() >= r->give_up_ms;
+}
+
+/* The warden holds the report's pipe open as long as it lives. When it has gone, so have all who
+ * could write, and what they wrote is to be read. */
 static void follow(run *r)
 {
-    while (r->ends[REPORT] >= 0 || r->ends[OUTPUT] >= 0 || r->ends[COMPLAINTS] >= 0) {
-        serve_pipes(r);
-        look_at_limits(r);
-        if (r->give_up_ms > 0 && clock_ms() >= r->give_up_ms)
-            return;
-    }
+    while (r->ends[WARDEN_REPORT] >= 0 && !has_given_up(r))
+        attend(r);
+    warden_end(&r->warden, PATIENCE_MS);
+    while ((r->ends[WARDEN_OUTPUT] >= 0 || r->ends[WARDEN_COMPLAINTS] >= 0) && !has_given_up(r))
+        attend(r);
 }
 
 static void conclude(run *r)
@@ -242,22 +233,15 @@ static void conclude(run *r)
 
 void program_run(program_result *out, buf *output, const program_spec *spec)
 {
-    int theirs[PIPES];
-    run r = {.spec = spec,
-             .out = out,
-             .output = output,
-             .warden = -1,
-             .deadline_ms = clock_ms() + spec->time_ms};
+    int theirs[WARDEN_FDS];
+    run r = {.spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
 
     *out = (program_result){.end = PROGRAM_LOST};
-    if (make_pipes(r.ends, theirs))
-        r.warden = fork_warden(spec, theirs);
+    bool runs = make_pipes(r.ends, theirs) &&
+                warden_start(&r.warden, spec->argv, spec->environment, theirs) == 0;
     close_all(theirs);
-    if (r.warden > 0) {
+    if (runs) {
         follow(&r);
-        kill(r.warden, SIGKILL);
-        while (waitpid(r.warden, NULL, 0) < 0 && errno == EINTR)
-            continue;
         conclude(&r);
     }
     close_all(r.ends);

@@ -5,10 +5,11 @@
  * What is guaranteed when program_run returns: the program and every process that it started, by
  * whatever road (its own group, a session of its own, a daemon), have been killed, because all of
  * them are descendants of a warden process that is their subreaper and kills until none is left.
- * The warden does the same when the worker itself dies, of kill -9 too. Not guaranteed: against a
- * program that kills its warden on purpose (it runs as the same user), against processes that the
- * kernel can't end, or that fork faster than they die, for PATIENCE_MS (program.c), and on kernels
- * without /proc/PID/task/TID/children: there only the program's group is killed.
+ * The warden does the same when the worker itself dies, of kill -9 too; and the worker does when
+ * the warden is killed or stopped, by the program itself or by another one of the same user. Not
+ * guaranteed: against a program that kills both, against processes that the kernel can't end, or
+ * that fork faster than they die, for PATIENCE_MS (program.c), and on kernels without
+ * /proc/PID/task/TID/children: there only the program's group is killed.
  */
 #ifndef WORKER_PROGRAM_H
 #define WORKER_PROGRAM_H
@@ -20,7 +21,7 @@ enum { PROGRAM_COMPLAINT_MAX = 2048 };
 
 typedef struct program_spec {
     char *const *argv;        /* argv[0] is a path */
-    char *const *environment; /* all that the program gets to see */
+    char *const *environment; /* all that the program sees */
     view input;               /* its standard input */
     long time_ms;
     atomic_int *stop; /* anything but 0: break off */
@@ -44,7 +45,8 @@ typedef struct program_result {
 } program_result;
 
 /* Runs it and puts what it writes to standard output into `output`, whose maximum is the limit.
- * SIGPIPE must be ignored. Many threads may run programs at once. */
+ * SIGPIPE must be ignored. Many threads may run programs at once. The process becomes a subreaper,
+ * may have no children of other kinds, and its executable must begin as warden.h says. */
 void program_run(program_result *out, buf *output, const program_spec *spec);
 
 #endif

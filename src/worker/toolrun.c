@@ -153,7 +153,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
         say(reason, sizeof(reason), "stopped");
         break;
     case PROGRAM_LOST:
-        say(reason, sizeof(reason), "it, or what watches over it, could not be run");
+        say(reason, sizeof(reason), "it, or what watches over it, was killed or could not be run");
         break;
     }
     tool_fail(out, reason);

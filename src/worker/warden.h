@@ -1,12 +1,28 @@
 /*
  * warden.h: the process between the worker and a program that it runs: starts the program, tells
- * how it ended, and lets nothing of it live on. Runs after fork in a program of many threads: only
- * system calls, no memory is taken.
+ * how it ended, and lets nothing of it live on. It is the worker's own executable, begun anew under
+ * another name, so that its memory holds nothing of the worker's. Knows nothing of tools.
  */
 #ifndef WORKER_WARDEN_H
 #define WORKER_WARDEN_H
 
-/* What the warden and the program before it is one send over the report's pipe. */
+#include <sys/types.h>
+
+/* What the executable is called by where it is to be a warden; people see it in their lists. */
+#define WARDEN_NAME "cardbox-warden"
+
+/* The descriptors that a warden is begun with: the program's own, orders to be read, and the report
+ * to be written. */
+typedef enum warden_fd {
+    WARDEN_INPUT = 0,
+    WARDEN_OUTPUT,
+    WARDEN_COMPLAINTS,
+    WARDEN_ORDERS,
+    WARDEN_REPORT,
+    WARDEN_FDS
+} warden_fd;
+
+/* What the warden and the program before it is one send as the report. */
 typedef enum warden_news { WARDEN_EXITED = 1, WARDEN_KILLED, WARDEN_NOT_STARTED } warden_news;
 
 typedef struct warden_report {
@@ -17,15 +33,24 @@ typedef struct warden_report {
 /* Orders to the warden, one byte each. The end of the orders' pipe is one too: kill at once. */
 #define WARDEN_ORDER_TERM 'T'
 
-typedef struct warden_start {
-    char *const *argv;
-    char *const *environment;
-    int input, output, complaints; /* the program's standard descriptors */
-    int orders;                    /* to be read */
-    int report;                    /* to be written */
-} warden_start;
+/* The whole of a warden's life. It begins with all signals blocked; `argv` is the program's, and so
+ * is its environment. */
+_Noreturn void warden_main(char *const *argv);
 
-/* Never returns. */
-_Noreturn void warden_main(const warden_start *start);
+/* --- for the worker --- */
+
+/* A warden that runs, in a list with the others. */
+typedef struct warden {
+    pid_t pid;
+    struct warden *next;
+} warden;
+
+/* Starts one; `fds` are ours, each WARDEN_FDS or more. 0, or an errno. */
+int warden_start(warden *out, char *const *argv, char *const *environment,
+                 const int fds[WARDEN_FDS]);
+
+/* Ends it, if it has not ended by itself. If it was killed, by whomever, what its program has
+ * started came to us as orphans: they are ended too, for `patience_ms` at most. */
+void warden_end(warden *w, int patience_ms);
 
 #endif

@@ -1,0 +1,146 @@
+/*
+ * warden_start.c: the worker's side of wardens: begins them, and ends what a warden that was killed
+ * has left. Children are the process's and not a thread's or a handle's, and so is the list of
+ * those among them that are wardens.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "base/clock.h"
+#include "worker/children.h"
+#include "worker/warden.h"
+
+/* Held from before a warden is there until it is in the list: nobody takes it for an orphan. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static warden *wardens;
+
+/* --- the start --- */
+
+/* Its name, and the program's words. To be freed. */
+static char **words_of(char *const *argv)
+{
+    static char name[] = WARDEN_NAME;
+    size_t count = 0;
+
+    while (argv[count] != NULL)
+        count++;
+    char **words = calloc(count + 2, sizeof(*words));
+    if (words == NULL)
+        return NULL;
+    words[0] = name;
+    for (size_t i = 0; i < count; i++)
+        words[i + 1] = argv[i];
+    return words;
+}
+
+/* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
+ * all of them blocked, and none ignored, as a program expects. Sockets of the database and of
+ * models are not for programs, and a pipe's end that is held there would never be seen to be
+ * closed here. */
+static int spawn(pid_t *pid, char *const *words, char *const *environment,
+                 const int fds[WARDEN_FDS])
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t all;
+    int fault = posix_spawn_file_actions_init(&files);
+
+    if (fault != 0)
+        return fault;
+    sigfillset(&all);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigmask(&how, &all);
+    posix_spawnattr_setsigdefault(&how, &all);
+    posix_spawnattr_setflags(&how,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    for (int i = 0; i < WARDEN_FDS && fault == 0; i++)
+        fault = posix_spawn_file_actions_adddup2(&files, fds[i], i);
+    if (fault == 0)
+        fault = posix_spawn_file_actions_addclosefrom_np(&files, WARDEN_FDS);
+    /* The file that runs, also when another one has taken its place. */
+    if (fault == 0)
+        fault = posix_spawn(pid, "/proc/self/exe", &files, &how, words, environment);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return fault;
+}
+
+int warden_start(warden *out, char *const *argv, char *const *environment,
+                 const int fds[WARDEN_FDS])
+{
+    char **words = words_of(argv);
+
+    if (words == NULL)
+        return ENOMEM;
+    pthread_mutex_lock(&lock);
+    int fault = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? 0 : errno;
+    if (fault == 0)
+        fault = spawn(&out->pid, words, environment, fds);
+    if (fault == 0) {
+        out->next = wardens;
+        wardens = out;
+    }
+    pthread_mutex_unlock(&lock);
+    free(words);
+    return fault;
+}
+
+/* --- the end --- */
+
+static bool is_warden(pid_t pid)
+{
+    const warden *w = wardens;
+
+    while (w != NULL && w->pid != pid)
+        w = w->next;
+    return w != NULL;
+}
+
+static void end_orphan(void *arg, pid_t pid)
+{
+    bool *is_left = arg;
+
+    if (is_warden(pid))
+        return;
+    *is_left = true;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, WNOHANG);
+}
+
+/* The end of each makes orphans of its children, until there are none. */
+static void end_orphans(int patience_ms)
+{
+    int64_t end_ms = clock_ms() + patience_ms;
+    bool is_left = true;
+
+    while (is_left && clock_ms() < end_ms) {
+        is_left = false;
+        pthread_mutex_lock(&lock);
+        children_each(end_orphan, &is_left);
+        pthread_mutex_unlock(&lock);
+        if (is_left)
+            clock_sleep_ms(1);
+    }
+}
+
+void warden_end(warden *w, int patience_ms)
+{
+    int status = 0;
+    warden **at = &wardens;
+
+    kill(w->pid, SIGKILL);
+    while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    pthread_mutex_lock(&lock);
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    pthread_mutex_unlock(&lock);
+    if (!WIFEXITED(status))
+        end_orphans(patience_ms);
+}
