@@ -34,7 +34,7 @@ static void report(warden_news news, int number)
         continue;
 }
 
-static _Noreturn void become_program(char *const *argv, pid_t warden)
+static _Noreturn void become_program(char *const *argv, pid_t parent)
 {
     sigset_t none;
 
@@ -42,7 +42,7 @@ static _Noreturn void become_program(char *const *argv, pid_t warden)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill the warden; if that is done: */
-    if (getppid() == warden)
+    if (getppid() == parent)
         execve(argv[0], argv, environ);
     report(WARDEN_NOT_STARTED, errno);
     _exit(127);

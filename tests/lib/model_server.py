@@ -2,8 +2,8 @@
 
     server = ModelServer(lambda request: says("hello"))
 
-The function gets each Request and gives a reply: says(), calls(), refuses(), breaks(), hangs(), or a
-list of replies of which each attempt at the same conversation gets the next one. Every request's
+The function takes each Request and gives a reply: says(), calls(), refuses(), breaks(), hangs(), or a
+list of replies of which each attempt at the same conversation is given the next one. Every request's
 messages are checked by the rules of the API; what breaks them is in `faults`, for check() to raise.
 """
 

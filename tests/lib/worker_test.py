@@ -125,9 +125,9 @@ class Project:
 class Worker:
     """A running cardbox-worker, as the service's role."""
 
-    def __init__(self, project, model, tools=None, *options, env=None):
+    def __init__(self, project, model, tools=None, *options, env=None, program=None):
         self.log_path = os.path.join(temp_dir(), "worker.log")
-        command = [os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"),
+        command = [program or os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"),
                    "--dsn", as_role(project.dsn, "cardbox_app"), "--project", project.name,
                    "--model-url", model if isinstance(model, str) else model.url, "--model", "scripted",
                    "--model-retry-ms", "10", *(["--tools", tools] if tools else []), *options]

@@ -5,6 +5,7 @@ all of it, in order."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -248,6 +249,47 @@ def test_tools_are_bounded():
     details = [json.loads(call["details"]) for call in project.calls(task)]
     assert details == [{"error": "over 1000 bytes of output"}, {"error": "not done within 1000 ms"},
                        {"error": "not done within 1000 ms"}, "a\ufffd\u0000b", "fine"], details
+
+
+def test_a_tool_that_kills_its_warden():
+    """Its call has failed, what it had started is gone, and the worker goes on."""
+    pid = os.path.join(cardbox_test.temp_dir(), "pid")
+    tool = {"name": "kills", "description": "", "command": script(
+        f"(setsid sh -c 'echo $$ >{pid}.new; mv {pid}.new {pid}; exec sleep 1000' &); "
+        f"until [ -e {pid} ]; do sleep 0.01; done; kill -9 $PPID; sleep 1000")}
+
+    def model(request):
+        return says("so") if request.results else calls(("kills", {}), ("ns__echo", {"x": 1}))
+
+    project, task, _ = run_one(model, tools=[tool, ECHO])
+    assert [json.loads(call["details"]) for call in project.calls(task)] == [
+        {"error": "it, or what watches over it, was killed or could not be run"}, {"x": 1}]
+    with open(pid, encoding="ascii") as file:
+        assert not os.path.exists(f"/proc/{int(file.read())}")
+
+
+def test_tools_run_when_the_worker_was_replaced():
+    """As by an upgrade under its feet: wardens are of the executable that runs."""
+    build = os.path.join(cardbox_test.temp_dir(), "bin")
+    os.mkdir(build)
+    program = os.path.join(build, "cardbox-worker")
+    shutil.copy(os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), program)
+
+    def model(request):
+        if request.results:
+            return says("so")
+        os.unlink(program)
+        with open(program, "w", encoding="ascii") as file:
+            file.write("no program")
+        return calls(("ns__echo", {"x": 1}))
+
+    server, project = ModelServer(model), Project()
+    task = project.spawn("go")
+    worker = Worker(project, server, tools_file(ECHO), program=program)
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    assert [json.loads(call["details"]) for call in project.calls(task)] == [{"x": 1}]
 
 
 def test_a_result_that_the_ledger_refuses_is_a_failed_call():
