@@ -213,11 +213,12 @@ static void count_migration(void *arg, const migration *m, bool applied_now)
 static bool fill(dev_run *r)
 {
     cli_common common = {.dsn = r->dsn};
+    migrate_how how = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db;
     bool filled;
 
-    if (migrate_run(r->dsn, false, count_migration, &r->migrated, &err) != CARDBOX_OK) {
+    if (migrate_run(r->dsn, &how, &err) != CARDBOX_OK) {
         cli_failed(&err);
         return false;
     }

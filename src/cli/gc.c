@@ -8,13 +8,14 @@
 #include "cli/table.h"
 #include "store/collect.h"
 
-/* How long another collector, such as a server's, is waited for, and how often we look. */
-enum { BUSY_MOST_MS = 60000, BUSY_STEP_MS = 20 };
+/* How long somebody who stands in the way is waited for, and how often we look. */
+enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
 
 typedef struct gc_options {
     cli_common common;
     long retention_days;
     long batch;
+    long wait_s;
     bool dry_run;
 } gc_options;
 
@@ -22,14 +23,14 @@ typedef struct gc_options {
 static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_sum *sum,
                                 collect_state *state, cardbox_error *err)
 {
-    int64_t deadline_ms = clock_ms() + BUSY_MOST_MS;
+    int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
     cardbox_status status;
 
     for (;;) {
         status = collect_batch(sum, state, db, options->retention_days, options->batch, err);
-        if (status != CARDBOX_OK || *state != COLLECT_BUSY || clock_ms() > deadline_ms)
+        if (status != CARDBOX_OK || *state < COLLECT_BUSY || clock_ms() >= deadline_ms)
             return status;
-        clock_sleep_ms(BUSY_STEP_MS);
+        clock_sleep_ms(WAIT_STEP_MS);
     }
 }
 
@@ -85,6 +86,16 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
     return printed ? CLI_DONE : cli_nomem();
 }
 
+static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_state state)
+{
+    char holder[CARDBOX_MESSAGE_SIZE];
+
+    collect_holder(holder, db, state);
+    cli_error("waited %ld s for %s: %s", options->wait_s,
+              state == COLLECT_BUSY ? "the lock of collectors" : "locked tables", holder);
+    return CLI_FAILED;
+}
+
 static cli_exit run(const void *given, char **arguments, int count)
 {
     const gc_options *options = given;
@@ -106,11 +117,10 @@ static cli_exit run(const void *given, char **arguments, int count)
     if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
         end = print_sum(options, &sum);
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
-    if (state == COLLECT_BUSY) {
-        cli_error("another collector has been at work for a minute: try again later");
-        return CLI_FAILED;
-    }
+        end = cli_failed(&err);
+    else if (state >= COLLECT_BUSY)
+        end = waited_in_vain(db, options, state);
+    cardbox_close(db);
     return end;
 }
 
@@ -121,12 +131,14 @@ static const opt_spec specs[] = {
      "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX},
     {"batch", OPT_INT, offsetof(gc_options, batch), NULL, "N",
      "most rows in one transaction (default 1000)", 1, 100000},
+    {"wait-s", OPT_INT, offsetof(gc_options, wait_s), NULL, "N",
+     "for whoever has what it needs locked (default 60)", 0, 86400},
     CLI_JSON,
     CLI_OPTIONS_END,
 };
 
-static const gc_options defaults = {.retention_days = COLLECT_RETENTION_DAYS,
-                                    .batch = COLLECT_BATCH};
+static const gc_options defaults = {
+    .retention_days = COLLECT_RETENTION_DAYS, .batch = COLLECT_BATCH, .wait_s = WAIT_S};
 
 const cli_command cli_gc = {
     .name = "gc",

@@ -9,6 +9,7 @@
 typedef struct migrate_options {
     cli_common common;
     bool dry_run;
+    long wait_s;
 } migrate_options;
 
 typedef struct migrate_lines {
@@ -59,6 +60,7 @@ static cli_exit run(const void *given, char **arguments, int count)
         {"#", TABLE_RIGHT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
     const migrate_options *options = given;
     migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
+    migrate_how how = {options->dry_run, (unsigned)options->wait_s, report, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
@@ -68,7 +70,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     (void)count;
     table_init(&lines.rows, columns, 3);
     if (cli_dsn(&dsn, &options->common, storage, &err) &&
-        migrate_run(dsn, options->dry_run, report, &lines, &err) == CARDBOX_OK) {
+        migrate_run(dsn, &how, &err) == CARDBOX_OK) {
         print_result(&lines);
     } else {
         /* Those that were applied before the failure stay. */
@@ -85,19 +87,25 @@ static const opt_spec specs[] = {
     CLI_DSN,
     {"dry-run", OPT_FLAG, offsetof(migrate_options, dry_run), NULL, NULL,
      "only show what would be applied", 0, 0},
+    {"wait-s", OPT_INT, offsetof(migrate_options, wait_s), NULL, "N",
+     "for each lock that another session has (default 60)", 0, 86400},
     CLI_JSON,
     CLI_OPTIONS_END,
 };
+
+static const migrate_options defaults = {.wait_s = MIGRATE_WAIT_S};
 
 const cli_command cli_migrate = {
     .name = "migrate",
     .arguments = "",
     .summary = "bring the database to the schema of this version",
     .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
-                   "processes may run it at once: one works, the others wait and find it done.",
+                   "processes may run it at once: one works, the others wait and find it done. Who "
+                   "waits in vain is told which session has the lock.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = specs,
+    .defaults = &defaults,
     .size = sizeof(migrate_options),
     .run = run,
 };

@@ -1,9 +1,10 @@
 /*
- * collect.c: the two statements of the collector. What may go, and why, is in the migration that
+ * collect.c: the statements of the collector. What may go, and why, is in the migration that
  * makes their functions.
  */
 #include "store/collect.h"
 
+#include <stdio.h>
 #include "store/client.h"
 
 /* The first columns; two for each kind follow. */
@@ -32,16 +33,46 @@ static void add(collect_sum *sum, const store_rows *rows)
     }
 }
 
-cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
-                             int64_t retention_days, int64_t most, cardbox_error *err)
+/* For locks of whole tables: it passes over rows that others have locked. */
+static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 {
-    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 64);
+    params_cstr(&p, COLLECT_LOCK_WAIT_MS);
+    params_bool(&p, true);
+    cardbox_status status = client_run(tx, STATEMENT_lock_wait, &p, RUN_ONCE, NULL, err);
+    params_free(&p);
+    return status;
+}
+
+static cardbox_status collect_some(store_rows **rows, cardbox *tx, int64_t retention_days,
+                                   int64_t most, cardbox_error *err)
+{
     params p;
     params_init(&p, 64);
     params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
     params_int8(&p, most);
-    cardbox_status status = client_run(db, STATEMENT_collect, &p, RUN_AGAIN, &rows, err);
+    cardbox_status status = client_run(tx, STATEMENT_collect, &p, RUN_ONCE, rows, err);
     params_free(&p);
+    return status;
+}
+
+cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
+                             int64_t retention_days, int64_t most, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox *tx = NULL;
+    cardbox_status status = cardbox_begin(&tx, db, err);
+    if (status == CARDBOX_OK)
+        status = wait_for_locks(tx, err);
+    if (status == CARDBOX_OK)
+        status = collect_some(&rows, tx, retention_days, most, err);
+    if (status != CARDBOX_OK) {
+        cardbox_rollback(tx);
+        *state = COLLECT_LOCKED;
+        return status == CARDBOX_BUSY ? CARDBOX_OK : status;
+    }
+    status = cardbox_commit(tx, err);
     if (status == CARDBOX_OK) {
         add(sum, rows);
         *state = rows_bool(rows, 0, COL_MORE) ? COLLECT_MORE : COLLECT_OVER;
@@ -50,6 +81,23 @@ cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db
     }
     rows_free(rows);
     return status;
+}
+
+void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state state)
+{
+    store_rows *rows = NULL;
+    params p;
+    snprintf(out, CARDBOX_MESSAGE_SIZE, "it has ended just now");
+    params_init(&p, 64);
+    params_cstr(&p, state == COLLECT_BUSY ? "cardbox.collect" : NULL);
+    params_bool(&p, false);
+    if (client_run(db, STATEMENT_lock_holder, &p, RUN_AGAIN, &rows, NULL) == CARDBOX_OK &&
+        rows_count(rows) > 0) {
+        view words = rows_text(rows, 0, 0);
+        snprintf(out, CARDBOX_MESSAGE_SIZE, "%.*s", (int)words.len, words.ptr);
+    }
+    params_free(&p);
+    rows_free(rows);
 }
 
 cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,

@@ -14,6 +14,9 @@
 #define COLLECT_BATCH           1000
 #define COLLECT_SECONDS_PER_DAY 86400
 
+/* For a table's lock: who waits for one holds up all who come later. */
+#define COLLECT_LOCK_WAIT_MS "1000"
+
 typedef enum collect_kind {
     COLLECT_CARDS,
     COLLECT_REVISIONS,
@@ -35,14 +38,18 @@ typedef struct collect_sum {
 int64_t collect_rows(const collect_sum *sum); /* of all kinds */
 
 typedef enum collect_state {
-    COLLECT_OVER, /* nothing is left */
-    COLLECT_MORE, /* there may be more */
-    COLLECT_BUSY  /* another collector is at work: nothing was done */
+    COLLECT_OVER,  /* nothing is left */
+    COLLECT_MORE,  /* there may be more */
+    COLLECT_BUSY,  /* another collector is at work: nothing was done */
+    COLLECT_LOCKED /* another session has locked tables of ours: nothing was done */
 } collect_state;
 
 /* Removes one batch, and adds to the sum what it was. */
 cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
                              int64_t retention_days, int64_t most, cardbox_error *err);
+
+/* Who has it, when the state is BUSY or LOCKED: what it does, and what to do about it. */
+void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state state);
 
 /* What all batches would remove; nothing is changed. */
 cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,

@@ -18,6 +18,12 @@
 /* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
 #define ATTEMPTS_MAX 6
 
+/* How long a migration waits for a table's lock at a time: whoever comes later, to read too, waits
+ * behind it. */
+#define LOCK_WAIT_MS 2000
+
+#define LOCK_NAME "cardbox.migrate"
+
 static const migration MIGRATIONS[] = {
 #define MIGRATION(version, name, text) {version, name, text},
 #include "migrations.inc"
@@ -42,8 +48,7 @@ typedef struct migrator {
     const migration *list;
     size_t count;
     size_t applied; /* the first so many are in the database */
-    migrate_report report;
-    void *arg;
+    const migrate_how *how;
     cardbox_error *err;
 } migrator;
 
@@ -150,21 +155,53 @@ static cardbox_status check_session(migrator *m)
                            "connection string of PostgreSQL itself");
 }
 
+/* --- locks --- */
+
+/* How long each lock is waited for from now on. */
+static cardbox_status wait_for_locks(migrator *m, int64_t ms)
+{
+    char text[24];
+    const char *values[] = {text, "false"};
+    PGresult *result = NULL;
+    snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
+    cardbox_status status =
+        query(m, &result, STATEMENT_lock_wait, 2, values, 0, "setting lock_timeout");
+    PQclear(result);
+    return status;
+}
+
+/* That somebody has the advisory lock `name`, or for NULL locks of our tables, and who it is. */
+static cardbox_status held(migrator *m, const char *what, const char *name)
+{
+    const char *values[] = {name, "true"};
+    PGresult *result = NULL;
+    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, 0, what);
+    if (status != CARDBOX_OK)
+        return status;
+    error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
+              PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "it is free just now");
+    PQclear(result);
+    return CARDBOX_BUSY;
+}
+
 static cardbox_status lock(migrator *m)
 {
-    bool taken = false;
-    for (unsigned attempt = 0; !taken; attempt++) {
+    static const char doing[] = "taking the lock of migrations";
+    const char *values[] = {LOCK_NAME};
+    int64_t deadline_ms = clock_ms() + m->how->wait_s * INT64_C(1000);
+    for (unsigned attempt = 1;; attempt++) {
         PGresult *result;
-        if (attempt > 0)
-            clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
-        cardbox_status status =
-            query(m, &result, STATEMENT_migrate_lock, 0, NULL, 0, "taking the migration lock");
+        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, 0, doing);
         if (status != CARDBOX_OK)
             return status;
-        taken = PQgetvalue(result, 0, 0)[0] == 't';
+        bool taken = PQgetvalue(result, 0, 0)[0] == 't';
         PQclear(result);
+        if (taken)
+            return CARDBOX_OK;
+        if (clock_ms() >= deadline_ms)
+            return held(m, doing, LOCK_NAME);
+        clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
     }
-    return CARDBOX_OK;
 }
 
 /* --- comparing the database with the list --- */
@@ -281,15 +318,23 @@ static bool is_collision(const cardbox_error *err)
     return false;
 }
 
+static bool may_work_later(const migrator *m, unsigned attempt, int64_t deadline_ms)
+{
+    if (m->err->status == CARDBOX_BUSY)
+        return clock_ms() < deadline_ms;
+    return attempt < ATTEMPTS_MAX && is_collision(m->err);
+}
+
 static cardbox_status apply_in_transaction(migrator *m, const migration *one, const char *doing)
 {
-    cardbox_status status = CARDBOX_OK;
-    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        if (attempt > 0)
-            clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
+    int64_t wait_ms = m->how->wait_s * INT64_C(1000), deadline_ms = clock_ms() + wait_ms;
+    cardbox_status status = wait_for_locks(m, wait_ms < LOCK_WAIT_MS ? wait_ms : LOCK_WAIT_MS);
+    for (unsigned attempt = 1; status == CARDBOX_OK; attempt++) {
         status = apply_once(m, one, doing);
-        if (status == CARDBOX_OK || !is_collision(m->err))
+        if (status == CARDBOX_OK || !may_work_later(m, attempt, deadline_ms))
             break;
+        clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
+        status = CARDBOX_OK;
     }
     return status;
 }
@@ -297,7 +342,7 @@ static cardbox_status apply_in_transaction(migrator *m, const migration *one, co
 /* PostgreSQL runs several statements of one text as one transaction, so each goes alone. */
 static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
 {
-    cardbox_status status = CARDBOX_OK;
+    cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     for (const char *at = one->text; status == CARDBOX_OK && *at != '\0';) {
         const char *end = strstr(at, ";\n");
         size_t length = end ? (size_t)(end + 2 - at) : strlen(at);
@@ -314,25 +359,23 @@ static cardbox_status apply(migrator *m, const migration *one)
     static const char alone[] = "-- no-transaction\n";
     char doing[96];
     snprintf(doing, sizeof(doing), "migration %d (%s)", one->version, one->name);
-    if (strncmp(one->text, alone, strlen(alone)) == 0)
-        return apply_by_statement(m, one, doing);
-    return apply_in_transaction(m, one, doing);
+    cardbox_status status = strncmp(one->text, alone, strlen(alone)) == 0
+                                ? apply_by_statement(m, one, doing)
+                                : apply_in_transaction(m, one, doing);
+    return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 
 static void report(const migrator *m, size_t index, bool now)
 {
-    if (m->report != NULL)
-        m->report(m->arg, &m->list[index], now);
+    if (m->how->report != NULL)
+        m->how->report(m->how->arg, &m->list[index], now);
 }
 
-static cardbox_status run(migrator *m, bool dry_run)
+/* What the database has of the list. */
+static cardbox_status compare_all(migrator *m)
 {
-    bool known = false;
-    cardbox_status status = CARDBOX_OK;
-    if (!dry_run)
-        status = check_session(m);
-    if (!dry_run && status == CARDBOX_OK)
-        status = lock(m);
+    bool known = false, dry_run = m->how->dry_run;
+    cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
     /* Only where it is needed: a role that may not create a schema can still check one. */
@@ -340,6 +383,19 @@ static cardbox_status run(migrator *m, bool dry_run)
         status = exec_statement(m, STATEMENT_migrate_begin, "making cardbox.migrations");
     if (status == CARDBOX_OK && (known || !dry_run))
         status = read_applied(m);
+    return status == CARDBOX_BUSY ? held(m, "reading cardbox.migrations", NULL) : status;
+}
+
+static cardbox_status run(migrator *m)
+{
+    bool dry_run = m->how->dry_run;
+    cardbox_status status = CARDBOX_OK;
+    if (!dry_run)
+        status = check_session(m);
+    if (!dry_run && status == CARDBOX_OK)
+        status = lock(m);
+    if (status == CARDBOX_OK)
+        status = compare_all(m);
     if (status != CARDBOX_OK)
         return status;
     for (size_t i = 0; i < m->applied; i++)
@@ -354,26 +410,20 @@ static cardbox_status run(migrator *m, bool dry_run)
 }
 
 cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
-                                bool dry_run, migrate_report report_one, void *arg,
-                                cardbox_error *err)
+                                const migrate_how *how, cardbox_error *err)
 {
     cardbox_error unasked = CARDBOX_ERROR_INIT;
-    migrator m = {.list = list,
-                  .count = count,
-                  .report = report_one,
-                  .arg = arg,
-                  .err = err ? err : &unasked};
+    migrator m = {.list = list, .count = count, .how = how, .err = err ? err : &unasked};
     cardbox_status status = connect_database(&m, conninfo);
     if (status == CARDBOX_OK)
         status = guard(&m);
     if (status == CARDBOX_OK)
-        status = run(&m, dry_run);
+        status = run(&m);
     PQfinish(m.conn); /* also gives the lock back */
     return status;
 }
 
-cardbox_status migrate_run(const char *conninfo, bool dry_run, migrate_report report_one, void *arg,
-                           cardbox_error *err)
+cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err)
 {
-    return migrate_run_list(conninfo, MIGRATIONS, MIGRATION_COUNT, dry_run, report_one, arg, err);
+    return migrate_run_list(conninfo, MIGRATIONS, MIGRATION_COUNT, how, err);
 }

@@ -19,22 +19,29 @@ const migration *migrations_all(size_t *count);
 /* The newest version that this build knows: what cardbox_open asks for. */
 int migrations_newest(void);
 
-/* Called for each migration: it ran (or would run), or was there already. */
-typedef void (*migrate_report)(void *arg, const migration *m, bool applied_now);
+/* For each lock that another session has. */
+#define MIGRATE_WAIT_S 60
+
+typedef struct migrate_how {
+    bool dry_run;
+    unsigned wait_s; /* then CARDBOX_BUSY, and the message names who has the lock */
+    /* For each migration: it ran (or would run), or was there already. NULL: nobody asks. */
+    void (*report)(void *arg, const migration *m, bool applied_now);
+    void *arg;
+} migrate_how;
 
 /*
- * Applies what is missing, or with dry_run only reports it. A file that was changed after it was
+ * Applies what is missing, or for a dry run only reports it. A file that was changed after it was
  * applied, a gap, or a database newer than this build: CARDBOX_CONFLICT, and nothing is done.
  *
  * A file runs in a transaction of its own, together with its record. One whose first line is
  * "-- no-transaction" runs statement by statement (each ends with ';' at the end of a line), and is
  * recorded when all have worked: it must bear being run again after it broke in the middle.
  */
-cardbox_status migrate_run(const char *conninfo, bool dry_run, migrate_report report, void *arg,
-                           cardbox_error *err);
+cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err);
 
 /* The same with another list, for tests. */
 cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
-                                bool dry_run, migrate_report report, void *arg, cardbox_error *err);
+                                const migrate_how *how, cardbox_error *err);
 
 #endif

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, psql
+from cardbox_test import Postgres, as_role, cardbox, database, holding, psql
 
 FILES = sorted(os.listdir(os.path.join(cardbox_test.ROOT, "sql", "migrations")))
 
@@ -77,6 +77,29 @@ def test_eight_at_once():
     applied = sorted(json.loads(out)["applied"] for out, _ in outputs)
     assert applied == [0] * 7 + [len(FILES)]
     assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == f"{len(FILES)}\n"
+
+
+def test_another_has_the_lock():
+    """A wait that ends, and says who is in the way and what to do."""
+    dsn = empty()
+    with holding(dsn, "SELECT pg_advisory_lock(hashtextextended('cardbox.migrate', 0))") as pid:
+        done = cardbox("migrate", "--dsn", dsn, "--wait-s", "1", check=False)
+        assert done.returncode == 1, done
+        assert f"waited 1 s for a lock: session {pid} (holder) has it; wait until" in done.stderr, done.stderr
+        assert f"SELECT pg_terminate_backend({pid})" in done.stderr, done.stderr
+        done = cardbox("migrate", "--dsn", as_role(dsn, "postgres"), "--wait-s", "0", check=False)
+        assert "(holder) has it in a transaction of " in done.stderr and "SELECT 'held by " in done.stderr, done.stderr
+        assert "idle in transaction" in done.stderr, done.stderr
+        assert "would be applied" in cardbox("migrate", "--dry-run", "--dsn", dsn).stdout
+        psql(dsn, f"SELECT pg_terminate_backend({pid})")
+        cardbox("migrate", "--dsn", dsn)
+
+
+def test_its_table_is_locked():
+    dsn = database()
+    with holding(dsn, "LOCK TABLE cardbox.migrations") as pid:
+        done = cardbox("migrate", "--dsn", dsn, "--wait-s", "1", check=False)
+        assert done.returncode == 1 and f"session {pid} (holder)" in done.stderr, done
 
 
 def test_several_databases_at_once():

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, psql, temp_dir
+from cardbox_test import Postgres, as_role, cardbox, holding, psql, temp_dir
 
 
 def findings(dsn, status=0):
@@ -231,6 +231,22 @@ def test_gc_retention():
     assert "adeleted-long-ago" in left(dsn)
     assert gc(dsn, "--retention-days", "0")["cards"][0] == 3
     assert left(dsn) == ["aalive", "alater", "balive", "blater"]
+
+
+def test_gc_in_the_way_of_others():
+    """Another collector, or a locked table: a wait that ends, and says who it is and what to do."""
+    dsn = filled()
+    for sql, what in (("SELECT pg_advisory_xact_lock(hashtextextended('cardbox.collect', 0))", "the lock of collectors"),
+                      ("LOCK TABLE cardbox.cards", "locked tables")):
+        with holding(dsn, sql) as pid:
+            done = cardbox("gc", "--dsn", as_role(dsn, "cardbox_app"), "--wait-s", "1", check=False)
+            assert done.returncode == 1 and done.stdout == "0 rows removed\n", done
+            assert f"waited 1 s for {what}: session {pid} (holder) has it" in done.stderr, done.stderr
+            assert f"SELECT pg_terminate_backend({pid})" in done.stderr, done.stderr
+    reader = "SELECT count(*) FROM cardbox.cards"
+    with holding(dsn, reader), holding(dsn, "SELECT 1 FROM cardbox.cards FOR UPDATE"):
+        assert gc(dsn, "--wait-s", "1") == {}  # who reads is in nobody's way, and rows in use are left for later
+    assert gc(dsn)["cards"][0] == 52
 
 
 def test_gc_as_the_service():

@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, dsn, psql
+from cardbox_test import Postgres, Server, as_role, await_, dsn, holding, psql
 
 CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
 WAIT_S = 20
@@ -28,22 +27,6 @@ def serving(*options):
         server.stop()
     finally:
         server.kill()
-
-
-@contextlib.contextmanager
-def holding(sql):
-    """A session that keeps what `sql` has locked."""
-    session = subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt"], text=True,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        session.stdin.write(f"BEGIN; {sql}; SELECT 'held';\n")
-        session.stdin.flush()
-        while session.stdout.readline() != "held\n":
-            assert session.poll() is None
-        yield
-    finally:
-        session.stdin.close()
-        session.wait()
 
 
 def make_box(server, tenant):
@@ -111,7 +94,7 @@ def test_neighbours_do_not_wait_for_a_lock():
     """A worker of one tenant holds its box: appends to it wait, all others go on meanwhile."""
     with serving() as server, concurrent.futures.ThreadPoolExecutor(24) as pool:
         held, free = make_box(server, "held"), make_box(server, "free")
-        with holding(f"SELECT 1 FROM cardbox.card_boxes WHERE box_id = '{held}' FOR UPDATE"):
+        with holding(dsn(), f"SELECT 1 FROM cardbox.card_boxes WHERE box_id = '{held}' FOR UPDATE"):
             waiting = [pool.submit(append, server, "held", held, f"w{i}") for i in range(8)]
             await_waiting(1)
             others = [pool.submit(append, server, "free", free, f"o{i}") for i in range(8)]
@@ -132,7 +115,7 @@ def test_many_waiting_of_one_tenant_hold_up_no_others():
             " SELECT 'many', 'c' || n, '1', now() FROM generate_series(0, 99) AS n")
     with serving() as server, concurrent.futures.ThreadPoolExecutor(240) as pool:
         held, free = make_box(server, "many"), make_box(server, "some")
-        with holding(hold.format(held)):
+        with holding(dsn(), hold.format(held)):
             waiting = [pool.submit(append, server, "many", held, f"w{i}") for i in range(100)]
             waiting += [pool.submit(server.post, "/projects/many/cards", {"card_id": f"c{i}", "content": i})
                         for i in range(100)]
@@ -154,7 +137,7 @@ def test_lists_hold_up_no_reads():
     with serving() as server, concurrent.futures.ThreadPoolExecutor(12) as pool:
         box = make_box(server, "lists")
         assert append(server, "lists", box, "a").status == 200
-        with holding("LOCK TABLE cardbox.card_revisions IN ACCESS EXCLUSIVE MODE"):
+        with holding(dsn(), "LOCK TABLE cardbox.card_revisions IN ACCESS EXCLUSIVE MODE"):
             slow = [pool.submit(server.get, "/projects/lists/cards/a/revisions") for _ in range(10)]
             await_waiting(1)
             for _ in range(10):

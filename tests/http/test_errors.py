@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, parse_responses, psql
+from cardbox_test import Postgres, Server, as_role, await_, holding, parse_responses, psql
 
 CARD = "/projects/p/cards/a"
 BATCH = "/projects/p/cards/batch"
@@ -54,20 +54,9 @@ def serving(*options, dsn=None, prefix=()):
         server.kill()
 
 
-@contextlib.contextmanager
 def locked(dsn):
     """The cards can't be read while this holds."""
-    session = subprocess.Popen(["psql", as_role(dsn, "postgres"), "-XqAt"], text=True,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        session.stdin.write("BEGIN; LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE;"
-                            " SELECT 'locked';\n")
-        session.stdin.flush()
-        assert session.stdout.readline() == "locked\n"
-        yield
-    finally:
-        session.stdin.close()
-        session.wait()
+    return holding(dsn, "LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE")
 
 
 def await_under_way(server, count):

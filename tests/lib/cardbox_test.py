@@ -13,6 +13,7 @@ CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transa
 """
 
 import atexit
+import contextlib
 import http.client
 import inspect
 import json
@@ -195,6 +196,22 @@ def dsn():
 
 def psql(dsn_, sql):
     return Postgres.shared().psql(dsn_, sql)
+
+
+@contextlib.contextmanager
+def holding(dsn_, sql):
+    """A superuser's session called holder, which keeps what `sql` has locked; gives its process id."""
+    session = subprocess.Popen(["psql", as_role(dsn_, "postgres") + " application_name=holder", "-XqAt"],
+                               text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        session.stdin.write(f"BEGIN; {sql}; SELECT 'held by ' || pg_backend_pid();\n")
+        session.stdin.flush()
+        while not (line := session.stdout.readline()).startswith("held by "):
+            assert session.poll() is None
+        yield int(line.split()[-1])
+    finally:
+        session.stdin.close()
+        session.wait()
 
 
 # --- programs ---

@@ -4,7 +4,9 @@
  */
 #include "store/store_test.h"
 
+#include <libpq-fe.h>
 #include <pthread.h>
+#include <unistd.h>
 #include "store/migrate.h"
 
 #define LIST_MAX 32
@@ -26,12 +28,19 @@ static void count_applied(void *arg, const migration *m, bool applied_now)
     *(unsigned *)arg += applied_now;
 }
 
-static cardbox_status run(const char *text, bool dry_run, unsigned *applied, cardbox_error *err)
+static cardbox_status run_for(unsigned wait_s, const char *text, bool dry_run, unsigned *applied,
+                              cardbox_error *err)
 {
     migration list[LIST_MAX];
     size_t count = with_one_more(list, text);
+    migrate_how how = {dry_run, wait_s, count_applied, applied};
     *applied = 0;
-    return migrate_run_list(test_dsn(), list, count, dry_run, count_applied, applied, err);
+    return migrate_run_list(test_dsn(), list, count, &how, err);
+}
+
+static cardbox_status run(const char *text, bool dry_run, unsigned *applied, cardbox_error *err)
+{
+    return run_for(MIGRATE_WAIT_S, text, dry_run, applied, err);
 }
 
 static const char concurrent[] =
@@ -99,19 +108,62 @@ static void several_at_once(void **state)
 
 static void refuses_what_changed(void **state)
 {
+    static const migrate_how dry = {.dry_run = true};
     unsigned applied;
     cardbox_error err = CARDBOX_ERROR_INIT;
     (void)state;
     assert_int_equal(run("SELECT 1;\n", false, &applied, &err), CARDBOX_CONFLICT);
     assert_non_null(strstr(err.message, "(one_more) was changed after it was applied"));
-    assert_int_equal(migrate_run(test_dsn(), true, NULL, NULL, &err), CARDBOX_CONFLICT);
+    assert_int_equal(migrate_run(test_dsn(), &dry, &err), CARDBOX_CONFLICT);
     assert_non_null(strstr(err.message, "use a newer cardbox"));
-    assert_int_equal(migrate_run("nix=1", true, NULL, NULL, NULL), CARDBOX_INVALID);
+    assert_int_equal(migrate_run("nix=1", &dry, NULL), CARDBOX_INVALID);
+}
+
+/* Another session, in whose transaction `sql` was run. */
+static PGconn *hold(const char *sql)
+{
+    PGconn *conn = PQconnectdb(test_dsn());
+    PQclear(PQexec(conn, "SET application_name = 'holder'; BEGIN"));
+    PGresult *result = PQexec(conn, sql);
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    PQclear(result);
+    return conn;
+}
+
+static void *let_go_soon(void *arg)
+{
+    usleep(300000);
+    PQfinish(arg);
+    return NULL;
+}
+
+/* It gives up when it was told to, and else goes on when it can. */
+static void names_who_has_a_table(void **state)
+{
+    static const char text[] = "ALTER TABLE cardbox.cards ADD COLUMN one_more integer;\n";
+    char named[64];
+    unsigned applied;
+    pthread_t thread;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    PGconn *reader = hold("SELECT count(*) FROM cardbox.cards");
+    (void)state;
+    snprintf(named, sizeof(named), "(one_more): waited 1 s for a lock: session %d (holder)",
+             PQbackendPID(reader));
+    assert_int_equal(run_for(1, text, false, &applied, &err), CARDBOX_BUSY);
+    if (strstr(err.message, named) == NULL || strstr(err.message, "idle in transaction") == NULL)
+        fail_msg("%s", err.message);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_soon, reader), 0);
+    assert_ok(run(text, false, &applied, &err), &err);
+    pthread_join(thread, NULL);
+    assert_int_equal(applied, 1);
+    PQfinish(hold("DELETE FROM cardbox.migrations WHERE name = 'one_more' RETURNING 1; COMMIT; "
+                  "SELECT 1"));
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_who_has_a_table),
         cmocka_unit_test(keeps_nothing_of_a_failure),
         cmocka_unit_test(resumes_outside_of_a_transaction),
         cmocka_unit_test(several_at_once),

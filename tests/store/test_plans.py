@@ -140,9 +140,9 @@ EXAMPLES = {
 
 # Why these have no plan that matters.
 NOT_PLANNED = {
-    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits",
+    **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits", "lock_wait",
                      "session_guard"), "reads no table"),
-    **dict.fromkeys(("migrate_begin", "migrate_checksum", "migrate_known", "migrate_list", "migrate_lock",
+    **dict.fromkeys(("migrate_begin", "migrate_checksum", "migrate_known", "migrate_list", "migrate_lock", "lock_holder",
                      "migrate_record", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "ready", "wal_position"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",

@@ -1,0 +1,22 @@
+-- The session that stands in our way, in words: of several the one whose transaction is the oldest. No
+-- row: nobody does any more. What others run is shown to those of their role and of pg_read_all_stats only.
+-- plan: each time
+-- $1 text  the name of an advisory lock that it holds; NULL: it holds locks of tables of ours,
+-- $2 bool  also such as readers take
+SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
+              a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
+              ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state
+              || ', "' || left(btrim(regexp_replace(a.query, '\s+', ' ', 'g'), ' ;'), 100) || '"', a.pid)
+  FROM pg_locks l
+  JOIN pg_stat_activity a ON a.pid = l.pid
+  LEFT JOIN pg_class c ON c.oid = l.relation
+ WHERE l.granted AND l.pid <> pg_backend_pid()
+   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+   AND CASE WHEN $1::text IS NULL
+            THEN c.relnamespace = to_regnamespace('cardbox') AND ($2::bool OR l.mode <> 'AccessShareLock')
+            ELSE l.locktype = 'advisory' AND l.objsubid = 1
+                 AND l.classid = ((hashtextextended($1::text, 0) >> 32) & 4294967295)::oid
+                 AND l.objid = (hashtextextended($1::text, 0) & 4294967295)::oid
+       END
+ ORDER BY a.xact_start NULLS FIRST
+ LIMIT 1
