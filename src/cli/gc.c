@@ -117,11 +117,8 @@ static cli_exit run(const void *given, char **arguments, int count)
     if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
         end = print_sum(options, &sum);
     if (status != CARDBOX_OK)
-        end = cli_failed(&err);
-    else if (state >= COLLECT_BUSY)
-        end = waited_in_vain(db, options, state);
-    cardbox_close(db);
-    return end;
+        return cli_failed(&err);
+    return state >= COLLECT_BUSY ? waited_in_vain(db, options, state) : end;
 }
 
 static const opt_spec specs[] = {
