@@ -44,6 +44,31 @@ static void pages_of_boxes(void **state)
     }
 }
 
+/* The cards of one call are listed in its order, the last first, whatever their ids. */
+static void order_of_a_batch(void **state)
+{
+    (void)state;
+    enum { COUNT = 200 };
+    char ids[COUNT][8];
+    cardbox_card given[COUNT];
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    cardbox_cards *cards = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    for (unsigned i = 0; i < COUNT; i++) {
+        snprintf(ids[i], sizeof(ids[i]), "c%u", i * 7919 % COUNT);
+        given[i] = (cardbox_card)CARDBOX_CARD_INIT;
+        given[i].card_id = ids[i];
+        given[i].content = "1";
+    }
+    assert_ok(cardbox_add_cards(NULL, db, "batch", given, COUNT, NULL, &err), &err);
+    filter.limit = COUNT;
+    assert_ok(cardbox_list_cards(&cards, db, "batch", &filter, &err), &err);
+    assert_int_equal(cardbox_cards_count(cards), COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_string_equal(cardbox_cards_at(cards, i)->card_id, ids[COUNT - 1 - i]);
+    cardbox_cards_free(cards);
+}
+
 static void cursors_of_nobody(void **state)
 {
     (void)state;
@@ -118,9 +143,8 @@ static void revisions_of_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_of_boxes),
-        cmocka_unit_test(cursors_of_nobody),
-        cmocka_unit_test(revisions),
+        cmocka_unit_test(pages_of_boxes),       cmocka_unit_test(order_of_a_batch),
+        cmocka_unit_test(cursors_of_nobody),    cmocka_unit_test(revisions),
         cmocka_unit_test(revisions_of_nothing),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -18,10 +18,10 @@ STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
 
 
 def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NULL", sealed=False):
-    return (f"SELECT outcome FROM cardbox.add_cards((SELECT array_agg(g.card) FROM cardbox.given_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::json], "
+    return (f"SELECT outcome FROM cardbox.write_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::json], "
             f"ARRAY[NULL::jsonb], ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
             f"ARRAY['{metadata}'::jsonb], ARRAY[{created}::timestamptz], ARRAY[NULL::timestamptz], "
-            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}]) AS g), false, {restore})")
+            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], false, {restore})")
 
 
 def result(card, call, **more):

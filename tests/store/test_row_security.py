@@ -22,10 +22,10 @@ def sql(dsn, role, text):
 
 
 def add(tenant, card):
-    return (f"SELECT outcome FROM cardbox.add_cards((SELECT array_agg(g.card) FROM cardbox.given_cards(ARRAY['{tenant}'], ARRAY['{card}'], "
+    return (f"SELECT outcome FROM cardbox.write_cards(ARRAY['{tenant}'], ARRAY['{card}'], "
             "ARRAY['1'::json], ARRAY[NULL::jsonb], ARRAY[NULL::jsonb], ARRAY[NULL], ARRAY[NULL::int], "
             "ARRAY['{}'::jsonb], ARRAY[NULL::timestamptz], ARRAY[NULL::timestamptz], "
-            "ARRAY[NULL::timestamptz], ARRAY[false]) AS g), false, false)")
+            "ARRAY[NULL::timestamptz], ARRAY[false], false, false)")
 
 
 def append(tenant, count):
