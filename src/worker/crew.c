@@ -9,7 +9,8 @@
 #include "base/log.h"
 #include "worker/crew_parts.h"
 
-void crew_wake(crew *c)
+/* Wakes the caller. */
+static void wake(crew *c)
 {
     uint64_t one = 1;
     ssize_t written = write(c->wake_fd, &one, sizeof(one));
@@ -84,7 +85,7 @@ static void leave(seat *s, agent_end end)
     s->is_busy = false;
     c->busy--;
     pthread_mutex_unlock(&c->lock);
-    crew_wake(c);
+    wake(c);
 }
 
 /* False: there will be none. */
@@ -166,7 +167,7 @@ void crew_drain(crew *c)
     c->is_stopping = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    crew_wake(c);
+    wake(c);
 }
 
 bool crew_is_idle(crew *c)

@@ -42,9 +42,6 @@ struct crew {
 void *crew_call(void *crew);
 void *crew_keep(void *crew);
 
-/* Wakes the caller. */
-void crew_wake(struct crew *c);
-
 /* Gives a claimed task to a free seat. The caller holds the lock. False: all is to stop, and no
  * thread may be left for it; or out of memory. */
 bool crew_seat(struct crew *c, const claimed_task *task);

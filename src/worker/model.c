@@ -23,7 +23,8 @@ typedef struct attempt {
     const model_watch *watch;
     sse stream;
     size_t received;
-    buf refusal; /* what came with a status other than 200 */
+    bool is_stream; /* an event has come */
+    buf refusal;    /* the beginning of what is none */
 } attempt;
 
 typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
@@ -45,6 +46,8 @@ static bool take_event(void *arg, view data)
 {
     attempt *a = arg;
     view piece;
+
+    a->is_stream = true;
     bool goes_on = completion_take(a->answer, data, &piece);
 
     if (piece.len > 0)
@@ -55,12 +58,12 @@ static bool take_event(void *arg, view data)
 static net_wish take_bytes(void *arg, long status, view bytes)
 {
     attempt *a = arg;
+    size_t room = REFUSAL_MAX - a->refusal.len;
 
-    if (status != 200) {
-        size_t room = REFUSAL_MAX - a->refusal.len;
+    if (!a->is_stream)
         buf_add(&a->refusal, bytes.ptr, bytes.len < room ? bytes.len : room);
+    if (status != 200)
         return room > bytes.len ? NET_MORE : NET_ENOUGH;
-    }
     a->received += bytes.len;
     if (a->received <= STREAM_MAX && sse_feed(&a->stream, bytes))
         return NET_MORE;
@@ -103,12 +106,13 @@ static void refusal_text(char *out, size_t size, const buf *body)
 
 static verdict judge_refusal(const attempt *a, long status, char *reason)
 {
-    char said[256];
+    char said[256], number[32];
 
     refusal_text(said, sizeof(said), &a->refusal);
-    say(reason, MODEL_REASON_SIZE, "the model's server answered %ld%s%s", status,
-        said[0] != '\0' ? ": " : "", said);
-    return status == 408 || status == 429 || status >= 500 ? MAY_CHANGE : IS_FINAL;
+    say(number, sizeof(number), "%ld", status);
+    say(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
+        status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
+    return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_CHANGE : IS_FINAL;
 }
 
 static verdict judge(attempt *a, const net_answer *answer, char *reason)
@@ -129,6 +133,8 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
         break;
     }
     if (answer->status != 200)
+        return judge_refusal(a, answer->status, reason);
+    if (answer->end == NET_ANSWERED && !a->is_stream)
         return judge_refusal(a, answer->status, reason);
     if (answer->end == NET_ANSWERED && completion_end(c))
         return IS_GOOD;

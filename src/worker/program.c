@@ -236,11 +236,12 @@ void program_run(program_result *out, buf *output, const program_spec *spec)
     int theirs[WARDEN_FDS];
     run r = {.spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
 
-    *out = (program_result){.end = PROGRAM_LOST};
-    bool runs = make_pipes(r.ends, theirs) &&
-                warden_start(&r.warden, spec->argv, spec->environment, theirs) == 0;
+    *out = (program_result){.end = PROGRAM_NOT_STARTED};
+    out->number = make_pipes(r.ends, theirs)
+                      ? warden_start(&r.warden, spec->argv, spec->environment, theirs)
+                      : errno;
     close_all(theirs);
-    if (runs) {
+    if (out->number == 0) {
         follow(&r);
         conclude(&r);
     }

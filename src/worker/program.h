@@ -34,7 +34,7 @@ typedef enum program_end {
     PROGRAM_TIMEOUT,
     PROGRAM_TOO_LOUD, /* it wrote more than it may */
     PROGRAM_STOPPED,
-    PROGRAM_LOST /* its warden was killed, or the system has no more processes or descriptors */
+    PROGRAM_LOST /* its warden was killed */
 } program_end;
 
 typedef struct program_result {

@@ -140,7 +140,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
         say_exit(reason, r);
         break;
     case PROGRAM_NOT_STARTED:
-        say(reason, sizeof(reason), "cannot be started (errno %d)", r->number);
+        say(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
         break;
     case PROGRAM_TIMEOUT:
         say(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
@@ -153,7 +153,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
         say(reason, sizeof(reason), "stopped");
         break;
     case PROGRAM_LOST:
-        say(reason, sizeof(reason), "it, or what watches over it, was killed or could not be run");
+        say(reason, sizeof(reason), "the process that watches over it was killed");
         break;
     }
     tool_fail(out, reason);

@@ -9,13 +9,11 @@ messages are checked by the rules of the API; what breaks them is in `faults`, f
 
 import http.server
 import json
-import re
 import threading
 import time
 
+import llm_rules
 from cardbox_test import at_end
-
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class Request:
@@ -52,6 +50,7 @@ class Request:
 
 class Reply:
     status = 200
+    plain = None      # the bytes of an answer that is no stream
     headers = {}
     cut = False       # the connection is closed in the middle of the stream
     hang = False      # nothing more comes
@@ -122,40 +121,14 @@ def hangs():
 
 
 def message_faults(messages):
-    """What OpenAI's API would refuse in these messages."""
-    waiting, seen = [], set()
+    """What OpenAI's API would refuse in these messages, or has nothing to say to."""
+    try:
+        llm_rules.openai(messages)
+    except AssertionError as fault:
+        yield str(fault)
     for number, message in enumerate(messages):
-        where = f"messages[{number}]"
-        role = message.get("role")
-        if role == "tool":
-            if message.get("tool_call_id") not in waiting:
-                yield f"{where} answers no call that waits"
-            else:
-                waiting.remove(message["tool_call_id"])
-            if not isinstance(message.get("content"), str):
-                yield f"{where} has no text"
-            continue
-        if waiting:
-            yield f"{where} comes before the results of {waiting}"
-            waiting = []
-        if role not in ("system", "user", "assistant"):
-            yield f"{where} has role {role!r}"
-        if role == "assistant":
-            for call in message.get("tool_calls", []):
-                if call["id"] in seen or call["type"] != "function":
-                    yield f"{where} has a bad call {call}"
-                if not NAME.fullmatch(call["function"]["name"]):
-                    yield f"{where} calls {call['function']['name']!r}"
-                if not isinstance(call["function"]["arguments"], str):
-                    yield f"{where} has arguments that are no string"
-                seen.add(call["id"])
-                waiting.append(call["id"])
-            if not message.get("tool_calls") and not message.get("content"):
-                yield f"{where} is empty"
-        elif not message.get("content"):
-            yield f"{where} has no content"
-    if waiting:
-        yield f"no results of {waiting}"
+        if message["role"] == "tool" and not isinstance(message["content"], str):
+            yield f"messages[{number}] is no text"
     if not messages or messages[-1]["role"] not in ("user", "tool"):
         yield "there is nothing to answer"
 
@@ -171,7 +144,7 @@ def request_faults(request):
         yield "an empty list of tools"
     for tool in body.get("tools", []):
         function = tool.get("function", {})
-        if tool.get("type") != "function" or not NAME.fullmatch(function.get("name", "")):
+        if tool.get("type") != "function" or not llm_rules.NAME.match(function.get("name", "")):
             yield f"a bad tool {tool}"
         if function.get("parameters", {}).get("type") != "object":
             yield f"bad parameters of {function.get('name')}"
@@ -228,6 +201,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         model.stopped.wait(reply.before)
         if reply.status is None:
             self._hang(model)
+            return
+        if reply.plain is not None:
+            self._plain(reply.status, reply.headers, reply.plain)
             return
         if reply.status != 200:
             self._plain(reply.status, reply.headers, json.dumps(reply.chunks[0]).encode())

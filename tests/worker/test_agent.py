@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
-from model_server import ModelServer, breaks, calls, hangs, refuses, says
+from model_server import ModelServer, Reply, breaks, calls, hangs, refuses, says
 from worker_test import Project, Worker, await_, tools_file
 
 def script(text):
@@ -127,6 +127,8 @@ def test_failures_for_good():
         "error": (lambda request: breaks("error"), 3, "reports an error: overloaded"),
         "silence": (lambda request: breaks("silence"), 3, "nothing came for 300 ms"),
         "never": (lambda request: hangs(), 3, "nothing came for 300 ms"),
+        "plain": (lambda request: Reply(plain=b'{"error": {"message": "no streams here"}}'), 3,
+                  "answered without a stream: no streams here (after 3 attempts)"),
         "500": (lambda request: refuses(500, "oops"), 3, "answered 500: oops (after 3 attempts)"),
     }
     for name, (model, requests, reason) in cases.items():
@@ -263,7 +265,7 @@ def test_a_tool_that_kills_its_warden():
 
     project, task, _ = run_one(model, tools=[tool, ECHO])
     assert [json.loads(call["details"]) for call in project.calls(task)] == [
-        {"error": "it, or what watches over it, was killed or could not be run"}, {"x": 1}]
+        {"error": "the process that watches over it was killed"}, {"x": 1}]
     with open(pid, encoding="ascii") as file:
         assert not os.path.exists(f"/proc/{int(file.read())}")
 
