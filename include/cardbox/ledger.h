@@ -28,7 +28,7 @@ typedef struct cardbox_task {
     const char *system_prompt_json; /**< see the top of this header */
     int64_t created_at;             /**< ms */
     int64_t updated_at;             /**< ms */
-    const char *goal;          /**< read by cardbox_active_tasks: its first message of a user */
+    const char *goal;          /**< read where goals are: its first message of a user */
     const char *goal_json;     /**< the same, exactly */
     const char *cancel_reason; /**< read: why it was cancelled, or NULL */
     const char *lease_owner;   /**< read: the worker that runs it, or NULL */
@@ -197,11 +197,12 @@ typedef struct cardbox_task_filter {
     int64_t to_time;               /**< created then or earlier, ms; negative: any */
     unsigned limit;                /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
     uint64_t offset;               /**< how many of the newest are passed over */
+    bool goals;                    /**< read what each is for, too */
 } cardbox_task_filter;
 
 #define CARDBOX_TASK_FILTER_INIT                                                                   \
     {                                                                                              \
-        sizeof(cardbox_task_filter), false, NULL, NULL, -1, -1, 0, 0                               \
+        sizeof(cardbox_task_filter), false, NULL, NULL, -1, -1, 0, 0, false                        \
     }
 
 /**

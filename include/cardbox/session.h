@@ -199,8 +199,8 @@ typedef struct cardbox_entry_page {
  * @param list        which entries
  * @param page        NULL means CARDBOX_ENTRY_PAGE_INIT
  * @param err         may be NULL
- * @return CARDBOX_OK, also for a session or an entry that is not there: it has none;
- *         CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, CARDBOX_INVALID; CARDBOX_NOT_FOUND: no such session, or of children no such
+ *         entry; and the connection's
  *
  * Thread safety: as the handle.
  */

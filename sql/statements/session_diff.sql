@@ -1,6 +1,6 @@
 -- Where two entries part, and what is on either side: extra 0 the last entry on the way to both, 1 the
 -- ones from there to the first, 2 to the second; in the order of their depth. A row of extra 3 tells
--- that there is such a session, its seq how many of the two entries there are.
+-- that there is such a session, its seq which of the two entries there are: 1 the first, 2 the second, 3 both.
 -- $1 text tenant, $2 text session, $3 text entry, $4 text another
 -- $5 int4 how many of a side, $6 int4 bytes of a line; NULL: none is wanted
 WITH ends AS MATERIALIZED (
@@ -22,7 +22,7 @@ WITH ends AS MATERIALIZED (
     UNION ALL
     SELECT 2, b.branch, greatest(b.low, (SELECT k.depth + 1 FROM common k)), b.high FROM b
 )
-SELECT num_nonnulls(ends.a, ends.b)::int8 AS seq, NULL AS entry_id,
+SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS seq, NULL AS entry_id,
        NULL AS parent_id, -1 AS depth, 0 AS kind, NULL AS missing, 0 AS size, NULL AS card_id,
        NULL::json AS label, NULL::json AS raw, 3::int8 AS extra
   FROM ends

@@ -6,6 +6,7 @@
 -- $2 bool  only active ones; $3 text only of this completion status; $4 text only of this parent;
 -- $5 int8  created at or after, $6 int8 created at or before, in ms; NULL: any
 -- $7 int8  how many, $8 int8 how many of the newest are passed over
+-- $9 bool  each with what it is for, as in tasks_active
 -- Columns as in task_get, then the total.
 SELECT p.*, n.total
   FROM (SELECT count(*) AS total FROM cardbox.tasks t
@@ -18,7 +19,12 @@ SELECT p.*, n.total
   LEFT JOIN LATERAL (
         SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at,
                t.updated_at, t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts,
-               NULL::json, t.events
+               CASE WHEN $9::bool THEN (
+                    SELECT c.raw FROM cardbox.messages m
+                      JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND c.card_id = m.message_id
+                     WHERE m.tenant_id = $1::text AND m.task_id = t.task_id AND m.role = 'user'
+                     ORDER BY m.ts, m.seq LIMIT 1) END,
+               t.events
           FROM cardbox.tasks t
          WHERE t.tenant_id = $1::text
            AND ($2::bool IS NULL OR t.completion_status IS NULL)

@@ -165,7 +165,7 @@ BUS_BUILDS(bus_session_diff)
 BUS_RENDERS(bus_session_diff)
 {
     const tree_wish *wish = call->plan;
-    cardbox_status status = session_diff_status(rows, err);
+    cardbox_status status = session_diff_status(rows, wish->entry, wish->other, err);
     if (status == CARDBOX_OK)
         session_diff_json(out, rows, wish->page.limit - 1, wish->page.text_max);
     return status;

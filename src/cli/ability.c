@@ -2,8 +2,10 @@
  * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
  * last the database.
  */
+#include "base/wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
+#include "cli/json_view.h"
 #include "cli/source.h"
 #include "cli/table.h"
 #include "cli/term.h"
@@ -74,19 +76,21 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
-/* A schema as it stands in its file, which is made to be read. */
 static void print_schema(const char *title, scan_value schema)
 {
-    printf("\n%s%s%s\n%.*s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD),
-           (int)schema.text.len, schema.text.ptr);
+    buf text = BUF_INIT(1 << 20);
+    json_view(&text, schema, 0);
+    printf("\n%s%s%s\n%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD), buf_str(&text));
+    buf_free(&text);
 }
 
 static void print_ability(const bus_ability *ability)
 {
     buf text = BUF_INIT(4096);
     scan_decode(&text, bus_description(ability).text);
-    printf("%s%s%s  (scope %s)\n%s\n", term_on(STYLE_BOLD), ability->text->id, term_off(STYLE_BOLD),
-           bus_scope_name(ability->scope), buf_str(&text));
+    printf("%s%s%s  (scope %s)\n", term_on(STYLE_BOLD), ability->text->id, term_off(STYLE_BOLD),
+           bus_scope_name(ability->scope));
+    wrap_text(stdout, buf_str(&text), 0, 0);
     print_schema("input", bus_input_schema(ability));
     print_schema("output", bus_output_schema(ability));
     buf_free(&text);

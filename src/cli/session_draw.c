@@ -115,7 +115,7 @@ static bool gather_page(void *arg, const cardbox_entries *page)
 
 static bool print_page(void *arg, const cardbox_entries *page)
 {
-    session_listed of = {page, NULL, false, false};
+    session_listed of = {.entries = page};
     listing listed = session_listing(&of);
 
     (void)arg;

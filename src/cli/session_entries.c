@@ -7,6 +7,39 @@
 
 /* --- lists, a page at a time --- */
 
+/* The places of a page in the order of the conversation. NULL: out of memory. */
+static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
+{
+    size_t count = cardbox_entries_count(entries);
+    size_t *order = arena_zeros(memory, count + 1, sizeof(*order));
+
+    for (size_t i = 0; order != NULL && i < count; i++) {
+        int64_t seq = cardbox_entries_at(entries, i)->seq;
+        size_t at = i;
+
+        for (; at > 0 && cardbox_entries_at(entries, order[at - 1])->seq > seq; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+/* Pages of labels go by the ids of their entries, which says nothing to people. */
+static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
+                           const char *head, bool json, const char *none)
+{
+    arena memory = ARENA_INIT;
+    session_listed of = {.entries = entries, .head = head, .lines = true};
+    listing listed;
+
+    if (list == CARDBOX_ENTRIES_LABELLED)
+        of.order = conversation_order(&memory, entries);
+    listed = session_listing(&of);
+    cli_exit status = memory.failed ? cli_nomem() : listing_print(&listed, json, "%s", none);
+    arena_reset(&memory);
+    return status;
+}
+
 /* `entry` is whose children are wanted, or NULL. */
 static cli_exit list_entries(const cli_common *common, const char *session, cardbox_entry_list list,
                              const char *entry, const char *none)
@@ -27,14 +60,11 @@ static cli_exit list_entries(const cli_common *common, const char *session, card
     page.json_max = SESSION_PREVIEW_MAX;
     if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
         cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
-            CARDBOX_OK) {
+            CARDBOX_OK)
         status = cli_refused(&err, origins);
-    } else {
-        session_listed of = {entries, cardbox_sessions_at(found, 0)->head_entry_id, false, true};
-        listing listed = session_listing(&of);
-
-        status = listing_print(&listed, common->json, "%s", none);
-    }
+    else
+        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
+                            common->json, none);
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
@@ -56,7 +86,7 @@ static cli_exit run_branch_points(const void *common, char **arguments, int coun
 static cli_exit run_children(const void *common, char **arguments, int count)
 {
     return list_entries(common, arguments[0], CARDBOX_ENTRIES_CHILDREN,
-                        count > 1 ? arguments[1] : NULL, "there are no such entries");
+                        count > 1 ? arguments[1] : NULL, "nothing follows it");
 }
 
 static cli_exit run_labels(const void *common, char **arguments, int count)
@@ -114,7 +144,7 @@ static cli_exit run_path(const void *given, char **arguments, int count)
                              count > 1 ? arguments[1] : NULL, (size_t)options->from,
                              (size_t)common->limit, true, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    session_listed of = {entries, NULL, false, true};
+    session_listed of = {.entries = entries, .lines = true};
     listing listed = session_listing(&of);
     cli_exit status = listing_print(&listed, common->json, "the path has no such entries");
     cardbox_entries_free(entries);
@@ -162,7 +192,7 @@ static cli_exit run_diff(const void *given, char **arguments, int count)
                              arguments[2], (unsigned)common->limit, SESSION_PREVIEW_MAX,
                              &err) != CARDBOX_OK)
         return cli_failed(&err);
-    session_listed of = {entries, NULL, true, false};
+    session_listed of = {.entries = entries, .sides = true};
     listing listed = session_listing(&of);
     cli_exit status = listing_print(&listed, common->json, "the ways are the same");
     cardbox_entries_free(entries);

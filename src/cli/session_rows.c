@@ -86,10 +86,15 @@ void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
     buf_char(out, '}');
 }
 
+static const cardbox_entry *entry_at(const session_listed *of, size_t i)
+{
+    return cardbox_entries_at(of->entries, of->order != NULL ? of->order[i] : i);
+}
+
 static void add_listed_object(buf *out, const void *given, size_t i)
 {
     const session_listed *of = given;
-    const cardbox_entry *entry = cardbox_entries_at(of->entries, i);
+    const cardbox_entry *entry = entry_at(of, i);
 
     if (of->sides)
         buf_printf(out, "{\"side\":\"%s\",\"entry\":", SIDES[entry->side]);
@@ -134,7 +139,7 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_wor
 static void add_row(table *rows, const void *given, size_t i)
 {
     const session_listed *of = given;
-    const cardbox_entry *entry = cardbox_entries_at(of->entries, i);
+    const cardbox_entry *entry = entry_at(of, i);
     arena memory = ARENA_INIT;
     session_words words;
     char role[16];

@@ -30,9 +30,10 @@ void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line);
 /* Entries as they are listed. */
 typedef struct session_listed {
     const cardbox_entries *entries;
-    const char *head; /* the session's, marked as such, or NULL */
-    bool sides;       /* on which of two ways they are is shown */
-    bool lines;       /* objects have their lines, where these were read */
+    const char *head;    /* the session's, marked as such, or NULL */
+    bool sides;          /* on which of two ways they are is shown */
+    bool lines;          /* objects have their lines, where these were read */
+    const size_t *order; /* their places as they are shown; NULL: as they come */
 } session_listed;
 
 /* `of` must live as long as the listing. */

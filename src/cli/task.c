@@ -80,17 +80,34 @@ static cli_exit finish(cardbox_status status, const cardbox_error *err, bool jso
     return CLI_DONE;
 }
 
+/* Cuts "@TASK MESSAGE" in two. False: it is none. */
+static bool read_address(cardbox_message *out, char *line)
+{
+    size_t length = strcspn(line, " \t\n");
+    if (line[0] != '@' || length == 1)
+        return false;
+    out->task_id = line + 1;
+    out->content = line + length + strspn(line + length, " \t\n");
+    line[length] = '\0';
+    return *out->content != '\0';
+}
+
 static cli_exit run_send(const void *given, char **arguments, int count)
 {
     const cli_common *common = given;
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    if (count == 1 && !read_address(&message, arguments[0])) {
+        cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
+        return CLI_USAGE;
+    }
+    if (count == 2) {
+        message.task_id = arguments[0];
+        message.content = arguments[1];
+    }
     cardbox *db = cli_open(common);
-    (void)count;
     if (db == NULL)
         return CLI_FAILED;
-    message.task_id = arguments[0];
-    message.content = arguments[1];
     return finish(cardbox_send_to_task(db, common->project, &message, &err), &err, common->json);
 }
 
@@ -120,13 +137,16 @@ static const opt_spec CANCEL_SPECS[] = {
 
 const cli_command cli_task_send = {
     .name = "task send",
-    .arguments = "TASK MESSAGE",
+    .arguments = "TASK MESSAGE | '@TASK MESSAGE'",
     .summary = "send a message to an unfinished task, which answers it",
-    .description = "One that is finished stays so: for more, run a new one.",
-    .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'",
+    .description =
+        "One that is finished stays so: for more, run a new one. What somebody types at a "
+        "prompt may go on as it is, if it begins with @ and a task's id.",
+    .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
+                "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = cli_plain_specs,
     .size = sizeof(cli_common),
-    .least = 2,
+    .least = 1,
     .most = 2,
     .needs_project = true,
     .run = run_send,
@@ -149,15 +169,26 @@ const cli_command cli_task_cancel = {
 
 /* --- list --- */
 
+typedef struct list_options {
+    cli_common common;
+    bool all;
+} list_options;
+
+static void add_text(buf *out, const char *name, const char *text)
+{
+    if (text == NULL)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_string(out, view_of(text));
+}
+
 static void add_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     buf_text(out, "{\"id\":");
     buf_json_string(out, view_of(task->task_id));
-    if (task->parent_task_id != NULL) {
-        buf_text(out, ",\"parentTaskId\":");
-        buf_json_string(out, view_of(task->parent_task_id));
-    }
+    add_text(out, "parentTaskId", task->parent_task_id);
+    add_text(out, "completionStatus", task->completion_status);
     buf_printf(out, ",\"goal\":%s", task->goal_json ? task->goal_json : "\"\"");
     buf_printf(out,
                ",\"createdAt\":%" PRId64 ",\"updatedAt\":%" PRId64 ",\"messageCount\":%" PRId64 "}",
@@ -172,54 +203,63 @@ static void add_row(table *rows, const void *of, size_t i)
     isotime_from_micros(&moment, task->created_at * 1000);
     isotime_format(text, &moment);
     table_text(rows, task->task_id);
+    table_add(rows, view_of(task_state(task)), task_state_style(task));
     card_view_add_age(rows, text);
     table_int(rows, task->message_count);
     table_add(rows, view_of(task->lease_owner), STYLE_CYAN);
     table_text(rows, task->goal);
 }
 
-static cli_exit print_list(const cardbox_ledger *tasks, const cli_common *common)
+static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},
-                                           {"age", TABLE_RIGHT},
-                                           {"messages", TABLE_RIGHT},
-                                           {"worker", TABLE_LEFT},
-                                           {"goal", TABLE_FLEXIBLE}};
+    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_LEFT},
+                                           {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
+                                           {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
     listing found = {.of = tasks,
                      .count = cardbox_ledger_count(tasks),
                      .add_object = add_object,
                      .add_row = add_row,
                      LISTING_COLUMNS(COLUMNS)};
-    return listing_print(&found, common->json, "no task of project %s is unfinished",
-                         common->project);
+    return listing_print(&found, options->common.json,
+                         options->all ? "no tasks in project %s"
+                                      : "no unfinished tasks in project %s; --all lists all",
+                         options->common.project);
 }
 
 static cli_exit run_list(const void *given, char **arguments, int count)
 {
-    const cli_common *common = given;
+    const list_options *options = given;
+    const cli_common *common = &options->common;
+    cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *tasks = NULL;
     cardbox *db = cli_open(common);
     (void)arguments, (void)count;
     if (db == NULL)
         return CLI_FAILED;
-    unsigned limit = common->limit > 0 ? (unsigned)common->limit : LIST_LIMIT;
-    if (cardbox_active_tasks(&tasks, db, common->project, limit, &err) != CARDBOX_OK)
+    filter.active = !options->all;
+    filter.goals = true;
+    filter.limit = common->limit > 0 ? (unsigned)common->limit : LIST_LIMIT;
+    if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    cli_exit status = print_list(tasks, common);
+    cli_exit status = print_list(tasks, options);
     cardbox_ledger_free(tasks);
     return status;
 }
 
+static const opt_spec LIST_SPECS[] = {
+    CLI_DSN,   CLI_PROJECT, CLI_FLAG(list_options, "all", all, "also those that are finished"),
+    CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END,
+};
+
 const cli_command cli_task_list = {
     .name = "task list",
     .arguments = "",
-    .summary = "list the tasks that are not finished",
-    .examples = "task list --project demo",
-    .options = cli_list_specs,
-    .size = sizeof(cli_common),
-    .least = 0,
-    .most = 0,
+    .summary = "list the tasks that are not finished, newest first",
+    .examples = "task list --project demo\n"
+                "task list --project demo --all --limit 20",
+    .options = LIST_SPECS,
+    .size = sizeof(list_options),
     .needs_project = true,
     .run = run_list,
 };

@@ -243,17 +243,34 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
     return true;
 }
 
-/* Where an unfinished task is, for `task show`. */
-static void show_state(const cardbox_task *task)
+const char *task_state(const cardbox_task *task)
 {
     int64_t now_ms = clock_wall_micros() / 1000;
     if (task->completion_status != NULL)
+        return task->completion_status;
+    if (task->lease_owner != NULL)
+        return task->wake_at > now_ms ? "running" : "lost";
+    return task->wake_at > 0 ? "waiting" : "asleep";
+}
+
+term_style task_state_style(const cardbox_task *task)
+{
+    if (task->completion_status == NULL)
+        return task->lease_owner != NULL ? STYLE_CYAN : STYLE_PLAIN;
+    return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
+}
+
+/* Where an unfinished task is, for `task show`. */
+static void show_state(const cardbox_task *task)
+{
+    const char *state = task_state(task);
+    if (task->completion_status != NULL)
         return;
-    if (task->lease_owner != NULL && task->wake_at > now_ms)
+    if (strcmp(state, "running") == 0)
         printf("running on %s\n", task->lease_owner);
-    else if (task->lease_owner != NULL)
+    else if (strcmp(state, "lost") == 0)
         printf("waiting for a worker: the lease of %s has run out\n", task->lease_owner);
-    else if (task->wake_at > 0)
+    else if (strcmp(state, "waiting") == 0)
         puts("waiting for a worker");
     else
         puts("asleep until a subtask ends or a message comes");

@@ -126,6 +126,7 @@ typedef struct task_query {
     bool has_from, has_to;  /* inclusive, of created_ms */
     int64_t from_ms, to_ms;
     int64_t limit, offset;
+    bool goals; /* each with its goal */
 } task_query;
 
 void tasks_query_params(params *p, const task_query *query);

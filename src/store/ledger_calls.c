@@ -266,6 +266,7 @@ cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char
         .to_ms = filter->to_time,
         .limit = limit,
         .offset = (int64_t)filter->offset,
+        .goals = filter->goals,
     };
     tasks_query_params(&p, &query);
     return read_ledger(out, db, STATEMENT_tasks_query, &p, take_queried, err);

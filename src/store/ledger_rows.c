@@ -69,6 +69,7 @@ void tasks_query_params(params *p, const task_query *query)
     params_int8_or_null(p, query->has_to, query->to_ms);
     params_int8(p, query->limit);
     params_int8(p, query->offset);
+    params_bool(p, query->goals);
 }
 
 void tasks_active_params(params *p, view tenant, int64_t limit)

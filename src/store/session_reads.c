@@ -194,6 +194,26 @@ static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox
     return entries_finish(out, made, err);
 }
 
+/* An empty list does not tell whether there is such a session, and such an entry. */
+static cardbox_status check_there(cardbox *db, const session_page *page, cardbox_error *err)
+{
+    const session_path_read read = {
+        .tenant = page->tenant, .session = page->session, .entry = page->entry, .from = INT32_MAX};
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    session_path path;
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_path_params(&p, &read);
+    cardbox_status status = session_run(db, STATEMENT_session_path, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = session_path_take(&path, rows, &read, &memory, err);
+    rows_free(rows);
+    arena_reset(&memory);
+    return status;
+}
+
 cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const char *tenant,
                                        const char *session_id, cardbox_entry_list list,
                                        const cardbox_entry_page *page, cardbox_error *err)
@@ -215,7 +235,12 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
     params_init(&p, REQUEST_MAX);
     LISTS[list].put(&p, &wanted);
     status = session_run(db, LISTS[list].statement, &p, &rows, err);
-    return status == CARDBOX_OK ? take_page(out, rows, list, wanted.limit, err) : status;
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = check_there(db, &wanted, err);
+    if (status == CARDBOX_OK)
+        return take_page(out, rows, list, wanted.limit, err);
+    rows_free(rows);
+    return status;
 }
 
 cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, const char *tenant,
@@ -289,7 +314,8 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     return status == CARDBOX_OK ? take_path(out, rows, &read, err) : status;
 }
 
-static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, cardbox_error *err)
+static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const char *a,
+                                const char *b, cardbox_error *err)
 {
     cardbox_entries *made = NULL;
     session_node_row node;
@@ -302,7 +328,7 @@ static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, cardbox
         if (node.extra != SESSION_DIFF_FOUND)
             entries_add(made, row, EXTRA_SIDE);
     }
-    status = session_diff_status(rows, err);
+    status = session_diff_status(rows, view_of(a), view_of(b), err);
     if (status == CARDBOX_OK)
         return entries_finish(out, made, err);
     cardbox_entries_free(made);
@@ -329,5 +355,5 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
                         limit == 0 ? CARDBOX_PAGE_MAX : limit,
                         json_max == 0 ? -1 : (int64_t)json_max);
     status = session_run(db, STATEMENT_session_diff, &p, &rows, err);
-    return status == CARDBOX_OK ? take_diff(out, rows, err) : status;
+    return status == CARDBOX_OK ? take_diff(out, rows, a, b, err) : status;
 }

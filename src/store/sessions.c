@@ -423,14 +423,18 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
     put_text_max(p, text_max);
 }
 
-cardbox_status session_diff_status(const store_rows *rows, cardbox_error *err)
+/* Which of the two entries there are, as the statement says. */
+enum { HAS_A = 1, HAS_B = 2 };
+
+cardbox_status session_diff_status(const store_rows *rows, view a, view b, cardbox_error *err)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         if (rows_int8(rows, row, NODE_EXTRA) != SESSION_DIFF_FOUND)
             continue;
-        if (rows_int8(rows, row, NODE_SEQ) == 2)
+        int64_t there = rows_int8(rows, row, NODE_SEQ);
+        if (there == (HAS_A | HAS_B))
             return CARDBOX_OK;
-        return error_set(err, CARDBOX_NOT_FOUND, "session has not both of these entries");
+        return no_entry((there & HAS_A) == 0 ? a : b, err);
     }
     return no_session(err);
 }

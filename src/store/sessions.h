@@ -173,7 +173,7 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
                          int64_t text_max);
 
 /* CARDBOX_NOT_FOUND: no such session, or one of the entries is not there. */
-cardbox_status session_diff_status(const store_rows *rows, cardbox_error *err);
+cardbox_status session_diff_status(const store_rows *rows, view a, view b, cardbox_error *err);
 
 /* --- export: STATEMENT_session_export --- */
 

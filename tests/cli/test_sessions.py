@@ -171,7 +171,7 @@ def test_lists_of_entries():
     assert ids("leaves", "s-1") == [SIDE, HEAD]
     assert ids("branch-points", "s-1") == [FORK] and objects("branch-points", "s-1")[0]["children"] == 2
     assert ids("children", "s-1", FORK) == ["5e55000b", "5e550011"] and ids("children", "s-1") == ["5e550001"]
-    assert sorted(ids("labels", "s-1")) == ["5e550009", "5e550015"]
+    assert ids("labels", "s-1") == ["5e550009", "5e550015"]  # as the conversation goes
     path = objects("path", "s-1")
     assert len(path) == 19 and path[-1]["entry_id"] == HEAD and path[-1]["entry"]["name"].startswith("Nightly")
     assert ids("path", "s-1", SIDE, "--from", "14", "--limit", "1") == ["5e55000f"]
@@ -187,6 +187,18 @@ def test_diff():
     assert sides[0] == ("both", FORK) and sides[1][0] == "a" and sides[-1] == ("b", "5e550012")
     table = cardbox("session", "diff", "s-1", SIDE, "5e550012", env=shared()).stdout.splitlines()
     assert table[0].split() == ["side", "depth", "entry", "role"] and len(table) == 10
+
+
+def test_what_is_not_there():
+    for words, missing in ((["children", "s-1", "zz"], "zz"), (["diff", "s-1", "nope", SIDE], "nope"),
+                           (["diff", "s-1", SIDE, "nix"], "nix"), (["path", "s-1", "zz"], "zz")):
+        done = cardbox("session", *words, env=shared(), check=False)
+        assert done.returncode == 1 and done.stdout == "" and f"has no entry {missing}" in done.stderr, done
+    for words in (["children", "s-9"], ["leaves", "s-9"], ["labels", "s-9"]):
+        done = cardbox("session", *words, env=shared(), check=False)
+        assert done.returncode == 1 and "session not found" in done.stderr, done
+    done = cardbox("session", "children", "s-1", HEAD, env=shared())
+    assert done.stdout == "" and done.stderr == "nothing follows it\n"
 
 
 def test_context():

@@ -50,6 +50,11 @@ def test_ability_list():
 def test_ability_show():
     text = run("ability", "show", "card:add").stdout
     assert '"card_id"' in text and "scope write" in text
+    assert '\n    "type": {\n      "type": "string",\n' in text, text
+    assert '\n    "role": {"type": "string", "maxLength": 512},\n' in text, text
+    for title, member in (("input", "inputSchema"), ("output", "outputSchema")):
+        whole = json.loads(run("ability", "show", "card:add", "--json").stdout)[member]
+        assert json.JSONDecoder().raw_decode(text.split(f"\n{title}\n")[1])[0] == whole
     assert json.loads(run("ability", "show", "card:add", "--json").stdout)["id"] == "card:add"
     failed = run("ability", "show", "card:fly", check=False)
     assert failed.returncode == 1 and "cardbox ability list" in failed.stderr
@@ -84,8 +89,40 @@ def test_life_of_a_task():
         failed = run("task", *words, check=False)
         assert failed.returncode == 1 and "is already completed" in failed.stderr, failed
     assert task not in run("task", "list").stdout
+    row, = [line for line in run("task", "list", "--all").stdout.splitlines() if line.startswith(task)]
+    assert row.split()[1] == "cancelled" and row.endswith("  count the \ufffd[31mbirds"), row
+    listed, = [json.loads(line) for line in run("task", "list", "--all", "--json").stdout.splitlines()
+               if json.loads(line)["id"] == task]
+    assert (listed["completionStatus"], listed["goal"]) == ("cancelled", "count\tthe \x1b[31mbirds")
     failed = run("task", "show", "no", check=False)
     assert failed.returncode == 1 and "task not found" in failed.stderr.lower(), failed
+
+
+def test_states_in_the_list():
+    task = run("task", "run", "sleep").stdout.strip()
+    row = next(line for line in run("task", "list").stdout.splitlines() if line.startswith(task))
+    assert row.split()[1] == "waiting" and row.endswith("  sleep"), row
+    other = str(uuid.uuid4())
+    invoke("ldg:task:save", {"task": {"id": other, "systemPrompt": "", "createdAt": 1, "updatedAt": 1}})
+    row = next(line for line in run("task", "list", "--limit", "500").stdout.splitlines() if line.startswith(other))
+    assert "asleep" in row, row
+    newest, = run("task", "list", "--limit", "1", "--json").stdout.splitlines()
+    assert json.loads(newest)["id"] == task
+    empty = run("task", "list", "--project", "nothing")
+    assert empty.stdout == "" and empty.stderr == "no unfinished tasks in project nothing; --all lists all\n"
+    finish(task)
+    finish(other)
+
+
+def test_a_message_may_name_its_task():
+    task = run("task", "run", "listen").stdout.strip()
+    run("task", "send", f"@{task}  two words")
+    said = [m["content"] for m in invoke("ldg:msg:list", {"taskId": task})["messages"]]
+    assert said[-1] == "two words", said
+    for line in (f"@{task}", f"@{task} ", "@ x", "hello there", ""):
+        failed = run("task", "send", line, check=False)
+        assert failed.returncode == 2 and "expected TASK MESSAGE or '@TASK MESSAGE'" in failed.stderr, failed
+    finish(task)
 
 
 def test_follow():

@@ -321,6 +321,8 @@ def test_diff():
         get(url(session, "diff") + query, 422)
     for query in ("?a=d&b=no", "?a=no&b=no"):
         get(url(session, "diff") + query, 404)
+    assert "no entry" in json.dumps(get(url(session, "diff") + "?a=d&b=nope", 404))
+    assert "nope" in json.dumps(get(url(session, "diff") + "?a=d&b=nope", 404))
 
 
 def test_labels():

@@ -51,8 +51,8 @@ def list_cards(step="NULL", kind="NULL", trace="NULL", turn="NULL", role="NULL",
     return f"{TENANT}, {step}, {kind}, {trace}, {turn}, {role}, {calls}, {members}, {after}, {before}, {cursor}, 50"
 
 
-def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0"):
-    return f"{TENANT}, {active}, {status}, {parent}, {start}, {end}, 100, {offset}"
+def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0", goals="false"):
+    return f"{TENANT}, {active}, {status}, {parent}, {start}, {end}, 100, {offset}, {goals}"
 
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
@@ -135,7 +135,7 @@ EXAMPLES = {
     "tasks_claim": ["'{tenant-0,tenant-1}', 'w', 15000, 8, 5, false", "NULL, 'worker-60', 15000, 8, 5, true"],
     "tasks_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {TASK}, 100"],
     "tasks_follow": [f"'{{tenant-0,tenant-0}}', '{{task-42,task-60}}', '{{0,3}}', '{{NULL,saying-60}}', '{{0,2}}', 100, 100000, 1000000"],
-    "tasks_query": [query_tasks(), query_tasks(active="true"), query_tasks(status="'failed: 7'"), query_tasks(parent="'task-1'"),
+    "tasks_query": [query_tasks(), query_tasks(goals="true"), query_tasks(active="true"), query_tasks(status="'failed: 7'"), query_tasks(parent="'task-1'"),
                     query_tasks(start="41000", end="99000"), query_tasks(active="true", start="41000", end="99000")],
     "tasks_renew": ["'{tenant-0,tenant-0}', '{task-60,task-42}', '{1,1}', 15000"],
     "tokens_changed": ["-1"],

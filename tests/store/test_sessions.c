@@ -122,6 +122,8 @@ static void test_tree(void **state)
     (void)state;
     const char *s = tree();
     cardbox_session_counts counts;
+    cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_entries *none = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     assert_string_equal(list(s, CARDBOX_ENTRIES_ALL, NULL), "a b c d e f g h x y");
@@ -129,6 +131,13 @@ static void test_tree(void **state)
     assert_string_equal(list(s, CARDBOX_ENTRIES_CHILDREN, "b"), "c e h");
     assert_string_equal(list(s, CARDBOX_ENTRIES_CHILDREN, "e"), "f g");
     assert_string_equal(list(s, CARDBOX_ENTRIES_CHILDREN, "d"), "");
+    page.entry_id = "nix";
+    assert_int_equal(
+        cardbox_session_entries(&none, db, T, s, CARDBOX_ENTRIES_CHILDREN, &page, &err),
+        CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_session_entries(&none, db, T, "nix", CARDBOX_ENTRIES_ALL, NULL, &err),
+                     CARDBOX_NOT_FOUND);
+    assert_null(none);
     assert_string_equal(list(s, CARDBOX_ENTRIES_LEAVES, NULL), "d f g h y");
     assert_string_equal(list(s, CARDBOX_ENTRIES_BRANCH_POINTS, NULL), "b e");
     assert_string_equal(path(s, NULL, 0, 0), "x y");
