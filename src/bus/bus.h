@@ -53,6 +53,8 @@ struct bus_call {
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
     bool more;        /* it is to be run: the last one only prepared it */
+    view faults;      /* where the schema refuses the input, all that it says of it: JSON objects
+                         {"place","message"} with commas between them; else empty */
 };
 
 /* Description and schemas, of src/bus/abilities/NAME.json. */

@@ -8,6 +8,22 @@
 #include "store/card_input.h"
 #include "store/errors.h"
 
+static void note_faults(bus_call *call, const schema_faults *faults)
+{
+    buf items = BUF_INIT(SCHEMA_FAULTS_MAX * 6 * sizeof(schema_fault));
+    for (size_t i = 0; i < faults->count; i++) {
+        buf_text(&items, i == 0 ? "{\"place\":" : ",{\"place\":");
+        buf_json_string(&items, view_of(faults->list[i].place));
+        buf_text(&items, ",\"message\":");
+        buf_json_string(&items, view_of(faults->list[i].message));
+        buf_char(&items, '}');
+    }
+    view text = {buf_str(&items), items.len};
+    if (buf_ok(&items))
+        call->faults = (view){arena_copy(call->memory, text), text.len};
+    buf_free(&items);
+}
+
 static cardbox_status read_plan(bus_call *call, cardbox_error *err)
 {
     input_reader in = {call, call->input, err, CARDBOX_OK};
@@ -20,6 +36,7 @@ static cardbox_status read_plan(bus_call *call, cardbox_error *err)
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
                          arena *memory, cardbox_error *err)
 {
+    schema_faults faults;
     *call = (bus_call){
         .ability = ability,
         .tenant = tenant,
@@ -27,8 +44,10 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
         .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
         .again = (ability->traits & BUS_AGAIN) != 0};
     call->input = input.kind == SCAN_NONE ? scan_whole(VIEW("{}")) : input;
-    cardbox_status status = schema_validate(bus_input_schema(ability), call->input, err);
-    if (status == CARDBOX_OK && ability->plan > 0)
+    cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input, err);
+    if (status != CARDBOX_OK)
+        note_faults(call, &faults);
+    else if (ability->plan > 0)
         status = read_plan(call, err);
     return memory->failed ? error_nomem(err) : status;
 }

@@ -10,9 +10,6 @@
 #include "cardbox/limits.h"
 #include "store/errors.h"
 
-/* Bytes of a place that a message shows; what is further inside is only said to be so. */
-enum { PLACE_MAX = 200 };
-
 /* --- faults --- */
 
 /* A name as a step of a JSON pointer, of a plain name or a string token. */
@@ -53,22 +50,47 @@ static void add_place(buf *out, const schema_place *at)
 
 bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
 {
-    schema_fault *fault = run->fault;
+    schema_faults *faults = run->faults;
+    size_t count = run->all ? faults->count : 0;
+    schema_fault *fault = &faults->list[count];
     char reason[CARDBOX_MESSAGE_SIZE];
-    buf place = BUF_INIT(PLACE_MAX);
+    buf place = BUF_INIT(sizeof(fault->place) - 1);
     va_list args;
-    if (fault->found && fault->depth >= at->depth)
+    if (!run->all && faults->count > 0 && fault->depth >= at->depth)
         return false;
+    if (count == SCHEMA_FAULTS_MAX) {
+        faults->more++;
+        return false;
+    }
     va_start(args, format);
     vsnprintf(reason, sizeof(reason), format, args);
     va_end(args);
+    snprintf(fault->message, sizeof(fault->message), "%.*s",
+             (int)view_cut(view_of(reason), sizeof(fault->message) - 1), reason);
     add_place(&place, at);
-    fault->found = true;
+    snprintf(fault->place, sizeof(fault->place), "%s",
+             buf_ok(&place) ? buf_str(&place) : "far inside");
     fault->depth = at->depth;
-    error_set(&fault->error, CARDBOX_INVALID, "%s%s%s",
-              buf_ok(&place) ? buf_str(&place) : "far inside", at->up == NULL ? "" : ": ", reason);
+    faults->count = count + 1;
     buf_free(&place);
     return false;
+}
+
+cardbox_status schema_say(const schema_faults *faults, cardbox_error *err)
+{
+    char text[CARDBOX_MESSAGE_SIZE];
+    size_t len = 0, i = 0, room = sizeof(text) - sizeof("; 18446744073709551615 more");
+    for (; i < faults->count; i++) {
+        const schema_fault *fault = &faults->list[i];
+        size_t need = strlen(fault->place) + strlen(fault->message) + 4;
+        if (len + need > room)
+            break;
+        len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", fault->place,
+                                fault->place[0] == '\0' ? "" : ": ", fault->message);
+    }
+    if (i < faults->count || faults->more > 0)
+        snprintf(text + len, sizeof(text) - len, "; %zu more", faults->count - i + faults->more);
+    return error_set(err, CARDBOX_INVALID, "%s", text);
 }
 
 /* --- types --- */
@@ -294,11 +316,11 @@ cardbox_status schema_check(view schema, cardbox_error *err)
 {
     scan_value root;
     scan_error error;
-    schema_fault fault = SCHEMA_FAULT_INIT;
+    schema_faults faults = {0};
     if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
         return error_json(err, "the schema", &error);
-    schema_run run = {root, &fault, 0, NULL};
+    schema_run run = {root, &faults, false, 0, NULL};
     if (check_schema(&run, root, &(schema_place){NULL, {NULL, 0}, 0, 0}))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s", fault.error.message);
+    return schema_say(&faults, err);
 }

@@ -29,11 +29,27 @@
  * what is wrong there. */
 cardbox_status schema_check(view schema, cardbox_error *err);
 
+/* Faults of one value that are told of; how many more there are is counted. */
+#define SCHEMA_FAULTS_MAX 10
+
+typedef struct schema_fault {
+    char place[208];   /* a JSON pointer; "" for the whole value */
+    char message[264]; /* what is wrong there */
+    unsigned depth;    /* of the place */
+} schema_fault;
+
+typedef struct schema_faults {
+    size_t count, more;
+    schema_fault list[SCHEMA_FAULTS_MAX];
+} schema_faults;
+
 /*
  * Whether a value is as the schema says, which schema_check has accepted: CARDBOX_OK, or
- * CARDBOX_INVALID with the place (a JSON pointer) and what is expected there. In an object whose
- * members the schema names, none of these may stand twice.
+ * CARDBOX_INVALID with all that is wrong, in an object what is missing first: in `out`, and as many
+ * as fit in the message. In an object whose members the schema names, none of these may stand
+ * twice. `out` may be NULL.
  */
-cardbox_status schema_validate(scan_value schema, scan_value value, cardbox_error *err);
+cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+                               cardbox_error *err);
 
 #endif

@@ -25,19 +25,12 @@ static inline schema_place schema_element(const schema_place *up, size_t index)
     return (schema_place){up, {NULL, 0}, index, up->depth + 1};
 }
 
-/* The first fault, or of several forms the one that got deepest. */
-typedef struct schema_fault {
-    bool found;
-    unsigned depth;
-    cardbox_error error;
-} schema_fault;
-
-#define SCHEMA_FAULT_INIT ((schema_fault){false, 0, CARDBOX_ERROR_INIT})
-
 /* One walk: a schema and all that it refers to, against one value. */
 typedef struct schema_run {
     scan_value root;
-    schema_fault *fault;
+    schema_faults *faults;
+    bool all; /* are wanted; else it ends with the first, and of several forms the one that got
+                 deepest is kept */
     unsigned depth;
     size_t *steps; /* that are left */
 } schema_run;
@@ -45,6 +38,10 @@ typedef struct schema_run {
 /* Notes a fault and gives false. */
 bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* CARDBOX_INVALID with as many faults, of which there is one at least, as its message has room for.
+ */
+cardbox_status schema_say(const schema_faults *faults, cardbox_error *err);
 
 /* What a keyword's value must be. */
 typedef enum schema_argument {

@@ -12,6 +12,12 @@ enum { SHOWN_MAX = 100 };
 
 static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at);
 
+/* Whether what stands beside a fault is looked at too. */
+static bool may_go_on(const schema_run *run, bool fine)
+{
+    return fine || (run->all && *run->steps > 0);
+}
+
 static int shown(view text)
 {
     return (int)view_cut(text, SHOWN_MAX);
@@ -67,6 +73,26 @@ static scan_value find_property(scan_value properties, view token, size_t *index
     return (scan_value){SCAN_NONE, {NULL, 0}};
 }
 
+/* Says as well what is known, as far as there is room. */
+static bool refuse_unknown(schema_run *run, scan_value properties, const schema_place *at)
+{
+    char known[2 * SHOWN_MAX];
+    size_t len = 0;
+    view key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(properties); scan_member(&walk, &key, &value);) {
+        if (len + key.len + sizeof(", ...") > sizeof(known)) {
+            snprintf(known + len, sizeof(known) - len, ", ...");
+            break;
+        }
+        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%.*s", len == 0 ? "" : ", ",
+                                (int)key.len - 2, key.ptr + 1);
+    }
+    if (len == 0)
+        return schema_refuse(run, at, "is not known here, where there are no members");
+    return schema_refuse(run, at, "is not known here (known: %s)", known);
+}
+
 /* Each member once: it is as its property says, or, if it has none, as `additional` does. */
 static bool check_members(schema_run *run, scan_value properties, scan_value additional,
                           scan_value value, const schema_place *at)
@@ -75,23 +101,22 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
     view key;
     scan_value member;
     size_t index;
-    if (value.kind != SCAN_OBJECT)
-        return true;
-    for (scan_walk walk = scan_enter(value); scan_member(&walk, &key, &member);) {
+    bool fine = true;
+    for (scan_walk walk = scan_enter(value);
+         value.kind == SCAN_OBJECT && may_go_on(run, fine) && scan_member(&walk, &key, &member);) {
         scan_value wanted = find_property(properties, key, &index);
         schema_place place = schema_member(at, key);
-        if (wanted.kind == SCAN_NONE && additional.kind == SCAN_FALSE)
-            return schema_refuse(run, &place, "is not known here");
-        if (wanted.kind != SCAN_NONE && (seen[index / 64] >> (index % 64) & 1) != 0)
-            return schema_refuse(run, &place, "is there more than once");
-        if (wanted.kind == SCAN_NONE)
-            wanted = additional;
-        else
-            seen[index / 64] |= UINT64_C(1) << (index % 64);
-        if (wanted.kind != SCAN_NONE && !validate(run, wanted, member, &place))
-            return false;
+        bool known = wanted.kind != SCAN_NONE;
+        if (!known && additional.kind == SCAN_FALSE) {
+            fine = refuse_unknown(run, properties, &place);
+        } else if (known && (seen[index / 64] >> (index % 64) & 1) != 0) {
+            fine = schema_refuse(run, &place, "is there more than once");
+        } else if (known || additional.kind != SCAN_NONE) {
+            fine = validate(run, known ? wanted : additional, member, &place) && fine;
+            seen[index / 64] |= (uint64_t)known << (index % 64);
+        }
     }
-    return true;
+    return fine;
 }
 
 static bool holds_properties(schema_run *run, scan_value schema, scan_value argument,
@@ -115,14 +140,15 @@ static bool holds_required(schema_run *run, scan_value schema, scan_value argume
 {
     scan_value name;
     size_t index;
+    bool fine = true;
     (void)schema;
     for (scan_walk walk = scan_enter(argument);
-         value.kind == SCAN_OBJECT && scan_element(&walk, &name);) {
+         value.kind == SCAN_OBJECT && may_go_on(run, fine) && scan_element(&walk, &name);) {
         schema_place place = schema_member(at, name.text);
         if (find_property(value, name.text, &index).kind == SCAN_NONE)
-            return schema_refuse(run, &place, "is missing");
+            fine = schema_refuse(run, &place, "is missing");
     }
-    return true;
+    return fine;
 }
 
 /* --- of lists --- */
@@ -132,15 +158,14 @@ static bool holds_items(schema_run *run, scan_value schema, scan_value argument,
 {
     scan_value item;
     size_t index = 0;
+    bool fine = true;
     (void)schema;
-    if (value.kind != SCAN_ARRAY)
-        return true;
-    for (scan_walk walk = scan_enter(value); scan_element(&walk, &item);) {
+    for (scan_walk walk = scan_enter(value);
+         value.kind == SCAN_ARRAY && may_go_on(run, fine) && scan_element(&walk, &item);) {
         schema_place place = schema_element(at, index++);
-        if (!validate(run, argument, item, &place))
-            return false;
+        fine = validate(run, argument, item, &place) && fine;
     }
-    return true;
+    return fine;
 }
 
 /* --- counts --- */
@@ -221,42 +246,53 @@ static bool holds_all(schema_run *run, scan_value schema, scan_value argument, s
 /* How many of the forms a value has. The fault that got deepest is the one of the form that was
  * meant, most likely. */
 static size_t count_forms(schema_run *run, scan_value argument, scan_value value,
-                          const schema_place *at, schema_fault *nearest)
+                          const schema_place *at, schema_faults *nearest)
 {
     scan_value item;
     schema_run own = *run;
     size_t count = 0;
-    own.fault = nearest;
+    own.faults = nearest;
+    own.all = false;
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
         count += validate(&own, item, value, at);
     return count;
 }
 
+/* Of what has none of the forms. */
+static bool refuse_forms(schema_run *run, const schema_place *at, const schema_faults *nearest)
+{
+    schema_faults *faults = run->faults;
+    if (nearest->count == 0)
+        return schema_refuse(run, at, "is none of the forms that are allowed");
+    size_t at_fault = run->all ? faults->count : 0;
+    if (at_fault == SCHEMA_FAULTS_MAX) {
+        faults->more++;
+    } else if (run->all || faults->count == 0 || faults->list[0].depth < nearest->list[0].depth) {
+        faults->list[at_fault] = nearest->list[0];
+        faults->count = at_fault + 1;
+    }
+    return false;
+}
+
 static bool holds_any(schema_run *run, scan_value schema, scan_value argument, scan_value value,
                       const schema_place *at)
 {
-    schema_fault nearest = SCHEMA_FAULT_INIT;
+    schema_faults nearest = {0};
     (void)schema;
-    if (count_forms(run, argument, value, at, &nearest) > 0)
-        return true;
-    if (!run->fault->found)
-        *run->fault = nearest;
-    return schema_refuse(run, at, "is none of the forms that are allowed");
+    return count_forms(run, argument, value, at, &nearest) > 0 || refuse_forms(run, at, &nearest);
 }
 
 static bool holds_one(schema_run *run, scan_value schema, scan_value argument, scan_value value,
                       const schema_place *at)
 {
-    schema_fault nearest = SCHEMA_FAULT_INIT;
+    schema_faults nearest = {0};
     (void)schema;
     size_t count = count_forms(run, argument, value, at, &nearest);
     if (count == 1)
         return true;
     if (count > 1)
         return schema_refuse(run, at, "is more than one of the forms of which one is allowed");
-    if (!run->fault->found)
-        *run->fault = nearest;
-    return schema_refuse(run, at, "is none of the forms that are allowed");
+    return refuse_forms(run, at, &nearest);
 }
 
 static bool holds_reference(schema_run *run, scan_value schema, scan_value argument,
@@ -312,21 +348,23 @@ const schema_keyword *schema_keyword_find(view token)
     return NULL;
 }
 
-/* What is missing comes first: a member that is not known is often that one under another name. */
+/* What is missing comes first: a member that is not known is often that one under another name. One
+ * fault of the value itself is enough; then what is in it may be anything. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
                               const schema_place *at)
 {
     view key;
     scan_value argument = scan_find(schema, "required");
-    if (argument.kind != SCAN_NONE && !holds_required(run, schema, argument, value, at))
+    bool whole = argument.kind == SCAN_NONE || holds_required(run, schema, argument, value, at);
+    bool fine = true;
+    if (!may_go_on(run, whole))
         return false;
-    for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &argument);) {
+    for (scan_walk walk = scan_enter(schema); fine && scan_member(&walk, &key, &argument);) {
         const schema_keyword *keyword = schema_keyword_find(key);
-        if (keyword != NULL && keyword->holds != NULL &&
-            !keyword->holds(run, schema, argument, value, at))
-            return false;
+        if (keyword != NULL && keyword->holds != NULL && keyword->holds != holds_required)
+            fine = keyword->holds(run, schema, argument, value, at);
     }
-    return true;
+    return fine && whole;
 }
 
 static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at)
@@ -346,16 +384,18 @@ static bool validate(schema_run *run, scan_value schema, scan_value value, const
     return fine;
 }
 
-cardbox_status schema_validate(scan_value schema, scan_value value, cardbox_error *err)
+cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+                               cardbox_error *err)
 {
-    schema_fault fault = SCHEMA_FAULT_INIT;
+    schema_faults own, *faults = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
-    schema_run run = {schema, &fault, 0, &steps};
+    faults->count = faults->more = 0;
+    schema_run run = {schema, faults, true, 0, &steps};
     bool fine = validate(&run, schema, value, &(schema_place){NULL, {NULL, 0}, 0, 0});
     if (steps == 0)
         return error_set(err, CARDBOX_INVALID, "takes %d steps to check, give less at once",
                          SCHEMA_STEPS_MAX);
     if (fine)
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s", fault.error.message);
+    return schema_say(faults, err);
 }

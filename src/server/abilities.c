@@ -80,7 +80,7 @@ static void answer_call(request *r, const store_rows *rows)
     else if (status == CARDBOX_NOMEM)
         fault_answer_memory(r);
     else
-        fault_answer_ability(r, &err);
+        fault_answer_ability(r, &err, call->faults);
 }
 
 static void render(request *r, const join_rows *found)
@@ -127,7 +127,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     if (status == CARDBOX_NOMEM)
         fault_answer_memory(r);
     else if (status != CARDBOX_OK)
-        fault_answer_ability(r, &err);
+        fault_answer_ability(r, &err, call->faults);
     return status == CARDBOX_OK;
 }
 

@@ -192,11 +192,16 @@ static fault ability_fault(cardbox_status status)
     }
 }
 
-void fault_answer_ability(request *r, const cardbox_error *err)
+void fault_answer_ability(request *r, const cardbox_error *err, view items)
 {
     fault what = ability_fault(err->status);
     buf *out = fault_begin(r, what, err->message);
     buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
+    if (items.len > 0) {
+        buf_text(out, ",\"faults\":[");
+        buf_view(out, items);
+        buf_char(out, ']');
+    }
     if (err->current_version > 0) {
         buf_text(out, ",\"current_version\":");
         buf_int(out, err->current_version);

@@ -58,8 +58,9 @@ void fault_answer_error(request *r, fault what, const cardbox_error *err);
 /* Whether a status of the store is none. If it is, it is answered, as the above does. */
 bool fault_check(request *r, cardbox_status status, const cardbox_error *err);
 
-/* fault_answer_error of an ability: its code is `error`, and `reason` says which. */
-void fault_answer_ability(request *r, const cardbox_error *err);
+/* fault_answer_error of an ability: its code is `error`, and `reason` says which. `items` are all
+ * faults of its input, JSON objects with commas between them; empty: the message says it. */
+void fault_answer_ability(request *r, const cardbox_error *err, view items);
 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);

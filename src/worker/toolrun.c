@@ -263,8 +263,8 @@ static bool are_valid(tool_outcome *out, const tool_call *call)
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     if (call->tool->kind == TOOL_ABILITY ||
-        schema_validate(scan_whole(call->tool->parameters), scan_whole(call->arguments), &err) ==
-            CARDBOX_OK)
+        schema_validate(NULL, scan_whole(call->tool->parameters), scan_whole(call->arguments),
+                        &err) == CARDBOX_OK)
         return true;
     tool_fail(out, err.message);
     return false;

@@ -28,6 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != CARDBOX_OK || !scan_check(text, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL))
         return 0;
     require(scan_equal(value, value) || memchr(text.ptr, '{', text.len) != NULL);
-    require_reason(schema_validate(scan_whole(schema), value, &err), &err);
+    schema_faults faults;
+    status = schema_validate(&faults, scan_whole(schema), value, &err);
+    require_reason(status, &err);
+    require(faults.count <= SCHEMA_FAULTS_MAX &&
+            (faults.more == 0 || faults.count == SCHEMA_FAULTS_MAX));
+    for (size_t i = 0; i < faults.count; i++)
+        require(view_is_utf8(view_of(faults.list[i].place)) &&
+                view_is_utf8(view_of(faults.list[i].message)));
     return 0;
 }

@@ -227,6 +227,21 @@ def test_wrong_members():
                 assert detail["reason"] == "invalid", detail
 
 
+def test_all_faults_at_once():
+    """What is missing first; where a member is not known, what is; places are JSON pointers."""
+    detail = refused("bus:inspect", {"id": "task:spawn"}, 422, "invalid_input",
+                     "/abilityId: is missing; /id: is not known here (known: abilityId)")
+    assert detail["faults"] == [{"place": "/abilityId", "message": "is missing"},
+                                {"place": "/id", "message": "is not known here (known: abilityId)"}], detail
+    detail = refused("card:add_many", {"cards": [{"content": 1, "ttl_seconds": "x"}, {}] * 9}, 422,
+                     "invalid_input", "; 8 more")
+    assert len(detail["faults"]) == 10, detail
+    assert detail["faults"][0]["place"] == "/cards/0/ttl_seconds", detail
+    detail = refused("card:add_many", {"cards": "x", "sealed": 1}, 422, "invalid_input", "/cards: expected")
+    assert [fault["place"] for fault in detail["faults"]] == ["/cards", "/sealed"], detail
+    assert "faults" not in refused("card:get", {"card_id": "nothing"}, 404, "error", "card not found")
+
+
 def test_inputs_that_are_none():
     for name in GOOD:
         refused(name, b"[]", 422, "invalid_input", "expected \"object\", got array")

@@ -97,7 +97,10 @@ static void says_what_is_wrong(void **state)
     assert_refused("card:fly", NULL, "{}", CARDBOX_NOT_FOUND, "there is no ability card:fly");
     assert_refused("bus:inspect", NULL, "{\"abilityId\":\"x\"}", CARDBOX_NOT_FOUND,
                    "there is no ability \"x\"");
-    assert_refused("bus:list", NULL, "{\"a\":1}", CARDBOX_INVALID, "/a: is not known here");
+    assert_refused("bus:list", NULL, "{\"a\":1}", CARDBOX_INVALID,
+                   "/a: is not known here, where there are no members");
+    assert_refused("bus:inspect", NULL, "{\"id\":\"task:spawn\"}", CARDBOX_INVALID,
+                   "/abilityId: is missing; /id: is not known here (known: abilityId)");
     assert_refused("bus:list", "", "{}", CARDBOX_INVALID,
                    "call_id must be 1 to 512 bytes of UTF-8 without control characters");
     assert_refused("bus:list", NULL, "{", CARDBOX_INVALID,

@@ -79,7 +79,7 @@ static size_t run_group(const char *file, const char *group, scan_value schema, 
     for (scan_walk walk = scan_enter(cases); scan_element(&walk, &one); count++) {
         bool valid = scan_find(one, "valid").kind == SCAN_TRUE;
         cardbox_error err = CARDBOX_ERROR_INIT;
-        cardbox_status status = schema_validate(schema, scan_find(one, "data"), &err);
+        cardbox_status status = schema_validate(NULL, schema, scan_find(one, "data"), &err);
         decode(name, scan_find(one, "description"));
         if (status != (valid ? CARDBOX_OK : CARDBOX_INVALID))
             fail_msg("%s: %s: %s: expected %s, got %d %s", file, group, name,
@@ -191,7 +191,7 @@ static void assert_fault(const char *schema, const char *value, const char *mess
     scan_value checked;
     assert_int_equal(schema_check(view_of(schema), &err), CARDBOX_OK);
     assert_true(scan_check(view_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
-    cardbox_status status = schema_validate(scan_whole(view_of(schema)), checked, &err);
+    cardbox_status status = schema_validate(NULL, scan_whole(view_of(schema)), checked, &err);
     assert_int_equal(status, message == NULL ? CARDBOX_OK : CARDBOX_INVALID);
     assert_string_equal(err.message, message == NULL ? "" : message);
 }
@@ -206,15 +206,44 @@ static void names_place_and_expectation(void **state)
     assert_fault(CARD, "{\"id\":\"x\",\"n\":2.0,\"l\":[1.0,\"\\u0061\"]}", NULL);
     assert_fault(CARD, "[]", "expected \"object\", got array");
     assert_fault(CARD, "{}", "/id: is missing");
-    assert_fault(CARD, "{\"card\":0}", "/id: is missing");
+    assert_fault(CARD, "{\"card\":0}",
+                 "/id: is missing; /card: is not known here (known: id, n, l)");
+    assert_fault("{\"additionalProperties\":false}", "{\"a\":0}",
+                 "/a: is not known here, where there are no members");
     assert_fault(CARD, "{\"id\":\"\"}", "/id: has 0 characters, at least 1 are expected");
     assert_fault(CARD, "{\"id\":\"x\",\"n\":1.5}", "/n: expected \"integer\", got a number");
     assert_fault(CARD, "{\"id\":\"x\",\"n\":0}", "/n: expected a number of at least 1");
     assert_fault(CARD, "{\"id\":\"x\",\"l\":[1,\"b\"]}", "/l/1: expected one of [1,\"a\"]");
-    assert_fault(CARD, "{\"id\":\"x\",\"m/n\":0}", "/m~1n: is not known here");
+    assert_fault(CARD, "{\"id\":\"x\",\"m/n\":0}", "/m~1n: is not known here (known: id, n, l)");
     assert_fault(CARD, "{\"id\":\"x\",\"\\u0069d\":\"y\"}", "/id: is there more than once");
     assert_fault("{\"additionalProperties\":{\"type\":\"null\"}}", "{\"a\\u0000\":1}",
                  "/a\\u0000: expected \"null\", got a number");
+}
+
+static void tells_all(void **state)
+{
+    static const char LIST[] =
+        "{\"items\":{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{"
+        "\"type\":\"string\",\"maxLength\":1},\"b\":{\"anyOf\":[{\"const\":1},{\"type\":\"array\","
+        "\"items\":{\"type\":\"null\"}}]}}}}";
+    static const char MANY[] = "[1,2,3,4,5,6,7,8,9,10,11,12,13]";
+    schema_faults faults;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    assert_fault(
+        LIST, "[{\"a\":2,\"b\":[null,5]},{\"a\":\"12\"},{\"b\":[],\"a\":\"\"},[]]",
+        "/0/a: expected \"string\", got a number; /0/b/1: expected \"null\", got a number; "
+        "/1/b: is missing; /1/a: has 2 characters, at most 1 are allowed; "
+        "/3: expected \"object\", got array");
+    assert_int_equal(
+        schema_validate(&faults, scan_whole(view_of(LIST)), scan_whole(view_of(MANY)), &err),
+        CARDBOX_INVALID);
+    assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
+    assert_int_equal(faults.more, 3);
+    assert_string_equal(faults.list[9].place, "/9");
+    assert_string_equal(faults.list[9].message, "expected \"object\", got a number");
+    assert_non_null(strstr(err.message, "/0: expected \"object\", got a number; /1: "));
+    assert_string_equal(strrchr(err.message, ';'), "; 3 more");
 }
 
 static void tells_of_the_nearest_form(void **state)
@@ -262,6 +291,7 @@ int main(void)
         cmocka_unit_test(refuses_schemas),
         cmocka_unit_test(refuses_deep_schemas),
         cmocka_unit_test(names_place_and_expectation),
+        cmocka_unit_test(tells_all),
         cmocka_unit_test(tells_of_the_nearest_form),
         cmocka_unit_test(is_exact),
         cmocka_unit_test(ends_where_a_schema_refers_to_itself),
