@@ -56,7 +56,8 @@ typedef struct cardbox_message {
     int64_t timestamp;        /**< ms; written 0: the database's time */
     const char *metadata;     /**< a JSON object with further members for its card, or NULL */
     const char *tool_calls;   /**< a JSON array for its card, or NULL */
-    int64_t seq; /**< read: number of its event; messages are ordered by timestamp, then by seq */
+    int64_t seq; /**< read: number of its event: a worker reads messages in this order, in which
+                    they came; lists have them by timestamp, then by seq */
 } cardbox_message;
 
 #define CARDBOX_MESSAGE_INIT                                                                       \
@@ -65,7 +66,8 @@ typedef struct cardbox_message {
     }
 
 /** A call. Only status, details, updated_at and end_message_id change; its status only goes on,
- * from pending to in_progress to completed or failed, which is final. */
+ * from pending to in_progress to completed or failed, which is final. Of a finished task only calls
+ * that have ended are saved. */
 typedef struct cardbox_call {
     size_t struct_size;           /**< set by CARDBOX_CALL_INIT */
     const char *call_id;          /**< 1 to CARDBOX_CARD_ID_MAX bytes */
@@ -78,8 +80,8 @@ typedef struct cardbox_call {
     const char *details_json;     /**< see the top of this header */
     int64_t created_at;           /**< ms; written 0: as it was, at first the database's time */
     int64_t updated_at;           /**< ms; written 0: the database's time */
-    const char *start_message_id; /**< a message that exists */
-    const char *end_message_id;   /**< a message that exists; written NULL: as it was */
+    const char *start_message_id; /**< a message of its task */
+    const char *end_message_id;   /**< a message of its task; written NULL: as it was */
 } cardbox_call;
 
 #define CARDBOX_CALL_INIT                                                                          \

@@ -19,7 +19,7 @@ extern "C" {
 /** A new task. Start from CARDBOX_SPAWN_INIT. Texts as in <cardbox/ledger.h>. */
 typedef struct cardbox_spawn {
     size_t struct_size;             /**< set by CARDBOX_SPAWN_INIT */
-    const char *goal;               /**< its first message of a user */
+    const char *goal;               /**< its first message of a user; not only white space */
     const char *goal_json;          /**< the same, exactly */
     const char *parent_task_id;     /**< NULL: none */
     const char *system_prompt;      /**< NULL: none */
@@ -61,7 +61,8 @@ CARDBOX_API cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], c
  *
  * @param db       any handle
  * @param tenant   the tenant
- * @param message  task_id and content; message_id NULL: a new one; the rest is not looked at
+ * @param message  task_id and content, which is not only white space; message_id NULL: a new one;
+ *                 the rest is not looked at
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND ("Task not found: X"); CARDBOX_CONFLICT ("Task X is already
  *         completed"); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
@@ -232,6 +233,9 @@ typedef struct cardbox_task_write {
 
 /**
  * Writes for a task that is held, and perhaps lets go of it: all in one statement, or nothing.
+ *
+ * Where this lets go of the task so that another may run it, or the task above it, workers that
+ * wait are woken, unless `db` is a transaction.
  *
  * Retried after a lost connection. If a first attempt that let go of the task had arrived, the
  * second finds the lease lost: then the task is as it was to be.

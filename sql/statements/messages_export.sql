@@ -1,14 +1,15 @@
--- A page of all messages of a tenant, task by task in the order of their time.
+-- A page of all messages of a tenant, task by task in the order in which they came: an import gives them
+-- the same order again.
 -- $1 text  tenant
--- $2 text task, $3 int8 ts, $4 int8 seq  after this message; NULL: from the first
--- $5 int8  how many
+-- $2 text task, $3 int8 seq  after this message; NULL: from the first
+-- $4 int8  how many
 SELECT m.message_id, m.task_id, m.role, m.ts, m.seq, c.raw
   FROM (SELECT * FROM cardbox.messages x
          WHERE x.tenant_id = $1::text
-           AND (x.task_id, x.ts, x.seq) > (coalesce($2::text, ''), coalesce($3::int8, 0), coalesce($4::int8, 0))
-         ORDER BY x.task_id, x.ts, x.seq LIMIT $5::int8) AS m
+           AND (x.task_id, x.seq) > (coalesce($2::text, ''), coalesce($3::int8, 0))
+         ORDER BY x.task_id, x.seq LIMIT $4::int8) AS m
   LEFT JOIN LATERAL (
         SELECT x.raw FROM cardbox.cards x
          WHERE x.tenant_id = $1::text AND x.card_id = m.message_id
         OFFSET 0) AS c ON true
- ORDER BY m.task_id, m.ts, m.seq
+ ORDER BY m.task_id, m.seq

@@ -25,7 +25,7 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
 /* Traits: doing it twice does the same as doing it once, whatever the input (as reads do anyway);
- * workers may have work after it. */
+ * workers may have work after it, be it the task above one that ends. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -52,6 +52,7 @@ struct bus_call {
     void *plan;       /* what was read of the input: the ability's own struct */
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
+    bool wakes;       /* workers may have work after it */
     bool more;        /* it is to be run: the last one only prepared it */
     view faults;      /* where the schema refuses the input, all that it says of it: JSON objects
                          {"place","message"} with commas between them; else empty */

@@ -42,7 +42,8 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
         .tenant = tenant,
         .memory = memory,
         .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
-        .again = (ability->traits & BUS_AGAIN) != 0};
+        .again = (ability->traits & BUS_AGAIN) != 0,
+        .wakes = (ability->traits & BUS_WAKES) != 0};
     call->input = input.kind == SCAN_NONE ? scan_whole(VIEW("{}")) : input;
     cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input, err);
     if (status != CARDBOX_OK)

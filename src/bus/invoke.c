@@ -3,8 +3,8 @@
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
-#include "cardbox/task.h"
 #include "store/call.h"
+#include "store/work.h"
 
 /* Bytes of an output. */
 #define OUTPUT_MAX ((size_t)1024 * 1024 * 1024)
@@ -41,15 +41,6 @@ static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_er
     return status;
 }
 
-/* In a transaction there is nothing to see yet; and workers look from time to time anyway. */
-static void wake(const bus_call *call, cardbox *db)
-{
-    const char *tenant = arena_copy(call->memory, call->tenant);
-    cardbox_error ignored = CARDBOX_ERROR_INIT;
-    if (tenant != NULL && db->kind == CLIENT_POOL)
-        (void)cardbox_wake_workers(db, tenant, &ignored);
-}
-
 static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
 {
     buf text = BUF_INIT(OUTPUT_MAX);
@@ -60,8 +51,8 @@ static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_er
         status = error_buf(err, &text, "the output");
     if (status == CARDBOX_OK && (*out = buf_take(&text, NULL)) == NULL)
         status = error_nomem(err);
-    if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
-        wake(call, db);
+    if (status == CARDBOX_OK && call->wakes)
+        work_wake(db, call->tenant);
     buf_free(&text);
     return status;
 }

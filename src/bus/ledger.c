@@ -29,6 +29,7 @@ static void finish(input_reader *in, const input_reader *entity, saved_entity *s
     saved->batch.tenant = in->call->tenant;
     in->status =
         entity->status == CARDBOX_OK ? ledger_check(&saved->batch, in->err) : entity->status;
+    in->call->wakes = ledger_may_wake(&saved->batch);
 }
 
 /* Of all three. */
@@ -133,6 +134,17 @@ BUS_RENDERS(ldg_task_query)
 
 /* --- calls --- */
 
+/* A text that is JSON. Only here: what a worker saves is as the model wrote it. */
+static void check_json(input_reader *in, const char *name)
+{
+    view text = input_text(in, name);
+    scan_error fault;
+    if (text.ptr != NULL && !scan_check(text, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, &fault))
+        in->status = error_set(in->err, CARDBOX_INVALID,
+                               "/call/%s: is a text that is not JSON at byte %zu: %s", name,
+                               fault.position, fault.message);
+}
+
 BUS_READS(ldg_call_save)
 {
     saved_entity *saved = in->call->plan;
@@ -146,6 +158,8 @@ BUS_READS(ldg_call_save)
     call->details = input_json(&of, "details");
     call->start_id = input_text(&of, "startMessageId");
     call->end_id = input_text(&of, "endMessageId");
+    check_json(&of, "parameters");
+    check_json(&of, "details");
     call->has_created = call->has_updated = true;
     call->created_ms = input_integer(&of, "createdAt", 0);
     call->updated_ms = input_integer(&of, "updatedAt", 0);

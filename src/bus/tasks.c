@@ -141,7 +141,7 @@ static const bus_ability TABLE[] = {
      STATEMENT_task_spawn, task_spawn_read, task_spawn_build, task_spawn_render, NULL},
     {BUS_TEXT(task_send), BUS_TASKS, BUS_AGAIN | BUS_WAKES, sizeof(task_send), STATEMENT_task_send,
      task_send_read, task_send_build, task_send_render, NULL},
-    {BUS_TEXT(task_cancel), BUS_TASKS, BUS_ONCE, sizeof(task_cancel), STATEMENT_task_cancel,
+    {BUS_TEXT(task_cancel), BUS_TASKS, BUS_WAKES, sizeof(task_cancel), STATEMENT_task_cancel,
      task_cancel_read, task_cancel_build, task_cancel_render, NULL},
     {BUS_TEXT(task_active), BUS_TASKS, BUS_AGAIN, sizeof(int64_t), STATEMENT_tasks_active,
      task_active_read, task_active_build, task_active_render, NULL},

@@ -73,7 +73,7 @@ static void answer_call(request *r, const store_rows *rows)
         run_step(r);
         return;
     }
-    if (status == CARDBOX_OK && (call->ability->traits & BUS_WAKES) != 0)
+    if (status == CARDBOX_OK && call->wakes)
         waker_note(r->shared->waker, call->tenant);
     if (status == CARDBOX_OK)
         fault_or_answer(r);

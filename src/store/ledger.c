@@ -184,6 +184,14 @@ cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err)
     return CARDBOX_OK;
 }
 
+bool ledger_may_wake(const ledger_batch *batch)
+{
+    for (size_t i = 0; i < batch->task_count; i++)
+        if (batch->tasks[i].parent_id.ptr != NULL && batch->tasks[i].status.ptr != NULL)
+            return true;
+    return false;
+}
+
 /* --- parameters --- */
 
 /* Members of the objects that go as one jsonb array. Ids and words hold nothing that jsonb can't.
@@ -396,7 +404,9 @@ static const struct {
      "exists: of a call only status, details, updatedAt and endMessageId change"},
     {LEDGER_CALL, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
     {LEDGER_CALL, LEDGER_NO_MESSAGE, CARDBOX_NOT_FOUND,
-     "names a start or end message that does not exist"},
+     "names a start or end message that its task does not have"},
+    {LEDGER_CALL, LEDGER_FINISHED, CARDBOX_CONFLICT,
+     "is of a task that is already completed: there it can only be completed or failed"},
     {LEDGER_CALL, LEDGER_STALE, CARDBOX_CONFLICT,
      "is further already: its status only goes from pending to in_progress to completed or failed"},
 };

@@ -57,6 +57,10 @@ cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 /* A string token, up to CARDBOX_CONTENT_MAX bytes. */
 cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err);
 
+/* Whether it may end a subtask: then workers are to be woken after it, since the task above sleeps
+ * until that. */
+bool ledger_may_wake(const ledger_batch *batch);
+
 /* STATEMENT_ledger_save. */
 void ledger_save_params(params *p, const ledger_batch *batch);
 
@@ -75,7 +79,7 @@ typedef enum ledger_outcome {
     LEDGER_UPDATED = 3,
     LEDGER_DIFFERS = 4,    /* it exists and says something else */
     LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
-    LEDGER_NO_MESSAGE = 6, /* of a call: no such start or end message */
+    LEDGER_NO_MESSAGE = 6, /* of a call: its task has no such start or end message */
     LEDGER_STALE = 7,      /* it would undo what was finished */
     LEDGER_LEASE_LOST = 8, /* somebody else has the task, or it is finished */
     LEDGER_FINISHED = 9,   /* the task is finished */
@@ -142,10 +146,15 @@ typedef struct message_row {
     view message_id, task_id, role;
     view content;              /* token */
     view metadata, tool_calls; /* of its card */
-    int64_t ts_ms, seq;        /* they are ordered by both; seq is the number of its event */
+    int64_t ts_ms, seq;        /* seq is the number of its event */
 } message_row;
 
-/* STATEMENT_messages_list. */
+/* STATEMENT_messages_read: in the order in which they came, those after the one of that seq (0:
+ * all).
+ */
+void messages_read_params(params *p, view tenant, view task_id, int64_t after, int64_t limit);
+
+/* STATEMENT_messages_list: by ts, and of one ts by seq. */
 void messages_list_params(params *p, view tenant, view task_id, int64_t limit, int64_t offset);
 int64_t messages_list_total(const store_rows *rows);
 

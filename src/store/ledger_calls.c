@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "store/call.h"
 #include "store/ledger_input.h"
+#include "store/work.h"
 
 /* --- saving --- */
 
@@ -48,6 +49,8 @@ cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
         status = ledger_check(&made, err);
     if (status == CARDBOX_OK)
         status = send_batch(db, &made, err);
+    if (status == CARDBOX_OK && ledger_may_wake(&made))
+        work_wake(db, made.tenant);
     arena_reset(&memory);
     return status;
 }

@@ -31,7 +31,7 @@ enum message_column {
     MESSAGE_COL_CONTENT,
     MESSAGE_COL_METADATA,
     MESSAGE_COL_TOOL_CALLS,
-    MESSAGE_COL_TOTAL
+    MESSAGE_COL_TOTAL /* only of messages_list */
 };
 
 enum call_column {
@@ -84,6 +84,14 @@ void messages_list_params(params *p, view tenant, view task_id, int64_t limit, i
     params_text(p, task_id);
     params_int8(p, limit);
     params_int8(p, offset);
+}
+
+void messages_read_params(params *p, view tenant, view task_id, int64_t after, int64_t limit)
+{
+    params_text(p, tenant);
+    params_text(p, task_id);
+    params_int8(p, after);
+    params_int8(p, limit);
 }
 
 void calls_list_params(params *p, view tenant, view task_id)

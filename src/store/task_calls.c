@@ -18,13 +18,6 @@ cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant, cardbox_err
     return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
 }
 
-/* After a change that workers wait for. Should it fail they find it when they next look. */
-static void wake(cardbox *db, const char *tenant)
-{
-    if (db->kind == CLIENT_POOL)
-        cardbox_wake_workers(db, tenant, NULL);
-}
-
 /* Ids that the caller leaves to us are the same for the same task, so that a retry is one. */
 static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
@@ -77,7 +70,7 @@ cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
         return status;
     if (task_id != NULL && spawn->task_id == NULL)
         memcpy(task_id, ids[0], CARDBOX_UUID_SIZE);
-    wake(db, tenant);
+    work_wake(db, view_of(tenant));
     return CARDBOX_OK;
 }
 
@@ -120,7 +113,7 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)
-        wake(db, tenant);
+        work_wake(db, view_of(tenant));
     return status;
 }
 
@@ -143,7 +136,7 @@ cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)
-        wake(db, tenant);
+        work_wake(db, view_of(tenant));
     return status;
 }
 

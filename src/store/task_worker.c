@@ -243,8 +243,14 @@ cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const card
     cardbox_status status = read_write(&made, &memory, lease, write, err);
     if (status == CARDBOX_OK)
         status = work_write(&outcome, db, &made, err);
-    if (status == CARDBOX_OK && ended != NULL)
-        *ended = ending_of(outcome, write->ending);
+    if (status == CARDBOX_OK) {
+        cardbox_ending ending = ending_of(outcome, write->ending);
+        if (ended != NULL)
+            *ended = ending;
+        /* Another may have it now, or the task above it, that sleeps until this is finished. */
+        if (ending == CARDBOX_FINISHED || ending == CARDBOX_HANDED_BACK)
+            work_wake(db, made.lease.tenant);
+    }
     arena_reset(&memory);
     return status;
 }

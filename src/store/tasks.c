@@ -6,9 +6,20 @@
 
 #include <inttypes.h>
 #include "store/card_input.h"
+#include "store/content/class.h"
 #include "store/errors.h"
 
 /* --- for whoever gives work --- */
+
+/* What a model is to answer. A worker leaves blank texts out of what the model is given: there
+ * would be nothing to answer. */
+static cardbox_status check_said(const char *what, view token, cardbox_error *err)
+{
+    cardbox_status status = ledger_check_text(what, token, err);
+    if (status == CARDBOX_OK && content_trim(content_inside(token)).len == 0)
+        status = error_set(err, CARDBOX_INVALID, "%s is blank: say what is to be done", what);
+    return status;
+}
 
 /* The first messages of a new task; gives how many. */
 static size_t first_messages(message_input out[2], const task_spawn *spawn)
@@ -28,7 +39,7 @@ static size_t first_messages(message_input out[2], const task_spawn *spawn)
 
 cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
 {
-    cardbox_status status = ledger_check_text("goal", spawn->goal, err);
+    cardbox_status status = check_said("goal", spawn->goal, err);
     if (status == CARDBOX_OK && spawn->prompt.ptr != NULL)
         status = ledger_check_text("systemPrompt", spawn->prompt, err);
     if (status == CARDBOX_OK && spawn->parent_id.ptr != NULL)
@@ -78,7 +89,7 @@ cardbox_status task_send_check(const task_send *send, cardbox_error *err)
     cardbox_status status = check_id_view("receiverId", send->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = check_id_view("the message's id", send->message_id, CARDBOX_CARD_ID_MAX, err);
-    return status == CARDBOX_OK ? ledger_check_text("message", send->content, err) : status;
+    return status == CARDBOX_OK ? check_said("message", send->content, err) : status;
 }
 
 void task_send_params(params *p, const task_send *send)

@@ -72,12 +72,12 @@ cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_i
 }
 
 cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
-                             int64_t limit, int64_t offset, cardbox_error *err)
+                             int64_t after, int64_t limit, cardbox_error *err)
 {
     params p;
     params_init(&p, REQUEST_MAX);
-    messages_list_params(&p, tenant, task_id, limit, offset);
-    return run(out, db, STATEMENT_messages_list, &p, RUN_AGAIN, err);
+    messages_read_params(&p, tenant, task_id, after, limit);
+    return run(out, db, STATEMENT_messages_read, &p, RUN_AGAIN, err);
 }
 
 cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
@@ -98,4 +98,10 @@ cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardb
     cardbox_status status = run(&rows, db, STATEMENT_tasks_notify, &p, RUN_AGAIN, err);
     rows_free(rows);
     return status;
+}
+
+void work_wake(cardbox *db, view tenant)
+{
+    if (db->kind == CLIENT_POOL)
+        (void)work_notify(db, &tenant, 1, NULL);
 }

@@ -29,10 +29,15 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id,
 
 cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_id,
                          cardbox_error *err);
+/* As messages_read_params says. */
 cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
-                             int64_t limit, int64_t offset, cardbox_error *err);
+                             int64_t after, int64_t limit, cardbox_error *err);
 cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
                           cardbox_error *err);
+
+/* Wakes the workers of a tenant after a change that they wait for; not in a transaction, where
+ * there is nothing to see yet. Should it fail, they find it when they next look. */
+void work_wake(cardbox *db, view tenant);
 
 /* Wakes the workers of these tenants. */
 cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err);

@@ -52,8 +52,7 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
     while (!is_last && p->count < PAGES_MAX) {
         store_rows *rows = NULL;
         cardbox_status status =
-            work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, PAGE,
-                          (int64_t)p->input.message_count, err);
+            work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, *seen, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
         p->rows[p->count++] = rows;
@@ -63,11 +62,9 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
                                      sizeof(message_row));
             if (p->messages == NULL)
                 return out_of_memory(err);
-            message_row *row = &p->messages[p->input.message_count];
-            if (!message_row_read(row, rows, i))
-                continue;
-            p->input.message_count++;
-            *seen = row->seq > *seen ? row->seq : *seen;
+            message_row *row = &p->messages[p->input.message_count++];
+            message_row_read(row, rows, i);
+            *seen = row->seq;
         }
     }
     p->input.messages = p->messages;

@@ -68,7 +68,7 @@ static void log_end(const agent *a, agent_end end, int64_t ms)
              (long long)a->completion_tokens, (long long)ms);
 }
 
-static void announce(crew *c, view tenant)
+void crew_announce(crew *c, view tenant)
 {
     for (size_t i = 0; i < c->set->project_count; i++)
         c->is_announced[i] |= view_equal(c->tenants[i], tenant);
@@ -81,7 +81,7 @@ static void leave(seat *s, agent_end end)
 
     pthread_mutex_lock(&c->lock);
     if (end == AGENT_RETURNED || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
-        announce(c, s->agent.lease.tenant);
+        crew_announce(c, s->agent.lease.tenant);
     s->is_busy = false;
     c->busy--;
     pthread_mutex_unlock(&c->lock);

@@ -77,12 +77,12 @@ static void take(crew *c, const store_rows *rows)
         claimed_task task;
         claimed_task_read(&task, rows, i);
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
-        if (task.given_up)
-            continue;
         pthread_mutex_lock(&c->lock);
-        bool is_seated = crew_seat(c, &task);
+        bool is_seated = !task.given_up && crew_seat(c, &task);
+        if (task.given_up && task.parent_id.len > 0) /* this end may be what its parent waits for */
+            crew_announce(c, task.tenant);
         pthread_mutex_unlock(&c->lock);
-        if (!is_seated)
+        if (!is_seated && !task.given_up)
             give_back(c, &task);
     }
 }

@@ -42,6 +42,9 @@ struct crew {
 void *crew_call(void *crew);
 void *crew_keep(void *crew);
 
+/* Work of this tenant is to be announced to its workers. The lock is held. */
+void crew_announce(struct crew *c, view tenant);
+
 /* Gives a claimed task to a free seat. The caller holds the lock. False: all is to stop, and no
  * thread may be left for it; or out of memory. */
 bool crew_seat(struct crew *c, const claimed_task *task);

@@ -10,7 +10,7 @@
 #include "store/ledger.h"
 
 typedef struct dialogue_input {
-    const message_row *messages; /* in the order of the ledger */
+    const message_row *messages; /* in the order in which they came */
     size_t message_count;
     const call_row *calls;
     size_t call_count;

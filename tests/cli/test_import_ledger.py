@@ -75,7 +75,7 @@ BAD = [
     ("no task", message("b", "nobody"), "message b names a task that does not exist"),
     ("no parent", task("b", parent="nobody"), "task b names a parent that does not exist"),
     ("its own parent", task("b", parent="b"), "parentTaskId names the task itself"),
-    ("no start message", call("b", "t", start="nobody"), "call b names a start or end message that does not exist"),
+    ("no start message", call("b", "t", start="nobody"), "call b names a start or end message that its task does not have"),
     ("another content", message("m", "t", content="other"), "message m exists and says something else"),
     ("another role", message("b", "t", role="tool"), "role must be system, user or assistant"),
     ("no content", {"kind": "message", "id": "b", "task_id": "t", "role": "user", "timestamp": 1}, "the row has no content"),
@@ -86,13 +86,19 @@ BAD = [
     ("no id", {"kind": "task", "system_prompt": "", "created_at": 1, "updated_at": 1}, "the row has no id"),
     ("empty id", task(""), "id must be 1 to 512 bytes"),
     ("long status", task("b", "x" * 1025), "completion_status must be 1 to 1024 bytes"),
+    ("a status that queries take for none", task("b", "null"), 'completionStatus is the text "null"'),
+    ("empty status", task("b", ""), "completion_status must be 1 to 1024 bytes"),
+    ("status with a control character", task("b", "a\nb"), "completion_status must be 1 to 1024 bytes"),
+    ("status of another type", task("b", 1), "completion_status must be a string, not number"),
+    ("open call of a task that is over", call("b", "over", "pending", start="over"), "call b is of a task that is already completed"),
+    ("start message of another task", call("b", "t", start="over"), "a start or end message that its task does not have"),
     ("member twice", '{"kind":"task","id":"b","id":"c"}', "the row has id twice"),
 ]
 
 
 def test_each_bad_row_alone():
     dsn = database()
-    load(dsn, task("t"), message("m", "t"))
+    load(dsn, task("t"), message("m", "t"), task("over", "success"), message("over", "over"))
     for index, (name, row, say) in enumerate(BAD):
         good = [message(f"good-{index}-{i}", "t") for i in range(4)]
         status, counts, said = load(dsn, task(f"good-{index}"), good[0], good[1], row, good[2], good[3],

@@ -391,12 +391,15 @@ def test_sessions_change():
         refused("session:create", {"session_id": "n", **wrong}, 422, "invalid_input", "header")
     assert ask("session:path", {"session_id": name}) == \
         {"entry_id": None, "length": 0, "path": [], "next_cursor": None}
-    written = ask("session:append", {"session_id": name, "entries": [
-        {"type": "user", "content": "one"}, {"type": "assistant", "content": "two", "id": "x"}]})
+    def said(text, **members):
+        return {"type": "message", "message": {"role": "user", "content": text}, **members}
+    written = ask("session:append", {"session_id": name, "entries": [said("one"), said("two", id="x")]})
     assert ids(written, "entries")[1] == "x" and written["version"] == 2
-    ask("session:append", {"session_id": name, "entries": [{"type": "user", "content": "three"}]})
+    refused("session:append", {"session_id": name, "entries": [{"type": "user", "content": "plain"}]},
+            409, "error", "dialect")
+    ask("session:append", {"session_id": name, "entries": [said("three")]})
     path = ask("session:path", {"session_id": name, "lines": 1000})["path"]
-    assert [e["entry"]["content"] for e in path] == ["one", "two", "three"], path
+    assert [e["entry"]["message"]["content"] for e in path] == ["one", "two", "three"], path
     moved = ask("session:head", {"session_id": name, "entry_id": "x", "expected_version": 3})
     assert moved == {"session_id": name, "head_entry_id": "x", "version": 4}
     refused("session:head", {"session_id": name, "entry_id": "x", "expected_head": "y"}, 409, "error", "head")
@@ -481,6 +484,28 @@ def test_the_end_of_a_task_is_the_end_of_its_calls():
     calls = ask("ldg:call:list", {"taskId": task["id"]})["calls"]
     assert len(calls) == len(made) and all(call["status"] == "failed" for call in calls), calls
     assert {call["details"] for call in calls} == {'{"error":"Task ended"}'}, calls
+
+
+def test_calls_are_of_their_task_and_time():
+    task, other = a_task(), a_task()
+    made = a_call(task)
+    refused("ldg:call:save", {"call": {**made, "id": "new", "startMessageId": a_message(other)["id"]}},
+            404, "error", "a start or end message that its task does not have")
+    for member in ("parameters", "details"):
+        for text in ("", "{", "card_id=x", "{} {}", "NaN", "\u0000"):
+            refused("ldg:call:save", {"call": {**made, member: text}}, 422, "invalid_input", f"/{member}: ")
+    ask("ldg:task:save", {"task": {**task, "completionStatus": "success", "updatedAt": 8000}})
+    refused("ldg:call:save", {"call": {**made, "id": "new"}}, 409, "error", "already completed")
+    assert {c["status"] for c in ask("ldg:call:list", {"taskId": task["id"]})["calls"]} == {"failed"}
+
+
+def test_nothing_is_asked_of_nobody():
+    """A text without a word would leave the model nothing to answer."""
+    task = ask("task:spawn", {"goal": "go"})["taskId"]
+    for blank in (" ", "\t\n", "\u3000\u00a0\u2003", "\u001f\u0085"):
+        refused("task:spawn", {"goal": blank}, 422, "invalid_input", "goal is blank")
+        refused("task:send", {"receiverId": task, "message": blank}, 422, "invalid_input", "message is blank")
+    assert ask("task:send", {"receiverId": task, "message": "\u3000."})["success"]
 
 
 def test_messages_never_change():

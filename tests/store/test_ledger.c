@@ -263,6 +263,39 @@ static void life_of_a_call(void **state)
     assert_int_equal(cardbox_save_call(db, "t", &other, &err), CARDBOX_CONFLICT);
 }
 
+static void calls_belong_to_their_task(void **state)
+{
+    (void)state;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(save_task("t", "over", NULL, 1000, 1000, &err), &err);
+    assert_ok(save_task("t", "apart", NULL, 1000, 1000, &err), &err);
+    assert_ok(save_message("over-1", "over", "assistant", "Calling", 1, &err), &err);
+    assert_ok(save_message("apart-1", "apart", "assistant", "Calling", 1, &err), &err);
+    cardbox_call call = call_of("over-call", "over", "pending", 1000);
+    call.start_message_id = "apart-1";
+    assert_int_equal(cardbox_save_call(db, "t", &call, &err), CARDBOX_NOT_FOUND);
+    assert_non_null(strstr(err.message, "that its task does not have"));
+    call.start_message_id = "over-1";
+    call.end_message_id = "apart-1";
+    assert_int_equal(cardbox_save_call(db, "t", &call, &err), CARDBOX_NOT_FOUND);
+    call.end_message_id = NULL;
+    assert_ok(cardbox_save_call(db, "t", &call, &err), &err);
+    /* Where the task is over nothing begins or goes on, but what has ended may be written down. */
+    cardbox_task task = task_of("over", NULL, 1000, 2000);
+    task.completion_status = "success";
+    assert_ok(cardbox_save_task(db, "t", &task, &err), &err);
+    cardbox_call late = call_of("late-call", "over", "pending", 1000);
+    late.start_message_id = "over-1";
+    for (int i = 0; i < 2; i++) {
+        late.status = i == 0 ? "pending" : "in_progress";
+        assert_int_equal(cardbox_save_call(db, "t", &late, &err), CARDBOX_CONFLICT);
+        assert_non_null(strstr(err.message, "already completed"));
+    }
+    late.status = "completed";
+    assert_ok(cardbox_save_call(db, "t", &late, &err), &err);
+    assert_ok(cardbox_save_call(db, "t", &late, &err), &err);
+}
+
 /* --- queries --- */
 
 static size_t query(const cardbox_task_filter *filter, int64_t *total, const char *first)
@@ -340,7 +373,7 @@ static void batches_are_whole(void **state)
     cardbox_call call = call_of("b-c1", "b-2", "pending", 1);
     cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
     tasks[1].parent_task_id = "b-1";
-    call.start_message_id = "b-m1";
+    call.start_message_id = "b-m2";
     batch.tasks = tasks;
     batch.task_count = 2;
     batch.messages = messages;
@@ -424,6 +457,7 @@ int main(void)
         cmocka_unit_test(messages_in_the_order_of_time),
         cmocka_unit_test(exact_texts),
         cmocka_unit_test(life_of_a_call),
+        cmocka_unit_test(calls_belong_to_their_task),
         cmocka_unit_test(queries),
         cmocka_unit_test(batches_are_whole),
         cmocka_unit_test(bad_input),

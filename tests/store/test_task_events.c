@@ -171,6 +171,51 @@ static void waiters_hear_of_their_tenants_only(void **state)
     cardbox_waiter_close(waiter);
 }
 
+/* Whatever ends a subtask: the task above it may sleep until then. */
+static void the_end_of_a_subtask_is_heard(void **state)
+{
+    (void)state;
+    static const char *const TENANT[] = {"bell"};
+    static const char CANCEL[] = "{\"taskId\":\"c\",\"reason\":\"\"}";
+    cardbox_waiter *waiter = NULL;
+    cardbox_claims *claims = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = test_options();
+    cardbox_task_write end = CARDBOX_TASK_WRITE_INIT;
+    cardbox_task saved = CARDBOX_TASK_INIT;
+    char *out = NULL;
+    if (options.no_named_statements)
+        skip(); /* behind a pooler nothing is heard */
+    spawn("bell", "a", NULL);
+    assert_ok(test_claim(&claims, db, "bell", "w", 60000, false, &err), &err);
+    cardbox_claims_free(claims);
+    spawn("bell", "b", "a");
+    spawn("bell", "c", "a");
+    assert_ok(test_claim(&claims, db, "bell", "w", 60000, false, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 2);
+    const cardbox_claim *claim = cardbox_claims_at(claims, 0);
+    if (strcmp(claim->lease.task_id, "b") != 0)
+        claim = cardbox_claims_at(claims, 1);
+    assert_ok(cardbox_waiter_open(&waiter, &options, TENANT, 1, &err), &err);
+    end.ending = CARDBOX_FINISHED;
+    end.completion_status = "success";
+    assert_ok(cardbox_write_task(NULL, db, &claim->lease, &end, &err), &err);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    assert_ok(cardbox_invoke(&out, db, "bell", "task:cancel", NULL, NULL, CANCEL, &err), &err);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    saved.task_id = "d";
+    saved.parent_task_id = "a";
+    saved.system_prompt = "";
+    assert_ok(cardbox_save_task(db, "bell", &saved, &err), &err);
+    assert_false(cardbox_waiter_wait(waiter, 50));
+    saved.completion_status = "success";
+    assert_ok(cardbox_save_task(db, "bell", &saved, &err), &err);
+    assert_true(cardbox_waiter_wait(waiter, 60000));
+    cardbox_free(out);
+    cardbox_claims_free(claims);
+    cardbox_waiter_close(waiter);
+}
+
 /* The collector leaves messages alone, whatever the retention. */
 static void messages_are_never_collected(void **state)
 {
@@ -191,6 +236,7 @@ int main(void)
         cmocka_unit_test(subtask_ends_at_the_same_moment),
         cmocka_unit_test(followers_see_all_in_order),
         cmocka_unit_test(waiters_hear_of_their_tenants_only),
+        cmocka_unit_test(the_end_of_a_subtask_is_heard),
         cmocka_unit_test(messages_are_never_collected),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);

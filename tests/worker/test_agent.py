@@ -491,6 +491,25 @@ def test_routing():
     assert [text for role, text in project.texts(waiter) if role == "user"] == ["wait on the tables"]
 
 
+def test_a_clock_that_is_ahead():
+    """What was said is read in the order in which it came, whatever its time says."""
+    server = ModelServer(lambda request: says(f"answer to {request.user}"))
+    project = Project()
+    task, early = "ahead", 4102444800000
+    project.invoke("ldg:task:save", {"task": {"id": task, "systemPrompt": "", "createdAt": 1, "updatedAt": 1}})
+    for text, moment in (("first", early), ("second", 1)):
+        project.invoke("ldg:msg:save", {"message": {"id": text, "taskId": task, "role": "user",
+                                                    "content": text, "timestamp": moment}})
+    project.send(task, "third")
+    worker = Worker(project, server)
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    assert [[m["content"] for m in request.messages] for request in server.requests] == [
+        ["first", "second", "third"]], server.requests
+    assert [text for _, text in project.texts(task)] == ["second", "third", "answer to third", "first"]
+
+
 # --- stopping ---
 
 

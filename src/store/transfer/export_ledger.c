@@ -72,8 +72,8 @@ cardbox_status export_ledger(exporter *x)
     static const export_source SOURCES[] = {
         {STATEMENT_tasks_export, {{PARAMS_TEXT, TASK_ID}}, 1, give_task},
         {STATEMENT_messages_export,
-         {{PARAMS_TEXT, MESSAGE_TASK}, {PARAMS_INT8, MESSAGE_TS}, {PARAMS_INT8, MESSAGE_SEQ}},
-         3,
+         {{PARAMS_TEXT, MESSAGE_TASK}, {PARAMS_INT8, MESSAGE_SEQ}},
+         2,
          give_message},
         {STATEMENT_calls_export,
          {{PARAMS_TEXT, CALL_TASK}, {PARAMS_INT8, CALL_CREATED}, {PARAMS_INT8, CALL_SEQ}},
