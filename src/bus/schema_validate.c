@@ -387,7 +387,7 @@ static bool validate(schema_run *run, scan_value schema, scan_value value, const
 cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
                                cardbox_error *err)
 {
-    schema_faults own, *faults = out == NULL ? &own : out;
+    schema_faults own = {.count = 0}, *faults = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
     faults->count = faults->more = 0;
     schema_run run = {schema, faults, true, 0, &steps};
