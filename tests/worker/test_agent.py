@@ -391,19 +391,29 @@ def test_cancel_during_a_model_call():
 
 
 def test_cancel_during_a_tool_call():
-    server, project = ModelServer(lambda request: calls(("slow", {}))), Project()
-    task = project.spawn("go")
+    """Of a command that does not want to end, and of a URL that does not answer."""
     pid = os.path.join(cardbox_test.temp_dir(), "pid")
-    tool = {"name": "slow", "description": "", "timeout_ms": 600000,
-            "command": script(f"echo $$ >{pid}.new; mv {pid}.new {pid}; trap '' TERM; while :; do sleep 0.1; done")}
-    worker = Worker(project, server, tools_file(tool))
-    await_(lambda: os.path.exists(pid))
-    assert project.cancel(task) == 3
-    stays_cancelled(project, task, worker)
+    slow = ModelServer(lambda request: hangs())
+    tools = {
+        "command": ({"command": script(f"echo $$ >{pid}.new; mv {pid}.new {pid}; trap '' TERM; "
+                                       "while :; do sleep 0.1; done")}, lambda: os.path.exists(pid)),
+        "url": ({"url": slow.url + "/chat/completions"}, lambda: slow.requests),
+    }
+    for kind, (how, has_begun) in tools.items():
+        def check(how=how, has_begun=has_begun):
+            server, project = ModelServer(lambda request: calls(("slow", {}))), Project()
+            task = project.spawn("go")
+            tool = {"name": "slow", "description": "", "timeout_ms": 600000, **how}
+            worker = Worker(project, server, tools_file(tool))
+            await_(has_begun)
+            assert project.cancel(task) == 3
+            stays_cancelled(project, task, worker)
+            assert [(c["status"], json.loads(c["details"])) for c in project.calls(task)] == [
+                ("failed", {"error": "Task cancelled"})]
+        yield kind, check
     with open(pid, encoding="ascii") as file:
         assert not os.path.exists(f"/proc/{int(file.read())}")
-    assert [(c["status"], json.loads(c["details"])) for c in project.calls(task)] == [
-        ("failed", {"error": "Task cancelled"})]
+    await_(lambda: slow.broken_off == 1)
 
 
 def test_chunks_can_be_followed():

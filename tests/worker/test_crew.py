@@ -16,16 +16,24 @@ TASKS = int(os.environ.get("CARDBOX_TASKS", 60 if cardbox_test.LIGHT else 200))
 WORKERS = 4
 
 
+def counting_project():
+    project = Project()
+    project.psql("ALTER DATABASE \"" + project.psql("SELECT current_database()").strip() +
+                 "\" SET track_functions = 'all'")
+    return project
+
+
 def statements(project):
-    """How often each of our statements was run: by those that count, the functions they call."""
+    """How often each of our statements was run: by those that count, the functions they call. Of
+    sessions that have ended, which tell it on their way."""
+    await_(lambda: not project.rows("SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+                                    "AND pid <> pg_backend_pid()"))
     rows = project.rows("SELECT funcname AS name, calls FROM pg_stat_user_functions")
     return collections.Counter({row["name"]: row["calls"] for row in rows})
 
 
 def test_many_tasks():
-    project = Project()
-    project.psql("ALTER DATABASE \"" + project.psql("SELECT current_database()").strip() +
-                 "\" SET track_functions = 'all'")
+    project = counting_project()
     server = ModelServer(lambda request: says("done") if request.results else calls(("true", {})))
     tools = tools_file({"name": "true", "description": "", "command": ["true"]})
     workers = [Worker(project, server, tools, "--concurrency", "8") for _ in range(WORKERS)]
@@ -34,14 +42,13 @@ def test_many_tasks():
     done = "SELECT count(*) FROM cardbox.tasks WHERE completion_status = 'success'"
     await_(lambda: int(project.psql(done)) == TASKS, lambda: project.psql(
         "SELECT completion_status, count(*) FROM cardbox.tasks GROUP BY 1"))
-    seconds = time.monotonic() - began
     for worker in workers:
         worker.stop()
+    seconds = time.monotonic() - began
     server.check()
     ran = [row["task"] for worker in workers for row in worker.events("task_left")]
     assert len(ran) == len(set(ran)) == TASKS, "a task was run twice"
     assert len(server.requests) == 2 * TASKS
-    time.sleep(1)  # statistics are told when sessions end
     counted = statements(project)
     looks = WORKERS * (seconds / 2.5 + 4)  # a bell each, and polling at half of its interval or more
     assert counted["claim_tasks"] <= TASKS + looks, counted
@@ -52,15 +59,14 @@ def test_many_tasks():
 
 
 def test_an_idle_worker_is_quiet():
-    project = Project()
-    project.psql("ALTER DATABASE \"" + project.psql("SELECT current_database()").strip() +
-                 "\" SET track_functions = 'all'")
+    project = counting_project()
+    began = time.monotonic()
     worker = Worker(project, "http://127.0.0.1:1", None, "--poll-ms", "1000")
     time.sleep(4)
     worker.stop()
-    time.sleep(1)
+    seconds = time.monotonic() - began
     counted = statements(project)
-    assert 3 <= counted["claim_tasks"] <= 11, counted
+    assert 3 <= counted["claim_tasks"] <= seconds / 0.5 + 3, (seconds, counted)
     assert counted["renew_tasks"] == counted["notify_workers"] == 0, counted
 
 
