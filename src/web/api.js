@@ -28,14 +28,13 @@ function errorOf(status, body) {
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
-/** {data, text, headers}; throws an ApiError. */
-async function call(method, path, { body, signal } = {}) {
-  const sent = {};
+/** A response; throws an ApiError if there is none. */
+async function request(method, path, { body, signal, headers = {} }) {
+  const sent = { ...headers };
   if (token.get()) sent.Authorization = `Bearer ${token.get()}`;
   if (body !== undefined) sent['Content-Type'] = 'application/json';
-  let response;
   try {
-    response = await fetch(new URL(path, ROOT), {
+    return await fetch(new URL(path, ROOT), {
       method, signal, headers: sent, credentials: 'omit',
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -43,6 +42,11 @@ async function call(method, path, { body, signal } = {}) {
     if (error.name === 'AbortError') throw error;
     throw new ApiError(0, 'network', 'the server does not answer');
   }
+}
+
+/** {data, text, headers}; throws an ApiError. */
+async function call(method, path, options = {}) {
+  const response = await request(method, path, options);
   const text = await response.text();
   let data = null;
   try {
@@ -52,6 +56,53 @@ async function call(method, path, { body, signal } = {}) {
   }
   if (!response.ok) throw errorOf(response.status, data);
   return { data, text, headers: response.headers };
+}
+
+// --- server-sent events ---
+
+const AGAIN_MS = 1000; // as the server says, too
+
+/** The events of one response: {event, data, id}. */
+async function* eventsOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  let one = {};
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      const [, name, text] = /^(\w+): (.*)$/s.exec(line) ?? [];
+      if (name) one[name] = name === 'data' ? parse(text) : text;
+      if (line !== '') continue;
+      if (one.event) yield one;
+      one = {};
+    }
+  }
+}
+
+/** All events of a path. After a break it goes on where it was, with the events `broken` and `again`
+ * between; the server says when there are no more. */
+async function* events(path, signal) {
+  let last = '0';
+  for (let broken = false; ; await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); })) {
+    try {
+      const response = await request('GET', path, { signal, headers: { 'Last-Event-ID': last } });
+      if (response.status === 204) return;
+      if (!response.ok && response.status !== 503) throw errorOf(response.status, parse(await response.text()));
+      if (broken && response.ok) yield { event: 'again' };
+      broken = !response.ok;
+      if (!broken) for await (const one of eventsOf(response.body)) {
+        last = one.id ?? last;
+        yield one;
+      }
+    } catch (error) {
+      if (error.name === 'AbortError' || (error instanceof ApiError && error.status !== 0)) throw error;
+      broken = true; // in the middle too: whatever the browser calls it
+    }
+    if (broken) yield { event: 'broken' };
+  }
 }
 
 const part = encodeURIComponent;
@@ -66,6 +117,7 @@ function query(values) {
 export function project(name, signal) {
   const at = (...parts) => ['projects', name, ...parts].map(part).join('/');
   const get = (path) => call('GET', path, { signal });
+  const invoke = (ability, body) => call('POST', at('abilities', ability), { body, signal });
   const boxAt = (box, ...rest) => at('boxes', box, ...rest);
   return {
     boxes: (cursor) => get(at('boxes') + query({ limit: 50, cursor })),
@@ -78,6 +130,9 @@ export function project(name, signal) {
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
     entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
+    tasks: (status, limit, offset) => invoke('ldg:task:query', { completionStatus: status, limit, offset }),
+    task: (id) => invoke('ldg:task:get', { taskId: id }),
+    follow: (id) => events(at('tasks', id, 'stream'), signal),
     fork: (box, body) => call('POST', boxAt(box, 'fork'), { body }),
     card: (card) => get(at('cards', card)),
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),

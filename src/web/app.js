@@ -8,6 +8,7 @@ import { showBoxContext } from './context.js';
 import { listBoxes, searchCards } from './lists.js';
 import { go, link, place } from './place.js';
 import { listSessions, showSession, showSessionContext } from './session.js';
+import { listTasks, showTask } from './task.js';
 
 const PROJECTS_KEY = 'cardbox.projects';
 const $ = (id) => document.getElementById(id);
@@ -79,8 +80,9 @@ function markCurrent(here) {
 
 /** Which of the parts at the top one is in. */
 function markPart(here) {
-  const part = here.view.startsWith('session') ? 'sessions' : here.view.startsWith('card') ? 'cards' : 'boxes';
-  for (const name of ['boxes', 'sessions', 'cards']) {
+  const parts = ['boxes', 'sessions', 'tasks', 'cards'];
+  const part = parts.find((name) => here.view.startsWith(name.slice(0, -1))) ?? 'boxes';
+  for (const name of parts) {
     if (name === part) $(`to-${name}`).setAttribute('aria-current', 'page');
     else $(`to-${name}`).removeAttribute('aria-current');
   }
@@ -97,6 +99,8 @@ function showMain(here) {
   else if (here.view === 'sessions') listSessions(main, api, here);
   else if (here.view === 'session') showSession(main, api, here);
   else if (here.view === 'session-context') showSessionContext(main, api, here);
+  else if (here.view === 'tasks') listTasks(main, api, here);
+  else if (here.view === 'task') showTask(main, api, here);
   else if (here.view === 'cards') searchCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
   else chooseBox();
@@ -124,6 +128,7 @@ function show(before = null) {
   if (!here.project) return welcome();
   $('to-cards').href = link({ project: here.project, view: 'cards' });
   $('to-sessions').href = link({ project: here.project, view: 'sessions' });
+  $('to-tasks').href = link({ project: here.project, view: 'tasks' });
   $('to-boxes').href = link({ project: here.project });
   markPart(here);
   remember(here.project);

@@ -2,7 +2,7 @@
 // places can be sent to others and the browser's Back works. The server never sees it.
 
 /** {project, view, id, query}: view is boxes, box, context, sessions, session,
- * session-context, cards or card. */
+ * session-context, tasks, task, cards or card. */
 export function place(hash = location.hash) {
   const [path, search = ''] = hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').map(decode);

@@ -126,3 +126,31 @@ class Browser:
     def screenshot(self, path):
         with open(path, "wb") as out:
             out.write(base64.b64decode(self._ask("GET", "/screenshot")))
+
+
+@cardbox_test.once
+def page():
+    """The one browser of a test's file."""
+    if not shutil.which("chromedriver"):
+        install_chromium()
+    return Browser()
+
+
+def install_chromium():
+    """On demand: it is too large for everybody who runs tests. Only the download, which may be
+    ended at any time, has a limit."""
+    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
+    install = [*apt, "install", "-y", "--no-install-recommends"]
+    names = ["chromium", "chromium-driver"]
+    try:
+        for command in ([*apt, "update"], [*install, "--download-only", *names]):
+            subprocess.run(command, capture_output=True, timeout=40, check=True)
+        subprocess.run([*install, *names], capture_output=True, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise cardbox_test.Skip(f"no chromium, and it can't be installed: {error}") from None
+
+
+def no_complaints(browser):
+    complaints = browser.complaints()
+    assert not complaints, complaints

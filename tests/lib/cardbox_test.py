@@ -250,11 +250,12 @@ def free_port():
 class Server:
     """A running cardboxd, as role cardbox_app; requests to it are methods.
 
-    `prefix`: a program, with arguments, that runs it in its own place, such as prlimit.
+    `prefix`: a program, with arguments, that runs it in its own place, such as prlimit. `port`: any
+    free one, where none is given.
     """
 
-    def __init__(self, dsn, *options, wait=20, prefix=()):
-        self.port = free_port()
+    def __init__(self, dsn, *options, wait=20, prefix=(), port=None):
+        self.port = port or free_port()
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
             dsn, options = pooled(dsn), (*options, "--no-named-statements")

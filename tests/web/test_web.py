@@ -12,7 +12,7 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from browser import Browser
+from browser import Browser, no_complaints, page
 from cardbox_test import Postgres, Server, once
 
 WEB = os.path.join(cardbox_test.ROOT, "src", "web")
@@ -203,28 +203,6 @@ def test_modules_parse():
 # --- in a browser ---
 
 
-@once
-def page():
-    if not shutil.which("chromedriver"):
-        install_chromium()
-    return Browser()
-
-
-def install_chromium():
-    """On demand: it is too large for everybody who runs tests. Only the download, which may be
-    ended at any time, has a limit."""
-    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
-    install = [*apt, "install", "-y", "--no-install-recommends"]
-    names = ["chromium", "chromium-driver"]
-    try:
-        for command in ([*apt, "update"], [*install, "--download-only", *names]):
-            subprocess.run(command, capture_output=True, timeout=40, check=True)
-        subprocess.run([*install, *names], capture_output=True, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise cardbox_test.Skip(f"no chromium, and it can't be installed: {error}") from None
-
-
 def visit(path):
     """Opens a place of the inspector afresh; returns the browser."""
     browser = page()
@@ -250,11 +228,6 @@ def await_version(browser, text):
 def press_now(browser):
     browser.run("[...document.querySelectorAll('.controls button')]"
                 ".find((one) => one.innerText === 'Now').click()")
-
-
-def no_complaints(browser):
-    complaints = browser.complaints()
-    assert not complaints, complaints
 
 
 def test_inspector_shows_boxes():
@@ -378,6 +351,7 @@ def put_session():
 def test_sessions():
     put_session()
     browser = visit("/ui/#/demo/sessions")
+    browser.wait("return document.querySelector('[data-session=tree]')")
     browser.click("[data-session='tree']")
     browser.wait("return document.querySelectorAll('.entry').length === 6")
     rows = browser.run("return [...document.querySelectorAll('.entry')].map((one) => "

@@ -1,0 +1,172 @@
+// task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
+// in order, and while it runs what is being said now.
+import { add, block, count, el, fill, foreign, notice, shown } from './dom.js';
+import { callArguments, json } from './content.js';
+import { paged } from './lists.js';
+import { go, link } from './place.js';
+import { when } from './time.js';
+import { trouble } from './trouble.js';
+
+const PAGE = 50;
+const SHOWN = 160; // characters of what a task is told to be
+const ROLES = new Set(['system', 'user', 'assistant']);
+const STATES = [['', 'All'], ['null', 'In progress'], ['success', 'Success'], ['cancelled', 'Cancelled']];
+const GOOD = new Set(['success', 'completed']);
+const OPEN = new Set(['in progress', 'pending', 'in_progress']);
+
+const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
+
+/** A status as a badge; a task that has none is in progress. */
+function badge(status) {
+  const said = status ?? 'in progress';
+  return foreign(said, {
+    class: `badge${GOOD.has(said) ? ' good' : OPEN.has(said) ? '' : ' bad'}`, 'data-status': said,
+  });
+}
+
+// --- the list ---
+
+function choices(here) {
+  const now = here.query.status ?? '';
+  const to = (status) => go({ ...here, query: { status } });
+  const form = el('form', { class: 'controls' }, STATES.map(([status, words]) => el('button', {
+    type: 'button', 'aria-pressed': String(status === now), 'data-filter': status, onclick: () => to(status),
+  }, words)), el('input', {
+    name: 'status', 'aria-label': 'another status', placeholder: 'another status', autocomplete: 'off',
+    spellcheck: 'false', value: STATES.some(([status]) => status === now) ? '' : now,
+  }));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    to(form.elements.status.value);
+  });
+  return form;
+}
+
+/** The tasks of a project, newest first. */
+export async function listTasks(main, api, here) {
+  const list = el('div', { class: 'cards' });
+  fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Tasks'), choices(here)), list);
+  await paged(list, async (from = 0) => {
+    const { data } = await api.tasks(here.query.status || undefined, PAGE, from);
+    const to = from + data.tasks.length;
+    return { items: data.tasks, next: data.tasks.length > 0 && to < data.total ? to : null };
+  }, (one) => {
+    const told = one.systemPrompt.replace(/\s+/g, ' ').trim();
+    return el('a', {
+      class: 'box-link', 'data-task': one.id, href: link({ project: here.project, view: 'task', id: one.id }),
+    }, foreign(told.length > SHOWN ? `${told.slice(0, SHOWN)} …` : told || '(no system prompt)'),
+    el('div', { class: 'faint' }, badge(one.completionStatus), ' ', foreign(one.id, { class: 'id' }), ', ',
+      moment(one.updatedAt)));
+  }, () => notice('No tasks', 'Nobody has given an agent such work in this project so far.'));
+}
+
+// --- the story ---
+
+function item(kind, head, body, props) {
+  return el('article', { class: `card role-${kind}`, ...props },
+    el('header', {}, head), el('div', { class: 'content' }, body));
+}
+
+function messageItem({ id, role, content, timestamp }) {
+  return item(ROLES.has(role) ? role : 'other', [el('span', { class: 'role' }, foreign(role)),
+    el('span', { class: 'space' }), moment(timestamp)], block(String(content), { class: 'text' }),
+  { 'data-message': id });
+}
+
+function detailsOf(text) {
+  if (typeof text !== 'string' || text === '{}') return null;
+  try {
+    JSON.parse(text);
+  } catch {
+    return block(text, { class: 'text' });
+  }
+  return json(text, 'Result');
+}
+
+function callItem({ callId, abilityName, status, parameters, details, timestamp }) {
+  return item('tool', [el('span', { class: 'role' }, 'call'),
+    el('span', { class: 'tool' }, foreign(abilityName ?? 'of something that is gone')), badge(status),
+    el('span', { class: 'space' }), moment(timestamp)],
+  [parameters === null ? null : callArguments(parameters), detailsOf(details)], { 'data-call': callId });
+}
+
+/** A message while it is said. */
+function liveItem(id) {
+  return item('assistant', [el('span', { class: 'role' }, 'assistant'),
+    el('span', { class: 'badge' }, 'is saying')], el('div', { class: 'text', dir: 'auto' }),
+  { 'data-message': id, 'data-live': true });
+}
+
+/** What each event does to the story, whose parts are nodes. */
+class Story {
+  constructor(list, head) {
+    Object.assign(this, { list, head, calls: new Map(), live: null });
+  }
+
+  start({ messageId }) {
+    this.live?.remove();
+    this.live = liveItem(messageId);
+    this.list.append(this.live);
+  }
+
+  content({ content }) {
+    if (this.live) add(this.live.querySelector('.text'), shown(String(content)));
+  }
+
+  message_complete(message) {
+    if (message.role === 'assistant') {
+      this.live?.remove(); // it is this one, or broke off before it
+      this.live = null;
+    }
+    this.list.append(messageItem(message));
+  }
+
+  call(call) {
+    const made = callItem(call);
+    const before = this.calls.get(call.callId);
+    if (before) before.replaceWith(made);
+    else this.list.append(made);
+    this.calls.set(call.callId, made);
+  }
+
+  task_complete({ completionStatus, reason }) {
+    this.live?.remove();
+    this.live = null;
+    fill(this.head, badge(completionStatus), reason ? [' ', foreign(reason)] : null);
+  }
+
+  broken() {
+    fill(this.head, el('span', { class: 'badge bad' }, 'the server does not answer; trying again'));
+  }
+
+  again() {
+    fill(this.head, badge());
+  }
+}
+
+/** Shows one task. Its events are followed as long as the page shows it. */
+export async function showTask(main, api, here) {
+  const head = el('span', { role: 'status' });
+  const list = el('div', { class: 'cards' });
+  const story = new Story(list, head);
+  const at = (id) => link({ project: here.project, view: 'task', id });
+  try {
+    const { data: { task } } = await api.task(here.id);
+    if (!task) {
+      fill(main, notice('No such task', 'There is none with this id in this project.',
+        el('p', {}, foreign(here.id, { class: 'id' }))));
+      return;
+    }
+    fill(head, badge(task.completionStatus));
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Task '),
+      foreign(here.id, { class: 'id' })), el('p', { class: 'facts' }, head, ' made ', moment(task.createdAt),
+      task.parentTaskId ? [', for ', el('a', { href: at(task.parentTaskId) },
+        foreign(task.parentTaskId, { class: 'id' }))] : null)), list);
+    for await (const { event, data } of api.follow(here.id))
+      if (Object.hasOwn(Story.prototype, event) && event !== 'constructor') story[event](data);
+    add(main, el('p', { class: 'faint', 'data-end': true }, `The task is over: ${count(list.children.length, 'step')}.`));
+  } catch (error) {
+    if (error.name === 'AbortError') return;
+    add(main, trouble(error));
+  }
+}

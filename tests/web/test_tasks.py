@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The inspector's tasks: the list, and one task as its story, also while it is made and after the
+server was away; and what is said in tasks is text and nothing else."""
+
+import json
+import os
+import sys
+import time
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from browser import Browser, no_complaints, page
+from cardbox_test import Postgres, Server, once
+
+HOSTILE = ["<script>document.pwned=1</script>", "<img src=x onerror='document.pwned=1'>",
+           "</article><h1 id=main>mine</h1>", "\u202egnp.exe\u202c"]
+
+
+@once
+def dsn():
+    return Postgres.shared().database()
+
+
+@once
+def server():
+    made = Server(dsn())
+    made.await_ready()
+    return made
+
+
+def ask(ability, **value):
+    answer = server().post(f"/projects/demo/abilities/{ability}", value)
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def spawn(goal, system="You look after the backups."):
+    return ask("task:spawn", goal=goal, systemPrompt=system)["taskId"]
+
+
+def say(task, content):
+    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": content,
+               "timestamp": int(time.time() * 1000)}
+    ask("ldg:msg:save", message=message)
+    return message["id"]
+
+
+def call(task, message, identifier, status, details="{}", name="read_log"):
+    ask("ldg:call:save", call={
+        "id": identifier, "taskId": task, "abilityName": name, "parameters": json.dumps({"host": "db-7"}),
+        "status": status, "details": details, "createdAt": 1, "updatedAt": int(time.time() * 1000),
+        "startMessageId": message})
+
+
+def piece(task, message, n, text):
+    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
+                           f" VALUES ('demo', '{task}', '{message}', {n}, '{json.dumps(text)}')")
+
+
+def visit(view, port=None):
+    browser = page()
+    browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{port or server().port}/ui/#/demo/{view}")
+    return browser
+
+
+def roles(browser):
+    return browser.texts("main .cards .role")
+
+
+def test_a_task_while_it_runs():
+    """All that it does comes to the page by itself, each call in its place."""
+    task = spawn("Why did the backup fail?")
+    browser = visit(f"task/{task}")
+    browser.await_text("Why did the backup fail?")
+    assert roles(browser) == ["system", "user"]
+    assert browser.texts(".facts .badge") == ["in progress"]
+    assert browser.texts("header.top [aria-current]") == ["Tasks"]
+    piece(task, "m1", 1, "I loo")
+    piece(task, "m1", 2, "k at its log")
+    browser.await_text("I look at its log")
+    assert len(browser.texts("[data-live]")) == 1
+    first = say(task, "I look at the log of db-7.")
+    browser.await_text("I look at the log of db-7.")
+    assert browser.texts("[data-live]") == [] and "I look at its log" not in browser.text()
+    call(task, first, "c1", "pending")
+    browser.wait("return document.querySelector('[data-call=c1] [data-status=pending]')")
+    call(task, first, "c2", "pending", name="disk_usage")
+    call(task, first, "c1", "completed", json.dumps({"line": "No space left on device"}))
+    browser.wait("return document.querySelector('[data-call=c1] [data-status=completed]')")
+    browser.wait("return document.querySelectorAll('[data-call]').length === 2")
+    assert roles(browser) == ["system", "user", "assistant", "call", "call"]
+    shown = browser.texts("[data-call=c1]")[0]
+    assert "read_log" in shown and "db-7" in shown and "No space left on device" in shown, shown
+    ask("task:cancel", taskId=task, reason="seen enough")
+    browser.await_text("seen enough")
+    browser.wait("return document.querySelector('[data-end]')")
+    assert browser.texts(".facts .badge") == ["cancelled"]
+    assert browser.texts("[data-call=c2] .badge") == ["failed"]
+    no_complaints(browser)
+
+
+def test_goes_on_after_a_break():
+    task, first = spawn("wait for me"), Server(dsn())
+    first.await_ready()
+    browser = visit(f"task/{task}", first.port)
+    browser.await_text("wait for me")
+    first.kill()
+    browser.await_text("trying again")
+    say(task, "said meanwhile")
+    second = Server(dsn(), port=first.port)
+    second.await_ready()
+    browser.await_text("said meanwhile")
+    assert browser.texts(".facts .badge") == ["in progress"]
+    assert roles(browser) == ["system", "user", "assistant"], "something came twice"
+    ask("task:cancel", taskId=task, reason="no more")
+    browser.await_text("no more")
+    assert all("net::ERR" in one for one in browser.complaints())
+    second.stop()
+
+
+def test_the_list():
+    for number in range(60):
+        spawn(f"goal {number}", f"agent {number}")
+    done = spawn("done already", "finished agent")
+    ask("task:cancel", taskId=done, reason="x")
+    browser = visit("tasks")
+    browser.wait("return document.querySelectorAll('[data-task]').length === 50")
+    assert "finished agent" in browser.texts("[data-task]")[0]
+    browser.click("main .wide")
+    browser.wait("return document.querySelectorAll('[data-task]').length > 60")
+    browser.run("window.scrollTo(0, 0)")
+    browser.click("[data-filter=cancelled]")
+    browser.wait("return document.querySelectorAll('[data-task]').length > 0 && "
+                 "![...document.querySelectorAll('[data-task] .badge')].some((one) => one.innerText !== 'cancelled')")
+    assert "status=cancelled" in browser.run("return location.hash")
+    browser.type("[name=status]", "no such status\n")
+    browser.await_text("No tasks")
+    browser.click("[data-filter=null]")
+    browser.wait("return document.querySelectorAll('[data-task]').length === 50")
+    browser.click("[data-task]")
+    browser.await_text("goal 59")
+    no_complaints(browser)
+
+
+def test_texts_are_texts():
+    task = spawn(HOSTILE[0], HOSTILE[1])
+    for number, text in enumerate(HOSTILE):
+        call(task, say(task, text), f"{task}-{number}", "failed", json.dumps({"error": text}), text)
+    piece(task, "m", 1, HOSTILE[2])
+    browser = visit(f"task/{task}")
+    browser.wait(f"return document.querySelectorAll('[data-call]').length === {len(HOSTILE)}")
+    browser.wait("return document.querySelector('[data-live]')")
+    assert browser.run("return document.pwned") is None
+    assert browser.run("return document.querySelectorAll('main').length") == 1
+    assert "U+202E" in browser.text()
+    ask("task:cancel", taskId=task, reason=HOSTILE[0])
+    browser.wait("return document.querySelector('[data-end]')")
+    assert browser.run("return document.pwned") is None
+    browser = visit("task/no%20such")
+    browser.await_text("No such task")
+    no_complaints(browser)
+
+
+def test_when_narrow():
+    """Nothing of a task stands out of a narrow page, however long its words are."""
+    task = spawn("w" * 400, "s" * 400)
+    call(task, say(task, "x" * 900), f"{task}-1", "failed", json.dumps({"error": "y" * 900}), "n" * 120)
+    with Browser(width=450) as browser:
+        browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/task/{task}")
+        browser.wait("return document.querySelector('[data-call]')")
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        browser.run("location.hash = '#/demo/tasks'")
+        browser.wait("return document.querySelector('[data-task]')")
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_stop():
+    server().stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
