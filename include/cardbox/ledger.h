@@ -28,10 +28,10 @@ typedef struct cardbox_task {
     const char *system_prompt_json; /**< see the top of this header */
     int64_t created_at;             /**< ms */
     int64_t updated_at;             /**< ms */
-    const char *goal;          /**< read where goals are: its first message of a user */
-    const char *goal_json;     /**< the same, exactly */
-    const char *cancel_reason; /**< read: why it was cancelled, or NULL */
-    const char *lease_owner;   /**< read: the worker that runs it, or NULL */
+    const char *goal;               /**< read where goals are: its first message of a user */
+    const char *goal_json;          /**< the same, exactly */
+    const char *cancel_reason;      /**< read: why it was cancelled, or NULL */
+    const char *lease_owner;        /**< read: the worker that runs it, or NULL */
     int64_t wake_at; /**< read: when a worker may claim it, ms; while it runs, the end of its lease;
                         0: it sleeps or is finished */
     int64_t message_count; /**< read: messages that it has */

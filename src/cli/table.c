@@ -10,7 +10,7 @@
  * flexible one makes the next wait for where nothing is cut: a longer cell pushes its own line. */
 #define GAP            2
 #define FLEXIBLE_MIN   20
-#define WIDTH_MIN      9
+#define WIDTH_MIN      8
 #define FLEXIBLE_ALIGN 72
 
 void table_init(table *t, const table_column *columns, size_t count)

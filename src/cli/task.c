@@ -8,7 +8,7 @@
 #include "cli/listing.h"
 #include "cli/task_follow.h"
 
-enum { LIST_LIMIT = 200 };
+enum { LIST_LIMIT = 200, STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
@@ -195,6 +195,16 @@ static void add_object(buf *out, const void *of, size_t i)
                task->created_at, task->updated_at, task->message_count);
 }
 
+/* "failed" of "failed: Maximum iterations reached". */
+static void add_state(table *rows, const cardbox_task *task)
+{
+    const char *state = task_state(task);
+    buf word = BUF_INIT(4096);
+    term_add_line(&word, (view){state, strcspn(state, ":")}, STATE_COLUMNS);
+    table_add(rows, view_of(buf_str(&word)), task_state_style(task));
+    buf_free(&word);
+}
+
 static void add_row(table *rows, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
@@ -203,7 +213,7 @@ static void add_row(table *rows, const void *of, size_t i)
     isotime_from_micros(&moment, task->created_at * 1000);
     isotime_format(text, &moment);
     table_text(rows, task->task_id);
-    table_add(rows, view_of(task_state(task)), task_state_style(task));
+    add_state(rows, task);
     card_view_add_age(rows, text);
     table_int(rows, task->message_count);
     table_add(rows, view_of(task->lease_owner), STYLE_CYAN);
@@ -212,7 +222,7 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_LEFT},
+    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WHOLE},
                                            {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
                                            {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
     listing found = {.of = tasks,
