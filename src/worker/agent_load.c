@@ -39,17 +39,17 @@ static cardbox_status out_of_memory(cardbox_error *err)
 static cardbox_status too_large(cardbox_error *err)
 {
     err->status = CARDBOX_TOO_LARGE;
-    say(err->message, sizeof(err->message),
-        "the context is too large: over %zu bytes or %d messages", CONTEXT_BYTES_MAX,
-        PAGE * PAGES_MAX);
+    say(err->message, sizeof(err->message), "the context is too large: over %zu MiB or %d messages",
+        CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
     return CARDBOX_TOO_LARGE;
 }
 
 static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
 {
     bool is_last = false;
+    size_t bytes = 0; /* no more is read than can be written */
 
-    while (!is_last && p->count < PAGES_MAX) {
+    while (!is_last && p->count < PAGES_MAX && bytes <= CONTEXT_BYTES_MAX) {
         store_rows *rows = NULL;
         cardbox_status status =
             work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, *seen, PAGE, err);
@@ -65,6 +65,7 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
             message_row *row = &p->messages[p->input.message_count++];
             message_row_read(row, rows, i);
             *seen = row->seq;
+            bytes += row->content.len + row->tool_calls.len;
         }
     }
     p->input.messages = p->messages;
