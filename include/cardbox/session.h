@@ -347,20 +347,23 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries, all or none. The head moves to the last one. An entry that is there already, to
- * the byte, is left alone, so a call can be repeated.
+ * Appends entries, all or none. The head moves to the last one. An entry without an id is given
+ * one, and the time if it has no timestamp; one without a parentId goes on from the entry before
+ * it, the first one from the head. An entry with an id that is there already, to the byte, is left
+ * alone, so a call can be repeated; one that goes on from the head is then where it went.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
- * @param entries     each a JSON object with a type, an id and, unless it is a root, a parentId
- * that is in the session or comes earlier here; line feeds between tokens are taken out
+ * @param entries     each a JSON object with a type; a parentId that it names, null for a root, is
+ * in the session or comes earlier here; line feeds between tokens are taken out
  * @param count       up to 1,000
- * @param options     NULL means CARDBOX_SESSION_APPEND_INIT
+ * @param options     NULL means CARDBOX_SESSION_APPEND_INIT; with a key each entry needs an id
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, or no such parent); CARDBOX_CONFLICT (an id
- * with other content, another version, a key that was used otherwise); CARDBOX_INVALID (no such
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);
+ * CARDBOX_CONFLICT (an id with other content, another version or dialect than the session's, a key
+ * that was used otherwise); CARDBOX_INVALID (no such
  *         entry can be; err->message says why); CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.

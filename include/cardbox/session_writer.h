@@ -112,10 +112,11 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
     const char *parent, cardbox_error *err);
 
 /**
- * Appends an entry of any kind and dialect, as it is.
+ * Appends an entry of any kind.
  *
  * @param writer  a writer
- * @param json    as of cardbox_session_append: with its id and parentId
+ * @param json    as of cardbox_session_append; what names no parent goes on from the entry that
+ * this writer appended last
  * @param err     may be NULL
  * @return as cardbox_session_append_user
  *

@@ -134,8 +134,9 @@ BEGIN
         RETURN;
     END IF;
     IF parent_places[1] = -5 THEN
-        SELECT coalesce(p.entry_id, e.missing) INTO from_id
+        SELECT coalesce(p.entry_id, e.missing), c.raw::text = raws[1]::text INTO from_id, same
           FROM cardbox.session_entries e
+          JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.card_id
           LEFT JOIN cardbox.session_entries p
             ON p.tenant_id = tenant AND p.session_id = session AND p.seq = e.parent_seq
          WHERE e.tenant_id = tenant AND e.session_key = session AND e.entry_id = ids[1];
@@ -145,8 +146,10 @@ BEGIN
         END IF;
         parents[1] := from_id;
         parent_places[1] := CASE WHEN from_id IS NULL THEN 0 ELSE -3 END;
-        raws[1] := ('{"parentId":' || coalesce(to_json(from_id)::text, 'null') || ','
-                    || substr(raws[1]::text, 2))::json;
+        IF same IS NOT TRUE THEN -- a root may say nothing of a parent
+            raws[1] := ('{"parentId":' || coalesce(to_json(from_id)::text, 'null') || ','
+                        || substr(raws[1]::text, 2))::json;
+        END IF;
     END IF;
     end_seq := s.last_seq;
     end_ord := s.last_ord;
@@ -161,26 +164,31 @@ BEGIN
                WITH ORDINALITY AS u(id, parent, parent_place, seq, ord, kind, raw, before, after, place)
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
                               WHERE e.tenant_id = tenant AND e.session_key = session
-                                AND e.entry_id = u.id LIMIT 1) AS o ON true
+                                AND e.entry_id BETWEEN u.id AND u.id
+                              ORDER BY e.entry_id LIMIT 1) AS o ON true
           LEFT JOIN LATERAL (SELECT * FROM cardbox.session_entries e
                               WHERE e.tenant_id = tenant AND e.session_key = session
-                                AND e.entry_id = u.parent AND u.parent_place = -3 LIMIT 1) AS p ON true
+                                AND e.entry_id BETWEEN u.parent AND u.parent AND u.parent_place = -3
+                              ORDER BY e.entry_id LIMIT 1) AS p ON true
           LEFT JOIN LATERAL (SELECT k.bytes FROM cardbox.session_lines k
                               WHERE s.has_rings AND k.tenant_id = tenant AND k.session_id = session
                                 AND k.ring_id = u.id LIMIT 1) AS r ON true
           -- What stands there already, of the whole batch at once; only whether it is the same, since
-          -- lines may be long.
+          -- lines may be long. A range of one, in order, is read by the one index that has that order,
+          -- also where a plan was made when there was next to nothing to read.
           LEFT JOIN LATERAL (
                SELECT e.entry_id, e.branch, e.depth,
                       u.kind >= 0 AND c.raw::text = u.raw::text
                       AND coalesce(e.before, '') = coalesce(u.before, '')
                       AND coalesce(e.after, '\x0a') = coalesce(u.after, '\x0a') AS same, false AS is_ring
-                 FROM cardbox.session_entries e
+                 FROM (SELECT * FROM cardbox.session_entries x
+                        WHERE import AND u.ord = 0 AND u.seq <= s.last_seq AND x.tenant_id = tenant
+                          AND x.session_id = session AND x.seq BETWEEN u.seq AND u.seq
+                        ORDER BY x.seq LIMIT 1) AS e
                 CROSS JOIN LATERAL (SELECT x.raw FROM cardbox.cards x
-                                     WHERE x.tenant_id = tenant AND x.card_id = e.card_id
-                                    OFFSET 0) AS c
-                WHERE import AND u.ord = 0 AND u.seq <= s.last_seq AND e.tenant_id = tenant
-                  AND e.session_id = session AND e.seq = u.seq
+                                     WHERE x.tenant_id = tenant
+                                       AND x.card_id BETWEEN e.card_id AND e.card_id
+                                     ORDER BY x.card_id LIMIT 1) AS c
                UNION ALL
                SELECT NULL, NULL, NULL, k.bytes = CASE WHEN u.kind < 0 THEN u.before
                       ELSE cardbox.session_line(u.before, u.raw, u.after) END, k.ring_id IS NOT NULL

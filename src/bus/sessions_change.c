@@ -66,15 +66,6 @@ BUS_RENDERS(bus_session_create)
 
 /* --- append --- */
 
-BUS_BUILDS(bus_session_append);
-BUS_RENDERS(bus_session_append);
-
-static void build_head(params *p, const bus_call *call)
-{
-    const session_append *a = call->plan;
-    session_get_params(p, call->tenant, a->batch.session);
-}
-
 static cardbox_status of_entry(cardbox_status status, size_t place, cardbox_error *err)
 {
     if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM ||
@@ -84,76 +75,40 @@ static cardbox_status of_entry(cardbox_status status, size_t place, cardbox_erro
     return error_set(err, status, "/entries/%zu: %s", place, own.message);
 }
 
-static cardbox_status render_head(bus_call *call, const store_rows *rows, buf *out,
-                                  cardbox_error *err)
-{
-    static const bus_step WRITE = {STATEMENT_session_write, true, bus_session_append_build,
-                                   bus_session_append_render};
-    size_t bad = 0;
-    (void)out;
-    cardbox_status status = session_append_head(call->plan, rows, &bad, err);
-    return status == CARDBOX_OK ? bus_next(call, &WRITE) : of_entry(status, bad, err);
-}
-
-static const bus_step ASK_HEAD = {STATEMENT_session_get, false, build_head, render_head};
-
-/* The entries as they came. NULL: out of memory. */
-static scan_value *list_entries(input_reader *in, size_t *count, bool keyed)
-{
-    scan_value list = input_value(in, "entries");
-    *count = session_append_list(NULL, list);
-    scan_value *entries = arena_zeros(in->call->memory, *count + 1, sizeof(*entries));
-    if (entries == NULL)
-        return NULL;
-    session_append_list(entries, list);
-    for (size_t i = 0; in->status == CARDBOX_OK && i < *count; i++) {
-        const char *fault = session_append_fault(entries[i], keyed);
-        if (fault != NULL)
-            in->status = error_set(in->err, CARDBOX_INVALID, "/entries/%zu: %s", i, fault);
-    }
-    return entries;
-}
-
 BUS_READS(bus_session_append)
 {
+    size_t bad = 0;
+    session_batch *batch = in->call->plan;
     view session = input_id(in, "session_id", SESSION_ID_MAX);
     view key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
-    size_t count = 0, bad = 0;
-    const scan_value *entries = list_entries(in, &count, key.ptr != NULL);
-    session_append *a = in->call->plan;
-    if (in->status != CARDBOX_OK || entries == NULL)
-        return;
-    if (!session_append_init(a, in->call->tenant, session, entries, count,
-                             input_integer(in, "expected_version", 0), key)) {
+    if (!session_batch_init(batch, in->call->tenant, session)) {
         in->status = error_nomem(in->err);
         return;
     }
-    in->call->again = a->again;
-    if (a->by_head)
-        in->status = bus_next(in->call, &ASK_HEAD);
-    else
-        in->status = of_entry(session_append_fill(a, (view){NULL, 0}, &bad, in->err), bad, in->err);
+    batch->expected_version = input_integer(in, "expected_version", 0);
+    batch->key = key;
+    if (in->status != CARDBOX_OK)
+        return;
+    in->status = session_append_list(batch, input_value(in, "entries"), &bad, in->err);
+    in->status = of_entry(in->status, bad, in->err);
+    in->call->again = session_append_again(batch);
 }
 
 static void bus_session_append_drop(void *plan)
 {
-    session_append_free(plan);
+    session_batch_free(plan);
 }
 
 BUS_BUILDS(bus_session_append)
 {
-    const session_append *a = call->plan;
-    session_write_params(p, &a->batch);
+    session_write_params(p, call->plan);
 }
 
 BUS_RENDERS(bus_session_append)
 {
-    session_append *a = call->plan;
-    if (session_append_moved(a, rows))
-        return bus_next(call, &ASK_HEAD);
-    cardbox_status status = session_write_status(rows, &a->batch, err);
+    cardbox_status status = session_write_status(rows, call->plan, err);
     if (status == CARDBOX_OK)
-        session_append_json(out, a, rows);
+        session_append_json(out, call->plan, rows);
     return status;
 }
 
@@ -229,7 +184,7 @@ static const bus_ability TABLE[] = {
     {BUS_TEXT(session_create), BUS_WRITE, BUS_ONCE, sizeof(session_create),
      STATEMENT_session_create, bus_session_create_read, bus_session_create_build,
      bus_session_create_render, NULL},
-    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_append), STATEMENT_session_write,
+    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_batch), STATEMENT_session_write,
      bus_session_append_read, bus_session_append_build, bus_session_append_render,
      bus_session_append_drop},
     {BUS_TEXT(session_head), BUS_WRITE, BUS_ONCE, sizeof(session_move), STATEMENT_session_head,

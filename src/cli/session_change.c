@@ -407,8 +407,11 @@ const cli_command cli_session_append = {
     .name = "session append",
     .arguments = "SESSION [FILE]",
     .summary = "append entries, all or none",
-    .description = "FILE, or the standard input, has one entry a line, each with an id and, unless "
-                   "it is a root, a parentId. The head moves to the last one.",
+    .description =
+        "FILE, or the standard input, has one entry a line, each with a type. Without a "
+        "parentId it goes on from the one before, the first one from the head; null makes "
+        "a root. One without an id is given one; one with an id that is there already is "
+        "left alone. The head moves to the last one.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

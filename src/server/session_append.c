@@ -1,8 +1,6 @@
 /*
- * session_append.c: POST .../sessions/{s}/entries: the session's head is asked for, where the first
- * entry goes on from it, and then all are written in one statement.
+ * session_append.c: POST .../sessions/{s}/entries, all of them in one statement.
  */
-#include <stdio.h>
 #include "server/sessions.h"
 #include "store/session_append.h"
 
@@ -17,15 +15,9 @@ static const field APPEND[APPEND_FIELDS] = {
                     .most = INT64_MAX},
 };
 
-typedef struct appending {
-    session_append append;
-    session_key key;
-    size_t bad; /* the entry that is in the way */
-} appending;
-
 static void drop(void *plan)
 {
-    session_append_free(&((appending *)plan)->append);
+    session_batch_free(plan);
 }
 
 /* 422 for the entry at a place; what is too large or for lack of memory is said as such. */
@@ -46,25 +38,18 @@ static void answer_bad_entry(request *r, size_t place, cardbox_status status,
 
 /* --- the write --- */
 
-static void ask_head(request *r, appending *a);
-
 static void render_write(request *r, const join_rows *found)
 {
-    appending *a = r->plan;
-    const session_batch *batch = &a->append.batch;
+    const session_batch *batch = r->plan;
     session_written written;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (session_append_moved(&a->append, found->rows)) {
-        ask_head(r, a);
-        return;
-    }
     cardbox_status status = session_write_status(found->rows, batch, &err);
     if (!fault_check(r, status, &err))
         return;
     session_written_read(&written, found->rows);
     if (batch->key.ptr != NULL && written.outcome == SESSION_DONE_BEFORE)
         request_header(r, "Idempotent-Replayed", "true");
-    session_append_json(request_body(r), &a->append, found->rows);
+    session_append_json(request_body(r), batch, found->rows);
     fault_or_answer(r);
 }
 
@@ -73,102 +58,45 @@ static void build_write(params *p, const void *keys)
     session_write_params(p, keys);
 }
 
-static void send_write(request *r, appending *a, cardbox_status status, const cardbox_error *err)
-{
-    if (status == CARDBOX_OK)
-        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, &a->append.batch,
-                    render_write);
-    else
-        answer_bad_entry(r, a->bad, status, err);
-}
-
-/* --- the head --- */
-
-static void render_head(request *r, const join_rows *found)
-{
-    appending *a = r->plan;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_status status = session_append_head(&a->append, found->rows, &a->bad, &err);
-    send_write(r, a, status, &err);
-}
-
-static void ask_head(request *r, appending *a)
-{
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, session_get_build, &a->key, render_head);
-}
-
 /* --- the request --- */
 
-/* The entries as they were sent. NULL: answered. */
-static scan_value *list_entries(request *r, size_t *count, const field_value *body)
+static void append(request *r, session_batch *batch, scan_value entries)
 {
-    bool one = body[A_ENTRY].given;
-    if (one == body[A_ENTRIES].given) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],\"msg\":"
-                                   "\"Give an entry or a list of entries\"}"));
-        return NULL;
-    }
-    *count = one ? 1 : session_append_list(NULL, body[A_ENTRIES].json);
-    if (*count > SESSION_BATCH_MAX) {
+    size_t bad = 0;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = session_append_list(batch, entries, &bad, &err);
+    if (bad == SESSION_BATCH_MAX) {
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d", SESSION_BATCH_MAX);
-        return NULL;
+    } else if (status != CARDBOX_OK) {
+        answer_bad_entry(r, bad, status, &err);
+    } else if (batch->count == 0) {
+        fault_answer_shape(r, VIEW("{\"type\":\"too_short\",\"loc\":[\"body\",\"entries\"],"
+                                   "\"msg\":\"List should have at least 1 item\"}"));
+    } else {
+        r->ticket.replayable = session_append_again(batch);
+        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, batch, render_write);
     }
-    scan_value *entries = handler_take(r, *count + 1, sizeof(*entries));
-    if (entries == NULL)
-        return NULL;
-    if (one)
-        entries[0] = body[A_ENTRY].json;
-    else
-        session_append_list(entries, body[A_ENTRIES].json);
-    return entries;
-}
-
-/* False: answered. */
-static bool check_entries(request *r, const scan_value *entries, size_t count)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    for (size_t i = 0; i < count; i++) {
-        const char *wrong = session_append_fault(entries[i], r->idempotency_key.ptr != NULL);
-        if (wrong != NULL) {
-            snprintf(err.message, sizeof(err.message), "%s", wrong);
-            answer_bad_entry(r, i, CARDBOX_INVALID, &err);
-            return false;
-        }
-    }
-    if (count > 0)
-        return true;
-    fault_answer_shape(r, VIEW("{\"type\":\"too_short\",\"loc\":[\"body\",\"entries\"],"
-                               "\"msg\":\"List should have at least 1 item\"}"));
-    return false;
-}
-
-static void begin(request *r, appending *a, const scan_value *entries, size_t count,
-                  int64_t expected)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    r->plan = a;
-    r->drop_plan = drop;
-    a->key.tenant = request_tenant(r);
-    if (!session_append_init(&a->append, a->key.tenant, a->key.session, entries, count, expected,
-                             r->idempotency_key)) {
-        fault_answer_memory(r);
-        return;
-    }
-    r->ticket.replayable = a->append.again;
-    if (a->append.by_head)
-        ask_head(r, a);
-    else
-        send_write(r, a, session_append_fill(&a->append, (view){NULL, 0}, &a->bad, &err), &err);
 }
 
 void handle_append_entries(request *r)
 {
+    view session;
     field_value *body = handler_read_change(r, APPEND, APPEND_FIELDS, false);
-    appending *a = body == NULL ? NULL : handler_take(r, 1, sizeof(*a));
-    size_t count;
-    if (a == NULL || !handler_id(r, &a->key.session, 1, "session"))
+    session_batch *batch = body == NULL ? NULL : handler_take(r, 1, sizeof(*batch));
+    if (batch == NULL || !handler_id(r, &session, 1, "session"))
         return;
-    const scan_value *entries = list_entries(r, &count, body);
-    if (entries != NULL && check_entries(r, entries, count))
-        begin(r, a, entries, count, body[A_EXPECTED].number);
+    if (body[A_ENTRY].given == body[A_ENTRIES].given) {
+        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],\"msg\":"
+                                   "\"Give an entry or a list of entries\"}"));
+        return;
+    }
+    r->plan = batch;
+    r->drop_plan = drop;
+    if (!session_batch_init(batch, request_tenant(r), session)) {
+        fault_answer_memory(r);
+        return;
+    }
+    batch->expected_version = body[A_EXPECTED].number;
+    batch->key = r->idempotency_key;
+    append(r, batch, body[body[A_ENTRY].given ? A_ENTRY : A_ENTRIES].json);
 }

@@ -1,5 +1,6 @@
 /*
- * session_append.c: entries are completed and become a batch; what became of them as JSON. Knows no
+ * session_append.c: what clients give, checked and completed: one rule for whoever appends. What an
+ * entry leaves open is filled in here, but for the head, which the database knows. Knows no
  * requests and no connection.
  */
 #include "store/session_append.h"
@@ -11,221 +12,265 @@
 #include "cardbox/limits.h"
 #include "store/errors.h"
 
-/* How often the head may move between two statements before the client is told. Whenever it moves
- * another append has succeeded: so together writers always get on, and one that keeps losing among
- * many should not be the one to start again. */
-enum { TRIES_MAX = 1000 };
+/* --- JSON of a client as a line --- */
 
-/* What may be filled in. */
-enum { O_ID, O_PARENT, O_TIME, OPEN_MEMBERS };
-
-static const char *const OPEN[OPEN_MEMBERS] = {"id", "parentId", "timestamp"};
-
-size_t session_append_list(scan_value *out, scan_value list)
+static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
 {
-    size_t count = 0;
-    scan_value item;
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
 
-    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item); count++) {
-        if (out != NULL)
-            out[count] = item;
+    if (json->len == 0 ||
+        (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
+        return CARDBOX_OK;
+    if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
+        return CARDBOX_OK; /* who reads the line says why */
+    scan_compact(&text, *json);
+    const char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
+    *json = (view){copy, text.len};
+    buf_free(&text);
+    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
+{
+    session_lines lines = session_lines_of(json);
+
+    if (json.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         json.len, CARDBOX_CONTENT_MAX);
+    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
+        return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
+    if (out->kind == SESSION_LINE_BAD)
+        return error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
+                         (unsigned long long)out->reason_at);
+    return CARDBOX_OK;
+}
+
+static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
+{
+    session_line line;
+    cardbox_status status = in_one_line(header, memory, err);
+
+    if (status == CARDBOX_OK)
+        status = read_line(&line, *header, "header", err);
+    if (status == CARDBOX_OK && line.kind != SESSION_LINE_HEADER)
+        status = error_set(err, CARDBOX_INVALID,
+                           "header must be an object of type \"session\" without a parentId");
+    if (status == CARDBOX_OK)
+        *header = line.text;
+    return status;
+}
+
+static void make_header(buf *text, view session, view cwd)
+{
+    isotime time;
+    char now[ISOTIME_SIZE];
+
+    isotime_from_micros(&time, clock_wall_micros());
+    isotime_format(now, &time);
+    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
+    buf_json_string(text, session);
+    buf_printf(text, ",\"timestamp\":\"%s\",\"cwd\":", now);
+    buf_json_string(text, cwd);
+    buf_char(text, '}');
+}
+
+/* A long id of the session can't be helped: only what was given for the header is refused. */
+cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+                                   cardbox_error *err)
+{
+    buf text = BUF_INIT((size_t)64 * 1024);
+    const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
+    bool given = header->ptr != NULL || cwd.len > 0;
+    cardbox_status status = CARDBOX_OK;
+
+    if (header->ptr != NULL) {
+        status = check_header(header, memory, err);
+    } else {
+        make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
+        *header = (view){
+            buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL, text.len};
+        buf_free(&text);
+        status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
     }
-    return count;
+    if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
+        status = error_set(err, CARDBOX_TOO_LARGE,
+                           "%s has %zu bytes, the limit is %d: readers of files look at no more",
+                           what, header->len, CARDBOX_SESSION_HEADER_MAX);
+    return status;
 }
 
 /* --- what is left open --- */
 
-/* Whether anything is; *goes_on: whether its parent is. */
-static bool is_open(scan_value entry, bool *goes_on)
+static void add_id(buf *out)
 {
-    scan_value found[OPEN_MEMBERS];
-
-    session_pick(entry, OPEN, found, OPEN_MEMBERS);
-    *goes_on = found[O_PARENT].kind == SCAN_NONE;
-    return *goes_on || found[O_ID].kind == SCAN_NONE || found[O_TIME].kind == SCAN_NONE;
-}
-
-/* Any type is one, but for that of a header: files may have types that we do not know. */
-static bool has_type(scan_value entry)
-{
-    scan_value type = scan_find(entry, "type");
-
-    return type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session");
-}
-
-const char *session_append_fault(scan_value entry, bool keyed)
-{
-    bool goes_on;
-
-    if (entry.kind != SCAN_OBJECT)
-        return "input should be a valid object";
-    if (!has_type(entry))
-        return "an entry needs a type, and not session: a header goes with the session";
-    if (keyed && is_open(entry, &goes_on))
-        return "with an Idempotency-Key (idempotency_key) an entry needs id, parentId and "
-               "timestamp";
-    return NULL;
-}
-
-/* JSON of an id that nobody has. ptr NULL: out of memory. */
-static view make_id(arena *memory)
-{
-    char text[UUID_TEXT_SIZE + 2];
+    char text[UUID_TEXT_SIZE];
     uuid16 id;
 
     uuid16_v7(&id);
-    text[0] = '"';
-    uuid16_format(text + 1, &id);
-    text[UUID_TEXT_SIZE] = '"';
-    view token = {text, UUID_TEXT_SIZE + 1};
-    token.ptr = arena_copy(memory, token);
-    return token;
+    uuid16_format(text, &id);
+    buf_printf(out, "\"id\":\"%s\",", text);
 }
 
-static void add_open(buf *out, const char *name, view json)
+static void add_time(buf *out)
 {
-    buf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", name);
-    buf_view(out, json);
-}
-
-/* An entry with all its members, those that were open first. `before` is the JSON of its parent's
- * id, and becomes that of its own. ptr NULL: out of memory. */
-static view fill(scan_value entry, view *before, view now, arena *memory)
-{
-    scan_value found[OPEN_MEMBERS], value;
-    scan_walk walk = scan_enter(entry);
-    buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
-    view key, parent = *before;
-    bool goes_on;
-
-    session_pick(entry, OPEN, found, OPEN_MEMBERS);
-    *before = found[O_ID].kind == SCAN_NONE ? make_id(memory) : found[O_ID].text;
-    if (before->ptr == NULL)
-        return *before;
-    if (!is_open(entry, &goes_on))
-        return entry.text;
-    buf_char(&text, '{');
-    if (found[O_ID].kind == SCAN_NONE)
-        add_open(&text, OPEN[O_ID], *before);
-    if (found[O_PARENT].kind == SCAN_NONE)
-        add_open(&text, OPEN[O_PARENT], parent);
-    if (found[O_TIME].kind == SCAN_NONE)
-        add_open(&text, OPEN[O_TIME], now);
-    if (text.len > 1 && scan_member(&walk, &key, &value))
-        buf_char(&text, ',');
-    buf_view(&text, (view){entry.text.ptr + 1, entry.text.len - 1});
-    view whole = {buf_str(&text), text.len};
-    whole.ptr = buf_ok(&text) ? arena_copy(memory, whole) : NULL;
-    buf_free(&text);
-    return whole;
-}
-
-/* --- the batch --- */
-
-bool session_append_init(session_append *out, view tenant, view session, const scan_value *entries,
-                         size_t count, int64_t expected, view key)
-{
-    bool fine = session_batch_init(&out->batch, tenant, session), goes_on, open = false;
-
-    for (size_t i = 0; i < count; i++)
-        open = is_open(entries[i], &goes_on) || open;
-    out->entries = entries;
-    out->count = count;
-    out->expected = expected;
-    out->batch.expected_version = expected;
-    out->batch.key = key;
-    out->tries = 0;
-    is_open(entries[0], &out->by_head);
-    out->again = !open && (expected == 0 || key.ptr != NULL);
-    return fine;
-}
-
-void session_append_free(session_append *a)
-{
-    session_batch_free(&a->batch);
-}
-
-/* JSON of the time, in `out`. */
-static view put_now(char out[static ISOTIME_SIZE + 2])
-{
+    char text[ISOTIME_SIZE];
     isotime time;
 
     isotime_from_micros(&time, clock_wall_micros() / 1000 * 1000);
-    out[0] = '"';
-    isotime_format(out + 1, &time);
-    size_t len = strlen(out);
-    out[len] = '"';
-    return (view){out, len + 1};
+    isotime_format(text, &time);
+    buf_printf(out, "\"timestamp\":\"%s\",", text);
 }
 
-/* `before` is the JSON of an id, or null. */
-static cardbox_status fill_all(session_append *a, view before, size_t *bad, cardbox_error *err)
+/* An entry without an id is new: it gets one, and the time. One that has an id gets no time, so
+ * that it can be sent again. What names no parent goes on from the entry before; the first one's is
+ * left to the database. */
+static cardbox_status complete(session_batch *batch, session_line *line, bool *is_new,
+                               cardbox_error *err)
 {
-    char bytes[ISOTIME_SIZE + 2];
-    view now = put_now(bytes);
-    cardbox_status status = session_batch_reset(&a->batch) ? CARDBOX_OK : error_nomem(err);
+    static const char *const NAMES[] = {"id", "parentId", "timestamp"};
+    scan_value found[3];
+    buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
 
-    for (size_t i = 0; status == CARDBOX_OK && i < a->count; i++) {
-        view line = fill(a->entries[i], &before, now, &a->batch.memory);
-        *bad = i;
-        status = line.ptr == NULL ? error_nomem(err) : session_batch_append(&a->batch, line, err);
+    session_pick(line->value, NAMES, found, 3);
+    *is_new = found[0].kind == SCAN_NONE;
+    bool follows = found[1].kind == SCAN_NONE && batch->before[0] != '\0';
+    if (*is_new && batch->key.ptr != NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "with an Idempotency-Key (idempotency_key) an entry needs an id, and gets "
+                         "no timestamp: what is filled in would be another one the next time");
+    if (!*is_new && !follows)
+        return CARDBOX_OK;
+    batch->is_filled = batch->is_filled || *is_new;
+    buf_char(&text, '{');
+    if (*is_new)
+        add_id(&text);
+    if (follows) {
+        buf_text(&text, "\"parentId\":");
+        buf_json_string(&text, view_of(batch->before));
+        buf_char(&text, ',');
+    }
+    if (*is_new && found[2].kind == SCAN_NONE)
+        add_time(&text);
+    buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
+    const char *copy =
+        buf_ok(&text) ? arena_copy(&batch->memory, (view){buf_str(&text), text.len}) : NULL;
+    if (copy != NULL)
+        session_line_kept(line, (view){copy, text.len});
+    buf_free(&text);
+    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+/* --- entries --- */
+
+/* Any type is one, but for that of a header: files may have types that we do not know. */
+static cardbox_status check_type(const session_line *line, cardbox_error *err)
+{
+    scan_value type = scan_find(line->value, "type");
+
+    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session"))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "an entry needs a type, and not session: a header goes with the session");
+}
+
+static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
+                                  cardbox_error *err)
+{
+    view target;
+    arena memory = ARENA_INIT;
+    cardbox_status status = CARDBOX_OK;
+
+    if (entry->id_is_made)
+        status = error_set(err, CARDBOX_INVALID,
+                           "entry's id is null: give it one of 1 to %d bytes, or leave it out",
+                           SESSION_ID_MAX);
+    else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
+             batch->dialect != (int)session_kind_dialect(entry->kind))
+        status =
+            error_set(err, CARDBOX_INVALID, "entry %.*s is not of the dialect of those before it",
+                      (int)entry->id.len, entry->id.ptr);
+    else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
+                                               view_is_id(target, SESSION_ID_MAX)))
+        status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
+                           "label %.*s needs a targetId, the id of the entry that it is for",
+                           (int)entry->id.len, entry->id.ptr);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err)
+{
+    session_line line;
+    session_entry entry;
+    const char *reason = NULL;
+    bool is_new = false;
+    cardbox_status status = CARDBOX_OK;
+
+    if (batch->count == SESSION_BATCH_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
+                         SESSION_BATCH_MAX);
+    status = in_one_line(&json, &batch->memory, err);
+    if (status == CARDBOX_OK)
+        status = read_line(&line, json, "entry", err);
+    if (status == CARDBOX_OK)
+        status = check_type(&line, err);
+    if (status == CARDBOX_OK)
+        status = complete(batch, &line, &is_new, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (!session_entry_read(&entry, &line, VIEW(""), &batch->memory, &reason))
+        return reason == NULL ? error_nomem(err)
+                              : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
+    status = check_entry(batch, &entry, err);
+    if (status != CARDBOX_OK)
+        return status;
+    session_put *put = session_batch_put(batch);
+    if (put == NULL)
+        return error_nomem(err);
+    put->entry = entry;
+    put->line = batch->count;
+    put->is_named_here = is_new;
+    session_batch_follow(batch, entry.id);
+    return session_batch_link(batch, put) ? CARDBOX_OK : error_nomem(err);
+}
+
+/* --- services --- */
+
+cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
+                                   cardbox_error *err)
+{
+    scan_value entry;
+    scan_walk walk = scan_enter(entries);
+    cardbox_status status = CARDBOX_OK;
+
+    *bad = 0;
+    if (entries.kind == SCAN_OBJECT)
+        return session_batch_append(batch, entries.text, err);
+    while (status == CARDBOX_OK && scan_element(&walk, &entry)) {
+        *bad = batch->count;
+        status = session_batch_append(batch, entry.text, err);
     }
     return status;
 }
 
-cardbox_status session_append_fill(session_append *a, view head, size_t *bad, cardbox_error *err)
+bool session_append_again(const session_batch *batch)
 {
-    buf token = BUF_INIT((size_t)8 * SESSION_ID_MAX);
-    cardbox_status status;
-
-    if (head.ptr == NULL)
-        buf_text(&token, "null");
-    else
-        buf_json_string(&token, head);
-    if (buf_ok(&token))
-        status = fill_all(a, (view){buf_str(&token), token.len}, bad, err);
-    else
-        status = error_nomem(err);
-    buf_free(&token);
-    return status;
+    return !batch->is_filled && (batch->expected_version == 0 || batch->key.ptr != NULL);
 }
 
-cardbox_status session_append_head(session_append *a, const store_rows *rows, size_t *bad,
-                                   cardbox_error *err)
-{
-    session_row session;
-
-    if (rows_count(rows) == 0)
-        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
-    session_row_read(&session, rows, 0);
-    a->batch.expected_version = a->expected > 0 ? a->expected : session.version;
-    return session_append_fill(a, session.head, bad, err);
-}
-
-/* --- what became of it --- */
-
-bool session_append_moved(session_append *a, const store_rows *rows)
-{
-    session_written written;
-
-    session_written_read(&written, rows);
-    return written.outcome == SESSION_WRONG_VERSION && a->by_head && a->expected == 0 &&
-           ++a->tries < TRIES_MAX;
-}
-
-void session_append_json(buf *out, const session_append *a, const store_rows *rows)
+void session_append_json(buf *out, const session_batch *batch, const store_rows *rows)
 {
     session_written written;
 
     session_written_read(&written, rows);
     buf_text(out, "{\"session_id\":");
-    buf_json_string(out, a->batch.session);
+    buf_json_string(out, batch->session);
     buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
-    for (size_t i = 0; i < a->batch.count; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         int64_t seq = -1;
         session_line_outcome outcome = session_written_line(rows, i, &seq);
         buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
-        buf_json_string(out, a->batch.puts[i].entry.id);
+        buf_json_string(out, batch->puts[i].entry.id);
         buf_printf(out, ",\"outcome\":\"%s\",\"seq\":%" PRId64 "}",
                    outcome == SESSION_LINE_APPENDED ? "appended" : "unchanged", seq);
     }

@@ -5,16 +5,14 @@
 #include "store/session_write.h"
 
 #include <stdlib.h>
-#include "base/clock.h"
-#include "base/isotime.h"
-#include "store/errors.h"
 
 enum {
     PARENT_NONE = 0,
     PARENT_BEFORE = -1,
     PARENT_UNUSABLE = -2,
     PARENT_ELSEWHERE = -3,
-    PARENT_SELF = -4
+    PARENT_SELF = -4,
+    PARENT_HEAD = -5
 };
 enum { PUT_KEPT = -1, PUT_HEADER = -2, KINDS_PER_ROLE = 256 };
 
@@ -41,7 +39,7 @@ bool session_batch_reset(session_batch *batch)
     return session_names_init(&batch->ids, 64, &batch->memory);
 }
 
-static session_put *add_put(session_batch *batch)
+session_put *session_batch_put(session_batch *batch)
 {
     if (batch->count == batch->capacity) {
         size_t wanted = batch->capacity < 16 ? 16 : batch->capacity * 2;
@@ -61,6 +59,8 @@ static int32_t parent_place(const session_batch *batch, const session_entry *ent
 
     switch (entry->parent_state) {
     case SESSION_PARENT_ABSENT:
+        if (!batch->import)
+            return PARENT_HEAD;
         return entry->id_is_made ? PARENT_BEFORE : PARENT_NONE;
     case SESSION_PARENT_NULL:
         return PARENT_NONE;
@@ -75,8 +75,13 @@ static int32_t parent_place(const session_batch *batch, const session_entry *ent
     return place == SESSION_NONE ? PARENT_ELSEWHERE : (int32_t)place;
 }
 
-/* Links an entry with those before it in the batch. False: out of memory. */
-static bool link_put(session_batch *batch, session_put *put)
+void session_batch_follow(session_batch *batch, view id)
+{
+    memcpy(batch->before, id.ptr, id.len);
+    batch->before[id.len] = '\0';
+}
+
+bool session_batch_link(session_batch *batch, session_put *put)
 {
     int32_t place = (int32_t)batch->count;
     uint32_t twin = session_names_get(&batch->ids, put->entry.id);
@@ -89,128 +94,6 @@ static bool link_put(session_batch *batch, session_put *put)
         batch->dialect = (int)session_kind_dialect(put->entry.kind);
     batch->bytes += put->raw.len;
     return twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place);
-}
-
-/* --- entries of a client --- */
-
-static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
-{
-    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
-
-    if (json->len == 0 ||
-        (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
-        return CARDBOX_OK;
-    if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
-        return CARDBOX_OK; /* who reads the line says why */
-    scan_compact(&text, *json);
-    const char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
-    *json = (view){copy, text.len};
-    buf_free(&text);
-    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
-}
-
-static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
-{
-    session_lines lines = session_lines_of(json);
-
-    if (json.len > CARDBOX_CONTENT_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
-                         json.len, CARDBOX_CONTENT_MAX);
-    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
-        return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
-    if (out->kind == SESSION_LINE_BAD)
-        return error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
-                         (unsigned long long)out->reason_at);
-    return CARDBOX_OK;
-}
-
-cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err)
-{
-    session_line line;
-    const char *reason = NULL;
-    cardbox_status status = in_one_line(&json, &batch->memory, err);
-
-    if (status == CARDBOX_OK)
-        status = read_line(&line, json, "entry", err);
-    if (status != CARDBOX_OK)
-        return status;
-    if (line.kind == SESSION_LINE_HEADER)
-        return error_set(err, CARDBOX_INVALID,
-                         "entry is a session's header: give it when the session is made");
-    session_put *put = add_put(batch);
-    if (put == NULL)
-        return error_nomem(err);
-    if (!session_entry_read(&put->entry, &line, batch->session, &batch->memory, &reason)) {
-        batch->count--;
-        return reason == NULL ? error_nomem(err)
-                              : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
-    }
-    if (put->entry.id_is_made) {
-        batch->count--;
-        return error_set(err, CARDBOX_INVALID, "entry has no id: give it one of 1 to %d bytes",
-                         SESSION_ID_MAX);
-    }
-    if (batch->dialect >= 0 && session_kind_has_dialect(put->entry.kind) &&
-        batch->dialect != (int)session_kind_dialect(put->entry.kind)) {
-        batch->count--;
-        return error_set(err, CARDBOX_INVALID, "entry is not of the dialect of those before it");
-    }
-    put->line = batch->count;
-    return link_put(batch, put) ? CARDBOX_OK : error_nomem(err);
-}
-
-static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
-{
-    session_line line;
-    cardbox_status status = in_one_line(header, memory, err);
-
-    if (status == CARDBOX_OK)
-        status = read_line(&line, *header, "header", err);
-    if (status == CARDBOX_OK && line.kind != SESSION_LINE_HEADER)
-        status = error_set(err, CARDBOX_INVALID,
-                           "header must be an object of type \"session\" without a parentId");
-    if (status == CARDBOX_OK)
-        *header = line.text;
-    return status;
-}
-
-static void make_header(buf *text, view session, view cwd)
-{
-    isotime time;
-    char now[ISOTIME_SIZE];
-
-    isotime_from_micros(&time, clock_wall_micros());
-    isotime_format(now, &time);
-    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
-    buf_json_string(text, session);
-    buf_printf(text, ",\"timestamp\":\"%s\",\"cwd\":", now);
-    buf_json_string(text, cwd);
-    buf_char(text, '}');
-}
-
-/* A long id of the session can't be helped: only what was given for the header is refused. */
-cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
-                                   cardbox_error *err)
-{
-    buf text = BUF_INIT((size_t)64 * 1024);
-    const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
-    bool given = header->ptr != NULL || cwd.len > 0;
-    cardbox_status status = CARDBOX_OK;
-
-    if (header->ptr != NULL) {
-        status = check_header(header, memory, err);
-    } else {
-        make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
-        *header = (view){
-            buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL, text.len};
-        buf_free(&text);
-        status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
-    }
-    if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
-        status = error_set(err, CARDBOX_TOO_LARGE,
-                           "%s has %zu bytes, the limit is %d: readers of files look at no more",
-                           what, header->len, CARDBOX_SESSION_HEADER_MAX);
-    return status;
 }
 
 /* --- lines of a file --- */
@@ -227,14 +110,18 @@ static void put_around(session_put *put, const session_line *line)
         put->after = (view){text_end, (size_t)(end - text_end)};
 }
 
-/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. */
-static bool follow_ring(session_batch *batch, session_entry *entry)
+/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. Of one
+ * that is not in this batch the database has to be told. */
+static bool follow_line(session_batch *batch, session_entry *entry)
 {
-    size_t len = strlen(batch->ring);
+    const char *before = batch->ids.used == 0 ? batch->before : "";
 
+    if (batch->ring[0] != '\0')
+        before = batch->ring;
+    size_t len = strlen(before);
     if (len > 0 && entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT) {
         entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = (view){arena_copy(&batch->memory, (view){batch->ring, len}), len};
+        entry->parent = (view){arena_copy(&batch->memory, (view){before, len}), len};
     }
     batch->ring[0] = '\0';
     if (entry->parent_state == SESSION_PARENT_NAMED && view_equal(entry->parent, entry->id)) {
@@ -247,7 +134,7 @@ static bool follow_ring(session_batch *batch, session_entry *entry)
 bool session_batch_import(session_batch *batch, const session_line *line,
                           const session_entry *entry, int64_t seq, int32_t ord)
 {
-    session_put *put = add_put(batch);
+    session_put *put = session_batch_put(batch);
 
     if (put == NULL)
         return false;
@@ -257,7 +144,11 @@ bool session_batch_import(session_batch *batch, const session_line *line,
     if (entry != NULL) {
         put->entry = *entry;
         put_around(put, line);
-        return follow_ring(batch, &put->entry) && link_put(batch, put);
+        if (!follow_line(batch, &put->entry) || !session_batch_link(batch, put))
+            return false;
+        if (put->twin == 0)
+            session_batch_follow(batch, put->entry.id);
+        return true;
     }
     put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
     put->raw = line->kind == SESSION_LINE_HEADER ? line->text : (view){NULL, 0};

@@ -85,6 +85,15 @@ static cardbox_status write_batch(int64_t *version, cardbox *db, const session_b
     return status;
 }
 
+/* An entry that can't be, and which one it is. */
+static cardbox_status bad_entry(cardbox_status status, size_t place, cardbox_error *err)
+{
+    if (err == NULL)
+        return status;
+    cardbox_error own = *err;
+    return error_set(err, status, "entries[%zu]: %s", place, own.message);
+}
+
 cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char *tenant,
                                       const char *session_id, const char *const *entries,
                                       size_t count, const cardbox_session_append_options *options,
@@ -93,9 +102,6 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     session_batch batch;
     cardbox_status status = check_session(db, tenant, session_id, err);
 
-    if (status == CARDBOX_OK && count > SESSION_BATCH_MAX)
-        status = error_set(err, CARDBOX_TOO_LARGE, "%zu entries in one call, the limit is %d",
-                           count, SESSION_BATCH_MAX);
     if (status == CARDBOX_OK && entries == NULL && count > 0)
         status = error_set(err, CARDBOX_INVALID, "entries must not be NULL");
     if (status != CARDBOX_OK)
@@ -104,8 +110,11 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = read_options(&batch, options, err);
-    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         status = session_batch_append(&batch, view_of(entries[i]), err);
+        if (status != CARDBOX_OK)
+            status = bad_entry(status, i, err);
+    }
     if (status == CARDBOX_OK)
         status = write_batch(version, db, &batch, err);
     session_batch_free(&batch);

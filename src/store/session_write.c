@@ -5,6 +5,7 @@
 #include "store/session_write.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include "store/errors.h"
 
 /* --- what is said of failures --- */
@@ -91,39 +92,46 @@ session_line_outcome session_written_line(const store_rows *rows, size_t i, int6
     return (session_line_outcome)rows_int4(rows, row, 1);
 }
 
-/* Why a line is refused. */
-static cardbox_status line_status(session_line_outcome outcome, const session_entry *entry,
-                                  cardbox_error *err)
+/* Why a line is refused. `who` it is. */
+static cardbox_status line_status(session_line_outcome outcome, const char *who,
+                                  const session_entry *entry, cardbox_error *err)
 {
-    view id = entry->id, parent = entry->parent;
+    view parent = entry->parent;
+    bool named = entry->parent_state == SESSION_PARENT_NAMED;
 
     if (outcome == SESSION_LINE_CONFLICT)
         return error_set(err, CARDBOX_CONFLICT,
-                         "entry %.*s exists with other content and may not be changed", (int)id.len,
-                         id.ptr);
-    if (outcome == SESSION_LINE_OWN_PARENT && entry->parent_state == SESSION_PARENT_NAMED &&
-        !view_equal(id, parent))
+                         "%s exists with other content and may not be changed", who);
+    if (outcome == SESSION_LINE_OWN_PARENT && named && !view_equal(entry->id, parent))
         return error_set(
             err, CARDBOX_INVALID,
-            "entry %.*s would be its own ancestor: the session has entries that wait for "
-            "it as their parent, and its parent %.*s comes from them",
-            (int)id.len, id.ptr, (int)parent.len, parent.ptr);
+            "%s would be its own ancestor: the session has entries that wait for it as their "
+            "parent, and its parent %.*s comes from them",
+            who, (int)parent.len, parent.ptr);
     if (outcome == SESSION_LINE_OWN_PARENT)
-        return error_set(err, CARDBOX_INVALID, "entry %.*s is its own parent", (int)id.len, id.ptr);
+        return error_set(err, CARDBOX_INVALID, "%s is its own parent", who);
     if (outcome == SESSION_LINE_NO_TARGET)
         return error_set(err, CARDBOX_NOT_FOUND,
-                         "entry %.*s labels an entry that is neither in the session nor before it",
-                         (int)id.len, id.ptr);
+                         "%s labels an entry that is neither in the session nor before it", who);
     if (outcome != SESSION_LINE_NO_PARENT)
         return CARDBOX_OK;
-    if (entry->parent_state != SESSION_PARENT_NAMED)
+    if (!named)
         return error_set(err, CARDBOX_INVALID,
-                         "entry %.*s has a parentId that is no id: give an entry's, or null",
-                         (int)id.len, id.ptr);
-    return error_set(
-        err, CARDBOX_NOT_FOUND,
-        "entry %.*s has the parent %.*s, which is neither in the session nor before it",
-        (int)id.len, id.ptr, (int)parent.len, parent.ptr);
+                         "%s has a parentId that is no id: give an entry's, or null", who);
+    return error_set(err, CARDBOX_NOT_FOUND,
+                     "%s has the parent %.*s, which is neither in the session nor before it", who,
+                     (int)parent.len, parent.ptr);
+}
+
+/* An id that was made here tells a client nothing. */
+static void put_who(char *out, size_t size, const session_batch *batch, size_t place)
+{
+    const session_put *put = &batch->puts[place];
+
+    if (put->is_named_here)
+        snprintf(out, size, "entries[%zu]", place);
+    else
+        snprintf(out, size, "entry %.*s", (int)put->entry.id.len, put->entry.id.ptr);
 }
 
 cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
@@ -135,8 +143,10 @@ cardbox_status session_write_status(const store_rows *rows, const session_batch 
     if (written.outcome != SESSION_REFUSED)
         return common_status((int)written.outcome, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
+        char who[SESSION_ID_MAX + 8];
+        put_who(who, sizeof(who), batch, i);
         cardbox_status status =
-            line_status(session_written_line(rows, i, NULL), &batch->puts[i].entry, err);
+            line_status(session_written_line(rows, i, NULL), who, &batch->puts[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
         if (status == CARDBOX_CONFLICT && err != NULL)

@@ -52,10 +52,11 @@ typedef struct session_put {
     int64_t seq;         /* of an import: where the file has it */
     int32_t ord;
     uint64_t line;        /* its number */
+    bool is_named_here;   /* of a client's entry: its id is one that the client has not seen */
     view raw;             /* JSON of an entry or a header; else {NULL, 0} */
     view before, after;   /* ptr NULL: nothing before, a line feed behind */
     int32_t twin;         /* place, from 1, of an earlier line with this id; 0: none */
-    int32_t parent_place; /* or 0 a root, -1 the one before, -2 no id, -3 not here, -4 itself */
+    int32_t parent_place; /* as write_session wants it */
 } session_put;
 
 typedef struct session_batch {
@@ -68,7 +69,9 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* of the lines */
     session_names ids;
-    char ring[SESSION_ID_MAX + 1]; /* of an import: the entry before, if it is its own parent */
+    char ring[SESSION_ID_MAX + 1];   /* of an import: the entry before, if it is its own parent */
+    char before[SESSION_ID_MAX + 1]; /* the entry before; empty: none so far. A reset keeps it */
+    bool is_filled;                  /* an entry was given an id */
     arena memory;
 } session_batch;
 
@@ -79,10 +82,19 @@ void session_batch_free(session_batch *batch);
 /* Makes it empty again. */
 bool session_batch_reset(session_batch *batch);
 
+/* A new line at the end, or the batch's last one with those before it: NULL, or false: out of
+ * memory. For those who add lines. */
+session_put *session_batch_put(session_batch *batch);
+bool session_batch_link(session_batch *batch, session_put *put);
+
+/* Which entry the next one goes on from, if it names no parent. */
+void session_batch_follow(session_batch *batch, view id);
+
 /*
- * Adds an entry that a client appends: JSON, an object with an id and, unless it is a root, a
- * parentId that is in the session or earlier in the batch. Line feeds between its tokens are taken
- * out. An object without an id, or no entry at all, is CARDBOX_INVALID.
+ * Adds an entry that a client appends: JSON, an object with a type. One without an id is given one,
+ * and the time; one without a parentId goes on from the entry before, the first one from the head,
+ * or where it is there already from what it went on from. Line feeds between tokens are taken out.
+ * CARDBOX_INVALID: it can be no entry here; CARDBOX_TOO_LARGE.
  */
 cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err);
 

@@ -20,7 +20,6 @@ struct cardbox_session_writer {
     session_batch batch;
     arena memory; /* names, and all ids that were given out */
     const char *key, *timestamp;
-    const char *last; /* the entry that the next one follows; NULL: it will be the first */
     bool is_pi;
     unsigned buffered;
     uint64_t made; /* ids */
@@ -71,10 +70,8 @@ static cardbox_status read_session(cardbox_session_writer *writer, const char *t
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);
     writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
-    if (session->head_entry_id != NULL)
-        writer->last = arena_copy(&writer->memory, view_of(session->head_entry_id));
     cardbox_sessions_free(got);
-    return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
+    return CARDBOX_OK;
 }
 
 static void free_writer(cardbox_session_writer *writer)
@@ -137,7 +134,6 @@ static const char *add(cardbox_session_writer *writer, view json, cardbox_error 
     id = arena_copy(&writer->memory, batch->puts[batch->count - 1].entry.id);
     if (id == NULL)
         error_nomem(err);
-    writer->last = id == NULL ? writer->last : id;
     return id;
 }
 
@@ -173,13 +169,13 @@ static void begin_entry(cardbox_session_writer *writer, buf *out, const char *ty
     } else {
         cardbox_uuid7(id);
     }
-    if (parent == NULL)
-        parent = writer->last;
     buf_printf(out, "{\"id\":\"%s\"", id);
-    if (parent != NULL && *parent != '\0') {
+    if (parent != NULL)
         buf_text(out, ",\"parentId\":");
+    if (parent != NULL && *parent == '\0')
+        buf_text(out, "null");
+    else if (parent != NULL)
         buf_json_string(out, view_of(parent));
-    }
     buf_text(out, ",\"timestamp\":");
     put_time(out, writer->timestamp);
     buf_printf(out, ",\"type\":\"%s\"", type);

@@ -213,11 +213,41 @@ static void test_real_session(void **state)
     buf_free(&bytes);
 }
 
+/* A file of many parts that grew, with something appended elsewhere before each time: a part goes
+ * on where the part before it ends, which is not the last entry of the session. */
+static void test_parts_of_a_file(void **state)
+{
+    (void)state;
+    enum { PART = 4000 };
+    char id[CARDBOX_UUID_SIZE], first[CARDBOX_UUID_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_counts counts;
+    buf bytes = BUF_INIT(1 << 20);
+    uint64_t dice = 1;
+    unsigned lines = 0;
+
+    new_id(id);
+    for (unsigned size = PART / 2; size <= 2 * PART + PART / 2; size += PART / 2) {
+        for (; lines < size; lines++)
+            buf_printf(&bytes, "{\"type\":\"custom\",\"n\":%u}\n", lines);
+        import(id, whole(&bytes));
+        if (size == PART / 2)
+            choose(first, id, &dice);
+        append(id, first, false);
+    }
+    assert_ok(cardbox_session_count(&counts, db, T, id, &err), &err);
+    assert_int_equal(counts.roots, 1);
+    assert_int_equal(counts.branch_points, 1); /* all that was appended hangs on one entry */
+    assert_int_equal(counts.max_depth, lines - 1);
+    buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds),
         cmocka_unit_test(test_real_session),
+        cmocka_unit_test(test_parts_of_a_file),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -28,7 +28,8 @@ static cardbox_status append(const char *session_id, const char *id, const char 
     cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
 
     if (parent == NULL)
-        snprintf(json, sizeof(json), "{\"id\":\"%s\",\"type\":\"user\",\"content\":\"hi\"}", id);
+        snprintf(json, sizeof(json),
+                 "{\"id\":\"%s\",\"parentId\":null,\"type\":\"user\",\"content\":\"hi\"}", id);
     else
         snprintf(json, sizeof(json),
                  "{\"id\":\"%s\",\"parentId\":\"%s\",\"type\":\"user\",\"content\":\"hi\"}", id,
@@ -195,13 +196,15 @@ static void test_refusals(void **state)
     const char *s = tree();
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *bad[] = {"{\"id\":\"n1\",\"type\":\"user\"}",
-                         "{\"id\":\"n2\",\"parentId\":\"no\"}"};
+                         "{\"id\":\"n2\",\"parentId\":\"no\",\"type\":\"user\"}"};
     const char *other[] = {"{\"id\":\"a\",\"type\":\"user\",\"content\":\"other\"}"};
     const char *self[] = {"{\"id\":\"q\",\"parentId\":\"q\",\"type\":\"user\"}"};
     static const char *const NONE[] = {"",
                                        "{",
                                        "[]",
-                                       "{\"type\":\"user\"}",
+                                       "{\"id\":\"z\"}",
+                                       "{\"id\":null,\"type\":\"user\"}",
+                                       "{\"id\":\"z\",\"type\":\"label\"}",
                                        "{\"id\":5,\"type\":\"user\"}",
                                        "{\"type\":\"session\",\"id\":\"a\"}",
                                        "{\"id\":\"z\",\"type\":\"user\",\"parentId\":7}"};
@@ -354,7 +357,7 @@ static void test_fork_and_export(void **state)
     assert_int_equal(cardbox_session_fork(NULL, db, T, s, "none", "free", &err), CARDBOX_NOT_FOUND);
     assert_ok(cardbox_session_export(db, T, fork, NULL, take, &out, &err), &err);
     assert_string_equal(
-        out.bytes, "{\"id\":\"a\",\"type\":\"user\",\"content\":\"hi\"}\n"
+        out.bytes, "{\"id\":\"a\",\"parentId\":null,\"type\":\"user\",\"content\":\"hi\"}\n"
                    "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"hi\"}\n"
                    "{\"id\":\"e\",\"parentId\":\"b\",\"type\":\"user\",\"content\":\"hi\"}\n"
                    "{\"id\":\"g\",\"parentId\":\"e\",\"type\":\"user\",\"content\":\"hi\"}\n"
@@ -362,7 +365,7 @@ static void test_fork_and_export(void **state)
     out.len = 0;
     assert_ok(cardbox_session_export(db, T, s, "y", take, &out, &err), &err);
     assert_string_equal(out.bytes,
-                        "{\"id\":\"x\",\"type\":\"user\",\"content\":\"hi\"}\n"
+                        "{\"id\":\"x\",\"parentId\":null,\"type\":\"user\",\"content\":\"hi\"}\n"
                         "{\"id\":\"y\",\"parentId\":\"x\",\"type\":\"user\",\"content\":\"hi\"}\n");
     assert_int_equal(cardbox_session_export(db, T, "no", NULL, take, &out, &err),
                      CARDBOX_NOT_FOUND);
@@ -374,7 +377,8 @@ static void test_fork_and_export(void **state)
     out.len = 0;
     assert_ok(cardbox_session_export_as(db, T, s, "x", CARDBOX_DIALECT_PLAIN, take, &out, &err),
               &err);
-    assert_string_equal(out.bytes, "{\"id\":\"x\",\"type\":\"user\",\"content\":\"hi\"}\n");
+    assert_string_equal(out.bytes,
+                        "{\"id\":\"x\",\"parentId\":null,\"type\":\"user\",\"content\":\"hi\"}\n");
     assert_int_equal(
         cardbox_session_export_as(db, T, s, NULL, (cardbox_dialect)2, take, &out, &err),
         CARDBOX_INVALID);

@@ -1,0 +1,109 @@
+/*
+ * What an entry leaves open when it is appended is filled in, and what was filled in is no obstacle
+ * when it is sent again.
+ */
+#include "store/store_test.h"
+
+#define T "session-append"
+
+static const char *new_session(void)
+{
+    static char id[CARDBOX_UUID_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    cardbox_uuid7(id);
+    assert_ok(cardbox_session_create(NULL, db, T, id, NULL, &err), &err);
+    return id;
+}
+
+static void must_append(const char *s, const char *entry)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    assert_ok(cardbox_session_append(NULL, db, T, s, &entry, 1, NULL, &err), &err);
+}
+
+static int64_t version_of(const char *s)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *got = NULL;
+
+    assert_ok(cardbox_get_session(&got, db, T, s, &err), &err);
+    int64_t version = cardbox_sessions_at(got, 0)->version;
+    cardbox_sessions_free(got);
+    return version;
+}
+
+/* A run that goes on from the head is repeated too, whatever came behind it meanwhile. */
+static void test_writer_goes_on(void **state)
+{
+    (void)state;
+    const char *s = new_session();
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_session_counts counts;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    must_append(s, "{\"id\":\"a\",\"type\":\"user\"}");
+    options.key = s;
+    options.timestamp = "2026-01-02T03:04:05Z";
+    options.buffered = 1;
+    for (int run = 0; run < 2; run++) {
+        cardbox_session_writer *writer = NULL;
+        assert_ok(cardbox_session_open(&writer, db, T, s, &options, &err), &err);
+        assert_non_null(cardbox_session_append_user(writer, "hello", NULL, &err));
+        assert_non_null(cardbox_session_append_user(writer, "again", NULL, &err));
+        assert_ok(cardbox_session_close(writer, &err), &err);
+        assert_int_equal(version_of(s), run == 0 ? 4 : 5);
+        if (run == 0)
+            must_append(s, "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\"}");
+    }
+    assert_ok(cardbox_session_count(&counts, db, T, s, &err), &err);
+    assert_int_equal(counts.entries, 4);
+    assert_int_equal(counts.branch_points, 1);
+}
+
+/* What an entry leaves open: the same from all doors, since they end here. */
+static void test_open_entries(void **state)
+{
+    (void)state;
+    const char *s = new_session();
+    const char *open[] = {"{\"type\":\"user\",\"content\":\"one\"}",
+                          "{\"type\":\"user\",\"id\":\"two\"}"},
+               *again[] = {"{\"type\":\"user\",\"id\":\"three\"}"},
+               *wrong[] = {"{\"type\":\"user\"}", "{\"type\":\"user\",\"parentId\":\"no\"}"},
+               *mixed[] = {"{\"type\":\"user\"}", "{\"type\":\"message\"}"};
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *way = NULL;
+
+    assert_ok(cardbox_session_append(NULL, db, T, s, open, 2, NULL, &err), &err);
+    for (int i = 0; i < 2; i++) { /* what has an id can be sent again, though it is the head now */
+        assert_ok(cardbox_session_append(NULL, db, T, s, again, 1, NULL, &err), &err);
+        assert_int_equal(version_of(s), 3);
+    }
+    assert_ok(cardbox_session_path(&way, db, T, s, NULL, 0, 0, true, &err), &err);
+    assert_int_equal(cardbox_entries_count(way), 3);
+    assert_non_null(strstr(cardbox_entries_at(way, 0)->json, "\"timestamp\":\""));
+    assert_string_equal(cardbox_entries_at(way, 1)->entry_id, "two");
+    assert_string_equal(cardbox_entries_at(way, 2)->json,
+                        "{\"parentId\":\"two\",\"type\":\"user\",\"id\":\"three\"}");
+    cardbox_entries_free(way);
+    assert_int_equal(cardbox_session_append(NULL, db, T, s, wrong, 2, NULL, &err),
+                     CARDBOX_NOT_FOUND);
+    assert_non_null(strstr(err.message, "entries[1] has the parent no"));
+    assert_int_equal(cardbox_session_append(NULL, db, T, s, mixed, 2, NULL, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "entries[1]"));
+    options.key = "k";
+    assert_int_equal(cardbox_session_append(NULL, db, T, s, open, 1, &options, &err),
+                     CARDBOX_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_writer_goes_on),
+        cmocka_unit_test(test_open_entries),
+    };
+
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}
