@@ -109,8 +109,8 @@ typedef struct cardbox_ledger_batch {
  * Saves tasks, messages and calls in one statement: all or none.
  *
  * Tasks and calls are inserted or updated, messages only inserted. The same message again is fine;
- * the same id with other content is a conflict. A finished task is opened again, or gets another
- * status, only by a save with a later updated_at; a cancelled one gets no other status. Saving a
+ * the same id with other content is a conflict. A finished task is opened again, or given another
+ * status, only by a save with a later updated_at; a cancelled one is given no other. Saving a
  * task does not make it run: cardbox_spawn_task and cardbox_send_to_task do. A save that finishes a
  * task takes it from the worker that runs it.
  *

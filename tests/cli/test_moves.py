@@ -223,7 +223,7 @@ BAD_LINES = [
     ({"entry_id": "other"}, "card_id names no sealed card"),
     ({"card_id": None}, "the row must have either entry_id and card_id, or line"),
     ({"line": "x"}, "the row must have either entry_id and card_id, or line"),
-    ({"seq": 10 ** 9}, "seq must be -1 to"),
+    ({"seq": 10 ** 7 + 1}, "seq must be -1 to 10000000, not 10000001"),
     ({"ord": 1}, "its ord 0"),
     ({"seq": "1"}, "seq must be an integer, not string"),
     ({"kind_code": 200}, "kind_code 200 is of no kind"),

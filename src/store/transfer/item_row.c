@@ -7,9 +7,6 @@
 #include "store/session/entry.h"
 #include "store/transfer/item.h"
 
-/* The highest place in a session: what orders its tree walks over all places, used or not. */
-#define SEQ_MAX 10000000
-
 typedef enum field_type {
     FIELD_TEXT,  /* an id or the like */
     FIELD_EMPTY, /* the same, or "" */
@@ -206,9 +203,12 @@ ledger_batch item_ledger_batch(const import_item *item)
 static cardbox_status check_line(const session_line_input *line, cardbox_error *err)
 {
     bool is_entry = line->entry_id.ptr != NULL;
-    if (line->seq < -1 || line->seq > SEQ_MAX || line->ord < 0 || line->ord > INT32_MAX)
-        return error_set(err, CARDBOX_INVALID, "seq must be -1 to %d, and ord 0 to %d", SEQ_MAX,
-                         INT32_MAX);
+    if (line->seq < -1 || line->seq > CARDBOX_SESSION_SEQ_MAX)
+        return error_set(err, CARDBOX_INVALID, "seq must be -1 to %d, not %lld",
+                         CARDBOX_SESSION_SEQ_MAX, (long long)line->seq);
+    if (line->ord < 0 || line->ord > INT32_MAX)
+        return error_set(err, CARDBOX_INVALID, "ord must be 0 to %d, not %lld", INT32_MAX,
+                         (long long)line->ord);
     if (is_entry && (line->seq < 0 || line->ord != 0))
         return error_set(err, CARDBOX_INVALID, "an entry's seq must be 0 or more, and its ord 0");
     if (line->kind < 0 || line->kind % 256 >= SESSION_KINDS ||
