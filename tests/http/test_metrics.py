@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """/metrics: every line is of Prometheus' text format 0.0.4, counters count what was done, the
-histogram adds up, no project's name gets out, and the README lists what is there."""
+histogram adds up, no project's name gets out, and the manual lists what is there."""
 
 import json
 import os
@@ -200,12 +200,12 @@ def test_an_outage_is_told():
     alone.stop()
 
 
-def test_readme_lists_them():
-    with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as text:
-        rows = re.findall(r"^\| `(cardbox_[a-z_]+)` \| (\w+) \| (.*?) \|$", text.read(), re.M)
+def test_manual_lists_them():
+    with open(os.path.join(cardbox_test.ROOT, "src", "server", "cardboxd.8"), encoding="utf-8") as text:
+        rows = re.findall(r"^\.It (cardbox_[a-z_]+) Pq (\w+)\n(.*)$", text.read(), re.M)
     listed = {name: (kind, said) for name, kind, said in rows}
     served = {name: (kind, said) for name, (said, kind, _) in scrape().items()}
-    assert listed == served, f"only in the README: {listed.items() - served.items()}, " \
+    assert listed == served, f"only in the manual: {listed.items() - served.items()}, " \
                              f"only served: {served.items() - listed.items()}"
 
 

@@ -83,7 +83,7 @@ pg_migrated() { # DIR NAME
     pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && echo "$dsn"
 }
 
-# In transaction mode and set as the README says, with as few server connections as there can be trouble with, taken in turn: a
+# In transaction mode and set as cardboxd(8) says, with as few server connections as there can be trouble with, taken in turn: a
 # client that leaves anything in its session soon meets another's. All else is PgBouncer's default.
 pg_pooler() { # DIR
     local pooler=$1/pooler
