@@ -141,6 +141,7 @@ _Noreturn void warden_main(char *const *argv)
     sigfillset(&waiting);
     sigdelset(&waiting, SIGCHLD);
     sigaction(SIGCHLD, &action, NULL);
+    close(WARDEN_SELF);
     if (fcntl(WARDEN_ORDERS, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(WARDEN_REPORT, F_SETFD, FD_CLOEXEC) != 0 || argv[0] == NULL ||
         prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)

@@ -19,7 +19,8 @@ typedef enum warden_fd {
     WARDEN_COMPLAINTS,
     WARDEN_ORDERS,
     WARDEN_REPORT,
-    WARDEN_FDS
+    WARDEN_FDS,
+    WARDEN_SELF = WARDEN_FDS /* its executable, only to be begun by */
 } warden_fd;
 
 /* What the warden and the program before it is one send as the report. */

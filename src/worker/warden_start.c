@@ -4,6 +4,7 @@
  * those among them that are wardens.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "worker/children.h"
 #include "worker/warden.h"
@@ -38,13 +40,27 @@ static char **words_of(char *const *argv)
     return words;
 }
 
+/* The file that runs, also when another one has taken its place. By a descriptor, since what runs
+ * it (valgrind) may be the executable in the kernel's eyes, and lets only this be opened. */
+static int open_self(void)
+{
+    int low = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    int fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, WARDEN_FDS) : -1;
+
+    if (low >= 0)
+        close(low);
+    return fd;
+}
+
 /* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
  * all of them blocked, and none ignored, as a program expects. Sockets of the database and of
  * models are not for programs, and a pipe's end that is held there would never be seen to be
  * closed here. */
-static int spawn(pid_t *pid, char *const *words, char *const *environment,
+static int spawn(pid_t *pid, int self, char *const *words, char *const *environment,
                  const int fds[WARDEN_FDS])
 {
+    static const char path[] = "/proc/self/fd/5";
+    _Static_assert(WARDEN_SELF == 5, "the path names it");
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t all;
@@ -61,10 +77,11 @@ static int spawn(pid_t *pid, char *const *words, char *const *environment,
     for (int i = 0; i < WARDEN_FDS && fault == 0; i++)
         fault = posix_spawn_file_actions_adddup2(&files, fds[i], i);
     if (fault == 0)
-        fault = posix_spawn_file_actions_addclosefrom_np(&files, WARDEN_FDS);
-    /* The file that runs, also when another one has taken its place. */
+        fault = posix_spawn_file_actions_adddup2(&files, self, WARDEN_SELF);
     if (fault == 0)
-        fault = posix_spawn(pid, "/proc/self/exe", &files, &how, words, environment);
+        fault = posix_spawn_file_actions_addclosefrom_np(&files, WARDEN_SELF + 1);
+    if (fault == 0)
+        fault = posix_spawn(pid, path, &files, &how, words, environment);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return fault;
@@ -73,20 +90,22 @@ static int spawn(pid_t *pid, char *const *words, char *const *environment,
 int warden_start(warden *out, char *const *argv, char *const *environment,
                  const int fds[WARDEN_FDS])
 {
+    int self = open_self(), fault = 0;
     char **words = words_of(argv);
 
-    if (words == NULL)
-        return ENOMEM;
     pthread_mutex_lock(&lock);
-    int fault = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? 0 : errno;
-    if (fault == 0)
-        fault = spawn(&out->pid, words, environment, fds);
+    if (self < 0 || words == NULL || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        fault = errno;
+    else
+        fault = spawn(&out->pid, self, words, environment, fds);
     if (fault == 0) {
         out->next = wardens;
         wardens = out;
     }
     pthread_mutex_unlock(&lock);
     free(words);
+    if (self >= 0)
+        close(self);
     return fault;
 }
 
