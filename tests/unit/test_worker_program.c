@@ -289,23 +289,28 @@ static void *run_beside(void *arg)
 /* What it has started comes to the worker, which ends it, and nothing else that runs. */
 static void ends_what_a_killed_warden_leaves(void **state)
 {
-    static const char *const scripts[] = {
-        "warden=$PPID; (setsid sh -c \"trap '' TERM HUP; echo \\$\\$; kill -9 $warden; sleep 1000 "
-        "& "
-        "sleep 1000\" &) & sleep 1000",
-        "exec python3 -c 'import ctypes, os, time; ctypes.CDLL(None).prctl(1, 0); "
-        "print(os.getpid(), flush=True); os.kill(os.getppid(), 9); time.sleep(1000)'",
-        "echo $$; kill -STOP $PPID; sleep 1000",
+    static const struct {
+        const char *script;
+        long time_ms;
+        program_end end;
+    } attacks[] = {
+        {"warden=$PPID; (setsid sh -c \"trap '' TERM HUP; echo \\$\\$; kill -9 $warden; sleep 1000 "
+         "& "
+         "sleep 1000\" &) & sleep 1000",
+         PATIENCE_MS, PROGRAM_LOST},
+        {"exec python3 -c 'import ctypes, os, time; ctypes.CDLL(None).prctl(1, 0); "
+         "print(os.getpid(), flush=True); os.kill(os.getppid(), 9); time.sleep(1000)'",
+         PATIENCE_MS, PROGRAM_LOST},
+        {"echo $$; kill -STOP $PPID; sleep 1000", 2000, PROGRAM_TIMEOUT},
     };
-    static const program_end ends[] = {PROGRAM_LOST, PROGRAM_LOST, PROGRAM_TIMEOUT};
     buf output = BUF_INIT(OUTPUT_MAX);
     atomic_int is_fine = 0;
     pthread_t beside;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&beside, NULL, run_beside, &is_fine), 0);
-        program_result r = run(&output, scripts[i], VIEW(""), i == 2 ? 2000 : PATIENCE_MS, NULL);
-        assert_int_equal(r.end, ends[i]);
+        program_result r = run(&output, attacks[i].script, VIEW(""), attacks[i].time_ms, NULL);
+        assert_int_equal(r.end, attacks[i].end);
         expect_gone(&output);
         pthread_join(beside, NULL);
         assert_int_equal(atomic_load(&is_fine), 1);
