@@ -21,7 +21,7 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
             (SELECT e.* FROM cardbox.session_entries e
               WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_key = $2::text AND e.seq = e.branch
                 AND e.parent_seq IS NULL AND e.seq > $4::int8
-              ORDER BY e.seq LIMIT $5::int8)) AS k
+              ORDER BY e.parent_seq, e.seq LIMIT $5::int8)) AS k
          ORDER BY k.seq LIMIT $5::int8) AS e
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_entries x
