@@ -65,11 +65,17 @@ help: ## this list
 # --- generated sources: SQL, abilities, the sample, the API's description and the pages become C
 # text ---
 
-$(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk
+# Changes when one of them comes, moves or goes.
+$(BUILD)/gen/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' | cmp -s - $@ || \
+	    echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' >$@
+
+$(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	@awk -v kind=STATEMENT -f sql/embed.awk $(sort $(wildcard sql/statements/*.sql)) >$@
 
-$(BUILD)/gen/migrations.inc: $(wildcard sql/migrations/*.sql) sql/embed.awk
+$(BUILD)/gen/migrations.inc: $(wildcard sql/migrations/*.sql) sql/embed.awk $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	@awk -v kind=MIGRATION -f sql/embed.awk $(sort $(wildcard sql/migrations/*.sql)) >$@
 
@@ -85,12 +91,12 @@ $(BUILD)/gen/openapi.inc: openapi/cardbox.json sql/embed.awk
 	@mkdir -p $(@D)
 	@awk -v kind=TEXT -f sql/embed.awk $< >$@
 
-$(BUILD)/gen/web.inc: $(wildcard src/web/*) sql/embed.awk
+$(BUILD)/gen/web.inc: $(wildcard src/web/*) sql/embed.awk $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	@awk -v kind=WEB_FILE -f sql/embed.awk $(sort $(wildcard src/web/*)) >$@
 
 $(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/*.json src/bus/abilities/parts/*.json) \
-                            sql/embed.awk
+                            sql/embed.awk $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	@awk -v kind=ABILITY -f sql/embed.awk $(sort $(wildcard src/bus/abilities/*.json)) >$@
 
