@@ -44,6 +44,7 @@ const cli_command *const cli_commands[] = {
     &cli_session_label,
     &cli_session_head,
     &cli_session_fork,
+    &cli_session_delete,
     &cli_session_check,
     &cli_session_convert,
     &cli_task_run,

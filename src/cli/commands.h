@@ -17,7 +17,7 @@ extern const cli_command cli_session_list, cli_session_show, cli_session_tree, c
 extern const cli_command cli_session_leaves, cli_session_branch_points, cli_session_children;
 extern const cli_command cli_session_labels, cli_session_diff, cli_session_context;
 extern const cli_command cli_session_import, cli_session_export, cli_session_append;
-extern const cli_command cli_session_label, cli_session_head, cli_session_fork;
+extern const cli_command cli_session_label, cli_session_head, cli_session_fork, cli_session_delete;
 extern const cli_command cli_session_check, cli_session_convert;
 extern const cli_command cli_ability_list, cli_ability_show, cli_ability_invoke;
 extern const cli_command cli_task_run, cli_task_send, cli_task_cancel;

@@ -1,5 +1,6 @@
 /*
- * session_change.c: `cardbox session fork`, `head`, `label` and `append`, over the public SDK.
+ * session_change.c: `cardbox session fork`, `delete`, `head`, `label` and `append`, over the public
+ * SDK.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,6 +79,28 @@ const cli_command cli_session_fork = {
     .most = 2,
     .needs_project = true,
     .run = run_fork,
+};
+
+/* --- delete --- */
+
+static cli_exit run_delete(const void *common, char **arguments, int count)
+{
+    return cli_delete("session", cardbox_session_delete, common, arguments, count);
+}
+
+const cli_command cli_session_delete = {
+    .name = "session delete",
+    .arguments = "SESSION...",
+    .summary = "delete sessions for good",
+    .description = "Their lines go, and the cards of their entries but for those that other\n"
+                   "sessions, such as their forks, have too. Not for workers' roles.",
+    .examples = "session delete --project demo second-try",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = -1,
+    .needs_project = true,
+    .run = run_delete,
 };
 
 /* --- head --- */

@@ -58,6 +58,8 @@ const route ROUTES[] = {
      SCOPE_WRITE, TAKES_KEY, handle_create_session},
     {"GET", "/projects/{project_id}/sessions/{session_id}", "getSession", ROUTE_NO_BODY, SCOPE_READ,
      TAKES_NONE, handle_session},
+    {"DELETE", "/projects/{project_id}/sessions/{session_id}", "deleteSession", ROUTE_NO_BODY,
+     SCOPE_WRITE, TAKES_NONE, handle_delete_session},
     {"POST", "/projects/{project_id}/sessions/{session_id}/entries", "appendToSession", ROUTE_JSON,
      SCOPE_WRITE, TAKES_KEY, handle_append_entries},
     {"GET", "/projects/{project_id}/sessions/{session_id}/tree", "listSessionTree", ROUTE_NO_BODY,

@@ -1,7 +1,8 @@
 /*
- * session_change.c: sessions are made and forked, and their heads moved. Appending has a file of
- * its own.
+ * session_change.c: sessions are made, forked and deleted, and their heads moved. Appending has a
+ * file of its own.
  */
+#include <inttypes.h>
 #include "cardbox/limits.h"
 #include "server/sessions.h"
 #include "store/session_write.h"
@@ -198,4 +199,38 @@ void handle_fork_session(request *r)
     fork->entry = body[F_ENTRY].given ? body[F_ENTRY].text : VIEW("");
     fork->new_session = body[F_SESSION].given ? body[F_SESSION].text : view_of(made);
     handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_fork, build_fork, fork, render_fork);
+}
+
+/* --- delete --- */
+
+typedef struct session_named {
+    view tenant, session;
+} session_named;
+
+static void build_delete(params *p, const void *keys)
+{
+    const session_named *key = keys;
+    session_delete_params(p, key->tenant, key->session);
+}
+
+static void render_delete(request *r, const join_rows *found)
+{
+    const session_named *key = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    session_deleted deleted;
+    if (!fault_check(r, session_delete_status(&deleted, found->rows, &err), &err))
+        return;
+    buf_printf(begin_answer(r, key->session),
+               ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}", deleted.entries,
+               deleted.cards);
+    fault_or_answer(r);
+}
+
+void handle_delete_session(request *r)
+{
+    session_named *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
+    if (key == NULL || !handler_id(r, &key->session, 1, "session"))
+        return;
+    key->tenant = request_tenant(r);
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_delete, build_delete, key, render_delete);
 }

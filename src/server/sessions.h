@@ -13,6 +13,7 @@ void handle_create_session(request *r);
 void handle_session(request *r);
 void handle_move_head(request *r);
 void handle_fork_session(request *r);
+void handle_delete_session(request *r);
 void handle_append_entries(request *r);
 void handle_entry(request *r);
 void handle_entry_children(request *r);

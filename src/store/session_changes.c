@@ -121,7 +121,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     return status;
 }
 
-/* --- head, fork --- */
+/* --- head, fork, delete --- */
 
 cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant,
                                          const char *session_id, const char *entry_id,
@@ -170,6 +170,26 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
     params_free(&p);
     if (status == CARDBOX_OK)
         status = session_fork_status(rows, entries, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const char *session_id,
+                                      cardbox_error *err)
+{
+    session_deleted deleted;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    session_delete_params(&p, view_of(tenant), view_of(session_id));
+    status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = session_delete_status(&deleted, rows, err);
     rows_free(rows);
     return status;
 }

@@ -227,3 +227,20 @@ cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, car
         return conflict(rows_int8(rows, 0, 1), err, "the new session exists: it is at version");
     return common_status(outcome, rows_int8(rows, 0, 1), err);
 }
+
+/* --- delete --- */
+
+void session_delete_params(params *p, view tenant, view session)
+{
+    params_text(p, tenant);
+    params_text(p, session);
+}
+
+cardbox_status session_delete_status(session_deleted *out, const store_rows *rows,
+                                     cardbox_error *err)
+{
+    if (rows_count(rows) == 0)
+        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+    *out = (session_deleted){rows_int8(rows, 0, 0), rows_int8(rows, 0, 1)};
+    return CARDBOX_OK;
+}

@@ -168,4 +168,17 @@ void session_fork_params(params *p, view tenant, view session, view entry, view 
  * exists. `entries` may be NULL: how many it begins with. */
 cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, cardbox_error *err);
 
+/* --- delete: STATEMENT_session_delete --- */
+
+typedef struct session_deleted {
+    int64_t entries; /* that it had */
+    int64_t cards;   /* that went with it, since no other session has them */
+} session_deleted;
+
+void session_delete_params(params *p, view tenant, view session);
+
+/* CARDBOX_OK, CARDBOX_NOT_FOUND. */
+cardbox_status session_delete_status(session_deleted *out, const store_rows *rows,
+                                     cardbox_error *err);
+
 #endif

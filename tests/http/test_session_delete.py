@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""DELETE of a session: what goes and what stays with forks, while others append, fork, import and delete;
+its id again; tenants and scopes. No session that is left ever lacks a card, and none is left over."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import LIGHT, Server, as_role, cardbox, database, dsn, psql, server
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def url(session, *rest, project="p"):
+    return "/".join([f"/projects/{project}/sessions/{session}", *rest])
+
+
+def entry(identifier, parent, text="hello"):
+    return {"id": identifier, "parentId": parent, "timestamp": "2025-01-02T03:04:05Z", "type": "user",
+            "content": text}
+
+
+def chain(count, text="hello"):
+    return b"".join(json.dumps(entry(f"e{at}", f"e{at - 1}" if at else None, text)).encode() + b"\n"
+                    for at in range(count))
+
+
+def bring(session, data=None, status=200, project="p"):
+    answer = server().request("POST", url(session, "import", project=project), data or chain(4), NDJSON)
+    assert answer.status == status, answer
+    return answer.json()
+
+
+def fork(session, new, entry_id=None):
+    answer = server().post(url(session, "fork"), {"session_id": new, **({"entry_id": entry_id} if entry_id else {})})
+    assert answer.status == 200, answer
+
+
+def delete(session, status=200, project="p", headers=None):
+    answer = server().request("DELETE", url(session, project=project), headers=headers)
+    assert answer.status == status, answer
+    return answer.json()
+
+
+def export(session, project="p"):
+    answer = server().get(url(session, "export", project=project))
+    assert answer.status == 200, answer
+    return answer.body
+
+
+def count(sql):
+    return int(psql(as_role(dsn(), "postgres"), sql))
+
+
+def leftovers(project):
+    """Cards of entries that no session has, and entries that have no card."""
+    return (count("SELECT count(*) FROM cardbox.cards c WHERE c.metadata ->> 'type' LIKE 'session.%'"
+                  f" AND c.tenant_id = '{project}' AND NOT EXISTS (SELECT FROM cardbox.session_entries e"
+                  " WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id)"),
+            count(f"SELECT count(*) FROM cardbox.session_entries e WHERE e.tenant_id = '{project}' AND NOT"
+                  " EXISTS (SELECT FROM cardbox.cards c WHERE c.tenant_id = e.tenant_id"
+                  " AND c.card_id = e.card_id)"))
+
+
+def rows(project):
+    return sum(count(f"SELECT count(*) FROM cardbox.{table} WHERE tenant_id = '{project}'")
+               for table in ("sessions", "session_entries", "session_lines", "session_keys", "cards"))
+
+
+def test_all_of_it_goes():
+    bring("one", b"{}\nno entry\n" + chain(4), project="gone")
+    answer = server().post(url("one", "entries", project="gone"), {"entries": [entry("x", "e3")]},
+                           {"Idempotency-Key": "k"})
+    assert answer.status == 200, answer
+    assert delete("one", project="gone") == {"session_id": "one", "deleted": True, "entries": 5, "cards": 5}
+    assert rows("gone") == 0
+    for path in ("", "/tree", "/context", "/export", "/entries/e1"):
+        assert server().get(url("one", project="gone") + path).status == 404, path
+    assert delete("one", 404, project="gone")["detail"]["error_message"] == "session not found"
+    assert server().request("DELETE", url("one", project="gone") + "?x=1").status == 422
+
+
+def test_forks_stay():
+    bring("stem")
+    fork("stem", "branch", "e1")
+    fork("branch", "twig")
+    before = export("branch"), export("twig")
+    assert delete("stem") == {"session_id": "stem", "deleted": True, "entries": 4, "cards": 2}
+    assert (export("branch"), export("twig")) == before
+    assert delete("branch")["cards"] == 0 and export("twig") == before[1]
+    assert delete("twig")["cards"] == 2
+    assert leftovers("p") == (0, 0)
+
+
+def test_its_id_again():
+    bring("again")
+    assert delete("again")["cards"] == 4
+    bring("again", chain(4, "something else"))
+    fork("again", "kept", "e1")
+    delete("again")
+    report = bring("again", chain(3, "another text"), status=409)
+    assert "give the session another id" in report["detail"]["error_message"], report
+    assert server().get(url("again")).status == 404
+    bring("again", chain(4, "something else"))
+    assert export("again") == chain(4, "something else")
+    assert (delete("kept")["cards"], delete("again")["cards"]) == (0, 4)
+    assert leftovers("p") == (0, 0)
+
+
+def test_other_tenants_and_scopes():
+    bring("mine")
+    bring("mine", project="other")
+    delete("mine")
+    assert server().get(url("mine", project="other")).status == 200
+    bring("mine")
+    delete("mine", 404, project="third")
+    own = database()
+    headers = {}
+    for scope in ("read", "write"):
+        made = cardbox("token", "create", "--dsn", own, "--name", scope, "--tenant", "p", "--scope", scope,
+                       "--json")
+        headers[scope] = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}"}
+    with_tokens = Server(own)
+    try:
+        path = url("s")
+        assert with_tokens.request("PUT", path, b"{}", {**headers["write"], "Content-Type":
+                                                         "application/json"}).status == 200
+        assert with_tokens.request("DELETE", path).status == 401
+        assert with_tokens.request("DELETE", path, headers=headers["read"]).status == 403
+        assert with_tokens.request("DELETE", path, headers=headers["write"]).status == 200
+    finally:
+        with_tokens.stop()
+
+
+def test_a_worker_may_not():
+    bring("held")
+    said = psql(as_role(dsn(), "postgres"), "SELECT has_function_privilege('cardbox_worker',"
+                " 'cardbox.delete_session(text, text)', 'EXECUTE'), has_function_privilege('cardbox_service',"
+                " 'cardbox.delete_session(text, text)', 'EXECUTE')")
+    assert said.strip() == "f|t", said
+
+
+def test_sealed_cards_stay_sealed():
+    """Nobody but the deletion of a session removes a sealed card, and not in the same transaction later."""
+    bring("sealed")
+    bring("sealed-2")
+    tried = subprocess.run(
+        ["psql", as_role(dsn(), "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1", "-c",
+         "BEGIN; SELECT cardbox.delete_session('p', 'sealed-2');"
+         " DELETE FROM cardbox.cards WHERE tenant_id = 'p' AND metadata ->> 'session_id' = 'sealed'; COMMIT"],
+        capture_output=True, text=True, check=False)
+    assert tried.returncode != 0 and "is sealed" in tried.stderr, tried
+    assert export("sealed") == chain(4)
+
+
+def test_while_others_write():
+    """Appends, forks and imports of one family of sessions, and deletes of all of them."""
+    names = [f"s{at}" for at in range(4)]
+    faults = []
+
+    def work(seed):
+        rng = random.Random(seed)
+        with server().client() as client:
+            for number in range(15 if LIGHT else 60):
+                name, other = rng.sample(names, 2)
+                kind = rng.random()
+                if kind < 0.3:
+                    answer = client.request("DELETE", url(name, project="busy"))
+                    allowed = (200, 404)
+                elif kind < 0.6:
+                    answer = client.request("POST", url(name, "fork", project="busy"),
+                                            json.dumps({"session_id": other}).encode(),
+                                            {"Content-Type": "application/json"})
+                    allowed = (200, 404, 409)
+                elif kind < 0.8:
+                    answer = client.request("POST", url(name, "import", project="busy"), chain(6), NDJSON)
+                    allowed = (200, 404, 409, 503)  # 503: too many at once
+                else:
+                    answer = client.request("POST", url(name, "entries", project="busy"), json.dumps(
+                        {"entries": [{"type": "user", "content": f"{seed} {number}"}]}).encode(),
+                        {"Content-Type": "application/json"})
+                    allowed = (200, 404, 409)
+                if answer.status not in allowed:
+                    faults.append((kind, answer))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults, faults[:3]
+    assert leftovers("busy") == (0, 0)
+    for name in names:
+        if server().get(url(name, project="busy")).status == 200:
+            export(name, project="busy")
+            delete(name, project="busy")
+    assert rows("busy") == 0
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
