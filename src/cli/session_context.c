@@ -8,9 +8,6 @@
 #include "cli/session_rows.h"
 #include "store/session/context.h"
 
-/* Repairs that are named; --json has all. */
-#define SHOWN 20
-
 typedef struct context_options {
     cli_common common;
     const char *format, *compare;
@@ -29,25 +26,60 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     card_view_value(out, value);
 }
 
+/* How one repair of a kind is said, and how several are, behind their number. */
+static const struct {
+    const char *one, *many;
+} WORDS[CONTEXT_REPAIR_KINDS] = {
+    [CONTEXT_DROPPED_MESSAGE] = {"message that ended in error was left out",
+                                 "messages that ended in error were left out"},
+    [CONTEXT_DROPPED_RESULT] = {"result of a call in such a message was left out",
+                                "results of calls in such messages were left out"},
+    [CONTEXT_ORPHAN_RESULT] = {"result without its call was left out",
+                               "results without their calls were left out"},
+    [CONTEXT_SECOND_RESULT] = {"second result of a call was left out",
+                               "second results of calls were left out"},
+    [CONTEXT_MOVED_RESULT] = {"result that came late was put behind its call",
+                              "results that came late were put behind their calls"},
+    [CONTEXT_SYNTHETIC_RESULT] = {"call without a result was given one",
+                                  "calls without results were given some"},
+    [CONTEXT_CALL_ID] = {"id of a call was replaced", "ids of calls were replaced"},
+    [CONTEXT_TOOL_NAME] = {"name of a tool was replaced", "names of tools were replaced"},
+    [CONTEXT_DROPPED_BLOCK] = {"block that has no place there was left out",
+                               "blocks that have no place there were left out"},
+    [CONTEXT_EMPTY_MESSAGE] = {"message without content was left out",
+                               "messages without content were left out"},
+    [CONTEXT_EMPTY_RESULT] = {"empty result was given a text", "empty results were given a text"},
+    [CONTEXT_FIRST_MESSAGE] = {"message of the user was put first",
+                               "messages of the user were put first"},
+};
+
+static void say_kind(context_repair_kind kind, scan_value repairs)
+{
+    buf line = BUF_INIT(1 << 16);
+    size_t count = 0;
+    scan_value repair, found = {SCAN_NONE, {NULL, 0}};
+
+    for (scan_walk walk = scan_enter(repairs); scan_element(&walk, &repair);) {
+        if (!scan_string_is(scan_find(repair, "repair").text, view_of(context_repair_name(kind))))
+            continue;
+        found = repair;
+        count++;
+    }
+    buf_printf(&line, "  %zu %s", count, count == 1 ? WORDS[kind].one : WORDS[kind].many);
+    if (count == 1) {
+        add_member(&line, found, "entry", ": entry ");
+        add_member(&line, found, "call", ", call ");
+    }
+    if (count > 0)
+        cli_note("%s", buf_str(&line));
+    buf_free(&line);
+}
+
+/* A line for each kind: which entries they are about where they are many, --json says. */
 static void say_repairs(scan_value repairs)
 {
-    scan_walk walk = scan_enter(repairs);
-    scan_value repair;
-    size_t count = 0;
-
-    while (repairs.kind == SCAN_ARRAY && scan_element(&walk, &repair)) {
-        buf line = BUF_INIT(1 << 16);
-
-        if (count++ >= SHOWN)
-            continue;
-        add_member(&line, repair, "repair", "  ");
-        add_member(&line, repair, "entry", "  entry ");
-        add_member(&line, repair, "call", "  call ");
-        cli_note("%s", buf_str(&line));
-        buf_free(&line);
-    }
-    if (count > SHOWN)
-        cli_note("  and %zu more: --json has them", count - SHOWN);
+    for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
+        say_kind((context_repair_kind)kind, repairs);
 }
 
 /* On stderr: stdout has what can be sent. */

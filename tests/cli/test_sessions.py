@@ -182,6 +182,21 @@ def test_lists_of_entries():
     assert ids("leaves", "--limit", "1", "--cursor", first.stderr.split()[-1], "s-1") == [HEAD]
 
 
+def test_repairs_in_words():
+    """A line for each kind, with how many there are."""
+    failed = [{"type": "message", "id": f"f{at}", "parentId": f"f{at - 1}" if at else None,
+               "timestamp": "2025-01-02T03:04:05Z",
+               "message": {"role": "assistant", "content": [], "stopReason": "error"}} for at in range(3)]
+    text = "".join(json.dumps(one) + "\n" for one in failed)
+    cardbox("session", "import", "--session", "failed", "-", env=shared(), stdin=text)
+    said = cardbox("session", "context", "failed", env=shared()).stderr
+    assert said.splitlines()[1:] == ["  3 messages that ended in error were left out"], said
+    done = cardbox("session", "delete", "failed", env=shared())
+    assert done.stdout == "session failed is deleted\n", done
+    gone = cardbox("session", "delete", "failed", env=shared(), check=False)
+    assert gone.returncode == 1 and "failed: session not found" in gone.stderr, gone
+
+
 def test_diff():
     sides = [(row["side"], row["entry"]["entry_id"]) for row in objects("diff", "s-1", SIDE, "5e550012")]
     assert sides[0] == ("both", FORK) and sides[1][0] == "a" and sides[-1] == ("b", "5e550012")
@@ -206,7 +221,7 @@ def test_context():
     roles = [message["role"] for message in json.loads(done.stdout)]
     assert roles[:2] == ["user", "assistant"] and len(roles) == 15
     assert "model anthropic/claude-sonnet-4-5, thinking low; messages: 15" in done.stderr
-    assert "synthetic_result  entry 5e550013  call call_6" in done.stderr
+    assert "\n  1 call without a result was given one: entry 5e550013, call call_6\n" in done.stderr, done.stderr
     whole, = objects("context", "s-1", SIDE, "--format", "anthropic")
     assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
     raw, = objects("context", "s-1", SIDE, "--no-repair")
