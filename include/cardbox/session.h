@@ -412,22 +412,20 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
                      const char *entry_id, const char *new_session_id, cardbox_error *err);
 
 /**
- * Deletes a session for good: its lines, and the cards of its entries that no other session has, as
- * its forks may. Its id is free again; while forks keep cards of it, for the lines that they have
- * alone. Takes time in proportion to its entries.
+ * Deletes a session for good: its lines, and the cards of its entries but those that other
+ * sessions, such as its forks, have too. In time proportional to its entries.
  *
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN (workers' roles may not delete);
- * CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN (a worker's role); CARDBOX_INVALID; and
+ * the connection's
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_delete(cardbox *db, const char *tenant,
-                                                                    const char *session_id,
-                                                                    cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_session_delete(cardbox *db, const char *tenant,
+                                                  const char *session_id, cardbox_error *err);
 
 /**
  * Takes what comes next of a text.
