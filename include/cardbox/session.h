@@ -419,8 +419,7 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
  * @param tenant      the tenant
  * @param session_id  the session
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN (a worker's role); CARDBOX_INVALID; and
- * the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN; CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */
