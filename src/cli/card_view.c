@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "store/card_json.h"
 #include "store/content/content.h"
+#include "store/session/words.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 
@@ -118,17 +119,10 @@ void card_view_add_age(table *rows, const char *moment)
     table_add(rows, view_of(card_view_age(age, moment)), STYLE_DIM);
 }
 
-void card_view_value(buf *out, scan_value value)
-{
-    if (value.kind == SCAN_STRING && scan_decode(out, value.text))
-        return;
-    scan_compact(out, value.text);
-}
-
 /* search {"q":"Q1 report"} */
 static void add_call(buf *out, scan_value content)
 {
-    card_view_value(out, scan_find(content, "tool_name"));
+    session_say_value(out, scan_find(content, "tool_name"));
     buf_char(out, ' ');
     scan_compact(out, scan_find(content, "arguments").text);
 }
@@ -138,15 +132,15 @@ static void add_result(buf *out, scan_value content)
 {
     scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
 
-    card_view_value(out, scan_find(content, "status"));
+    session_say_value(out, scan_find(content, "status"));
     if (error.kind == SCAN_OBJECT) {
         buf_text(out, ", ");
-        card_view_value(out, scan_find(error, "code"));
+        session_say_value(out, scan_find(error, "code"));
         buf_text(out, ": ");
-        card_view_value(out, scan_find(error, "message"));
+        session_say_value(out, scan_find(error, "message"));
     } else if (result.kind != SCAN_NONE && result.kind != SCAN_NULL) {
         buf_text(out, ", ");
-        card_view_value(out, result);
+        session_say_value(out, result);
     }
 }
 
@@ -168,7 +162,7 @@ static void add_tools(buf *out, scan_value content)
         if (function.kind == SCAN_OBJECT)
             tool = function;
         if (tool.kind == SCAN_OBJECT)
-            card_view_value(out, scan_find(tool, "name"));
+            session_say_value(out, scan_find(tool, "name"));
     }
 }
 

@@ -16,9 +16,6 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project);
  * else its text. */
 void card_view_summary(buf *out, const cardbox_card *card);
 
-/* Appends what a string says, and the JSON of any other value. */
-void card_view_value(buf *out, scan_value value);
-
 /* "user", "assistant", ...; "" if neither the card nor its type says. */
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(const char *role);

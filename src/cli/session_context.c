@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/session_rows.h"
 #include "store/session/context.h"
+#include "store/session/words.h"
 
 typedef struct context_options {
     cli_common common;
@@ -23,7 +24,7 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
         return;
     buf_text(out, before);
-    card_view_value(out, value);
+    session_say_value(out, value);
 }
 
 /* How one repair of a kind is said, and how several are, behind their number. */

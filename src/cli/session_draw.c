@@ -8,6 +8,7 @@
 #include "cli/session_rows.h"
 #include "cli/session_tree.h"
 #include "store/session/names.h"
+#include "store/session/words.h"
 
 typedef struct tree_options {
     cli_common common;
@@ -130,7 +131,7 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
 
     if (session->name != NULL) {
         buf_text(&name, "   ");
-        card_view_value(&name, scan_whole(view_of(session->name)));
+        session_say_value(&name, scan_whole(view_of(session->name)));
     }
     printf("%s%s%s   %s entr%s   %s lea%s", term_on(STYLE_BOLD), session->session_id,
            term_off(STYLE_BOLD), term_number(entries, (uint64_t)session->entries),

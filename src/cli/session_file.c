@@ -70,7 +70,7 @@ static bool print_tree(const session_file *file, const check_options *options)
 
         if (file->tree.nodes[i].place != SESSION_IN_TREE)
             continue;
-        session_view_entry(&says, &file->entries[i], &memory);
+        session_words_of(&says, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
                                       .parent = parent == SESSION_NONE ? SESSION_TREE_ROOT
                                                                        : places[parent],

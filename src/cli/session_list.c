@@ -5,12 +5,13 @@
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/session_rows.h"
+#include "store/session/words.h"
 
 /* What a session is called; nothing if it has no name. */
 static void add_name(buf *out, const cardbox_session *session)
 {
     if (session->name != NULL)
-        card_view_value(out, scan_whole(view_of(session->name)));
+        session_say_value(out, scan_whole(view_of(session->name)));
 }
 
 /* --- list --- */

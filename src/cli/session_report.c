@@ -8,6 +8,7 @@
 #include "cli/card_view.h"
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "store/session/words.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50
@@ -17,7 +18,7 @@ static void add_name(table *t, view key)
 {
     buf name = BUF_INIT(256);
 
-    card_view_value(&name, (scan_value){SCAN_STRING, key});
+    session_say_value(&name, (scan_value){SCAN_STRING, key});
     for (size_t i = 0; i < name.len; i++) {
         if (name.data[i] == '_')
             name.data[i] = ' ';
@@ -38,7 +39,7 @@ static void add_count(table *t, view key, scan_value value)
         add_name(t, key);
         table_text(t, term_number(text, (uint64_t)number));
     } else if (value.kind == SCAN_STRING) {
-        card_view_value(&words, value);
+        session_say_value(&words, value);
         add_name(t, key);
         table_text(t, buf_str(&words));
     }
@@ -71,7 +72,7 @@ static void add_issue(table *t, scan_value issue)
 
         buf_reset(&words, 4096);
         if (value.kind != SCAN_NONE)
-            card_view_value(&words, value);
+            session_say_value(&words, value);
         table_add(t, (view){buf_str(&words), words.len}, i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
     }
     buf_free(&words);

@@ -110,7 +110,7 @@ void session_entry_says(session_words *out, const cardbox_entry *entry, arena *m
     view type = view_of(entry->type ? entry->type : "");
 
     if (entry->json != NULL)
-        session_view_line(out, view_of(entry->json), type, memory);
+        session_words_of_line(out, view_of(entry->json), type, memory);
     else
         *out = (session_words){
             .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};

@@ -7,10 +7,7 @@
 
 #include "cardbox/session.h"
 #include "cli/listing.h"
-#include "cli/session_view.h"
-
-/* Bytes of lines that are read to say something of them; of longer ones there is no preview. */
-#define SESSION_PREVIEW_MAX ((size_t)256 * 1024)
+#include "store/session/words.h"
 
 /* "pi", "plain"; NULL: nothing told so far. */
 const char *session_dialect_name(cardbox_dialect dialect);

@@ -5,14 +5,19 @@
 #include "server/sessions.h"
 
 #include "cardbox/limits.h"
+#include "store/session/words.h"
 #include "store/session_pages.h"
 
-enum { P_LINES, P_LIMIT, P_CURSOR, PAGE_FIELDS };
+enum { P_LINES, P_LIMIT, P_CURSOR, PAGE_FIELDS, P_PREVIEW = PAGE_FIELDS, LIST_FIELDS };
 
-static const field PAGE[PAGE_FIELDS] = {
+static const char *const NO_YES[] = {"false", "true", NULL};
+
+/* A path has no previews. */
+static const field PAGE[LIST_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [P_LIMIT] = PAGE_LIMIT_FIELD,
     [P_CURSOR] = PAGE_CURSOR_FIELD,
+    [P_PREVIEW] = {"preview", FIELD_CHOICE, .choices = NO_YES},
 };
 
 /* --- lists --- */
@@ -56,9 +61,16 @@ static bool read_cursor(request *r, list_plan *plan, const field_value *cursor)
     return false;
 }
 
+/* A page's lines must fit an answer, though they are not in it. */
+static int64_t preview_max(const request *r, int64_t limit)
+{
+    int64_t share = r->shared->set->response_max / limit;
+    return share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
+}
+
 static void list(request *r, const session_pages *of)
 {
-    field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
+    field_value *query = handler_read_query(r, PAGE, LIST_FIELDS, false);
     list_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     if (plan == NULL)
         return;
@@ -69,6 +81,8 @@ static void list(request *r, const session_pages *of)
     plan->page.limit = page_limit(&query[P_LIMIT]) + 1;
     if (query[P_LINES].given)
         plan->page.text_max = query[P_LINES].number;
+    if (query[P_PREVIEW].number != 0)
+        plan->page.preview_max = preview_max(r, plan->page.limit);
     if (!read_cursor(r, plan, &query[P_CURSOR]) ||
         !handler_id(r, &plan->page.session, 1, "session") ||
         (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))

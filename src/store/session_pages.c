@@ -3,6 +3,7 @@
  * table says which statement gives which list. Knows no requests.
  */
 #include "store/session_pages.h"
+#include "store/session/words.h"
 
 #include <inttypes.h>
 
@@ -87,6 +88,31 @@ static void end_after(buf *out, const session_pages *of, const session_node_row 
         end_numbered(out, (of->by_extra ? last->extra : last->seq) + 1);
 }
 
+static void add_member(buf *out, const char *name, view text)
+{
+    buf_text(out, name);
+    buf_json_string(out, text);
+}
+
+/* What an entry says, before the brace that closes it; null where its line is too long. */
+static void add_preview(buf *out, view line, session_kind kind, arena *memory)
+{
+    session_words words;
+
+    out->len--;
+    if (line.ptr == NULL) {
+        buf_text(out, ",\"preview\":null}");
+        return;
+    }
+    session_words_of_line(&words, line, view_of(session_kind_name(kind)), memory);
+    add_member(out, ",\"preview\":{\"role\":", words.role);
+    add_member(out, ",\"text\":", words.text);
+    add_member(out, ",\"tools\":", words.tools);
+    buf_text(out, ",\"time\":");
+    buf_view(out, words.time.ptr != NULL ? words.time : VIEW("null"));
+    buf_text(out, "}}");
+}
+
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory)
 {
@@ -98,7 +124,10 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
+        view line = node.size <= page->preview_max ? node.text : (view){NULL, 0};
         session_node_json_within(out, &node, page->text_max);
+        if (page->preview_max > 0)
+            add_preview(out, line, node.kind, memory);
         if (of->sum != NULL) {
             out->len--; /* the brace: one member more */
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);

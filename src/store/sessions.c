@@ -21,6 +21,11 @@ static void put_text_max(params *p, int64_t most)
         params_int4(p, most > INT32_MAX ? INT32_MAX : (int32_t)most);
 }
 
+static int64_t page_text_max(const session_page *page)
+{
+    return page->preview_max > page->text_max ? page->preview_max : page->text_max;
+}
+
 /* --- sessions --- */
 
 enum {
@@ -142,7 +147,7 @@ void session_tree_params(params *p, const session_page *page)
     put_session(p, page->tenant, page->session);
     params_int8(p, page->after);
     params_int8(p, page->limit);
-    put_text_max(p, page->text_max);
+    put_text_max(p, page_text_max(page));
 }
 
 void session_children_params(params *p, const session_page *page)
@@ -151,7 +156,7 @@ void session_children_params(params *p, const session_page *page)
     params_text(p, page->entry);
     params_int8(p, page->after);
     params_int8(p, page->limit);
-    put_text_max(p, page->text_max);
+    put_text_max(p, page_text_max(page));
 }
 
 void session_leaves_params(params *p, const session_page *page)
@@ -169,7 +174,7 @@ void session_labels_params(params *p, const session_page *page)
     put_session(p, page->tenant, page->session);
     params_text_or_null(p, page->below);
     params_int8(p, page->limit);
-    put_text_max(p, page->text_max);
+    put_text_max(p, page_text_max(page));
 }
 
 /* --- paths --- */

@@ -94,7 +94,8 @@ typedef struct session_page {
     int64_t after; /* only behind this; -1: from the start */
     view below;    /* labels: only below this entry id; ptr NULL: from the end */
     int64_t limit;
-    int64_t text_max; /* give lines up to so many bytes; negative: none */
+    int64_t text_max;    /* give lines up to so many bytes; negative: none */
+    int64_t preview_max; /* say what lines up to so many bytes say; 0: of none */
 } session_page;
 
 #define SESSION_PAGE_INIT                                                                          \

@@ -128,7 +128,6 @@ export function project(name, signal) {
     sessions: (cursor) => get(at('sessions') + query({ limit: 50, cursor })),
     session: (id) => get(at('sessions', id)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
-    entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
     tasks: (status, limit, offset) => invoke('ldg:task:query', { completionStatus: status, limit, offset }),
     task: (id) => invoke('ldg:task:get', { taskId: id }),

@@ -298,6 +298,35 @@ def test_lines():
     assert "entry" in path[0] and "entry" not in path[-1]
 
 
+def test_previews():
+    """What entries say in a line, as the command line shows it, without the lines themselves."""
+    make("said", dialect="pi")
+    said = lambda name, **message: {"id": name, "type": "message", "message": message}
+    append("said", said("q", role="user", content="why?\n" + "\u2603" * 500),
+           {**said("a", role="assistant", content=[
+               {"type": "text", "text": "I look"},
+               {"type": "toolCall", "id": "c", "name": "read", "arguments": {}},
+               {"type": "toolCall", "id": "d", "name": "write", "arguments": {}}]),
+            "timestamp": "2026-01-02T03:04:05Z"},
+           said("r", role="toolResult", toolCallId="c", isError=True, content=[{"type": "text", "text": "no"}]),
+           {"id": "m", "type": "model_change", "provider": "p", "modelId": "m"},
+           said("long", role="user", content="x" * (256 << 10)))
+    rows = {row["entry_id"]: row for row in get(url("said", "tree") + "?preview=true&limit=50")["entries"]}
+    shown = {name: row["preview"] and tuple(row["preview"][key] for key in ("role", "text", "tools"))
+             for name, row in rows.items()}
+    assert shown.pop("q") == ("user", "why?\n" + "\u2603" * 331, "")  # 998 bytes of 1,000
+    assert shown == {"a": ("assistant", "I look", "read, write"), "r": ("result", "(error) no", ""),
+                     "m": ("setting", "model p/m", ""), "long": None}, shown
+    assert rows["a"]["preview"]["time"] == "2026-01-02T03:04:05Z"
+    assert all("entry" not in row for row in rows.values())
+    both = get(url("said", "leaves") + "?preview=true&lines=1000000")["entries"][0]
+    assert both["preview"] is None and both["entry"]["message"]["content"].startswith("xxx")
+    assert all("preview" not in row for row in get(url("said", "tree"))["entries"])
+    assert all("preview" not in row for row in get(url("said", "tree") + "?preview=false")["entries"])
+    get(url("said", "tree") + "?preview=2", 422)
+    get(url("said", "entries", "a", "path") + "?preview=true", 422)
+
+
 def test_entry():
     session = tree()
     node = get(url(session, "entries", "e"))

@@ -116,6 +116,7 @@ def test_goes_on_after_a_break():
     assert roles(browser) == ["system", "user", "assistant"], "something came twice"
     ask("task:cancel", taskId=task, reason="no more")
     browser.await_text("no more")
+    browser.open("about:blank")
     assert all("net::ERR" in one for one in browser.complaints())
     second.stop()
 

@@ -1,10 +1,8 @@
 /*
- * session_view.c: takes the words out of entries. A tree of a hundred thousand of them is looked
+ * words.c: takes the words out of entries. A tree of a hundred thousand of them is looked
  * at: of each only the beginning is kept.
  */
-#include "cli/session_view.h"
-
-#include "cli/card_view.h"
+#include "store/session/words.h"
 
 enum {
     TEXT_KEPT = 1000, /* bytes of what an entry says, */
@@ -18,6 +16,13 @@ typedef struct words {
 
 /* --- contents --- */
 
+void session_say_value(buf *out, scan_value value)
+{
+    if (value.kind == SCAN_STRING && scan_decode(out, value.text))
+        return;
+    scan_compact(out, value.text);
+}
+
 static void add_gap(buf *out, const char *gap)
 {
     if (out->len > 0)
@@ -30,7 +35,7 @@ static void add_text(words *w, scan_value text)
         buf_reset(&w->text, SIZE_MAX);
     w->thinks = false;
     add_gap(&w->text, " ");
-    card_view_value(&w->text, text);
+    session_say_value(&w->text, text);
 }
 
 static void add_tool(words *w, scan_value name)
@@ -38,7 +43,7 @@ static void add_tool(words *w, scan_value name)
     if (name.kind != SCAN_STRING || w->tools.len > NAMES_KEPT)
         return;
     add_gap(&w->tools, ", ");
-    card_view_value(&w->tools, name);
+    session_say_value(&w->tools, name);
 }
 
 static void add_block(words *w, scan_value block)
@@ -93,7 +98,7 @@ static void add_assistant(words *w, const session_entry *entry)
     } else if (error.kind == SCAN_STRING) {
         add_gap(&w->text, " ");
         buf_text(&w->text, "(error) ");
-        card_view_value(&w->text, error);
+        session_say_value(&w->text, error);
     }
 }
 
@@ -103,7 +108,7 @@ static void add_message(words *w, const session_entry *entry)
         add_assistant(w, entry);
     } else if (entry->role == SESSION_ROLE_BASH) {
         buf_text(&w->text, "$ ");
-        card_view_value(&w->text, scan_find(entry->body, "command"));
+        session_say_value(&w->text, scan_find(entry->body, "command"));
     } else {
         if (scan_find(entry->body, "isError").kind == SCAN_TRUE)
             buf_text(&w->text, "(error)");
@@ -114,36 +119,36 @@ static void add_message(words *w, const session_entry *entry)
 static void add_model(words *w, const session_entry *entry)
 {
     buf_text(&w->text, "model ");
-    card_view_value(&w->text, scan_find(entry->value, "provider"));
+    session_say_value(&w->text, scan_find(entry->value, "provider"));
     buf_char(&w->text, '/');
-    card_view_value(&w->text, scan_find(entry->value, "modelId"));
+    session_say_value(&w->text, scan_find(entry->value, "modelId"));
 }
 
 static void add_thinking(words *w, const session_entry *entry)
 {
     buf_text(&w->text, "thinking ");
-    card_view_value(&w->text, scan_find(entry->value, "thinkingLevel"));
+    session_say_value(&w->text, scan_find(entry->value, "thinkingLevel"));
 }
 
 static void add_label(words *w, const session_entry *entry)
 {
     buf_text(&w->text, entry->label.kind == SCAN_STRING ? "[" : "none any more");
     if (entry->label.kind == SCAN_STRING) {
-        card_view_value(&w->text, entry->label);
+        session_say_value(&w->text, entry->label);
         buf_char(&w->text, ']');
     }
     buf_text(&w->text, " for ");
-    card_view_value(&w->text, entry->target);
+    session_say_value(&w->text, entry->target);
 }
 
 static void add_name(words *w, const session_entry *entry)
 {
-    card_view_value(&w->text, entry->label);
+    session_say_value(&w->text, entry->label);
 }
 
 static void add_custom(words *w, const session_entry *entry)
 {
-    card_view_value(&w->text, scan_find(entry->value, "customType"));
+    session_say_value(&w->text, scan_find(entry->value, "customType"));
 }
 
 static void add_call(words *w, const session_entry *entry)
@@ -212,7 +217,7 @@ static view keep(const buf *text, size_t most, arena *memory)
     return kept.ptr == NULL ? VIEW("") : kept;
 }
 
-void session_view_entry(session_words *out, const session_entry *entry, arena *memory)
+void session_words_of(session_words *out, const session_entry *entry, arena *memory)
 {
     const char *role = KINDS[entry->kind].role;
     words w = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
@@ -224,11 +229,12 @@ void session_view_entry(session_words *out, const session_entry *entry, arena *m
         out->role = entry->type;
     out->text = keep(&w.text, TEXT_KEPT, memory);
     out->tools = keep(&w.tools, NAMES_KEPT, memory);
+    out->time = entry->timestamp;
     buf_free(&w.text);
     buf_free(&w.tools);
 }
 
-void session_view_line(session_words *out, view line, view type, arena *memory)
+void session_words_of_line(session_words *out, view line, view type, arena *memory)
 {
     session_lines lines = session_lines_of(line);
     session_line one;
@@ -238,5 +244,5 @@ void session_view_line(session_words *out, view line, view type, arena *memory)
     *out = (session_words){.role = type, .text = line, .tools = VIEW("")};
     if (session_lines_next(&lines, &one) && one.kind == SESSION_LINE_ENTRY &&
         session_entry_read(&entry, &one, VIEW("none"), memory, &reason))
-        session_view_entry(out, &entry, memory);
+        session_words_of(out, &entry, memory);
 }
