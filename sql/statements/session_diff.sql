@@ -28,8 +28,8 @@ SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS seq,
   FROM ends
  WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
 UNION ALL
-SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       l.label, c.raw, e.side
+SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       r.label, r.raw, e.side
   FROM (SELECT s.side, e.*, row_number() OVER (PARTITION BY s.side ORDER BY e.depth) AS place
           FROM sides s
          CROSS JOIN LATERAL (
@@ -37,16 +37,7 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
                  WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = s.branch
                    AND x.depth BETWEEN s.low AND s.high
                 OFFSET 0) AS e) AS e
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
-        OFFSET 0) AS p ON true
-  LEFT JOIN LATERAL (
-        SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
-  LEFT JOIN LATERAL (
-        SELECT x.raw FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.size <= $6::int4
-        OFFSET 0) AS c ON true
+  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
+                                                e.size <= $6::int4) AS r
  WHERE e.place <= $5::int4
  ORDER BY extra, depth

@@ -1,8 +1,8 @@
 -- A page of leaves: the ends of branches, in the order of the branches.
 -- $1 text tenant, $2 text session
 -- $3 int8 only of branches behind this one, $4 int8 how many, $5 int4 bytes of a line; NULL: none
-SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       l.label, c.raw, b.seq AS extra
+SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       r.label, r.raw, b.seq AS extra
   FROM (SELECT e.seq FROM cardbox.session_entries e
          WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch AND e.seq > $3::int8
          ORDER BY e.seq LIMIT $4::int8) AS b
@@ -10,15 +10,6 @@ SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e
         SELECT * FROM cardbox.session_entries e
          WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.branch = b.seq
          ORDER BY e.depth DESC LIMIT 1) AS e
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
-        OFFSET 0) AS p ON true
-  LEFT JOIN LATERAL (
-        SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
-  LEFT JOIN LATERAL (
-        SELECT x.raw FROM cardbox.cards x
-         WHERE x.tenant_id = $1::text AND x.card_id = e.card_id AND e.size <= $5::int4
-        OFFSET 0) AS c ON true
+  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
+                                                e.size <= $5::int4) AS r
  ORDER BY b.seq

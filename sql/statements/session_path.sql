@@ -29,16 +29,11 @@ SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g
        g.header AS text, NULL::int8 AS extra
   FROM goal g
 UNION ALL
-SELECT e.seq, e.entry_id, p.entry_id AS parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       l.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL
+SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+       r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL
   FROM path e
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = e.parent_seq
-        OFFSET 0) AS p ON true
-  LEFT JOIN LATERAL (
-        SELECT (array_agg(x.label ORDER BY x.seq DESC))[1] AS label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target = e.entry_id) AS l ON true
+  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
+                                                false) AS r
   LEFT JOIN LATERAL (
         SELECT x.raw, x.card_id FROM cardbox.cards x
          WHERE x.tenant_id = $1::text AND x.card_id BETWEEN e.card_id AND e.card_id AND e.total <= $6::int8
