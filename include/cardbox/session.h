@@ -437,9 +437,9 @@ CARDBOX_API cardbox_status cardbox_session_delete(cardbox *db, const char *tenan
 typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
 
 /**
- * Writes a session as JSON Lines: byte for byte what was imported, and behind it what was appended
- * since. Memory stays what it is however long the session: a page of lines, about 2 MiB, or one
- * line.
+ * Writes a session as JSON Lines: byte for byte what was imported and appended, in the order in
+ * which it came. Memory stays what it is however long the session: a page of lines, about 2 MiB, or
+ * one line.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -516,21 +516,20 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session; NULL: what the file's header says
+ * @param force       also into a session of the other dialect, or whose header has another id
  * @param read        gives the file
  * @param arg         is passed along
  * @param err         may be NULL
  * @return CARDBOX_OK, whatever the report says of lines; CARDBOX_INVALID (an argument, a file that
  *         names no session, or one that could not be read to its end: what came before is
- * imported); CARDBOX_CONFLICT (a card that is no line of this session is in the way); and the
- *         connection's
+ * imported); CARDBOX_CONFLICT (it is a file of another session; a card that is no line of this
+ * session is in the way); and the connection's
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(cardbox_session_report **out,
-                                                                    cardbox *db, const char *tenant,
-                                                                    const char *session_id,
-                                                                    cardbox_session_reader read,
-                                                                    void *arg, cardbox_error *err);
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
+    cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
+    bool force, cardbox_session_reader read, void *arg, cardbox_error *err);
 
 /**
  * Imports a session file that is in memory.
@@ -539,6 +538,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(cardbox_sess
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session; NULL: what the file's header says
+ * @param force       as of cardbox_session_import
  * @param bytes       the file
  * @param len         its bytes
  * @param err         may be NULL
@@ -548,7 +548,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(cardbox_sess
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     cardbox_session_report **out, cardbox *db, const char *tenant, const char *session_id,
-    const void *bytes, size_t len, cardbox_error *err);
+    bool force, const void *bytes, size_t len, cardbox_error *err);
 
 /**
  * The report: a JSON object of session_id, dialect, changed, version, lines, blank, headers,

@@ -71,7 +71,7 @@ static void find_first_box(char out[CARDBOX_UUID_SIZE])
 
 static cardbox_status import_session(cardbox *db, cardbox_error *err)
 {
-    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, SESSION,
+    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, false, SESSION,
                                         sizeof(SESSION) - 1, err);
 }
 

@@ -68,8 +68,10 @@ const cli_command cli_session_export = {
     .name = "session export",
     .arguments = "SESSION [FILE]",
     .summary = "write a session as JSON Lines, to the byte as it was imported",
-    .description = "What was appended since follows in order. FILE gets its name when it is whole; "
-                   "-, the default, is the standard output.",
+    .description =
+        "What was appended stands among it, in the order in which it came. FILE gets its "
+        "name when it is whole; "
+        "-, the default, is the standard output.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",

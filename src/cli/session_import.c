@@ -18,6 +18,7 @@
 typedef struct import_options {
     cli_common common;
     const char *session;
+    bool force;
 } import_options;
 
 typedef struct import_state {
@@ -132,8 +133,8 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     cardbox_session_report *report = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *session = choose_session(state, options);
-    cardbox_status status =
-        cardbox_session_import(&report, db, options->common.project, session, give, state, &err);
+    cardbox_status status = cardbox_session_import(&report, db, options->common.project, session,
+                                                   options->force, give, state, &err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
@@ -148,7 +149,8 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
         end = CLI_FAILED;
     } else {
         end = cli_refused(&err, origins);
-        cli_note("run it again: what is there already is left as it is");
+        if (status != CARDBOX_CONFLICT)
+            cli_note("run it again: what is there already is left as it is");
     }
     cardbox_session_report_free(report);
     return end;
@@ -175,6 +177,8 @@ static const opt_spec specs[] = {
     CLI_PROJECT,
     CLI_TEXT(import_options, "session", session, "ID",
              "the session's id (default: what the header says, or the file's name)"),
+    CLI_FLAG(import_options, "force", force,
+             "also into a session of the other dialect, or whose header has another id"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -186,7 +190,8 @@ const cli_command cli_session_import = {
     .description = "FILE is of either dialect, or - (the default) for the standard input. Lines "
                    "that are no entries are kept too, so that an export gives the file back; they "
                    "are reported with their numbers, and the exit status is then 1. The same file "
-                   "again writes nothing, a longer version of it what is new.",
+                   "again writes nothing, a longer version of it what is new; a file of another "
+                   "session is refused.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = specs,

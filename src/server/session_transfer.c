@@ -87,14 +87,15 @@ void handle_export_session(request *r)
 typedef struct session_importing {
     transfer transfer;
     char session[SESSION_ID_MAX + 1];
+    bool force;
     cardbox_session_report *report;
 } session_importing;
 
 static cardbox_status run_import(transfer *t)
 {
     session_importing *i = (session_importing *)t;
-    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, incoming_read, t->ring,
-                                  &t->err);
+    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, incoming_read,
+                                  t->ring, &t->err);
 }
 
 static void clear_import(transfer *t)
@@ -123,20 +124,30 @@ static void look_import(transfer *t)
     incoming_look(t, answer_import, answer_stopped);
 }
 
+typedef struct import_wish {
+    view session;
+    bool force;
+} import_wish;
+
 static void prepare_import(transfer *t, const request *r)
 {
-    const view *session = r->plan;
-    copy_id(((session_importing *)t)->session, *session);
+    session_importing *i = (session_importing *)t;
+    const import_wish *wish = r->plan;
+    copy_id(i->session, wish->session);
+    i->force = wish->force;
 }
 
 void handle_import_session(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import, prepare_import};
-    view *session = handler_no_query(r) ? handler_take(r, 1, sizeof(*session)) : NULL;
-    if (session == NULL || !handler_id(r, session, 1, "session"))
+    static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
+    field_value *query = handler_read_query(r, &FORCE, 1, false);
+    import_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
+    if (wish == NULL || !handler_id(r, &wish->session, 1, "session"))
         return;
-    r->plan = session;
+    wish->force = query->given && query->number != 0;
+    r->plan = wish;
     if (transfer_start(r, &KIND) != NULL)
         r->sink = &INCOMING_SINK;
 }

@@ -39,6 +39,9 @@ typedef struct importer {
     int64_t seq; /* the place of the last line */
     int32_t ord;
     bool has_header, has_entries, has_written, is_at_end;
+    bool has_looked; /* what the session was before is known */
+    int was;         /* its dialect then; negative: any will do */
+    bool force;
     cardbox_error *err;
 } importer;
 
@@ -77,12 +80,72 @@ static cardbox_status receive(importer *in)
     return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
 }
 
+/* --- what is there already --- */
+
+static cardbox_status refuse(importer *in, const cardbox_session *session, const char *why)
+{
+    error_set(in->err, CARDBOX_CONFLICT,
+              "the file is not of session %s, whose %s: import it under another name, or "
+              "force it",
+              in->session, why);
+    if (in->err != NULL && session != NULL)
+        in->err->current_version = session->version;
+    return CARDBOX_CONFLICT;
+}
+
+/* Whether both headers say an id, and not the same. */
+static bool is_other(importer *in, const char *old, view id)
+{
+    session_line line;
+    session_header header;
+
+    return old != NULL && id.len > 0 && session_line_kept(&line, view_of(old)) &&
+           session_header_read(&header, &line, &in->batch.memory) && header.id.len > 0 &&
+           !view_equal(header.id, id);
+}
+
+/* Before anything is written. `id` is the file's header's. */
+static cardbox_status look(importer *in, view id)
+{
+    cardbox_sessions *got = NULL;
+    cardbox_error own = CARDBOX_ERROR_INIT;
+
+    in->has_looked = true;
+    if (in->force)
+        return CARDBOX_OK;
+    cardbox_status status = cardbox_get_session(&got, in->db, in->tenant, in->session, &own);
+    if (status == CARDBOX_NOT_FOUND)
+        return CARDBOX_OK;
+    if (status != CARDBOX_OK)
+        return error_set(in->err, status, "%s", own.message);
+    const cardbox_session *session = cardbox_sessions_at(got, 0);
+    if (session->entries > 0 || session->header != NULL)
+        in->was = (int)session->dialect;
+    if (is_other(in, session->header, id))
+        status = refuse(in, session, "header has another id");
+    cardbox_sessions_free(got);
+    return status;
+}
+
+/* A dialect may show late. */
+static cardbox_status check_target(importer *in)
+{
+    cardbox_status status = in->has_looked ? CARDBOX_OK : look(in, (view){NULL, 0});
+
+    if (status == CARDBOX_OK && in->was >= 0 && in->batch.dialect >= 0 &&
+        in->was != in->batch.dialect)
+        status = refuse(in, NULL, in->was == SESSION_PI ? "dialect is pi" : "dialect is plain");
+    return status;
+}
+
 /* Sends the batch and begins another, which goes on where it ends. */
 static cardbox_status send(importer *in)
 {
     session_batch spare = in->sent;
     cardbox_status status = receive(in);
 
+    if (status == CARDBOX_OK)
+        status = check_target(in);
     if (status != CARDBOX_OK)
         return status;
     params_init(&in->sent_params, REQUEST_MAX);
@@ -134,6 +197,8 @@ static cardbox_status take_header(importer *in, const session_line *line)
         status = set_file_id(in, header.id);
         if (status == CARDBOX_OK)
             status = name_session(in, header.id);
+        if (status == CARDBOX_OK)
+            status = look(in, header.id);
     }
     in->has_header = true;
     in->report.headers++;
@@ -340,10 +405,17 @@ static cardbox_status begin(importer *in, const char *session_id)
 }
 
 cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
-                                      const char *session_id, cardbox_session_reader read,
-                                      void *arg, cardbox_error *err)
+                                      const char *session_id, bool force,
+                                      cardbox_session_reader read, void *arg, cardbox_error *err)
 {
-    importer in = {.db = db, .tenant = tenant, .read = read, .arg = arg, .seq = -1, .err = err};
+    importer in = {.db = db,
+                   .tenant = tenant,
+                   .read = read,
+                   .arg = arg,
+                   .seq = -1,
+                   .was = -1,
+                   .force = force,
+                   .err = err};
     cardbox_status status = check_call(db, tenant, err);
 
     if (status == CARDBOX_OK && session_id != NULL)
@@ -387,10 +459,10 @@ static ptrdiff_t read_view(void *arg, char *to, size_t room)
 }
 
 cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbox *db,
-                                            const char *tenant, const char *session_id,
+                                            const char *tenant, const char *session_id, bool force,
                                             const void *bytes, size_t len, cardbox_error *err)
 {
     view rest = {len > 0 ? bytes : "", len};
 
-    return cardbox_session_import(out, db, tenant, session_id, read_view, &rest, err);
+    return cardbox_session_import(out, db, tenant, session_id, force, read_view, &rest, err);
 }

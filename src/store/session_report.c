@@ -55,7 +55,8 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
         report->of.not_kept++;
         if (report->dropped_line == 0)
             report->dropped_line = line;
-        return;
+        issue.kind = SESSION_ISSUE_NOT_KEPT;
+        break;
     case SESSION_LINE_EXTRA_ROOT:
     case SESSION_LINE_NO_PARENT:
     case SESSION_LINE_NO_TARGET:

@@ -46,7 +46,7 @@ static cardbox_session_report *import(const char *id, view bytes, size_t piece)
     cardbox_session_report *report = NULL;
     source from = {bytes, piece};
 
-    assert_ok(cardbox_session_import(&report, db, T, id, give, &from, &err), &err);
+    assert_ok(cardbox_session_import(&report, db, T, id, false, give, &from, &err), &err);
     return report;
 }
 
@@ -273,6 +273,37 @@ static void test_appended_since(void **state)
     cardbox_session_report_free(report);
 }
 
+/* A file of another session is none of this one's, unless somebody says so. */
+static void test_other_files(void **state)
+{
+    (void)state;
+    const char *id = new_id();
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_report *report = NULL;
+    view first = VIEW("{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"custom\",\"id\":\"a\"}\n");
+    const view others[] = {
+        VIEW("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\nbad\n"),
+        VIEW("{\"id\":\"c\",\"type\":\"user\"}\n"),
+    };
+
+    cardbox_session_report_free(import(id, first, 100));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(cardbox_session_import_bytes(NULL, db, T, id, false, others[i].ptr,
+                                                      others[i].len, &err),
+                         CARDBOX_CONFLICT);
+    assert_exports(id, first);
+    assert_ok(
+        cardbox_session_import_bytes(&report, db, T, id, true, others[0].ptr, others[0].len, &err),
+        &err);
+    assert_int_equal(cardbox_session_report_counts(report).appended, 1);
+    assert_int_equal(cardbox_session_report_counts(report).not_kept, 2);
+    assert_non_null(
+        strstr(cardbox_session_report_json(report), "{\"line\":1,\"kind\":\"not_kept\""));
+    assert_non_null(
+        strstr(cardbox_session_report_json(report), "{\"line\":3,\"kind\":\"not_kept\""));
+    cardbox_session_report_free(report);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -283,12 +314,14 @@ static void test_names(void **state)
 
     snprintf(file, sizeof(file), "{\"type\":\"session\",\"id\":\"%s\"}\n{\"type\":\"custom\"}\n",
              id);
-    assert_ok(cardbox_session_import_bytes(&report, db, T, NULL, file, strlen(file), &err), &err);
+    assert_ok(cardbox_session_import_bytes(&report, db, T, NULL, false, file, strlen(file), &err),
+              &err);
     assert_string_equal(cardbox_session_report_id(report), id);
     cardbox_session_report_free(report);
     assert_exports(id, view_of(file));
-    assert_int_equal(cardbox_session_import_bytes(NULL, db, T, NULL, "{\"id\":\"a\"}", 10, &err),
-                     CARDBOX_INVALID);
+    assert_int_equal(
+        cardbox_session_import_bytes(NULL, db, T, NULL, false, "{\"id\":\"a\"}", 10, &err),
+        CARDBOX_INVALID);
 }
 
 static void test_real_session(void **state)
@@ -379,12 +412,12 @@ static void test_parts(void **state)
     asking reader = {{whole(&bytes), SIZE_MAX}, NULL, bytes.len * 9 / 10, 0};
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     reader.tx = tx;
-    assert_int_equal(cardbox_session_import(NULL, tx, T, id, ask_and_give, &reader, &err),
+    assert_int_equal(cardbox_session_import(NULL, tx, T, id, false, ask_and_give, &reader, &err),
                      CARDBOX_INVALID);
     assert_ok(cardbox_session_count(&counts, tx, T, id, &err), &err);
     assert_in_range(counts.entries, LINES / 2, LINES * 9 / 10);
     reader = (asking){{whole(&bytes), SIZE_MAX}, tx, SIZE_MAX, 0};
-    assert_ok(cardbox_session_import(&report, tx, T, id, ask_and_give, &reader, &err), &err);
+    assert_ok(cardbox_session_import(&report, tx, T, id, false, ask_and_give, &reader, &err), &err);
     assert_true(reader.calls > 3);
     assert_int_equal(cardbox_session_report_counts(report).appended, LINES - counts.entries);
     assert_int_equal(cardbox_session_report_counts(report).unchanged, counts.entries);
@@ -403,7 +436,7 @@ int main(void)
         cmocka_unit_test(test_odd_files),      cmocka_unit_test(test_any_file),
         cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
         cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts),          cmocka_unit_test(test_other_files),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

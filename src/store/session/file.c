@@ -17,6 +17,8 @@ static const struct {
     [SESSION_ISSUE_CYCLE] = {"cycle", "its parents lead back to itself"},
     [SESSION_ISSUE_DANGLING] = {"dangling", "its parent is not in the session, it became a root"},
     [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
+    [SESSION_ISSUE_NOT_KEPT] = {"not_kept", "no entry, and the session is no longer like the file: "
+                                            "it was left out"},
 };
 
 const char *session_issue_name(session_issue_kind kind)

@@ -18,9 +18,10 @@ typedef enum session_issue_kind {
     SESSION_ISSUE_CONFLICT,
     SESSION_ISSUE_CYCLE,
     SESSION_ISSUE_DANGLING, /* a parent that is not there: imported, as an extra root */
-    SESSION_ISSUE_NULS      /* NUL bytes around a good line: imported without them */
+    SESSION_ISSUE_NULS,     /* NUL bytes around a good line: imported without them */
+    SESSION_ISSUE_NOT_KEPT  /* no entry: the session is no longer like the file */
 } session_issue_kind;
-enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NULS + 1 };
+enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_KEPT + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;
