@@ -64,12 +64,6 @@ void buf_view(buf *b, view text)
     buf_add(b, text.ptr, text.len);
 }
 
-void buf_text(buf *b, const char *text)
-{
-    if (text != NULL)
-        buf_add(b, text, strlen(text));
-}
-
 void buf_char(buf *b, char c)
 {
     buf_add(b, &c, 1);

@@ -28,7 +28,14 @@ bool buf_reserve(buf *b, size_t more);
 
 void buf_add(buf *b, const void *bytes, size_t len);
 void buf_view(buf *b, view text);
-void buf_text(buf *b, const char *text); /* NULL adds nothing */
+
+/* NULL adds nothing. Here, so that the compiler counts the bytes of a literal. */
+static inline void buf_text(buf *b, const char *text)
+{
+    if (text != NULL)
+        buf_add(b, text, strlen(text));
+}
+
 void buf_char(buf *b, char c);
 void buf_int(buf *b, int64_t number); /* decimal */
 void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -19,15 +19,15 @@ typedef struct card_facts {
 } card_facts;
 
 static const struct {
-    const char *name;
+    view name;
     size_t offset;
 } FACTS[] = {
-    {"type", offsetof(card_facts, type)},
-    {"semantic_type", offsetof(card_facts, semantic_type)},
-    {"author_id", offsetof(card_facts, author_id)},
-    {"producer", offsetof(card_facts, producer)},
-    {"created_at", offsetof(card_facts, created_at)},
-    {"timestamp", offsetof(card_facts, timestamp)},
+    {VIEW("type"), offsetof(card_facts, type)},
+    {VIEW("semantic_type"), offsetof(card_facts, semantic_type)},
+    {VIEW("author_id"), offsetof(card_facts, author_id)},
+    {VIEW("producer"), offsetof(card_facts, producer)},
+    {VIEW("created_at"), offsetof(card_facts, created_at)},
+    {VIEW("timestamp"), offsetof(card_facts, timestamp)},
 };
 
 static void read_facts(card_facts *facts, scan_value metadata)
@@ -39,7 +39,7 @@ static void read_facts(card_facts *facts, scan_value metadata)
         return;
     for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);)
         for (size_t i = 0; i < sizeof(FACTS) / sizeof(FACTS[0]); i++)
-            if (scan_string_is(key, view_of(FACTS[i].name)))
+            if (scan_string_is(key, FACTS[i].name))
                 memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
 }
 
