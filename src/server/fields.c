@@ -1,6 +1,6 @@
 /*
  * fields.c: the readers of each kind of field. What a kind accepts is the same in a body and in a
- * query, but for numbers, which are text in a query.
+ * query, but for numbers and booleans, which are text in a query.
  */
 #include "server/fields.h"
 
@@ -247,10 +247,19 @@ static size_t find_parameter(const field *table, size_t count, view name, view *
     return i;
 }
 
+static void take_bool(field_value *out, const here *h)
+{
+    out->number = view_equal(out->text, VIEW("true"));
+    if (out->number == 0 && !view_equal(out->text, VIEW("false")))
+        fault(h, "bool_parsing", "Input should be true or false");
+}
+
 static void read_parameter(field_value *out, const here *h)
 {
     int64_t number;
-    if (h->field->kind != FIELD_INTEGER && h->field->kind != FIELD_LIMIT)
+    if (h->field->kind == FIELD_BOOL)
+        take_bool(out, h);
+    else if (h->field->kind != FIELD_INTEGER && h->field->kind != FIELD_LIMIT)
         take_text(out, h, out->text);
     else if (query_integer(out->text, &number))
         take_number(out, h, number);

@@ -10,14 +10,12 @@
 
 enum { P_LINES, P_LIMIT, P_CURSOR, PAGE_FIELDS, P_PREVIEW = PAGE_FIELDS, LIST_FIELDS };
 
-static const char *const NO_YES[] = {"false", "true", NULL};
-
 /* A path has no previews. */
 static const field PAGE[LIST_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [P_LIMIT] = PAGE_LIMIT_FIELD,
     [P_CURSOR] = PAGE_CURSOR_FIELD,
-    [P_PREVIEW] = {"preview", FIELD_CHOICE, .choices = NO_YES},
+    [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
 /* --- lists --- */

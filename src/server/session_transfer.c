@@ -146,7 +146,7 @@ void handle_import_session(request *r)
     import_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
     if (wish == NULL || !handler_id(r, &wish->session, 1, "session"))
         return;
-    wish->force = query->given && query->number != 0;
+    wish->force = query->number != 0;
     r->plan = wish;
     if (transfer_start(r, &KIND) != NULL)
         r->sink = &INCOMING_SINK;

@@ -350,6 +350,22 @@ def test_import_of_what_is_wrong():
         assert exported("w", env) == file.read()
 
 
+def test_import_of_another_session():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    pi = [{"type": "session", "id": name} for name in ("own", "other")]
+    own, other, plain = (write([*header, entry(name, None, "custom" if header else "user", content=name)], name)
+                         for header, name in ((pi[:1], "e1"), (pi[1:], "e2"), ([], "e3")))
+    imported(own, "--session", "s", env=env)
+    before = exported("s", env)
+    for path, why in ((other, "header has another id"), (plain, "dialect is pi")):
+        done = cardbox("session", "import", "--session", "s", path, env=env, check=False)
+        assert done.returncode == 1 and why in done.stderr and not done.stdout, done
+        assert exported("s", env) == before
+    forced = cardbox("session", "import", "--force", "--session", "s", "--json", other, env=env, check=False)
+    assert json.loads(forced.stdout)["appended"] == 1, forced
+    assert exported("s", env) != before
+
+
 def test_import_of_the_real_file():
     path = shared_file("data", "pi", "large-session.jsonl")
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}

@@ -244,6 +244,25 @@ def test_refused_requests():
     assert server().get(url("refused")).status == 404
 
 
+def test_files_of_another_session():
+    """Refused, and nothing of them is written, unless that is forced."""
+    own = lines({"type": "session", "id": "own"}, message("m", None))
+    odd = {"another id": lines({"type": "session", "id": "other"}, message("n", None)),
+           "dialect is pi": lines({"type": "user", "id": "n", "content": "x"})}
+    bring("owned", own)
+    for why, data in odd.items():
+        for query in ("", "?force=false"):
+            refused = server().request("POST", url("owned", "import") + query, data, NDJSON)
+            assert refused.status == 409, refused
+            assert why in refused.json()["detail"]["error_message"], refused
+        assert take("owned") == own
+    forced = server().request("POST", url("owned", "import") + "?force=true", odd["another id"], NDJSON)
+    assert forced.status == 200 and forced.json()["appended"] == 1, forced
+    assert [(issue["line"], issue["kind"]) for issue in forced.json()["issues"]] == [(1, "not_kept")]
+    assert take("owned") == own + odd["another id"].split(b"\n", 1)[1]
+    assert server().request("POST", url("owned", "import") + "?force=x", own, NDJSON).status == 422
+
+
 def test_client_that_leaves():
     """What came before is in, no line is cut, and the whole file again finishes it."""
     data = TREE + b"".join(lines(message(f"n{n}", "e")) for n in range(3000))
