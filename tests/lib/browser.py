@@ -31,7 +31,7 @@ class Browser:
                                     "apt-get install chromium chromium-driver")
         self.home = cardbox_test.temp_dir()
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                                       stderr=subprocess.DEVNULL, start_new_session=True,
                                        env={**os.environ, "HOME": self.home})
         cardbox_test.at_end(self.stop)
         self.root = f"http://127.0.0.1:{self._port()}"
@@ -57,16 +57,18 @@ class Browser:
             self.driver.wait()
 
     def _port(self):
+        """The port that the driver says it has. Its lines may come at once: what select waits for is
+        read past Python's buffer, which would keep the second of them from it."""
         deadline = time.monotonic() + 30
         said = ""
         while time.monotonic() < deadline:
             if select.select([self.driver.stdout], [], [], 1)[0]:
-                line = self.driver.stdout.readline()
-                said += line
-                found = re.search(r"successfully on port (\d+)", line)
+                more = os.read(self.driver.stdout.fileno(), 4096)
+                said += more.decode()
+                found = re.search(r"successfully on port (\d+)\D", said)
                 if found:
                     return int(found.group(1))
-                assert line, f"chromedriver ended: {said}"
+                assert more, f"chromedriver ended: {said}"
         raise AssertionError(f"chromedriver does not start: {said}")
 
     def _ask(self, method, path, body=None):
