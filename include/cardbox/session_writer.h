@@ -16,11 +16,12 @@ typedef struct cardbox_session_writer cardbox_session_writer;
 
 /** How a writer works. Start from CARDBOX_WRITER_OPTIONS_INIT. */
 typedef struct cardbox_writer_options {
-    size_t struct_size; /**< set by CARDBOX_WRITER_OPTIONS_INIT */
-    const char
-        *key; /**< the same key gives the same ids again, so a run can be repeated; or NULL */
-    const char *timestamp; /**< of all entries, RFC 3339; NULL: the time of each call. With a key it
-                                must be given: a repeated run has to say the same */
+    size_t struct_size;    /**< set by CARDBOX_WRITER_OPTIONS_INIT */
+    const char *key;       /**< the same key gives the same ids again, so a run can be repeated: to
+                                each entry that brings none, by how many came before it; or NULL */
+    const char *timestamp; /**< of all entries that bring no id and none of their own, RFC 3339;
+                                NULL: the time of each call. With a key it must be given: a repeated
+                                run has to say the same */
     unsigned buffered;     /**< entries that are sent together, up to 1,000; 0: 100 */
 } cardbox_writer_options;
 

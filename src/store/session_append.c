@@ -6,9 +6,10 @@
 #include "store/session_append.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include "base/clock.h"
 #include "base/isotime.h"
-#include "base/uuid.h"
+#include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "store/errors.h"
 
@@ -101,29 +102,34 @@ cardbox_status session_header_take(view *header, view session, view cwd, arena *
 
 /* --- what is left open --- */
 
-static void add_id(buf *out)
+static void add_id(buf *out, const session_batch *batch)
 {
-    char text[UUID_TEXT_SIZE];
-    uuid16 id;
+    char text[CARDBOX_UUID_SIZE], part[32];
 
-    uuid16_v7(&id);
-    uuid16_format(text, &id);
+    if (batch->run_key == NULL) {
+        cardbox_uuid7(text);
+    } else {
+        snprintf(part, sizeof(part), "entry %" PRIu64, batch->named);
+        cardbox_uuid7_from_key(text, batch->run_key, part);
+    }
     buf_printf(out, "\"id\":\"%s\",", text);
 }
 
-static void add_time(buf *out)
+static void add_time(buf *out, const session_batch *batch)
 {
     char text[ISOTIME_SIZE];
     isotime time;
 
     isotime_from_micros(&time, clock_wall_micros() / 1000 * 1000);
     isotime_format(text, &time);
-    buf_printf(out, "\"timestamp\":\"%s\",", text);
+    buf_text(out, "\"timestamp\":");
+    buf_json_string(out, view_of(batch->run_time == NULL ? text : batch->run_time));
+    buf_char(out, ',');
 }
 
-/* An entry without an id is new: it gets one, and the time. One that has an id gets no time, so
- * that it can be sent again. What names no parent goes on from the entry before; the first one's is
- * left to the database. */
+/* An entry without an id is new: it is given one, and the time. One that has an id is given no
+ * time, so that it can be sent again. What names no parent goes on from the entry before; the first
+ * one's is left to the database. */
 static cardbox_status complete(session_batch *batch, session_line *line, bool *is_new,
                                cardbox_error *err)
 {
@@ -143,14 +149,14 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
     batch->is_filled = batch->is_filled || *is_new;
     buf_char(&text, '{');
     if (*is_new)
-        add_id(&text);
+        add_id(&text, batch);
     if (follows) {
         buf_text(&text, "\"parentId\":");
         buf_json_string(&text, view_of(batch->before));
         buf_char(&text, ',');
     }
     if (*is_new && found[2].kind == SCAN_NONE)
-        add_time(&text);
+        add_time(&text, batch);
     buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
     const char *copy =
         buf_ok(&text) ? arena_copy(&batch->memory, (view){buf_str(&text), text.len}) : NULL;
@@ -230,6 +236,7 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
     put->entry = entry;
     put->line = batch->count;
     put->is_named_here = is_new;
+    batch->named += is_new;
     session_batch_follow(batch, entry.id);
     return session_batch_link(batch, put) ? CARDBOX_OK : error_nomem(err);
 }

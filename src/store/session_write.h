@@ -72,6 +72,9 @@ typedef struct session_batch {
     char ring[SESSION_ID_MAX + 1];   /* of an import: the entry before, if it is its own parent */
     char before[SESSION_ID_MAX + 1]; /* the entry before; empty: none so far. A reset keeps it */
     bool is_filled;                  /* an entry was given an id */
+    const char *run_key;             /* ids that are given are made of it and `named`; or NULL */
+    const char *run_time;            /* the time that is given; NULL: that of the call */
+    uint64_t named;                  /* entries that were given an id */
     arena memory;
 } session_batch;
 

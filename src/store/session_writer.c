@@ -5,9 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/clock.h"
-#include "base/isotime.h"
-#include "cardbox/ids.h"
 #include "store/session_call.h"
 
 /* Entries that are sent together, where nothing else is said, and the bytes at which they are sent
@@ -19,10 +16,8 @@ struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
     arena memory; /* names, and all ids that were given out */
-    const char *key, *timestamp;
     bool is_pi;
     unsigned buffered;
-    uint64_t made; /* ids */
 };
 
 /* --- opening --- */
@@ -51,10 +46,10 @@ static cardbox_status read_options(cardbox_session_writer *writer,
         status = check_time("timestamp", view_of(options->timestamp), &micros, err);
     if (status != CARDBOX_OK)
         return status;
-    writer->key = options->key == NULL ? NULL : arena_copy(&writer->memory, view_of(options->key));
-    writer->timestamp = options->timestamp == NULL
-                            ? NULL
-                            : arena_copy(&writer->memory, view_of(options->timestamp));
+    if (options->key != NULL)
+        writer->batch.run_key = arena_copy(&writer->memory, view_of(options->key));
+    if (options->timestamp != NULL)
+        writer->batch.run_time = arena_copy(&writer->memory, view_of(options->timestamp));
     return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 
@@ -147,38 +142,16 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
     return add(writer, view_of(json), err);
 }
 
-static void put_time(buf *out, const char *given)
+/* What the writer's own entries have in common; an id and a time are given as to all others. */
+static void begin_entry(buf *out, const char *type, const char *parent)
 {
-    isotime time;
-    char now[ISOTIME_SIZE];
-
-    isotime_from_micros(&time, clock_wall_micros());
-    isotime_format(now, &time);
-    buf_json_string(out, view_of(given == NULL ? now : given));
-}
-
-/* What all entries have in common: {"id":...,"parentId":...,"timestamp":...,"type":... */
-static void begin_entry(cardbox_session_writer *writer, buf *out, const char *type,
-                        const char *parent)
-{
-    char id[CARDBOX_UUID_SIZE], part[32];
-
-    if (writer->key != NULL) {
-        snprintf(part, sizeof(part), "entry %llu", (unsigned long long)writer->made);
-        cardbox_uuid7_from_key(id, writer->key, part);
-    } else {
-        cardbox_uuid7(id);
-    }
-    buf_printf(out, "{\"id\":\"%s\"", id);
+    buf_printf(out, "{\"type\":\"%s\"", type);
     if (parent != NULL)
         buf_text(out, ",\"parentId\":");
     if (parent != NULL && *parent == '\0')
         buf_text(out, "null");
     else if (parent != NULL)
         buf_json_string(out, view_of(parent));
-    buf_text(out, ",\"timestamp\":");
-    put_time(out, writer->timestamp);
-    buf_printf(out, ",\"type\":\"%s\"", type);
 }
 
 static void put_text(buf *out, const char *name, const char *text)
@@ -196,7 +169,6 @@ static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbo
         error_buf(err, out, "entry");
     else
         id = add(writer, (view){buf_str(out), out->len}, err);
-    writer->made += id != NULL;
     buf_free(out);
     return id;
 }
@@ -241,7 +213,7 @@ const char *cardbox_session_append_user(cardbox_session_writer *writer, const ch
 
     if (!check_append(writer, "content", content, err))
         return NULL;
-    begin_entry(writer, &out, "user", parent);
+    begin_entry(&out, "user", parent);
     put_text(&out, "content", content);
     return finish_entry(writer, &out, err);
 }
@@ -255,7 +227,7 @@ const char *cardbox_session_append_assistant(cardbox_session_writer *writer, con
     if (!check_append(writer, "content", content, err) ||
         !check_part("tool_calls", tool_calls, SCAN_ARRAY, err))
         return NULL;
-    begin_entry(writer, &out, "assistant", parent);
+    begin_entry(&out, "assistant", parent);
     put_text(&out, "content", content);
     if (tool_calls != NULL)
         buf_printf(&out, ",\"toolCalls\":%s", tool_calls);
@@ -272,7 +244,7 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
         !check_append(writer, "name", name, err) ||
         !check_part("params", params_json, SCAN_NONE, err))
         return NULL;
-    begin_entry(writer, &out, "tool", parent);
+    begin_entry(&out, "tool", parent);
     put_text(&out, "name", name);
     buf_printf(&out, ",\"params\":%s", params_json == NULL ? "{}" : params_json);
     put_text(&out, "toolCallId", tool_call_id);
@@ -288,7 +260,7 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
     if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
         !check_append(writer, "output", output, err))
         return NULL;
-    begin_entry(writer, &out, "tool_result", parent);
+    begin_entry(&out, "tool_result", parent);
     put_text(&out, "toolCallId", tool_call_id);
     put_text(&out, "output", output);
     buf_printf(&out, ",\"success\":%s", success ? "true" : "false");

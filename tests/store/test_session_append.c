@@ -62,6 +62,47 @@ static void test_writer_goes_on(void **state)
     assert_int_equal(counts.branch_points, 1);
 }
 
+/* A run with a key is the same again also where entries of its own are among the writer's, with ids
+ * and without. */
+static void test_writer_mixes(void **state)
+{
+    (void)state;
+    const char *s = new_session();
+    cardbox_writer_options options = CARDBOX_WRITER_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *way = NULL;
+    char first[2][CARDBOX_UUID_SIZE], label[300];
+
+    options.key = s;
+    options.timestamp = "2026-01-02T03:04:05Z";
+    for (int run = 0; run < 2; run++) {
+        cardbox_session_writer *writer = NULL;
+        assert_ok(cardbox_session_open(&writer, db, T, s, &options, &err), &err);
+        const char *one = cardbox_session_append_entry(
+            writer, " {\"type\":\"user\",\n\"content\":\"one\"}", &err);
+        assert_non_null(one);
+        snprintf(first[run], sizeof(first[run]), "%s", one);
+        assert_null(cardbox_session_append_entry(writer, "{}", &err));
+        assert_non_null(cardbox_session_append_user(writer, "two", NULL, &err));
+        assert_non_null(cardbox_session_append_entry(
+            writer, "{\"id\":\"own\",\"type\":\"user\",\"content\":\"three\"}", &err));
+        snprintf(label, sizeof(label),
+                 "{\"type\":\"label\",\"targetId\":\"%s\",\"label\":\"l\","
+                 "\"timestamp\":\"2025-01-01T00:00:00Z\"}",
+                 first[run]);
+        assert_non_null(cardbox_session_append_entry(writer, label, &err));
+        assert_ok(cardbox_session_close(writer, &err), &err);
+        assert_int_equal(version_of(s), 2);
+    }
+    assert_string_equal(first[0], first[1]);
+    assert_ok(cardbox_session_path(&way, db, T, s, NULL, 0, 0, true, &err), &err);
+    assert_int_equal(cardbox_entries_count(way), 4);
+    assert_non_null(
+        strstr(cardbox_entries_at(way, 0)->json, "\"timestamp\":\"2026-01-02T03:04:05Z\""));
+    assert_null(strstr(cardbox_entries_at(way, 3)->json, "2026-01-02"));
+    cardbox_entries_free(way);
+}
+
 /* What an entry leaves open: the same from all doors, since they end here. */
 static void test_open_entries(void **state)
 {
@@ -102,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writer_goes_on),
+        cmocka_unit_test(test_writer_mixes),
         cmocka_unit_test(test_open_entries),
     };
 
