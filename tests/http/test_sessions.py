@@ -368,6 +368,19 @@ def test_labels():
     assert get(url("labels"))["name"] == "a name"
 
 
+def test_name_of_a_fork():
+    r"""The last that an entry of it gives, also if the line has escapes that no text of PostgreSQL holds."""
+    make("named", dialect="pi")
+    names = ["first", "a \\ \u00e4 name", "", None, 5]
+    append("named", {"id": "top", "parentId": None, "type": "custom"},
+           *({"id": f"n{at}", "type": "session_info", "name": name, "data": "\x00 \\u0000" if at == 1 else ""}
+             for at, name in enumerate(names)))
+    for entry, name in (("top", None), ("n0", "first"), ("n1", names[1]), ("n4", names[1])):
+        ask("POST", url("named", "fork"), {"entry_id": entry, "session_id": f"named-{entry}"})
+        assert get(url(f"named-{entry}"))["name"] == name, entry
+    assert get(url("named"))["name"] == names[1]
+
+
 def test_nothing_there():
     """404 says whether it is the session or the entry; an empty session has empty lists."""
     make("empty")
