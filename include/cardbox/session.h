@@ -58,10 +58,11 @@ typedef struct cardbox_session_options {
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
- * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT
+ * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, but that one that exists may be of
+ *                    either dialect
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_CONFLICT (it exists, and must_be_new was given); and
- *         the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_CONFLICT (it exists, and must_be_new was given or it
+ *         is of the other dialect); and the connection's
  *
  * Thread safety: as the handle.
  */

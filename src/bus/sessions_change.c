@@ -55,7 +55,7 @@ BUS_RENDERS(bus_session_create)
     const session_create *create = call->plan;
     int64_t version = 0;
     bool is_new = false;
-    cardbox_status status = session_create_status(rows, &version, &is_new, err);
+    cardbox_status status = session_create_status(rows, create, &version, &is_new, err);
     if (status != CARDBOX_OK)
         return status;
     begin_object(out, create->session);

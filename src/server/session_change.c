@@ -47,7 +47,7 @@ static void render_create(request *r, const join_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     bool is_new = false;
-    cardbox_status status = session_create_status(found->rows, &version, &is_new, &err);
+    cardbox_status status = session_create_status(found->rows, create, &version, &is_new, &err);
     if (!fault_check(r, status, &err))
         return;
     buf_printf(begin_answer(r, create->session), ",\"outcome\":\"%s\"",

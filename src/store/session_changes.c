@@ -34,7 +34,8 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     create = (session_create){.tenant = view_of(tenant),
                               .session = view_of(session_id),
                               .dialect = (int)options->dialect,
-                              .may_exist = !options->must_be_new};
+                              .may_exist = !options->must_be_new,
+                              .any_dialect = options == &any};
     if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
         return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
     status = take_header(&create, options, &memory, err);
@@ -44,7 +45,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
         status = session_run(db, STATEMENT_session_create, &p, &rows, err);
     }
     if (status == CARDBOX_OK)
-        status = session_create_status(rows, NULL, is_new, err);
+        status = session_create_status(rows, &create, NULL, is_new, err);
     rows_free(rows);
     arena_reset(&memory);
     return status;

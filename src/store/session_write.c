@@ -55,8 +55,8 @@ void session_create_params(params *p, const session_create *create)
     params_bool(p, create->may_exist);
 }
 
-cardbox_status session_create_status(const store_rows *rows, int64_t *version, bool *is_new,
-                                     cardbox_error *err)
+cardbox_status session_create_status(const store_rows *rows, const session_create *create,
+                                     int64_t *version, bool *is_new, cardbox_error *err)
 {
     int outcome = rows_int4(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
@@ -67,6 +67,13 @@ cardbox_status session_create_status(const store_rows *rows, int64_t *version, b
         *is_new = outcome == SESSION_DONE;
     if (outcome == SESSION_REFUSED)
         return conflict(now, err, "the session exists: it is at version");
+    if (outcome == SESSION_OTHER_DIALECT && create->any_dialect)
+        return CARDBOX_OK;
+    if (outcome == SESSION_OTHER_DIALECT)
+        return conflict(now, err,
+                        create->dialect == SESSION_PI
+                            ? "the session exists in the dialect plain, not pi: it is at version"
+                            : "the session exists in the dialect pi, not plain: it is at version");
     return common_status(outcome, now, err);
 }
 

@@ -26,9 +26,10 @@ typedef enum session_outcome {
 
 typedef struct session_create {
     view tenant, session;
-    int dialect;    /* a session_dialect; negative: what its first entry says */
-    view header;    /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
-    bool may_exist; /* then it stays as it is: SESSION_DONE_BEFORE */
+    int dialect;      /* a session_dialect; negative: what its first entry says */
+    view header;      /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
+    bool may_exist;   /* then it stays as it is: SESSION_DONE_BEFORE */
+    bool any_dialect; /* of one that exists; else it must be of this one */
 } session_create;
 
 void session_create_params(params *p, const session_create *create);
@@ -39,9 +40,9 @@ void session_create_params(params *p, const session_create *create);
 cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
                                    cardbox_error *err);
 
-/* CARDBOX_OK; CARDBOX_CONFLICT: it exists. `version` may be NULL. */
-cardbox_status session_create_status(const store_rows *rows, int64_t *version, bool *is_new,
-                                     cardbox_error *err);
+/* CARDBOX_OK; CARDBOX_CONFLICT: it exists, or is of the other dialect. `version` may be NULL. */
+cardbox_status session_create_status(const store_rows *rows, const session_create *create,
+                                     int64_t *version, bool *is_new, cardbox_error *err);
 
 /* --- write lines: STATEMENT_session_write --- */
 

@@ -84,6 +84,20 @@ def test_make():
     assert get(url("made", project="q"), 404)["detail"]["error_message"] == "session not found"
 
 
+def test_dialects():
+    """A session that is there is not said to be of the dialect that was asked for if it is not."""
+    for dialect, other, body in (("plain", "pi", {"dialect": "pi"}), ("plain", "pi", {"cwd": "/"}),
+                                 ("pi", "plain", {"dialect": "plain"})):
+        make("of-" + dialect, dialect=dialect)
+        refused = ask("PUT", url("of-" + dialect), body, 409)["detail"]
+        assert f"in the dialect {dialect}, not {other}" in refused["error_message"], refused
+        assert refused["current_version"] == 1 and get(url("of-" + dialect))["dialect"] == dialect
+        assert make("of-" + dialect, dialect=dialect)["outcome"] == make("of-" + dialect)["outcome"] == "exists"
+    make("untold")
+    append("untold", plain("a", None))
+    ask("PUT", url("untold"), {"dialect": "pi"}, 409)
+
+
 def test_headers():
     """Of sessions of pi: one that is made, or the client's own."""
     make("own", header={"type": "session", "version": 3, "id": "x", "cwd": "/w", "extra": [1.0]})

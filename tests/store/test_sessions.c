@@ -406,6 +406,11 @@ static void test_headers(void **state)
     assert_true(is_new);
     assert_ok(cardbox_session_create(&is_new, db, T, id, NULL, &err), &err);
     assert_false(is_new);
+    options = (cardbox_session_options)CARDBOX_SESSION_OPTIONS_INIT;
+    assert_int_equal(cardbox_session_create(NULL, db, T, id, &options, &err), CARDBOX_CONFLICT);
+    assert_non_null(strstr(err.message, "in the dialect pi, not plain"));
+    options.dialect = CARDBOX_DIALECT_PI;
+    assert_ok(cardbox_session_create(&is_new, db, T, id, &options, &err), &err);
     options.must_be_new = true;
     assert_int_equal(cardbox_session_create(&is_new, db, T, id, &options, &err), CARDBOX_CONFLICT);
     assert_int_equal(append(id, "a", NULL, &err), CARDBOX_CONFLICT); /* it is plain */
