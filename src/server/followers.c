@@ -36,7 +36,7 @@ typedef struct follower {
 } follower;
 
 struct followers {
-    follower *first;
+    follower *first, *last; /* whose turn it is: who has waited longest for something is first */
     size_t count;
     size_t held, held_most; /* bytes of events that wait for their clients, and may */
     token_reader tokens;
@@ -68,18 +68,37 @@ static void weigh(follower *f)
     f->held = now;
 }
 
+static void unlink_one(follower *f)
+{
+    if (f->prev == NULL)
+        f->home->first = f->next;
+    else
+        f->prev->next = f->next;
+    if (f->next == NULL)
+        f->home->last = f->prev;
+    else
+        f->next->prev = f->prev;
+}
+
+static void link_last(follower *f)
+{
+    followers *all = f->home;
+    f->next = NULL;
+    f->prev = all->last;
+    if (all->last == NULL)
+        all->first = f;
+    else
+        all->last->next = f;
+    all->last = f;
+}
+
 static void leave(void *plan)
 {
     follower *f = plan;
     if (f->home == NULL)
         return;
     f->home->held -= f->held;
-    if (f->prev == NULL)
-        f->home->first = f->next;
-    else
-        f->prev->next = f->next;
-    if (f->next != NULL)
-        f->next->prev = f->prev;
+    unlink_one(f);
     f->home->count--;
     f->home = NULL;
 }
@@ -87,11 +106,15 @@ static void leave(void *plan)
 static void enter(follower *f, followers *all)
 {
     f->home = all;
-    f->next = all->first;
-    if (all->first != NULL)
-        all->first->prev = f;
-    all->first = f;
+    link_last(f);
     all->count++;
+}
+
+/* It had its turn. */
+static void move_last(follower *f)
+{
+    unlink_one(f);
+    link_last(f);
 }
 
 /* --- sending --- */
@@ -135,6 +158,19 @@ static int64_t next_round(int64_t now_ms)
     return (now_ms / ROUND_MS + 1) * ROUND_MS;
 }
 
+/* What is in its body is to be sent; if that is nothing, now and then a heartbeat. */
+static void settle(follower *f, int64_t now_ms)
+{
+    buf *out = request_body(f->request);
+    if (out->len == 0 && now_ms >= f->beat_ms)
+        buf_text(out, ":\n\n");
+    if (out->len > 0)
+        f->beat_ms = now_ms + BEAT_MS;
+    f->broken = !buf_ok(out);
+    f->read_ms = now_ms;
+    weigh(f);
+}
+
 static void render_more(request *r, const join_rows *found)
 {
     follower *f = r->plan;
@@ -143,14 +179,10 @@ static void render_more(request *r, const join_rows *found)
     int from = found->start[0], count = found->start[1] - from;
     bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
     f->over = f->view.finished && !more;
-    if (out->len == 0 && now_ms >= f->beat_ms)
-        buf_text(out, ":\n\n");
     if (out->len > 0)
-        f->beat_ms = now_ms + BEAT_MS;
+        move_last(f);
     f->due_ms = more ? now_ms : next_round(now_ms);
-    f->broken = !buf_ok(out);
-    f->read_ms = now_ms;
-    weigh(f);
+    settle(f, now_ms);
     request_move(r, REQUEST_SENDING);
 }
 
@@ -182,6 +214,17 @@ static bool is_in_the_way(const follower *f, int64_t now_ms)
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
+/* There is no room to ask for more: only a heartbeat goes out. */
+static void pass_over(follower *f, int64_t now_ms)
+{
+    f->due_ms = next_round(now_ms);
+    if (now_ms < f->beat_ms)
+        return;
+    settle(f, now_ms);
+    f->waits = false;
+    f->request->host->resume(f->request);
+}
+
 void followers_tick(followers *all, int64_t now_ms)
 {
     bool full = all->held >= all->held_most;
@@ -196,7 +239,7 @@ void followers_tick(followers *all, int64_t now_ms)
         else if (is_stopping(f->request) || !auth_still_good(f->request, &all->tokens))
             end(f, false);
         else if (now_ms >= f->due_ms && full)
-            f->due_ms = next_round(now_ms);
+            pass_over(f, now_ms);
         else if (now_ms >= f->due_ms)
             ask(f);
     }

@@ -354,6 +354,58 @@ def test_those_who_read_nothing_take_little():
     own.stop()
 
 
+class Frozen:
+    """Clients that follow and read nothing, and after a while come again: there are always some who have
+    just come."""
+
+    def __init__(self, task, at, count):
+        self.task, self.port, self.rounds, self.ended = task, at.port, 0, False
+        self.sockets = [self.come() for _ in range(count)]
+        self.thread = threading.Thread(target=self.come_again)
+        self.thread.start()
+
+    def come(self):
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.connect(("127.0.0.1", self.port))
+        one.sendall(f"GET /projects/acme/tasks/{self.task}/stream HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        return one
+
+    def come_again(self):
+        while not self.ended:
+            for i, one in enumerate(self.sockets):
+                time.sleep(3 / len(self.sockets))
+                one.close()
+                self.sockets[i] = self.come()
+            self.rounds += 1
+
+    def end(self):
+        self.ended = True
+        self.thread.join()
+        for one in self.sockets:
+            one.close()
+
+
+def test_one_that_reads_has_its_turn():
+    """Beside many that fill the memory, leave, and come again to fill it: room that becomes free
+    is not theirs each time, and who waits for it hears from the server."""
+    own = Server(dsn(), "--loops", "2", "--memory-max", "64M")
+    task, quiet = spawn(), Stream(spawn(), at=own)
+    said = [say(task, f"{i}" + "\u0001" * 690_000) for i in range(2)]  # as JSON one fills a thread's share
+    frozen = Frozen(task, own, 40)
+    try:
+        await_(lambda: frozen.rounds > 0)
+        with following(task, at=own) as stream:
+            assert [stream.next() for _ in range(4)][2:] == [("message_complete", one) for one in said]
+        assert [quiet.next()[0] for _ in range(2)] == ["message_complete"] * 2
+        assert next(line for line in quiet.lines() if line != "") == ":"
+    finally:
+        frozen.end()
+        quiet.close()
+        finish(task)
+        own.stop()
+
+
 def test_cancel_ends_it():
     task = spawn()
     with following(task) as stream:
