@@ -13,6 +13,7 @@
 #include "store/dev_dsn.h"
 #include "worker/crew.h"
 #include "worker/say.h"
+#include "worker/toolrun.h"
 #include "worker/warden.h"
 
 enum {
@@ -107,6 +108,23 @@ static bool read_tools(worker *w)
     return true;
 }
 
+/* Better no worker than one whose commands all fail. */
+static bool can_run_tools(const tools *all)
+{
+    char error[TOOLRUN_REASON_SIZE];
+    bool has_command = false;
+    for (size_t i = 0; i < all->count; i++)
+        has_command = has_command || all->at[i].kind == TOOL_COMMAND;
+    if (!has_command || toolrun_can_command(error))
+        return true;
+    fprintf(stderr,
+            "cardbox-worker: commands of tools cannot be run: the process that watches over them, "
+            "%s, is this executable once more, and cannot begin: %s; start cardbox-worker itself, "
+            "and not by a loader\n",
+            WARDEN_NAME, error);
+    return false;
+}
+
 static bool open_database(worker *w, cardbox_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -181,7 +199,7 @@ int main(int argc, char **argv)
     int status = EXIT_FAILURE;
 
     if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0)
-        warden_main(argv + 1);
+        warden_main(argv);
     if (!net_global_init()) {
         fprintf(stderr, "cardbox-worker: libcurl cannot be used\n");
         return EXIT_FAILURE;
@@ -201,7 +219,7 @@ int main(int argc, char **argv)
         status = EXIT_USAGE;
         goto done;
     }
-    if (!open_database(&w, &options))
+    if (!can_run_tools(&w.tools) || !open_database(&w, &options))
         goto done;
     furnish(&w);
     w.crew = crew_start(&w.house, &w.set, &options);

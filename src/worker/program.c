@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "worker/warden.h"
@@ -14,6 +15,7 @@
 enum {
     LOOK_MS = 20,       /* between two looks at `stop` and the clock */
     PATIENCE_MS = 5000, /* for the warden to end what can't be ended at once */
+    TRIAL_MS = 60000,   /* for a warden to begin, on a machine that has much to do */
     CHUNK = 65536
 };
 
@@ -23,6 +25,7 @@ typedef struct run {
     program_result *out;
     buf *output;
     warden warden;
+    int warden_status;
     int ends[WARDEN_FDS];
     size_t written; /* of the input */
     int64_t deadline_ms;
@@ -211,7 +214,7 @@ static void follow(run *r)
 {
     while (r->ends[WARDEN_REPORT] >= 0 && !has_given_up(r))
         attend(r);
-    warden_end(&r->warden, PATIENCE_MS);
+    r->warden_status = warden_end(&r->warden, PATIENCE_MS);
     while ((r->ends[WARDEN_OUTPUT] >= 0 || r->ends[WARDEN_COMPLAINTS] >= 0) && !has_given_up(r))
         attend(r);
 }
@@ -222,16 +225,20 @@ static void conclude(run *r)
 
     if (r->give_up_ms > 0)
         return;
-    if (!r->has_report)
+    out->number = r->report.number;
+    if (!r->has_report && WIFEXITED(r->warden_status)) {
+        out->end = PROGRAM_UNWATCHED;
+        out->number = WEXITSTATUS(r->warden_status);
+    } else if (!r->has_report)
         out->end = PROGRAM_LOST;
     else if (r->report.news == WARDEN_EXITED)
         out->end = PROGRAM_EXITED;
     else
         out->end = r->report.news == WARDEN_KILLED ? PROGRAM_KILLED : PROGRAM_NOT_STARTED;
-    out->number = r->report.number;
 }
 
-void program_run(program_result *out, buf *output, const program_spec *spec)
+/* True: its warden told how it ended. */
+static bool run_it(program_result *out, buf *output, const program_spec *spec)
 {
     int theirs[WARDEN_FDS];
     run r = {.spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
@@ -246,4 +253,22 @@ void program_run(program_result *out, buf *output, const program_spec *spec)
         conclude(&r);
     }
     close_all(r.ends);
+    return r.has_report;
+}
+
+void program_run(program_result *out, buf *output, const program_spec *spec)
+{
+    run_it(out, output, spec);
+}
+
+bool program_can_run(program_result *out)
+{
+    static char no_name[] = "";
+    char *const argv[] = {no_name, NULL}, *const environment[] = {NULL};
+    const program_spec spec = {argv, environment, VIEW(""), TRIAL_MS, NULL};
+    buf output = BUF_INIT(1);
+
+    bool can = run_it(out, &output, &spec);
+    buf_free(&output);
+    return can;
 }

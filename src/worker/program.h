@@ -34,13 +34,15 @@ typedef enum program_end {
     PROGRAM_TIMEOUT,
     PROGRAM_TOO_LOUD, /* it wrote more than it may */
     PROGRAM_STOPPED,
-    PROGRAM_LOST /* its warden was killed */
+    PROGRAM_LOST,     /* its warden was killed */
+    PROGRAM_UNWATCHED /* its warden could do nothing: `number` is the warden's exit status */
 } program_end;
 
 typedef struct program_result {
     program_end end;
     int number;
-    char complaint[PROGRAM_COMPLAINT_MAX]; /* the last it wrote to standard error; ended by NUL */
+    char complaint[PROGRAM_COMPLAINT_MAX]; /* the last on standard error, also its warden's; ended
+                                              by NUL */
     size_t complaint_len;
 } program_result;
 
@@ -48,5 +50,8 @@ typedef struct program_result {
  * SIGPIPE must be ignored. Many threads may run programs at once. The process becomes a subreaper,
  * may have no children of other kinds, and its executable must begin as warden.h says. */
 void program_run(program_result *out, buf *output, const program_spec *spec);
+
+/* Whether a warden begins here, by a program that there is not. False: `out` says why not. */
+bool program_can_run(program_result *out);
 
 #endif

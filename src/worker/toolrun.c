@@ -110,17 +110,16 @@ static void fill_environment(environment *e, const tool_call *call)
     add_variable(e, "CARDBOX_CALL_ID", call->call_id);
 }
 
-/* The end of what it complained of, in one line. */
-static void say_exit(char reason[TOOLRUN_REASON_SIZE], const program_result *r)
+/* How it ended, its number, and the end of what it complained of, in one line. */
+static void say_exit(char reason[TOOLRUN_REASON_SIZE], const char *how, const program_result *r)
 {
     view said = trimmed((view){r->complaint, r->complaint_len});
-    size_t most = TOOLRUN_REASON_SIZE - 64;
+    size_t most = TOOLRUN_REASON_SIZE - 80;
 
     if (said.len > most)
         said = (view){said.ptr + said.len - most, most};
-    say(reason, TOOLRUN_REASON_SIZE,
-        r->end == PROGRAM_EXITED ? "exit status %d%s%.*s" : "ended by signal %d%s%.*s", r->number,
-        said.len > 0 ? ": " : "", (int)said.len, said.ptr);
+    say(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number, said.len > 0 ? ": " : "",
+        (int)said.len, said.ptr);
 }
 
 static void conclude_command(tool_outcome *out, const tool_call *call, const program_result *r,
@@ -134,10 +133,10 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
             set_result(out, output);
             return;
         }
-        say_exit(reason, r);
+        say_exit(reason, "exit status", r);
         break;
     case PROGRAM_KILLED:
-        say_exit(reason, r);
+        say_exit(reason, "ended by signal", r);
         break;
     case PROGRAM_NOT_STARTED:
         say(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
@@ -154,6 +153,9 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
         break;
     case PROGRAM_LOST:
         say(reason, sizeof(reason), "the process that watches over it was killed");
+        break;
+    case PROGRAM_UNWATCHED:
+        say_exit(reason, "the process that watches over it exited with status", r);
         break;
     }
     tool_fail(out, reason);
@@ -172,6 +174,20 @@ static void run_command(tool_outcome *out, const tool_call *call)
     conclude_command(out, call, &result, buf_as_view(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
+}
+
+bool toolrun_can_command(char error[TOOLRUN_REASON_SIZE])
+{
+    program_result result;
+    bool can = program_can_run(&result);
+
+    if (!can && result.end == PROGRAM_UNWATCHED)
+        say_exit(error, "it exited with status", &result);
+    else if (!can && result.end == PROGRAM_NOT_STARTED)
+        say(error, TOOLRUN_REASON_SIZE, "%s", strerrordesc_np(result.number));
+    else if (!can)
+        say(error, TOOLRUN_REASON_SIZE, "it was killed");
+    return can;
 }
 
 /* --- URLs --- */

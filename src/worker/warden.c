@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,16 @@ static void keep(pid_t program, const sigset_t *waiting)
                status != NOT_REAPED && WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
 }
 
+/* What is behind the program's variables was for the warden's own start. */
+static void cut_environment(const char *count)
+{
+    char **end = environ;
+
+    for (long left = strtol(count, NULL, 10); left > 0 && *end != NULL; left--)
+        end++;
+    *end = NULL;
+}
+
 _Noreturn void warden_main(char *const *argv)
 {
     struct sigaction action = {.sa_handler = on_child};
@@ -142,9 +153,12 @@ _Noreturn void warden_main(char *const *argv)
     sigdelset(&waiting, SIGCHLD);
     sigaction(SIGCHLD, &action, NULL);
     close(WARDEN_SELF);
+    if (argv[1] == NULL || argv[2] == NULL)
+        _exit(1);
+    cut_environment(argv[1]);
+    argv += 2;
     if (fcntl(WARDEN_ORDERS, F_SETFD, FD_CLOEXEC) != 0 ||
-        fcntl(WARDEN_REPORT, F_SETFD, FD_CLOEXEC) != 0 || argv[0] == NULL ||
-        prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        fcntl(WARDEN_REPORT, F_SETFD, FD_CLOEXEC) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         _exit(1);
     pid_t self = getpid(), program = fork();
     if (program == 0)

@@ -34,8 +34,9 @@ typedef struct warden_report {
 /* Orders to the warden, one byte each. The end of the orders' pipe is one too: kill at once. */
 #define WARDEN_ORDER_TERM 'T'
 
-/* The whole of a warden's life. It begins with all signals blocked; `argv` is the program's, and so
- * is its environment. */
+/* The whole of a warden's life. It begins with all signals blocked; `argv` is its own: behind its
+ * name how many variables of the environment are the program's, from the first, then the program's
+ * own. The other variables are the loader's, and not for the program. */
 _Noreturn void warden_main(char *const *argv);
 
 /* --- for the worker --- */
@@ -50,8 +51,9 @@ typedef struct warden {
 int warden_start(warden *out, char *const *argv, char *const *environment,
                  const int fds[WARDEN_FDS]);
 
-/* Ends it, if it has not ended by itself. If it was killed, by whomever, what its program has
- * started came to us as orphans: they are ended too, for `patience_ms` at most. */
-void warden_end(warden *w, int patience_ms);
+/* Ends it, if it has not ended by itself: its status, as of waitpid. If it was killed, by whomever,
+ * what its program has started came to us as orphans: they are ended too, for `patience_ms` at
+ * most. */
+int warden_end(warden *w, int patience_ms);
 
 #endif

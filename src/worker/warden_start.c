@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,21 +25,52 @@ static warden *wardens;
 
 /* --- the start --- */
 
-/* Its name, and the program's words. To be freed. */
-static char **words_of(char *const *argv)
+extern char **environ;
+
+/* What the loader must know to find the libraries of the worker again for a warden. */
+static const char *const OF_LOADER[] = {"LD_LIBRARY_PATH=", "LD_PRELOAD="};
+enum { OF_LOADER_COUNT = sizeof(OF_LOADER) / sizeof(OF_LOADER[0]) };
+
+/* A warden's words and environment, as warden_main takes them apart again. */
+typedef struct beginning {
+    char **words, **environment;
+    char count[24]; /* of the program's variables */
+} beginning;
+
+static size_t count_of(char *const *list)
+{
+    size_t count = 0;
+    while (list[count] != NULL)
+        count++;
+    return count;
+}
+
+static bool is_of_loader(const char *variable)
+{
+    for (size_t i = 0; i < OF_LOADER_COUNT; i++)
+        if (strncmp(variable, OF_LOADER[i], strlen(OF_LOADER[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool prepare(beginning *out, char *const *argv, char *const *environment)
 {
     static char name[] = WARDEN_NAME;
-    size_t count = 0;
+    size_t words = count_of(argv), count = count_of(environment);
 
-    while (argv[count] != NULL)
-        count++;
-    char **words = calloc(count + 2, sizeof(*words));
-    if (words == NULL)
-        return NULL;
-    words[0] = name;
-    for (size_t i = 0; i < count; i++)
-        words[i + 1] = argv[i];
-    return words;
+    out->words = calloc(words + 3, sizeof(*out->words));
+    out->environment = calloc(count + count_of(environ) + 1, sizeof(*out->environment));
+    if (out->words == NULL || out->environment == NULL)
+        return false;
+    snprintf(out->count, sizeof(out->count), "%zu", count);
+    out->words[0] = name;
+    out->words[1] = out->count;
+    memcpy(out->words + 2, argv, words * sizeof(*argv));
+    memcpy(out->environment, environment, count * sizeof(*environment));
+    for (char **variable = environ; *variable != NULL; variable++)
+        if (is_of_loader(*variable))
+            out->environment[count++] = *variable;
+    return true;
 }
 
 /* The file that runs, also when another one has taken its place. By a descriptor, since what runs
@@ -56,8 +89,7 @@ static int open_self(void)
  * all of them blocked, and none ignored, as a program expects. Sockets of the database and of
  * models are not for programs, and a pipe's end that is held there would never be seen to be
  * closed here. */
-static int spawn(pid_t *pid, int self, char *const *words, char *const *environment,
-                 const int fds[WARDEN_FDS])
+static int spawn(pid_t *pid, int self, const beginning *with, const int fds[WARDEN_FDS])
 {
     static const char path[] = "/proc/self/fd/5";
     _Static_assert(WARDEN_SELF == 5, "the path names it");
@@ -81,7 +113,7 @@ static int spawn(pid_t *pid, int self, char *const *words, char *const *environm
     if (fault == 0)
         fault = posix_spawn_file_actions_addclosefrom_np(&files, WARDEN_SELF + 1);
     if (fault == 0)
-        fault = posix_spawn(pid, path, &files, &how, words, environment);
+        fault = posix_spawn(pid, path, &files, &how, with->words, with->environment);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return fault;
@@ -91,19 +123,20 @@ int warden_start(warden *out, char *const *argv, char *const *environment,
                  const int fds[WARDEN_FDS])
 {
     int self = open_self(), fault = 0;
-    char **words = words_of(argv);
+    beginning with = {NULL};
 
     pthread_mutex_lock(&lock);
-    if (self < 0 || words == NULL || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    if (self < 0 || !prepare(&with, argv, environment) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         fault = errno;
     else
-        fault = spawn(&out->pid, self, words, environment, fds);
+        fault = spawn(&out->pid, self, &with, fds);
     if (fault == 0) {
         out->next = wardens;
         wardens = out;
     }
     pthread_mutex_unlock(&lock);
-    free(words);
+    free(with.words);
+    free(with.environment);
     if (self >= 0)
         close(self);
     return fault;
@@ -147,7 +180,7 @@ static void end_orphans(int patience_ms)
     }
 }
 
-void warden_end(warden *w, int patience_ms)
+int warden_end(warden *w, int patience_ms)
 {
     int status = 0;
     warden **at = &wardens;
@@ -162,4 +195,5 @@ void warden_end(warden *w, int patience_ms)
     pthread_mutex_unlock(&lock);
     if (!WIFEXITED(status))
         end_orphans(patience_ms);
+    return status;
 }

@@ -276,6 +276,35 @@ static void hides_what_the_worker_knows(void **state)
     buf_free(&output);
 }
 
+/* The loader's variables bring the warden's libraries, which may be gone; no program sees them. */
+static void begins_a_warden_as_the_worker_began(void **state)
+{
+    char dir[] = "/tmp/cardbox-loader-XXXXXX", library[64];
+    buf output = BUF_INIT(OUTPUT_MAX);
+    program_result r;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(library, sizeof(library), "%s/libc.so.6", dir);
+    setenv("LD_LIBRARY_PATH", dir, 1);
+    assert_true(program_can_run(&r));
+    r = RUN(&output, "env | grep -e LD_ -e secret; echo fine");
+    assert_string_equal(buf_str(&output), "fine\n");
+    FILE *bad = fopen(library, "w");
+    assert_non_null(bad);
+    assert_true(fputs("no library", bad) > 0);
+    assert_int_equal(fclose(bad), 0);
+    assert_false(program_can_run(&r));
+    assert_int_equal(r.end, PROGRAM_UNWATCHED);
+    r = RUN(&output, "echo fine");
+    unsetenv("LD_LIBRARY_PATH");
+    assert_int_equal(r.end, PROGRAM_UNWATCHED);
+    assert_true(r.number > 0);
+    assert_non_null(strstr(r.complaint, library));
+    unlink(library);
+    rmdir(dir);
+    buf_free(&output);
+}
+
 static void *run_beside(void *arg)
 {
     buf output = BUF_INIT(OUTPUT_MAX);
@@ -322,9 +351,10 @@ static void ends_what_a_killed_warden_leaves(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0)
-        warden_main(argv + 1);
+        warden_main(argv);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(hides_what_the_worker_knows),
+        cmocka_unit_test(begins_a_warden_as_the_worker_began),
         cmocka_unit_test(ends_what_a_killed_warden_leaves),
         cmocka_unit_test(runs),
         cmocka_unit_test(says_what_it_cannot_start),
@@ -339,5 +369,6 @@ int main(int argc, char **argv)
     };
 
     signal(SIGPIPE, SIG_IGN);
+    unsetenv("LD_PRELOAD"); /* of valgrind, say: wardens would have it too */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,54 @@ def test_a_tool_that_kills_its_warden():
         assert not os.path.exists(f"/proc/{int(file.read())}")
 
 
+PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker")
+
+
+def library(pattern):
+    """A file that PROGRAM is loaded with."""
+    told = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
+    return re.search(pattern, told).group(1)
+
+
+def test_libraries_that_the_environment_names():
+    """A warden begins with those of the worker, and a tool does not hear of them; where they are gone, it
+    is told what is missing."""
+    where = cardbox_test.temp_dir()
+    libpq = shutil.copy(library(r"libpq\.so\.5 => (\S+)"), os.path.join(where, "libpq.so.5"))
+
+    def model(request):
+        if request.answered == 0:
+            return calls(("env", {}))
+        with open(f"{libpq}.new", "w", encoding="ascii") as file:
+            file.write("no library")
+        os.replace(f"{libpq}.new", libpq)
+        return says("so") if request.answered == 2 else calls(("env", {}))
+
+    tool = {"name": "env", "description": "", "command": script("env | grep LD_; echo fine")}
+    server, project = ModelServer(model), Project()
+    task = project.spawn("go")
+    worker = Worker(project, server, tools_file(tool), env={"LD_LIBRARY_PATH": where})
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    first, second = [json.loads(call["details"]) for call in project.calls(task)]
+    assert first == "fine", first
+    assert re.match("the process that watches over it exited with status [0-9]+: .*" +
+                    re.escape(libpq), second["error"]), second
+
+
+def test_a_worker_that_can_begin_no_warden():
+    """Run by a loader, the loader is the executable: it does not start, unless it has no commands."""
+    command = [library(r"\n\s*(/\S+/ld-\S+) \("), PROGRAM, "--dsn", "host=/nowhere", "--project", "acme",
+               "--model", "m", "--model-url", "http://127.0.0.1:9/v1"]
+    done = subprocess.run([*command, "--tools", tools_file(ECHO)], capture_output=True, text=True,
+                          check=False, timeout=60)
+    assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, done
+    assert "cannot be run" in done.stderr and "exited with status 127" in done.stderr, done
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "/nowhere" in done.stderr and "cannot be run" not in done.stderr, done
+
+
 def test_tools_run_when_the_worker_was_replaced():
     """As by an upgrade under its feet: wardens are of the executable that runs."""
     build = os.path.join(cardbox_test.temp_dir(), "bin")
