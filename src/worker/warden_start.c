@@ -123,7 +123,7 @@ int warden_start(warden *out, char *const *argv, char *const *environment,
                  const int fds[WARDEN_FDS])
 {
     int self = open_self(), fault = 0;
-    beginning with = {NULL};
+    beginning with = {.words = NULL};
 
     pthread_mutex_lock(&lock);
     if (self < 0 || !prepare(&with, argv, environment) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
