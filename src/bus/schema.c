@@ -88,7 +88,9 @@ cardbox_status schema_say(const schema_faults *faults, cardbox_error *err)
         len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", fault->place,
                                 fault->place[0] == '\0' ? "" : ": ", fault->message);
     }
-    if (i < faults->count || faults->more > 0)
+    if (faults->more >= SCHEMA_MORE_MAX)
+        snprintf(text + len, sizeof(text) - len, "; and more");
+    else if (i < faults->count || faults->more > 0)
         snprintf(text + len, sizeof(text) - len, "; %zu more", faults->count - i + faults->more);
     return error_set(err, CARDBOX_INVALID, "%s", text);
 }

@@ -15,7 +15,7 @@ static bool validate(schema_run *run, scan_value schema, scan_value value, const
 /* Whether what stands beside a fault is looked at too. */
 static bool may_go_on(const schema_run *run, bool fine)
 {
-    return fine || (run->all && *run->steps > 0);
+    return fine || (run->all && *run->steps > 0 && run->faults->more < SCHEMA_MORE_MAX);
 }
 
 static int shown(view text)
@@ -61,7 +61,7 @@ static bool holds_const(schema_run *run, scan_value schema, scan_value argument,
 
 /* --- of objects --- */
 
-/* The property that a string token names, and which one it is. */
+/* The property that a string token names, and which one it is; of none, how many there are. */
 static scan_value find_property(scan_value properties, view token, size_t *index)
 {
     view key;
@@ -113,7 +113,8 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
             fine = schema_refuse(run, &place, "is there more than once");
         } else if (known || additional.kind != SCAN_NONE) {
             fine = validate(run, known ? wanted : additional, member, &place) && fine;
-            seen[index / 64] |= (uint64_t)known << (index % 64);
+            if (known)
+                seen[index / 64] |= UINT64_C(1) << (index % 64);
         }
     }
     return fine;
@@ -390,12 +391,14 @@ cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value
     schema_faults own = {.count = 0}, *faults = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
     faults->count = faults->more = 0;
+    const schema_place top = {NULL, {NULL, 0}, 0, 0};
     schema_run run = {schema, faults, true, 0, &steps};
-    bool fine = validate(&run, schema, value, &(schema_place){NULL, {NULL, 0}, 0, 0});
-    if (steps == 0)
-        return error_set(err, CARDBOX_INVALID, "takes %d steps to check, give less at once",
-                         SCHEMA_STEPS_MAX);
-    if (fine)
+    bool fine = validate(&run, schema, value, &top);
+    if (steps > 0 && fine)
         return CARDBOX_OK;
+    if (steps == 0) { /* what was found so far may be of a form that was not meant */
+        faults->count = faults->more = 0;
+        schema_refuse(&run, &top, "takes %d steps to check, give less at once", SCHEMA_STEPS_MAX);
+    }
     return schema_say(faults, err);
 }

@@ -18,6 +18,7 @@ typedef struct builder {
     session_names by_call;
     bool *is_told; /* of each call: it stands in the context */
     bool has_system;
+    bool is_due;
 } builder;
 
 static bool index_calls(builder *b)
@@ -75,20 +76,24 @@ static void add_result(builder *b, size_t index, scan_value id, scan_value name)
     context_add_value(&b->ctx, result, details_of(b, call->details));
 }
 
-/* The calls that an assistant's message announces, each with its result right behind. */
-static void add_announced(builder *b, context_message *message, scan_value list)
+/* The calls that an assistant's message announces, each with its result right behind. False: none.
+ */
+static bool add_announced(builder *b, context_message *message, scan_value list)
 {
+    bool is_any = false;
     scan_value call;
     scan_walk walk;
 
     if (list.kind != SCAN_ARRAY)
-        return;
+        return false;
     walk = scan_enter(list);
     while (scan_element(&walk, &call)) {
         scan_value function = scan_find(call, "function");
-        if (function.kind == SCAN_OBJECT)
-            context_add_call(&b->ctx, message, scan_find(call, "id"), scan_find(function, "name"),
-                             scan_find(function, "arguments"));
+        if (function.kind != SCAN_OBJECT)
+            continue;
+        is_any = true;
+        context_add_call(&b->ctx, message, scan_find(call, "id"), scan_find(function, "name"),
+                         scan_find(function, "arguments"));
     }
     walk = scan_enter(list);
     while (scan_element(&walk, &call)) {
@@ -97,6 +102,7 @@ static void add_announced(builder *b, context_message *message, scan_value list)
         if (function.kind == SCAN_OBJECT && index != SESSION_NONE && !b->is_told[index])
             add_result(b, index, id, scan_find(function, "name"));
     }
+    return is_any;
 }
 
 /* A call that no message announces, as in a ledger from elsewhere: its start message is the place.
@@ -117,6 +123,7 @@ static void add_unannounced(builder *b, size_t index)
         return;
     context_add_call(&b->ctx, message, id, name, scan_whole(call->parameters));
     add_result(b, index, id, name);
+    b->is_due = true;
 }
 
 /* --- messages --- */
@@ -126,6 +133,19 @@ static context_role role_of(view role)
     if (view_equal(role, VIEW("assistant")))
         return CONTEXT_ASSISTANT;
     return view_equal(role, VIEW("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
+}
+
+/* What an assistant's message says that it had seen; negative: it does not say, so it is not of
+ * this loop. */
+static int64_t seen_by(const message_row *row)
+{
+    int64_t seen;
+    scan_value value = scan_find(scan_whole(row->metadata), "seen");
+
+    if (!view_equal(row->role, VIEW("assistant")) || value.kind != SCAN_NUMBER ||
+        !scan_integer(value.text, &seen))
+        return -1;
+    return seen;
 }
 
 static void add_note(builder *b, context_message *message)
@@ -140,6 +160,17 @@ static bool says_nothing(const message_row *row)
 {
     return view_equal(row->role, VIEW("user")) &&
            content_trim(context_inside(scan_whole(row->content))).len == 0;
+}
+
+/* A result is there to be answered even if somebody put words of their own into the ledger
+ * meanwhile: only what the loop wrote is the model's answer. */
+static void add_answer(builder *b, context_message *message, const message_row *row)
+{
+    bool is_asking =
+        row->tool_calls.len > 0 && add_announced(b, message, scan_whole(row->tool_calls));
+
+    if (is_asking || seen_by(row) >= 0)
+        b->is_due = is_asking;
 }
 
 static void add_message(builder *b, size_t number)
@@ -163,23 +194,13 @@ static void add_message(builder *b, size_t number)
         b->has_system = true;
         add_note(b, message);
     }
-    if (message->role == CONTEXT_ASSISTANT && row->tool_calls.len > 0)
-        add_announced(b, message, scan_whole(row->tool_calls));
+    if (message->role == CONTEXT_ASSISTANT)
+        add_answer(b, message, row);
+    else if (message->role == CONTEXT_USER)
+        b->is_due = true;
 }
 
 /* --- their order --- */
-
-/* What an assistant's message says that it had seen; negative: it does not say. */
-static int64_t seen_by(const message_row *row)
-{
-    int64_t seen;
-    scan_value value = scan_find(scan_whole(row->metadata), "seen");
-
-    if (!view_equal(row->role, VIEW("assistant")) || value.kind != SCAN_NUMBER ||
-        !scan_integer(value.text, &seen))
-        return -1;
-    return seen;
-}
 
 /* Whether a message of a user came while the model was saying its next one: it stands before that
  * in time, and is answered after it. */
@@ -225,6 +246,32 @@ static bool add_messages(builder *b)
     return true;
 }
 
+/* What others put in after that which is to be answered stands before it: servers refuse a request
+ * that ends in the model's own words or in a system's. */
+static void end_in_question(context_list *list)
+{
+    context_message **question = NULL, **link = &list->first;
+
+    for (; *link != NULL; link = &(*link)->next)
+        if ((*link)->role == CONTEXT_USER || (*link)->calls != NULL)
+            question = link;
+    if (question == NULL)
+        return;
+    list->last = *question;
+    for (link = &(*question)->next; *link != NULL;) {
+        context_message *message = *link;
+        if (message->role == CONTEXT_RESULT) {
+            list->last = message;
+            link = &message->next;
+            continue;
+        }
+        *link = message->next;
+        message->next = *question;
+        *question = message;
+        question = &message->next;
+    }
+}
+
 bool dialogue_has_system(const dialogue_input *in)
 {
     for (size_t i = 0; i < in->message_count; i++)
@@ -265,6 +312,8 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
         goto done;
     b.ctx.before = b.ctx.list.count;
     context_pair(&b.ctx);
+    if (b.is_due)
+        end_in_question(&b.ctx.list);
     if (b.memory.failed)
         goto done;
     if (!context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI)) {
@@ -272,8 +321,7 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
             status = CARDBOX_TOO_LARGE;
         goto done;
     }
-    out->is_due = b.ctx.list.last != NULL && b.ctx.list.last->role != CONTEXT_ASSISTANT &&
-                  b.ctx.list.last->role != CONTEXT_SYSTEM;
+    out->is_due = b.is_due;
     out->messages = written.messages;
     written.messages = BUF_INIT(0);
     status = CARDBOX_OK;

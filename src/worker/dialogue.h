@@ -20,7 +20,7 @@ typedef struct dialogue_input {
 
 typedef struct dialogue {
     buf messages; /* a JSON array in the form of OpenAI's API */
-    bool is_due;  /* there is something to answer: the last word is not the model's */
+    bool is_due;  /* a user's message or a call came after the model's last answer */
 } dialogue;
 
 /* CARDBOX_OK, CARDBOX_NOMEM, or CARDBOX_TOO_LARGE: over CONTEXT_BYTES_MAX. To be freed in any case.

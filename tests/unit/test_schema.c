@@ -246,6 +246,78 @@ static void tells_all(void **state)
     assert_string_equal(strrchr(err.message, ';'), "; 3 more");
 }
 
+/* As many as a schema may have, and a member that is none of them. */
+static void has_room_for_all_properties(void **state)
+{
+    buf schema = BUF_INIT(1 << 16);
+    (void)state;
+    buf_text(&schema, "{\"additionalProperties\":{\"type\":\"null\"},\"properties\":{");
+    for (int i = 0; i < SCHEMA_PROPERTIES_MAX; i++)
+        buf_printf(&schema, "%s\"p%d\":{}", i == 0 ? "" : ",", i);
+    buf_text(&schema, "}}");
+    assert_fault(buf_str(&schema), "{\"p255\":1,\"z\":1,\"p255\":2,\"y\":null,\"y\":null}",
+                 "/z: expected \"null\", got a number; /p255: is there more than once");
+    buf_free(&schema);
+}
+
+/* A list of the wrong kind of thing is not walked to its end; one in forms neither. */
+static void ends_behind_what_it_tells(void **state)
+{
+    enum { ITEMS = 100000 };
+    static const char *const SCHEMAS[] = {
+        "{\"items\":{\"type\":\"string\"}}",
+        "{\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}}",
+        "{\"items\":{\"items\":{\"required\":[\"a\"],\"type\":\"string\"}}}",
+    };
+    schema_faults faults;
+    buf list = BUF_INIT(1 << 20);
+    (void)state;
+    for (int i = 0; i < ITEMS; i++)
+        buf_text(&list, i == 0 ? "[1" : ",1");
+    buf_char(&list, ']');
+    buf nested = BUF_INIT(1 << 20);
+    buf_printf(&nested, "[%s,%s]", buf_str(&list), buf_str(&list));
+    for (size_t i = 0; i < sizeof(SCHEMAS) / sizeof(SCHEMAS[0]); i++) {
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        view value = buf_as_view(i == 2 ? &nested : &list);
+        assert_int_equal(
+            schema_validate(&faults, scan_whole(view_of(SCHEMAS[i])), scan_whole(value), &err),
+            CARDBOX_INVALID);
+        assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
+        assert_int_equal(faults.more, SCHEMA_MORE_MAX);
+        assert_string_equal(strrchr(err.message, ';'), "; and more");
+    }
+    buf_free(&list);
+    buf_free(&nested);
+}
+
+/* The list of faults says what the message says. */
+static void says_once_that_it_takes_long(void **state)
+{
+    static const char SCHEMA[] = "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{"
+                                 "\"$ref\":\"#\"},{\"type\":\"string\"}]}}";
+    enum { DEPTH = 60 };
+    buf value = BUF_INIT(1 << 10);
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    schema_faults faults;
+    (void)state;
+    buf_text(&value, "[1,");
+    for (int i = 0; i < DEPTH; i++)
+        buf_char(&value, '[');
+    buf_char(&value, '1');
+    for (int i = 0; i <= DEPTH; i++)
+        buf_char(&value, ']');
+    assert_int_equal(schema_validate(&faults, scan_whole(view_of(SCHEMA)),
+                                     scan_whole(buf_as_view(&value)), &err),
+                     CARDBOX_INVALID);
+    assert_string_equal(err.message, "takes 1000000 steps to check, give less at once");
+    assert_int_equal(faults.count, 1);
+    assert_int_equal(faults.more, 0);
+    assert_string_equal(faults.list[0].place, "");
+    assert_string_equal(faults.list[0].message, err.message);
+    buf_free(&value);
+}
+
 static void tells_of_the_nearest_form(void **state)
 {
     static const char FORMS[] =
@@ -292,6 +364,9 @@ int main(void)
         cmocka_unit_test(refuses_deep_schemas),
         cmocka_unit_test(names_place_and_expectation),
         cmocka_unit_test(tells_all),
+        cmocka_unit_test(has_room_for_all_properties),
+        cmocka_unit_test(ends_behind_what_it_tells),
+        cmocka_unit_test(says_once_that_it_takes_long),
         cmocka_unit_test(tells_of_the_nearest_form),
         cmocka_unit_test(is_exact),
         cmocka_unit_test(ends_where_a_schema_refers_to_itself),

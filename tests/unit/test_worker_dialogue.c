@@ -15,6 +15,12 @@
         .message_id = VIEW(id), .role = VIEW(who), .content = VIEW("\"" said "\""),                \
         .metadata = VIEW("{}"), .ts_ms = (number), .seq = (number)                                 \
     }
+/* Of the loop, which tells what it had seen. */
+#define ANSWERED(id, number, said)                                                                 \
+    {                                                                                              \
+        .message_id = VIEW(id), .role = VIEW("assistant"), .content = VIEW("\"" said "\""),        \
+        .metadata = VIEW("{\"seen\":1}"), .ts_ms = (number), .seq = (number)                       \
+    }
 #define CALL(id, what, how, given, from, to)                                                       \
     {                                                                                              \
         .call_id = VIEW(id), .ability = VIEW(what), .status = VIEW(how),                           \
@@ -70,7 +76,7 @@ static void puts_calls_in_place_of_their_messages(void **state)
 static void leaves_blank_messages_unanswered(void **state)
 {
     const message_row messages[] = {
-        SAID("u", "user", 1, "go"),       SAID("a", "assistant", 2, "done"),
+        SAID("u", "user", 1, "go"),       ANSWERED("a", 2, "done"),
         SAID("b", "user", 3, "  "),       SAID("c", "user", 4, "\\n\\t"),
         SAID("d", "user", 5, "\xC2\xA0"), SAID("e", "user", 6, "")};
     const message_row alone[] = {SAID("u", "user", 1, "\\u0020\\u00a0")};
@@ -105,7 +111,7 @@ static void places_calls_that_nobody_announced(void **state)
         SAID("u", "user", 1, "go"),
         SAID("s1", "assistant", 2, "x"),
         SAID("e1", "assistant", 3, "x"),
-        SAID("a", "assistant", 4, "done"),
+        ANSWERED("a", 4, "done"),
     };
     const call_row calls[] = {CALL("c1", "m:f", "completed", "\"{\\\"n\\\":1}\"", "s1", "e1")};
     (void)state;
@@ -114,6 +120,45 @@ static void places_calls_that_nobody_announced(void **state)
            "\"tool_calls\":[" ASKED("c1", "m__f") "]},{\"role\":\"tool\",\"tool_call_id\":\"c1\","
                                                   "\"content\":\"{\\\"n\\\":1}\"},{\"role\":"
                                                   "\"assistant\",\"content\":\"done\"}]");
+}
+
+/* Not the loop's: they answer nothing, and a request must not end in the model's own words. */
+static void passes_over_what_others_put_in(void **state)
+{
+    const message_row noted[] = {SAID("u", "user", 1, "go"), SAID("s", "system", 2, "be brief")};
+    const message_row claimed[] = {SAID("u", "user", 1, "go"), SAID("x", "assistant", 2, "I did"),
+                                   SAID("s", "system", 3, "ha"), SAID("y", "assistant", 4, "it")};
+    const message_row answered[] = {SAID("u", "user", 1, "go"), ANSWERED("a", 2, "done"),
+                                    SAID("s", "system", 3, "ha"),
+                                    SAID("x", "assistant", 4, "sure")};
+    message_row called[] = {
+        SAID("u", "user", 1, "go"),           ANSWERED("a", 2, "hm"),
+        SAID("s1", "assistant", 3, "x"),      SAID("x", "assistant", 4, "not mine"),
+        SAID("s", "system", 5, "be brief"),   SAID("e1", "assistant", 6, "x"),
+        SAID("y", "assistant", 7, "nor mine")};
+    const call_row calls[] = {CALL("c1", "f", "completed", "\"7\"", "s1", "e1")};
+    (void)state;
+    expect(&(dialogue_input){.messages = noted, .message_count = 2, .note = {"", 0}}, true,
+           "[{\"role\":\"system\",\"content\":\"be brief\"},"
+           "{\"role\":\"user\",\"content\":\"go\"}]");
+    expect(&(dialogue_input){.messages = claimed, .message_count = 4, .note = {"", 0}}, true,
+           "[{\"role\":\"assistant\",\"content\":\"I did\"},"
+           "{\"role\":\"system\",\"content\":\"ha\"},"
+           "{\"role\":\"assistant\",\"content\":\"it\"},"
+           "{\"role\":\"user\",\"content\":\"go\"}]");
+    expect(&(dialogue_input){.messages = answered, .message_count = 4, .note = {"", 0}}, false,
+           "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"done\"},"
+           "{\"role\":\"system\",\"content\":\"ha\"},"
+           "{\"role\":\"assistant\",\"content\":\"sure\"}]");
+    called[1].tool_calls = VIEW("[" ASKED("c1", "f") "]");
+    EXPECT(called, calls, true,
+           "[{\"role\":\"user\",\"content\":\"go\"},"
+           "{\"role\":\"assistant\",\"content\":\"not mine\"},"
+           "{\"role\":\"system\",\"content\":\"be brief\"},"
+           "{\"role\":\"assistant\",\"content\":\"nor mine\"},"
+           "{\"role\":\"assistant\",\"content\":\"hm\",\"tool_calls\":[" ASKED(
+               "c1", "f") "]},"
+                          "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"7\"}]");
 }
 
 /* Two came while the first answer was said, a third while the second was. */
@@ -189,6 +234,7 @@ int main(void)
         cmocka_unit_test(leaves_blank_messages_unanswered),
         cmocka_unit_test(answers_calls_that_were_left),
         cmocka_unit_test(places_calls_that_nobody_announced),
+        cmocka_unit_test(passes_over_what_others_put_in),
         cmocka_unit_test(orders_messages_by_what_was_seen),
         cmocka_unit_test(says_the_prompt_and_the_note_once),
         cmocka_unit_test(is_bounded),

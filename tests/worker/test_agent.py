@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
@@ -410,6 +411,52 @@ def test_a_message_during_a_turn_is_answered():
     said = [message["content"] for message in server.requests[-1].messages]
     assert said == ["first", "answer to first", "second"], said
     assert project.send(task, "third") == 9, "it is finished"
+
+
+def put_in(project, task, role, text):
+    """A message that the loop did not write."""
+    project.invoke("ldg:msg:save", {"message": {
+        "id": str(uuid.uuid4()), "taskId": task, "role": role, "content": text,
+        "timestamp": int(time.time() * 1000)}})
+
+
+def test_a_task_is_answered_whatever_others_put_in():
+    for role in ("system", "assistant"):
+        def check(role=role):
+            server, project = ModelServer(lambda request: says("four")), Project()
+            task = project.spawn("two and two?")
+            put_in(project, task, role, "be brief")
+            worker = Worker(project, server)
+            project.await_status(task, "success")
+            worker.stop()
+            server.check()
+            assert len(server.requests) == 1
+            assert {m["content"] for m in server.requests[0].messages} == {"two and two?", "be brief"}
+            assert project.texts(task)[-1] == ("assistant", "four")
+        yield role, check
+
+
+def test_a_result_is_told_whatever_others_put_in():
+    for role in ("system", "assistant"):
+        def check(role=role):
+            go = os.path.join(cardbox_test.temp_dir(), "go")
+            tool = {"name": "wait", "description": "Waits", "command": script(
+                f"until [ -e {go} ]; do sleep 0.01; done; echo it was seven")}
+            server, project = ModelServer(
+                lambda request: says("seven") if request.results else calls(("wait", {}))), Project()
+            task = project.spawn("go")
+            worker = Worker(project, server, tools_file(tool))
+            await_(lambda: any(call["status"] == "in_progress" for call in project.calls(task)))
+            put_in(project, task, role, "be brief")
+            with open(go, "wb"):
+                pass
+            project.await_status(task, "success")
+            worker.stop()
+            server.check()
+            assert [m["content"] for m in server.requests[-1].messages if m["role"] == "tool"] == [
+                "it was seven"], server.requests[-1].messages
+            assert project.texts(task)[-1] == ("assistant", "seven")
+        yield role, check
 
 
 def stays_cancelled(project, task, worker):
