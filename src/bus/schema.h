@@ -32,7 +32,7 @@ cardbox_status schema_check(view schema, cardbox_error *err);
 /* Faults of one value that are told of; how many more there are is counted, up to so many: then the
  * check ends. */
 #define SCHEMA_FAULTS_MAX 10
-#define SCHEMA_MORE_MAX 1000
+#define SCHEMA_MORE_MAX   1000
 
 typedef struct schema_fault {
     char place[208];   /* a JSON pointer; "" for the whole value */

@@ -41,8 +41,8 @@ typedef struct call_input {
     int64_t created_ms, updated_ms;
 } call_input;
 
-/* Saved in this order, all or none. A parent comes before its subtasks, and a task's messages in the
- * order in which a model is to read them: workers go by seq, only lists by ts. */
+/* Saved in this order, all or none. A parent comes before its subtasks, and a task's messages in
+ * the order in which a model is to read them: workers go by seq, only lists by ts. */
 typedef struct ledger_batch {
     view tenant;
     const task_input *tasks;
