@@ -83,11 +83,12 @@ static cli_exit finish(cardbox_status status, const cardbox_error *err, bool jso
 /* Cuts "@TASK MESSAGE" in two. False: it is none. */
 static bool read_address(cardbox_message *out, char *line)
 {
-    size_t length = strcspn(line, " \t\n");
+    static const char BLANKS[] = " \t\r\n";
+    size_t length = strcspn(line, BLANKS);
     if (line[0] != '@' || length == 1)
         return false;
     out->task_id = line + 1;
-    out->content = line + length + strspn(line + length, " \t\n");
+    out->content = line + length + strspn(line + length, BLANKS);
     line[length] = '\0';
     return *out->content != '\0';
 }

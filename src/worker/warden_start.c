@@ -23,6 +23,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static warden *wardens;
 
+/* Children that were there before the first warden: of whoever became this process, and not ours to
+ * end. Their numbers stay theirs, since nobody reaps them here. */
+enum { FOUND_MAX = 1024 };
+static pid_t found[FOUND_MAX];
+static size_t found_count;
+static bool has_looked;
+
 /* --- the start --- */
 
 extern char **environ;
@@ -119,6 +126,20 @@ static int spawn(pid_t *pid, int self, const beginning *with, const int fds[WARD
     return fault;
 }
 
+static void note_found(void *arg, pid_t pid)
+{
+    (void)arg;
+    if (found_count < FOUND_MAX)
+        found[found_count++] = pid;
+}
+
+static void look_once(void)
+{
+    if (!has_looked)
+        children_each(note_found, NULL);
+    has_looked = true;
+}
+
 int warden_start(warden *out, char *const *argv, char *const *environment,
                  const int fds[WARDEN_FDS])
 {
@@ -126,6 +147,7 @@ int warden_start(warden *out, char *const *argv, char *const *environment,
     beginning with = {.words = NULL};
 
     pthread_mutex_lock(&lock);
+    look_once();
     if (self < 0 || !prepare(&with, argv, environment) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         fault = errno;
     else
@@ -153,11 +175,19 @@ static bool is_warden(pid_t pid)
     return w != NULL;
 }
 
+static bool was_found(pid_t pid)
+{
+    for (size_t i = 0; i < found_count; i++)
+        if (found[i] == pid)
+            return true;
+    return false;
+}
+
 static void end_orphan(void *arg, pid_t pid)
 {
     bool *is_left = arg;
 
-    if (is_warden(pid))
+    if (is_warden(pid) || was_found(pid))
         return;
     *is_left = true;
     kill(pid, SIGKILL);

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -317,6 +318,30 @@ def test_a_worker_that_can_begin_no_warden():
     assert "cannot be run" in done.stderr and "exited with status 127" in done.stderr, done
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert "/nowhere" in done.stderr and "cannot be run" not in done.stderr, done
+
+
+def test_what_no_tool_started_is_left_alone():
+    """A child that the worker's process had before it was the worker."""
+    directory = cardbox_test.temp_dir()
+    program = os.path.join(directory, "begin")
+    with open(program, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\nsleep 1000 </dev/null >/dev/null 2>&1 &\necho $! >{directory}/pid\n"
+                   f'exec {os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker")} "$@"\n')
+    os.chmod(program, 0o755)
+    kills = {"name": "kills", "description": "", "command": script("kill -9 $PPID; sleep 1000")}
+    server, project = ModelServer(
+        lambda request: says("so") if request.results else calls(("kills", {}))), Project()
+    task = project.spawn("go")
+    worker = Worker(project, server, tools_file(kills), program=program)
+    with open(os.path.join(directory, "pid"), encoding="ascii") as file:
+        sibling = int(file.read())
+    cardbox_test.at_end(lambda: os.kill(sibling, signal.SIGKILL))
+    project.await_status(task, "success")
+    with open(f"/proc/{sibling}/stat", encoding="ascii") as file:
+        assert file.read().split()[2] == "S", "it still sleeps"
+    worker.stop()
+    server.check()
+    assert "was killed" in project.calls(task)[0]["details"], project.calls(task)
 
 
 def test_tools_run_when_the_worker_was_replaced():
