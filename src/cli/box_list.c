@@ -33,7 +33,7 @@ static listing listing_of(const cardbox_boxes *boxes)
 {
     static const table_column columns[] = {{"box", TABLE_WHOLE},     {"version", TABLE_RIGHT},
                                            {"length", TABLE_RIGHT},  {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_RIGHT}, {"from", TABLE_FLEXIBLE}};
+                                           {"created", TABLE_RIGHT}, {"from", TABLE_WHOLE}};
 
     return (listing){.of = boxes,
                      .count = cardbox_boxes_count(boxes),

@@ -158,8 +158,8 @@ static void add_row(table *rows, const void *given, size_t i)
 
 listing session_listing(const session_listed *of)
 {
-    static const table_column columns[] = {{"side", TABLE_LEFT},   {"depth", TABLE_RIGHT},
-                                           {"entry", TABLE_WHOLE}, {"role", TABLE_LEFT},
+    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_RIGHT},
+                                           {"entry", TABLE_WHOLE}, {"role", TABLE_WORD},
                                            {"", TABLE_FLEXIBLE},   {"", TABLE_LEFT}};
 
     return (listing){.of = of,

@@ -11,6 +11,7 @@
 #define GAP            2
 #define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
+#define WORD_MIN       9
 #define FLEXIBLE_ALIGN 72
 
 void table_init(table *t, const table_column *columns, size_t count)
@@ -102,6 +103,8 @@ static int least_width(table_align align)
 {
     if (align == TABLE_WHOLE)
         return INT_MAX;
+    if (align == TABLE_WORD)
+        return WORD_MIN;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
 }
 
@@ -121,8 +124,34 @@ static int find_widest(const layout *l, const table *t)
     return found;
 }
 
-/* Where there is a whole column, leaves out others from the right, flexible ones last, until it
- * fits. The first whole one stays. */
+/* When a column is left out: the lowest first. */
+static int rank_of(table_align align)
+{
+    if (align == TABLE_WORD)
+        return 2;
+    return align == TABLE_FLEXIBLE ? 1 : 0;
+}
+
+/* Where words are at stake, makes the flexible columns as narrow as others may be. */
+static int squeeze(layout *l, const table *t, int excess)
+{
+    bool words = false;
+
+    for (size_t c = 0; c < t->width; c++)
+        words = words || (t->columns[c].align == TABLE_WORD && l->widths[c] > 0);
+    for (size_t c = 0; words && excess > 0 && c < t->width; c++) {
+        int most = l->widths[c] - WIDTH_MIN, taken = excess < most ? excess : most;
+
+        if (t->columns[c].align != TABLE_FLEXIBLE || most <= 0)
+            continue;
+        l->widths[c] -= taken;
+        excess -= taken;
+    }
+    return excess;
+}
+
+/* Where there is a whole column, leaves out others from the right, flexible ones late and words
+ * last, until it fits. The first whole one stays. */
 static void leave_out(layout *l, const table *t, int excess)
 {
     size_t kept = 0;
@@ -131,11 +160,11 @@ static void leave_out(layout *l, const table *t, int excess)
         kept++;
     if (kept == t->width)
         return;
-    for (int flexible = 0; flexible < 2; flexible++) {
+    for (int rank = 0; rank < 3; rank++) {
+        if (rank == rank_of(TABLE_FLEXIBLE))
+            excess = squeeze(l, t, excess);
         for (size_t c = t->width; excess > 0 && c-- > 0;) {
-            bool gives_way = (t->columns[c].align == TABLE_FLEXIBLE) == (flexible == 1);
-
-            if (c == kept || !gives_way || l->widths[c] == 0)
+            if (c == kept || rank_of(t->columns[c].align) != rank || l->widths[c] == 0)
                 continue;
             excess -= l->widths[c] + GAP;
             l->widths[c] = 0;

@@ -18,6 +18,7 @@ typedef enum table_align {
     TABLE_LEFT,
     TABLE_RIGHT,    /* for numbers */
     TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
+    TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
     TABLE_WHOLE     /* left; an id, which is copied: never cut, others are left out for it */
 } table_align;
 

@@ -70,12 +70,30 @@ const cli_command cli_task_run = {
 
 /* --- send and cancel --- */
 
-/* Ends a command that changed a task, or did not. */
-static cli_exit finish(cardbox_status status, const cardbox_error *err, bool json)
+/* Whether it was refused because the task is finished; then how it ended was said. */
+static bool is_over(cardbox *db, const cli_common *common, const char *task_id)
 {
+    cardbox_ledger *found = NULL;
+    const cardbox_task *task = NULL;
+    if (cardbox_get_task(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
+        task = cardbox_ledger_task(found, 0);
+    bool over = task != NULL && task->completion_status != NULL;
+    if (over)
+        cli_error("task %s is %s already; for more, run a new task", task_id,
+                  strcmp(task->completion_status, "cancelled") == 0 ? "cancelled" : "finished");
+    cardbox_ledger_free(found);
+    return over;
+}
+
+/* Ends a command that changed a task, or did not. */
+static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
+                       cardbox_status status, const cardbox_error *err)
+{
+    if (status == CARDBOX_CONFLICT && is_over(db, common, task_id))
+        return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
-    if (json)
+    if (common->json)
         puts("{\"success\":true}");
     return CLI_DONE;
 }
@@ -109,7 +127,8 @@ static cli_exit run_send(const void *given, char **arguments, int count)
     cardbox *db = cli_open(common);
     if (db == NULL)
         return CLI_FAILED;
-    return finish(cardbox_send_to_task(db, common->project, &message, &err), &err, common->json);
+    cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
+    return finish(db, common, message.task_id, status, &err);
 }
 
 typedef struct cancel_options {
@@ -128,7 +147,7 @@ static cli_exit run_cancel(const void *given, char **arguments, int count)
         return CLI_FAILED;
     cardbox_status status =
         cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
-    return finish(status, &err, common->json);
+    return finish(db, common, arguments[0], status, &err);
 }
 
 static const opt_spec CANCEL_SPECS[] = {
@@ -223,7 +242,7 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WHOLE},
+    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WORD},
                                            {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
                                            {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
     listing found = {.of = tasks,

@@ -166,10 +166,14 @@ static void show_end(watcher *w, const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
+    view how = view_of(e->how), state = {e->how, strcspn(e->how, ":")};
     stop_saying(w);
-    term_add_line(&line, view_of(e->how), CARDBOX_TASK_STATUS_MAX);
+    term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
     printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
            (double)(e->at - w->began_ms) / 1000);
+    buf_reset(&line, SIZE_MAX / 2);
+    term_add_line(&line, (view){how.ptr + state.len, how.len - state.len}, CARDBOX_TASK_STATUS_MAX);
+    fputs(buf_str(&line), stdout);
     buf_reset(&line, SIZE_MAX / 2);
     if (e->text != NULL && *e->text != '\0') {
         term_add_line(&line, view_of(e->text), VALUE_COLUMNS);

@@ -93,6 +93,25 @@ static void cuts_other_columns_last(void **state)
           " id        n  text\n an-id-o\xe2\x80\xa6  1  0123456789012345678\xe2\x80\xa6\n");
 }
 
+/* One row of four columns. */
+static void check_columns(const table_column *four, const char *const *cells, int width,
+                          const char *expected)
+{
+    char *printed = NULL;
+    size_t length;
+    FILE *out = open_memstream(&printed, &length);
+    table t;
+
+    table_init(&t, four, 4);
+    for (size_t c = 0; c < 4; c++)
+        table_text(&t, cells[c]);
+    assert_true(table_print(out, &t, 0, width));
+    fclose(out);
+    assert_string_equal(printed, expected);
+    free(printed);
+    table_free(&t);
+}
+
 /* An id is there to be copied. */
 static void cuts_no_id(void **state)
 {
@@ -116,21 +135,32 @@ static void cuts_no_id(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        char *printed = NULL;
-        size_t length;
-        FILE *out = open_memstream(&printed, &length);
-        table t;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(WITH_ID, CELLS, CASES[i].width, CASES[i].expected);
+}
 
-        table_init(&t, WITH_ID, 4);
-        for (size_t c = 0; c < 4; c++)
-            table_text(&t, CELLS[c]);
-        assert_true(table_print(out, &t, 0, CASES[i].width));
-        fclose(out);
-        assert_string_equal(printed, CASES[i].expected);
-        free(printed);
-        table_free(&t);
-    }
+/* What a table is read for is there on a narrow terminal too. */
+static void leaves_words_out_last(void **state)
+{
+    static const table_column COLUMNS[] = {
+        {"id", TABLE_WHOLE}, {"state", TABLE_WORD}, {"n", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}};
+    static const char *const CELLS[] = {"an-id-of-many-characters", "cancelled", "1",
+                                        "0123456789012345678901234"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {60, "id                        state      n  text\n"
+             "an-id-of-many-characters  cancelled  1  0123456789012345678\xe2\x80\xa6\n"},
+        {48, "id                        state      text\n"
+             "an-id-of-many-characters  cancelled  0123456789\xe2\x80\xa6\n"},
+        {44, "id                        state\nan-id-of-many-characters  cancelled\n"},
+        {34, "id\nan-id-of-many-characters\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
 }
 
 static void makes_text_harmless(void **state)
@@ -197,6 +227,7 @@ int main(void)
         cmocka_unit_test(cuts_to_the_width),
         cmocka_unit_test(cuts_other_columns_last),
         cmocka_unit_test(cuts_no_id),
+        cmocka_unit_test(leaves_words_out_last),
         cmocka_unit_test(makes_text_harmless),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),
