@@ -249,6 +249,8 @@ static bool serve(dev_run *r)
 static bool start(dev_run *r)
 {
     printf("cardbox %s\n", cardbox_version());
+    if (!dev_is_free(r->options->listen)) /* before all that takes long */
+        return false;
     if (!cluster_open(&r->cluster, r->dir, &stop_asked))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
@@ -258,6 +260,7 @@ static bool start(dev_run *r)
     if (!serve(r))
         return false;
     printf("ready: %s\n", r->server.url);
+    printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
     print_hints(r);
     return true;
 }

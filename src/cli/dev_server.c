@@ -88,9 +88,9 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd shares its port with others of its kind, so it would start beside another one and get
- * half of the requests. */
-static bool is_port_free(const char *listen)
+/* cardboxd shares its port with others of its kind, so it would start beside another one and
+ * receive half of the requests. */
+bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
     socklen_t length;
@@ -103,7 +103,9 @@ static bool is_port_free(const char *listen)
     taken = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
     if (taken)
-        cli_error("%s is in use: choose another address with --listen", listen);
+        cli_error("%s is in use: choose another address with --listen, such as 127.0.0.1:9000; with "
+                  "make: make run ARGS='--listen 127.0.0.1:9000'",
+                  listen);
     return !taken;
 }
 
@@ -217,7 +219,7 @@ bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cha
 {
     int64_t deadline = clock_ms() + READY_MS;
 
-    if (!path_join(s->log, dir, "cardboxd.log") || !is_port_free(listen) || !launch(s, dsn, listen))
+    if (!path_join(s->log, dir, "cardboxd.log") || !launch(s, dsn, listen))
         return false;
     if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
         return true;

@@ -20,6 +20,9 @@ bool dev_is_address(const char *listen); /* ADDR:PORT, as far as it can be seen 
 /* Whether an ADDR:PORT is one that only this machine reaches. */
 bool dev_is_loopback(const char *listen);
 
+/* Whether nobody listens there; else that is said. */
+bool dev_is_free(const char *listen);
+
 /* Starts it and waits until it serves, or *stop is set. False: why was said, if not for *stop. */
 bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const char *listen,
                       const volatile sig_atomic_t *stop);

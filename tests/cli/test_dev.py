@@ -118,7 +118,8 @@ def test_first_and_second_start():
     assert lines[2] == '  project    "demo": 3 boxes, 44 cards, 1 session'
     assert lines[3] == f"dsn: host={folder}/pg port=5432 user=cardbox dbname=cardbox"
     assert lines[4] == f"ready: http://127.0.0.1:{dev.port}"
-    hints = [line.strip() for line in lines[5:]]
+    assert lines[5] == f"inspector: http://127.0.0.1:{dev.port}/ui/#/demo"
+    hints = [line.strip() for line in lines[6:]]
     assert any(line.startswith("curl -s http://127.0.0.1:") for line in hints)
     assert any("box cards --project demo" in line for line in hints)
 
@@ -252,9 +253,11 @@ def test_database_that_dies():
 
 
 def test_port_that_is_taken():
-    dev = Dev(open_folder())
-    done = cardbox("dev", "--data", open_folder(), "--listen", f"127.0.0.1:{dev.port}", check=False)
+    dev, folder = Dev(open_folder()), open_folder()
+    done = cardbox("dev", "--data", folder, "--listen", f"127.0.0.1:{dev.port}", check=False)
     assert done.returncode == 1 and f"127.0.0.1:{dev.port} is in use" in done.stderr, done
+    assert "make run ARGS='--listen 127.0.0.1:9000'" in done.stderr, done
+    assert not os.path.exists(os.path.join(folder, "pg")), "the port is tried first"
     dev.stop()
 
 
