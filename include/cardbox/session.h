@@ -340,11 +340,15 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
+    char **answer;            /**< receives {"session_id", "version", "entries": [{"entry_id",
+                               * "outcome", "seq"}]}, in the order given, with the ids that were made;
+                               * free with cardbox_free; NULL on failure and where memory for it
+                               * lacks. Or NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_INIT                                                                \
     {                                                                                              \
-        sizeof(cardbox_session_append_options), NULL, 0                                            \
+        sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \
     }
 
 /**

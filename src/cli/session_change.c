@@ -7,10 +7,12 @@
 #include <time.h>
 #include "base/isotime.h"
 #include "base/lines.h"
+#include "base/scan.h"
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/session_rows.h"
 #include "cli/source.h"
+#include "store/session/words.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000
@@ -316,7 +318,8 @@ typedef struct append_options {
 } append_options;
 
 typedef struct append_input {
-    const char *lines[LINES_MAX];
+    const char *lines[LINES_MAX + 1]; /* one more, to see that there are too many */
+    uint64_t numbers[LINES_MAX + 1];  /* of the lines in the file */
     size_t count;
     arena memory;
 } append_input;
@@ -335,6 +338,7 @@ static bool read_entries(append_input *out, const cli_source *source)
 {
     line_reader *reader = arena_take(&out->memory, sizeof(*reader));
     line_state state = LINE_READ;
+    uint64_t number = 0;
     view line;
 
     if (reader == NULL) {
@@ -342,9 +346,12 @@ static bool read_entries(append_input *out, const cli_source *source)
         return false;
     }
     lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, source->in);
-    while (out->count < LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
-        if (!is_blank(line))
-            out->lines[out->count++] = arena_copy(&out->memory, line);
+    while (out->count <= LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
+        number++;
+        if (is_blank(line))
+            continue;
+        out->numbers[out->count] = number;
+        out->lines[out->count++] = arena_copy(&out->memory, line);
     }
     lines_free(reader);
     if (state == LINE_FAILED)
@@ -352,7 +359,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_TOO_LONG)
         cli_error("%s: a line has over %u bytes", source->name, CARDBOX_CONTENT_MAX);
     else if (state == LINE_READ)
-        cli_error("%s has %d lines or more: append them in parts, or import a file of all",
+        cli_error("%s has over %d entries: append them in parts, or import a file of all",
                   source->name, LINES_MAX);
     else if (out->memory.failed)
         cli_nomem();
@@ -361,18 +368,65 @@ static bool read_entries(append_input *out, const cli_source *source)
     return false;
 }
 
+/* What the store calls entries[1] is a line of the file. */
+static cli_exit refused(const append_input *input, const cardbox_error *err)
+{
+    static const cli_origin origins[] = {{"key", "--key"}, {0}};
+    static const char begin[] = "entries[";
+    const char *number = err->message + sizeof(begin) - 1;
+    int64_t place;
+
+    if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
+        return cli_refused(err, origins);
+    view digits = {number, strcspn(number, "]")};
+    if (!scan_integer(digits, &place) || place < 0 || place >= (int64_t)input->count)
+        return cli_refused(err, origins);
+    cli_error("line %" PRIu64 "%s", input->numbers[place], number + digits.len + 1);
+    return CLI_FAILED;
+}
+
+/* The id of the last entry, which is often one that was made here. */
+static void print_last(const char *answer)
+{
+    buf line = BUF_INIT(1 << 16);
+    scan_value entry, last = {SCAN_NONE, {NULL, 0}};
+
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+         scan_element(&walk, &entry);)
+        last = scan_find(entry, "entry_id");
+    if (last.kind == SCAN_STRING)
+        session_say_value(&line, last);
+    printf("   last %s", buf_str(&line));
+    buf_free(&line);
+}
+
+static void print_appended(const char *answer, const char *session, int64_t version, size_t count,
+                           bool json)
+{
+    if (json && answer != NULL) {
+        puts(answer);
+        return;
+    }
+    printf("session %s   version %" PRId64 "   %zu entr%s given", session, version, count,
+           count == 1 ? "y" : "ies");
+    if (answer != NULL && count > 0)
+        print_last(answer);
+    putchar('\n');
+}
+
 /* Makes the session first if a dialect is given. */
 static cli_exit append(const append_options *options, cardbox_dialect dialect, const char *session,
                        const append_input *input)
 {
-    static const cli_origin origins[] = {{"key", "--key"}, {0}};
     cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
     cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
+    char *answer = NULL;
     cardbox *db = NULL;
     cardbox_status status = CARDBOX_OK;
 
+    how.answer = &answer;
     how.key = options->key;
     how.expected_version = options->expected_version;
     db = cli_open(&options->common);
@@ -384,13 +438,14 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     if (status == CARDBOX_OK)
         status = cardbox_session_append(&version, db, options->common.project, session,
                                         input->lines, input->count, &how, &err);
+    if (status == CARDBOX_NOT_FOUND && strcmp(err.message, "session not found") == 0) {
+        cli_error("session %s not found: --create pi or --create plain makes it", session);
+        return CLI_FAILED;
+    }
     if (status != CARDBOX_OK)
-        return cli_refused(&err, origins);
-    if (options->common.json)
-        printf("{\"entries\":%zu,\"version\":%" PRId64 "}\n", input->count, version);
-    else
-        printf("session %s   version %" PRId64 "   %zu entr%s given\n", session, version,
-               input->count, input->count == 1 ? "y" : "ies");
+        return refused(input, &err);
+    print_appended(answer, session, version, input->count, options->common.json);
+    cardbox_free(answer);
     return CLI_DONE;
 }
 
@@ -419,7 +474,7 @@ static const opt_spec append_specs[] = {
     {"create", OPT_TEXT, offsetof(append_options, create), NULL, "DIALECT",
      "make the session if it is missing: pi or plain", 0, 0},
     {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
-     "append key: the same one appends once", 0, 0},
+     "append key: the same one appends once; each entry then needs an id", 0, 0},
     {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
      "only if the session is at this version", 1, INT32_MAX},
     CLI_JSON,
@@ -434,7 +489,7 @@ const cli_command cli_session_append = {
         "FILE, or the standard input, has one entry a line, each with a type. Without a "
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
-        "left alone. The head moves to the last one.",
+        "left alone. The head moves to the last one, whose id is said; --json has all ids.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

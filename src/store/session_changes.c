@@ -2,6 +2,7 @@
  * session_changes.c: the public functions of <cardbox/session.h> that change sessions, one
  * statement each.
  */
+#include "store/session_append.h"
 #include "store/session_call.h"
 
 /* --- create --- */
@@ -66,8 +67,17 @@ static cardbox_status read_options(session_batch *batch,
     return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
 }
 
-static cardbox_status write_batch(int64_t *version, cardbox *db, const session_batch *batch,
-                                  cardbox_error *err)
+/* The rows' answer as text that the caller frees; NULL: out of memory. */
+static char *make_answer(const session_batch *batch, const store_rows *rows)
+{
+    buf text = BUF_INIT(REQUEST_MAX);
+
+    session_append_json(&text, batch, rows);
+    return buf_take(&text, NULL);
+}
+
+static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
+                                  const session_batch *batch, cardbox_error *err)
 {
     session_written written;
     store_rows *rows = NULL;
@@ -82,6 +92,8 @@ static cardbox_status write_batch(int64_t *version, cardbox *db, const session_b
         session_written_read(&written, rows);
         *version = written.version;
     }
+    if (status == CARDBOX_OK && answer != NULL)
+        *answer = make_answer(batch, rows);
     rows_free(rows);
     return status;
 }
@@ -101,8 +113,12 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
                                       cardbox_error *err)
 {
     session_batch batch;
+    char **answer =
+        options != NULL && options->struct_size >= sizeof(*options) ? options->answer : NULL;
     cardbox_status status = check_session(db, tenant, session_id, err);
 
+    if (answer != NULL)
+        *answer = NULL;
     if (status == CARDBOX_OK && entries == NULL && count > 0)
         status = error_set(err, CARDBOX_INVALID, "entries must not be NULL");
     if (status != CARDBOX_OK)
@@ -117,7 +133,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
             status = bad_entry(status, i, err);
     }
     if (status == CARDBOX_OK)
-        status = write_batch(version, db, &batch, err);
+        status = write_batch(version, answer, db, &batch, err);
     session_batch_free(&batch);
     return status;
 }

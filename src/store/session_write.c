@@ -33,8 +33,6 @@ static cardbox_status common_status(int outcome, int64_t version, cardbox_error 
         return conflict(version, err,
                         "the key was used for other entries: the session is at version");
     case SESSION_OTHER_DIALECT:
-        return conflict(version, err,
-                        "the entries are not of the session's dialect: it is at version");
     case SESSION_REFUSED:
         break;
     }
@@ -130,6 +128,18 @@ static cardbox_status line_status(session_line_outcome outcome, const char *who,
                      (int)parent.len, parent.ptr);
 }
 
+/* Of two dialects the session's is the one that the entries' is not. */
+static cardbox_status other_dialect(const session_batch *batch, int64_t version, cardbox_error *err)
+{
+    bool is_pi = batch->dialect == SESSION_PI;
+
+    if (err != NULL)
+        err->current_version = version;
+    return error_set(err, CARDBOX_CONFLICT,
+                     "the session is of the dialect %s, the entries are of %s",
+                     is_pi ? "plain" : "pi", is_pi ? "pi" : "plain");
+}
+
 /* An id that was made here tells a client nothing. */
 static void put_who(char *out, size_t size, const session_batch *batch, size_t place)
 {
@@ -147,6 +157,8 @@ cardbox_status session_write_status(const store_rows *rows, const session_batch 
     session_written written;
 
     session_written_read(&written, rows);
+    if (written.outcome == SESSION_OTHER_DIALECT)
+        return other_dialect(batch, written.version, err);
     if (written.outcome != SESSION_REFUSED)
         return common_status((int)written.outcome, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {

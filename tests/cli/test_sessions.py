@@ -204,7 +204,7 @@ def test_diff():
     assert table[0].split() == ["side", "depth", "entry", "role"] and len(table) == 10
 
 
-def test_what_is_not_there():
+def test_entries_that_are_not_there():
     for words, missing in ((["children", "s-1", "zz"], "zz"), (["diff", "s-1", "nope", SIDE], "nope"),
                            (["diff", "s-1", SIDE, "nix"], "nix"), (["path", "s-1", "zz"], "zz")):
         done = cardbox("session", *words, env=shared(), check=False)
@@ -262,15 +262,51 @@ def test_append():
     one = json.dumps(said("n1", HEAD, "more"))
     first = objects("append", "--key", "k", "s-1", write([one.encode() + b"\n\n"]), env=env)
     again = cardbox("session", "append", "--key", "k", "s-1", "--json", stdin=one, env=env).stdout
-    assert json.loads(again) == first[0]
+    put = first[0]["entries"][0]
+    assert put == {"entry_id": "n1", "outcome": "appended", "seq": 26}, put
+    assert json.loads(again) == {**first[0], "entries": [{**put, "outcome": "unchanged"}]}, again
     for line, say in ((said("n2", "nix", "x"), "nix"), (said("n1", HEAD, "other"), "n1"),
                       (entry("n2", "n1", content="plain"), "dialect")):
         done = cardbox("session", "append", "s-1", stdin=json.dumps(line), env=env, check=False)
         assert done.returncode == 1 and say in done.stderr, done
     done = cardbox("session", "append", "s-1", stdin="no JSON", env=env, check=False)
     assert done.returncode == 1 and done.stderr.startswith("cardbox session append: "), done
-    assert cardbox("session", "append", "nix", stdin=one, env=env, check=False).returncode == 1
+    done = cardbox("session", "append", "nix", stdin=one, env=env, check=False)
+    assert done.returncode == 1 and "session nix not found: --create pi or" in done.stderr, done
     assert cardbox("session", "append", "--create", "xml", "x", stdin=one, env=env, check=False).returncode == 2
+
+
+def test_append_says_the_ids_it_gives():
+    env = store()
+    two = '{"type":"user","content":"one"}\n\n{"type":"user","content":"two"}\n'
+    done = cardbox("session", "append", "--create", "plain", "new", stdin=two, env=env)
+    head = objects("head", "new", env=env)[0]["head_entry_id"]
+    assert done.stdout == f"session new   version 2   2 entries given   last {head}\n", done
+    answer = json.loads(cardbox("session", "append", "--json", "new", stdin=two, env=env).stdout)
+    assert [one["outcome"] for one in answer["entries"]] == ["appended"] * 2 and answer["version"] == 3
+    assert [one["entry_id"] for one in answer["entries"]] == ids("path", "new", "--from", "2", env=env)
+
+
+def test_append_refuses_in_the_words_of_the_caller():
+    env = store()
+    for given, options, said in (
+            ('\n{"id":"a","type":"user","content":"x"}\n{"type":"user","content":"x"}', ["--key", "k"],
+             "cardbox session append: line 3: with a key an entry needs an id, and is given no timestamp"),
+            ('{"type":"message","message":{"role":"user","content":"x"}}\n\n{"type":"session"}', [], "append: line 3: "),
+            ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the parent nix"),
+            ('{"type":"user","content":"x"}', [],
+             "append: the session is of the dialect pi, the entries are of plain\n")):
+        done = cardbox("session", "append", *options, "s-1", stdin=given, env=env, check=False)
+        assert done.returncode == 1 and said in done.stderr, done
+
+
+def test_append_up_to_the_limit():
+    env = store()
+    lines = ['{"type":"user","content":"x"}'] * 1001
+    done = cardbox("session", "append", "--create", "plain", "many", stdin="\n".join(lines), env=env, check=False)
+    assert done.returncode == 1 and "has over 1000 entries" in done.stderr, done
+    done = cardbox("session", "append", "--create", "plain", "many", stdin="\n".join(lines[1:]), env=env)
+    assert "1000 entries given" in done.stdout, done
 
 
 def test_export():
