@@ -340,10 +340,7 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer;            /**< receives {"session_id", "version", "entries": [{"entry_id",
-                               * "outcome", "seq"}]}, in the order given, with the ids that were made;
-                               * free with cardbox_free; NULL on failure and where memory for it
-                               * lacks. Or NULL */
+    char **answer;            /**< receives JSON with the ids: use cardbox_free; or NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_INIT                                                                \
@@ -368,8 +365,7 @@ typedef struct cardbox_session_append_options {
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);
  * CARDBOX_CONFLICT (an id with other content, another version or dialect than the session's, a key
- * that was used otherwise); CARDBOX_INVALID (no such
- *         entry can be; err->message says why); CARDBOX_TOO_LARGE; and the connection's
+ * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's
  *
  * Thread safety: as the handle.
  */

@@ -103,9 +103,10 @@ bool dev_is_free(const char *listen)
     taken = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
     if (taken)
-        cli_error("%s is in use: choose another address with --listen, such as 127.0.0.1:9000; with "
-                  "make: make run ARGS='--listen 127.0.0.1:9000'",
-                  listen);
+        cli_error(
+            "%s is in use: choose another address with --listen, such as 127.0.0.1:9000; with "
+            "make: make run ARGS='--listen 127.0.0.1:9000'",
+            listen);
     return !taken;
 }
 
