@@ -342,7 +342,6 @@ typedef struct cardbox_session_append_options {
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
     char **answer;            /**< receives JSON with the ids: use cardbox_free; or NULL */
 } cardbox_session_append_options;
-
 #define CARDBOX_SESSION_APPEND_INIT                                                                \
     {                                                                                              \
         sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \
