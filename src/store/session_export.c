@@ -20,6 +20,7 @@ typedef struct exporter {
     bool stopped;     /* the taker wants no more */
     bool is_whole;    /* all of it, not a branch */
     bool has_changed; /* a line was not given as it is */
+    int64_t created;  /* when the session was made, which tells it from one that comes after it */
     session_reread reader;
     arena memory; /* of a page */
 } exporter;
@@ -114,20 +115,29 @@ static cardbox_status give_entry(exporter *x, view before, const session_reread_
     return status;
 }
 
-/* Also tells whether there is such a session. */
-static cardbox_status give_header(exporter *x, bool wanted)
+static cardbox_status read_session(exporter *x, store_rows **rows, session_row *row)
 {
-    store_rows *rows = NULL;
-    session_row row;
     params p;
 
     params_init(&p, REQUEST_MAX);
     session_get_params(&p, x->tenant, x->session);
-    cardbox_status status = session_run(x->db, STATEMENT_session_get, &p, &rows, x->err);
-    if (status == CARDBOX_OK && rows_count(rows) == 0)
+    cardbox_status status = session_run(x->db, STATEMENT_session_get, &p, rows, x->err);
+    if (status == CARDBOX_OK && rows_count(*rows) == 0)
         status = error_set(x->err, CARDBOX_NOT_FOUND, "session not found");
+    if (status == CARDBOX_OK)
+        session_row_read(row, *rows, 0);
+    return status;
+}
+
+/* Also tells whether there is such a session. */
+static cardbox_status give_header(exporter *x, bool wanted)
+{
+    store_rows *rows = NULL;
+    session_row row = {.created_micros = 0};
+    cardbox_status status = read_session(x, &rows, &row);
+
+    x->created = row.created_micros;
     if (status == CARDBOX_OK && wanted) {
-        session_row_read(&row, rows, 0);
         status = give_other(x, row.header.ptr == NULL ? VIEW("") : row.header, false);
         give(x, row.header.ptr == NULL ? VIEW("") : VIEW("\n"));
         x->reader.lines += row.header.ptr != NULL;
@@ -219,6 +229,21 @@ static cardbox_status give_path(exporter *x, view entry)
     return status;
 }
 
+/* Pages are read one by one: of a session that was deleted between two, what came is not all of it,
+ * and of one that was made in its place, not of one file. */
+static cardbox_status check_same(exporter *x)
+{
+    store_rows *rows = NULL;
+    session_row row = {.created_micros = 0};
+    cardbox_status status = read_session(x, &rows, &row);
+
+    if (status == CARDBOX_NOT_FOUND || (status == CARDBOX_OK && row.created_micros != x->created))
+        status = error_set(x->err, CARDBOX_CONFLICT,
+                           "the session was deleted while it was exported: what came is not whole");
+    rows_free(rows);
+    return status;
+}
+
 cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const char *session_id,
                                       const char *entry_id, cardbox_session_piece take, void *arg,
                                       cardbox_error *err)
@@ -236,6 +261,8 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
     x.session = view_of(session_id);
     x.is_whole = entry_id == NULL;
     status = entry_id == NULL ? give_all(&x) : give_path(&x, view_of(entry_id));
+    if (status == CARDBOX_OK && !x.stopped)
+        status = check_same(&x);
     arena_reset(&x.memory);
     return status;
 }
