@@ -448,7 +448,8 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
  * @param take        gets the pieces
  * @param arg         is passed along
  * @param err         may be NULL
- * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the
+ * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: it was deleted
+ *         meanwhile, or a line of it is missing; CARDBOX_INVALID; and the
  *         connection's
  *
  * Thread safety: as the handle.
