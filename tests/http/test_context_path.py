@@ -60,11 +60,11 @@ def expected(way, places):
     model = level = None
     for one in way:
         if one["type"] == "thinking_level_change":
-            level = one["thinkingLevel"]
+            level = one["thinkingLevel"] or level
         elif one["type"] == "model_change":
-            model = one["modelId"]
+            model = one["modelId"] or model
         elif one["type"] == "message" and one["message"]["role"] == "assistant":
-            model = one["message"]["model"]
+            model = one["message"].get("model", model)
     return ids, model, level
 
 
@@ -78,13 +78,15 @@ def random_tree(rng, count):
             goal = rng.choice([f"e{rng.randrange(number)}", rng.randrange(number + 1), f"e{number + 3}"])
             entries.append(fold(name, parent, goal))
         elif kind < 0.2:
-            entries.append(entry(name, parent, "thinking_level_change", thinkingLevel=f"level {number}"))
+            entries.append(entry(name, parent, "thinking_level_change", thinkingLevel=rng.choice([None, f"level {number}"])))
         elif kind < 0.28:
-            entries.append(entry(name, parent, "model_change", provider="p", modelId=f"model {number}"))
+            entries.append(entry(name, parent, "model_change", provider="p",
+                                 modelId=rng.choice([None, f"model {number}"])))
         elif kind < 0.4:
             entries.append(entry(name, parent, rng.choice(["custom", "session_info", "odd"])))
         elif kind < 0.6:
-            entries.append(said(name, parent, "assistant", provider="p", model=f"model of {number}"))
+            model = rng.choice([{}, {"provider": "p", "model": f"model of {number}"}])
+            entries.append(said(name, parent, "assistant", rng.choice(["x", "\0 \\u0000"]), **model))
         else:
             entries.append(said(name, parent))
     return entries
