@@ -438,8 +438,7 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
 
 /**
  * Writes a session as JSON Lines: byte for byte what was imported and appended, in the order in
- * which it came. Memory stays what it is however long the session: a page of lines, about 2 MiB, or
- * one line.
+ * which it came. Memory stays what it is however long the session: about 2 MiB, or one line.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -449,8 +448,7 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
  * @param arg         is passed along
  * @param err         may be NULL
  * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: it was deleted
- *         meanwhile, or a line of it is missing; CARDBOX_INVALID; and the
- *         connection's
+ *         meanwhile, or a line of it is missing; CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */
