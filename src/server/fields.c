@@ -239,7 +239,7 @@ static size_t find_parameter(const field *table, size_t count, view name, view *
         bool prefix = wanted.len > 0 && wanted.ptr[wanted.len - 1] == '.';
         if (prefix ? name.len <= wanted.len : name.len != wanted.len)
             continue;
-        if (memcmp(name.ptr, wanted.ptr, wanted.len) != 0)
+        if (!view_equal((view){name.ptr, wanted.len}, wanted))
             continue;
         *rest = (view){name.ptr + wanted.len, name.len - wanted.len};
         break;
