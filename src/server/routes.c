@@ -76,6 +76,8 @@ const route ROUTES[] = {
      "listEntryChildren", ROUTE_NO_BODY, SCOPE_READ, TAKES_NONE, handle_entry_children},
     {"GET", "/projects/{project_id}/sessions/{session_id}/entries/{entry_id}/path", "listEntryPath",
      ROUTE_NO_BODY, SCOPE_READ, TAKES_NONE, handle_entry_path},
+    {"GET", "/projects/{project_id}/sessions/{session_id}/path", "listHeadPath", ROUTE_NO_BODY,
+     SCOPE_READ, TAKES_NONE, handle_session_path},
     {"GET", "/projects/{project_id}/sessions/{session_id}/diff", "compareEntries", ROUTE_NO_BODY,
      SCOPE_READ, TAKES_NONE, handle_session_diff},
     {"GET", "/projects/{project_id}/sessions/{session_id}/context", "getSessionContext",

@@ -184,19 +184,33 @@ static void render_path(request *r, const join_rows *found)
     fault_or_answer(r);
 }
 
-void handle_entry_path(request *r)
+/* `entry` empty: the head. */
+static void answer_path(request *r, view entry)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
     path_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     session_path_read *read = plan == NULL ? NULL : &plan->read;
     if (read == NULL || !page_number(r, &read->from, &query[P_CURSOR]) ||
-        !handler_id(r, &read->session, 1, "session") || !handler_id(r, &read->entry, 2, "entry"))
+        !handler_id(r, &read->session, 1, "session"))
         return;
     read->tenant = request_tenant(r);
+    read->entry = entry;
     read->limit = page_limit(&query[P_LIMIT]);
     read->with_text = query[P_LINES].given;
     plan->text_max = query[P_LINES].given ? query[P_LINES].number : -1;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_path, plan, render_path);
+}
+
+void handle_entry_path(request *r)
+{
+    view entry;
+    if (handler_id(r, &entry, 2, "entry"))
+        answer_path(r, entry);
+}
+
+void handle_session_path(request *r)
+{
+    answer_path(r, VIEW(""));
 }
 
 /* --- where two part --- */

@@ -18,6 +18,7 @@ void handle_append_entries(request *r);
 void handle_entry(request *r);
 void handle_entry_children(request *r);
 void handle_entry_path(request *r);
+void handle_session_path(request *r);
 void handle_session_tree(request *r);
 void handle_session_leaves(request *r);
 void handle_session_branch_points(request *r);

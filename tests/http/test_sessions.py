@@ -296,7 +296,13 @@ def test_lists():
         assert pages(url(session, "branch-points"), limit) == ["b"]
         assert pages(url(session, "entries", "b", "children"), limit) == ["c", "e"]
         assert pages(url(session, "entries", "g", "path"), limit, "path") == list("abefg")
+    head = get(url(session))["head_entry_id"]
+    for query in ("", "?lines=100", "?limit=2"):
+        assert get(url(session, "path") + query) == get(url(session, "entries", head, "path") + query)
     assert get(url(session, "entries", "g", "children"))["entries"] == []
+    make("no-path")
+    assert get(url("no-path", "path"))["path"] == []
+    get(url("nix", "path"), 404)
     assert get(url(session, "branch-points"))["entries"][0]["children"] == 2
 
 

@@ -312,6 +312,8 @@ REQUESTS = [
     ("GET", ENTRY, A_SESSION + "/entries/no", None, 404),
     ("GET", ENTRY + "/children", A_SESSION + "/entries/e1/children", None, 200),
     ("GET", ENTRY + "/path", A_SESSION + "/entries/e2/path?limit=1", None, 200),
+    ("GET", SESSION + "/path", A_SESSION + "/path?limit=1", None, 200),
+    ("GET", SESSION + "/path", "/projects/demo/sessions/no/path", None, 404),
     ("GET", SESSION + "/diff", A_SESSION + "/diff?a=e2&b=e3", None, 200),
     ("GET", SESSION + "/diff", A_SESSION + "/diff?a=e2", None, 422),
     ("GET", SESSION + "/context", A_SESSION + "/context?compare=e2", None, 200),
