@@ -27,10 +27,12 @@ static void add_string(buf *out, const char *name, view text)
 
 static void add_message(buf *out, const task_view *seen, const task_event *e)
 {
+    scan_value call = scan_find(scan_whole(e->metadata), "call_id");
     const message_row message = {.message_id = e->ref,
                                  .task_id = seen->key.task_id,
                                  .role = e->how,
                                  .content = e->text,
+                                 .call_id = call.kind == SCAN_STRING ? call.text : (view){0},
                                  .ts_ms = e->at_ms};
     begin(out, "message_complete", e->n);
     message_json(out, &message);

@@ -147,6 +147,7 @@ typedef struct message_row {
     view message_id, task_id, role;
     view content;              /* token */
     view metadata, tool_calls; /* of its card */
+    view call_id;              /* token: the call that it tells the state of, where that is told */
     int64_t ts_ms, seq;        /* seq is the number of its event */
 } message_row;
 

@@ -232,6 +232,7 @@ void message_json(buf *out, const message_row *message)
     add_text(out, "role", message->role);
     add_token(out, "content", message->content);
     add_number(out, "timestamp", message->ts_ms);
+    add_token(out, "callId", message->call_id);
     buf_char(out, '}');
 }
 

@@ -127,6 +127,7 @@ export function project(name, signal) {
     boxContext: (box, wanted) => get(boxAt(box, 'context') + query(wanted)),
     sessions: (cursor) => get(at('sessions') + query({ limit: 50, cursor })),
     session: (id) => get(at('sessions', id)),
+    entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
     tasks: (status, limit, offset) => invoke('ldg:task:query', { completionStatus: status, limit, offset }),

@@ -147,6 +147,9 @@ $('project-form').addEventListener('submit', (event) => {
   $('project').blur();
 });
 
+// The last project stands there: what is typed takes its place.
+$('project').addEventListener('focus', () => $('project').select());
+
 $('to-boxes').addEventListener('click', () => {
   delete side.dataset.project;
   showSide(place());

@@ -38,6 +38,11 @@ function prose(text) {
     .map((paragraph) => el('p', {}, inline(paragraph.replace(/\s*\n\s*/g, ' '))));
 }
 
+/** A path that is broken only between its steps. */
+function inSteps(path) {
+  return path.split(/(?=\/)/).map((step) => [el('wbr'), el('span', { class: 'step' }, step)]);
+}
+
 // --- an operation ---
 
 function parameters(all, resolve) {
@@ -89,7 +94,7 @@ function article({ path, method, item, operation }, resolve) {
   return el('article', { id: operation.operationId, class: 'operation' },
     el('h3', {}, el('a', { href: `#${operation.operationId}` },
       el('span', { class: `method ${method}` }, method.toUpperCase()), ' ',
-      el('code', {}, path))),
+      el('code', {}, inSteps(path)))),
     el('p', { class: 'summary' }, operation.summary ?? ''), prose(operation.description),
     parameters(all, resolve),
     sent ? [el('h4', {}, 'Body', sent.required ? el('span', { class: 'must' }, ' required') : null),
@@ -117,7 +122,7 @@ function draw(root) {
     if (its.length === 0) continue;
     add(contents, el('h2', { 'data-tag': tag.name }, tag.name), its.map(({ path, method, operation }) =>
       el('a', { href: `#${operation.operationId}`, 'data-of': operation.operationId },
-        el('span', { class: `method ${method}` }, method.toUpperCase()), ' ', path)));
+        el('span', { class: `method ${method}` }, method.toUpperCase()), ' ', el('span', {}, inSteps(path)))));
     add(main, el('section', { 'data-tag': tag.name }, el('h2', {}, tag.name), prose(tag.description),
       its.map((one) => article(one, resolve))));
   }

@@ -41,7 +41,7 @@ export async function listBoxes(into, api, here) {
     'data-box': box.box_id,
   }, foreign(box.box_id, { class: 'id' }), el('span', { class: 'faint' },
     count(box.length, 'card'), box.version > 1 ? `, version ${box.version}` : '',
-    (box.parent_ids ?? []).length > 0 ? ', a fork' : '', ', ', when(box.updated_at))),
+    (box.parent_ids ?? []).length > 0 ? ', with a parent' : '', ', ', when(box.updated_at))),
   () => el('p', { class: 'faint' }, 'No boxes in this project.'));
 }
 

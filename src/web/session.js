@@ -1,6 +1,6 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches set in,
 // the head and labels marked, each entry with the beginning of what it says.
-import { add, count, el, fill, foreign, notice } from './dom.js';
+import { add, copyButton, count, el, fill, foreign, notice } from './dom.js';
 import { showContext } from './context.js';
 import { paged } from './lists.js';
 import { link } from './place.js';
@@ -8,6 +8,8 @@ import { clock, when } from './time.js';
 import { trouble } from './trouble.js';
 
 const PAGE = 500; // entries that are asked for at once
+const BEFORE = 100; // of those before the one that is looked for
+const ID_SHOWN = 13; // characters: of an id that is longer, both ends
 const SHOWN = 200; // characters of what an entry says
 const DEEPEST = 16; // steps that a branch is set in
 // As the command line says who speaks; a summary has a role only for models.
@@ -59,12 +61,19 @@ function saysOf({ preview, type, size }) {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)} …` : text;
 }
 
+/** An id whose time, at its beginning, says little: the end is what differs. */
+function shortId(id) {
+  const text = id.length > ID_SHOWN ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
+  return foreign(text, { class: 'id', title: id });
+}
+
 function entryRow({ node, level, begins, leaf, children }, session, here) {
   const word = node.preview?.role ?? node.type;
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
   const row = el('div', {
     class: `entry role-${SPEAKERS.has(word) ? node.role : 'other'}${begins ? ' begins' : ''}${leaf ? ' leaf' : ''}`,
     'data-entry': node.entry_id, 'data-level': level,
+    'aria-current': node.entry_id === here.query.at ? 'location' : null,
   }, el('span', { class: 'role' }, foreign(word)),
   el('span', { class: 'says' }, foreign(saysOf(node))),
   node.entry_id === session.head_entry_id ? el('span', { class: 'badge good' }, 'head') : null,
@@ -73,47 +82,80 @@ function entryRow({ node, level, begins, leaf, children }, session, here) {
   children > 1 ? el('span', { class: 'badge' }, count(children, 'branch').replace('branchs', 'branches')) : null,
   el('span', { class: 'space' }),
   el('span', { class: 'faint time' }, clock(node.preview?.time)),
-  el('a', { class: 'faint', href: at('session', { card: node.card_id }) }, foreign(node.entry_id.slice(0, 12),
-    { class: 'id' })),
+  copyButton(node.entry_id, 'Copy id'),
+  el('a', { class: 'faint', href: at('session', { ...here.query, card: node.card_id }) }, shortId(node.entry_id)),
   el('a', { href: at('session-context', { leaf: node.entry_id }), 'data-do': 'context' }, 'context'));
   row.style.setProperty('--level', Math.min(level, DEEPEST));
   return row;
 }
 
-async function loadTree(api, id, from, into) {
-  const { data } = await api.tree(id, { limit: PAGE, preview: true, cursor: from });
-  into.push(...data.entries);
-  return data.next_cursor;
+/** Where it came from, and where one goes on. */
+function facts(session, here) {
+  const at = (view, query, id = here.id) => link({ project: here.project, view, id, query });
+  const { name, head_entry_id: head, forked_from: parent } = session;
+  return [el('p', { class: 'facts' }, name ? [foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id'), ', '] : null,
+    session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry').replace('entrys', 'entries'),
+    `, version ${session.version}, `, when(session.updated_at),
+    parent ? [', of ', el('a', { href: at('session', {}, parent), 'data-do': 'parent' },
+      foreign(parent, { class: 'id' }))] : null),
+  head ? el('p', { class: 'facts' }, 'head: ', el('a', { href: at('session', { at: head }), 'data-do': 'head' },
+    foreign(head, { class: 'id' })), copyButton(head, 'Copy id'), ', ',
+  el('a', { href: at('session-context', { leaf: head }), 'data-do': 'context' }, 'its context')) : null];
 }
 
-function facts(session) {
-  return el('p', { class: 'facts' }, session.dialect ?? 'no dialect yet', ', ',
-    count(session.entries, 'entry').replace('entrys', 'entries'), `, version ${session.version}, `,
-    when(session.updated_at), session.forked_from ? [', of ', foreign(session.forked_from, { class: 'id' })]
-      : null);
+/** The part of a tree that is loaded. It grows at both ends, by pages. */
+class Part {
+  constructor(api, id, from) {
+    Object.assign(this, { api, id, from, next: from, nodes: [] });
+  }
+
+  /** The server's cursor is the number of the line that comes next. */
+  async #page(from) {
+    const cursor = from > 0 ? from : undefined;
+    return (await this.api.tree(this.id, { limit: PAGE, preview: true, cursor })).data;
+  }
+
+  async later() {
+    const { entries, next_cursor: next } = await this.#page(this.next);
+    this.nodes.push(...entries);
+    this.next = next;
+  }
+
+  async earlier() {
+    const from = Math.max(0, this.from - PAGE);
+    const { entries } = await this.#page(from);
+    this.nodes.unshift(...entries.filter((one) => one.seq < this.from));
+    this.from = from;
+  }
 }
 
-/** Shows one session. Its tree is drawn anew with each page that comes. */
+/** Shows one session, at the entry that is looked for. Its tree is drawn anew with each page that comes. */
 export async function showSession(main, api, here) {
   const tree = el('div', { class: 'tree' }, el('p', { class: 'faint' }, 'Loading …'));
-  const nodes = [];
+  let missing = ['No such session', 'There is none with this id in this project.', here.id];
   try {
     const { data: session } = await api.session(here.id);
     fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Session '),
-      foreign(session.name ?? here.id, { class: session.name ? '' : 'id' })), facts(session)), tree);
-    const draw = async (from) => {
-      const next = await loadTree(api, here.id, from, nodes);
-      fill(tree, rowsOf(nodes).map((row) => entryRow(row, session, here)));
-      if (nodes.length === 0) add(tree, notice('An empty session', 'Nothing has been said so far.'));
-      if (next) add(tree, el('button', { type: 'button', class: 'wide', onclick: () => draw(next) },
-        `More entries (${(session.entries - nodes.length).toLocaleString('en')})`));
+      foreign(session.name ?? here.id, { class: session.name ? '' : 'id' }), ' ',
+      session.name ? null : copyButton(here.id, 'Copy id')), facts(session, here)), tree);
+    const { at } = here.query;
+    missing = ['No such entry', 'The session has none with this id.', at];
+    const part = new Part(api, here.id, at ? Math.max(0, (await api.entry(here.id, at)).data.seq - BEFORE) : 0);
+    const draw = async (way) => {
+      await part[way]();
+      const height = document.documentElement.scrollHeight;
+      const more = (to, words) => el('button', { type: 'button', class: 'wide', onclick: () => draw(to) }, words);
+      fill(tree, part.from > 0 ? more('earlier', 'Earlier entries') : null,
+        rowsOf(part.nodes).map((row) => entryRow(row, session, here)),
+        part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
+        part.next ? more('later', 'Later entries') : null);
+      if (way === 'earlier') window.scrollBy(0, document.documentElement.scrollHeight - height);
     };
-    await draw();
-    const wanted = here.query.at && [...tree.children].find((one) => one.dataset.entry === here.query.at);
-    if (wanted) wanted.scrollIntoView({ block: 'center' });
+    await draw('later');
+    tree.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });
   } catch (error) {
     if (error.name === 'AbortError') return;
-    fill(main, trouble(error, ['No such session', 'There is none with this id in this project.', here.id]));
+    fill(main, trouble(error, missing));
   }
 }
 

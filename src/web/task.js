@@ -118,7 +118,7 @@ class Story {
       this.live?.remove(); // it is this one, or broke off before it
       this.live = null;
     }
-    this.list.append(messageItem(message));
+    if (!message.callId) this.list.append(messageItem(message)); // its call's own item says it better
   }
 
   call(call) {

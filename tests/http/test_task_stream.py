@@ -105,6 +105,18 @@ def silence():
     return stream
 
 
+def test_what_only_tells_of_a_call():
+    """A message that only says that a call began names the call; another with such a member does not."""
+    task = spawn()
+    began, other = say(task, "Calling..."), say(task, "Well.")
+    for message, value in ((began, '"k \\u2603"'), (other, "3")):
+        psql(dsn(), "SET session_replication_role = replica; UPDATE cardbox.cards SET metadata = metadata || "
+                    f"'{{\"call_id\": {value}}}' WHERE card_id = '{message['id']}'")  # as the worker writes it
+    with following(task) as stream:
+        got = [stream.next()[1] for _ in range(4)]
+    assert got[2:] == [{**began, "callId": "k \u2603"}, other], got
+
+
 def test_the_whole_story():
     silence()
     task = spawn()

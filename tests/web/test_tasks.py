@@ -101,6 +101,21 @@ def test_a_task_while_it_runs():
     no_complaints(browser)
 
 
+def test_what_only_tells_of_a_call():
+    """A message that a call began or ended is left to the call's own item."""
+    task = spawn("read it")
+    asked, began = say(task, "I read the log."), say(task, "Calling read_log...")
+    Postgres.shared().psql(dsn(), "SET session_replication_role = replica; UPDATE cardbox.cards"
+                           " SET metadata = metadata || '{\"call_id\": \"k\"}'"  # as the worker writes it
+                           f" WHERE tenant_id = 'demo' AND card_id = '{began}'")
+    call(task, asked, "k", "completed")
+    browser = visit(f"task/{task}")
+    browser.wait("return document.querySelector('[data-call=k]')")
+    assert roles(browser) == ["system", "user", "assistant", "call"]
+    assert "Calling" not in browser.text()
+    no_complaints(browser)
+
+
 def test_goes_on_after_a_break():
     task, first = spawn("wait for me"), Server(dsn())
     first.await_ready()

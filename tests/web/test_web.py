@@ -235,12 +235,19 @@ def test_inspector_shows_boxes():
     browser.type("#project", "demo\n")
     browser.wait("return document.querySelectorAll('.box-link').length >= 5")
     assert BOX in browser.text() and "7 cards" in browser.text(), browser.text()
+    second = browser.texts(".box-link[data-box='01970000-0000-7000-8000-000000000002']")
+    assert ", with a parent, " in second[0], second  # made of one, not forked
     browser.click(f".box-link[data-box='{BOX}']")
     await_version(browser, "Version 5 of 5 (now)")
     assert browser.run("return document.querySelector('.box-link[aria-current]').dataset.box") == BOX
     browser.open("about:blank")
     browser.open(f"http://127.0.0.1:{server().port}/ui/")
     browser.await_text(BOX)  # the project is remembered
+    browser.click("#project")
+    browser.type("#project", "many\n")  # what is typed takes its place
+    browser.wait("return location.hash === '#/many/boxes'")
+    browser.wait("return document.querySelectorAll('.box-link').length === 50")
+    assert browser.run("return document.documentElement.scrollHeight <= innerHeight"), "nothing to scroll"
     no_complaints(browser)
 
 
@@ -375,6 +382,88 @@ def test_sessions():
     browser.open(f"http://127.0.0.1:{server().port}/ui/#/demo/session/nothing")
     browser.await_text("No such session")
     assert all("404" in one for one in browser.complaints())
+
+
+@once
+def put_long_session():
+    """A session with a name and more entries than are asked for at once, and a fork of it."""
+    said = [{"id": f"01970000-0000-7000-8000-0000000{n:05}", "type": "message",
+             "message": {"role": "user", "content": f"step {n}"}} for n in range(1300)]
+    said[0] = {"id": said[0]["id"], "type": "session_info", "name": "A long one"}
+    for method, path, body in (
+            ("PUT", "long", {"dialect": "pi"}),
+            ("POST", "long/entries", {"entries": said[:650]}), ("POST", "long/entries", {"entries": said[650:]}),
+            ("POST", "long/fork", {"session_id": "of-long"})):
+        answer = server().request(method, f"/projects/demo/sessions/{path}", json.dumps(body),
+                                  {"Content-Type": "application/json"})
+        assert answer.status in (200, 201), answer
+    return [one["id"] for one in said]
+
+
+def entries_shown(browser):
+    return browser.run("return [...document.querySelectorAll('.entry')].map((one) => one.dataset.entry)")
+
+
+def in_sight(browser, selector):
+    return browser.run("const at = document.querySelector(arguments[0]).getBoundingClientRect();"
+                       "return at.top >= 0 && at.bottom <= innerHeight", selector)
+
+
+def press_more(browser):
+    browser.run("window.scrollTo(0, 0); document.querySelector('main .wide').click()")
+
+
+def test_an_entry_of_a_long_session():
+    """The page that holds it is shown, with it marked; from there one goes both ways."""
+    ids = put_long_session()
+    browser = visit(f"/ui/#/demo/session/long?at={ids[1015]}")
+    browser.wait("return document.querySelector('.entry[aria-current]')")
+    assert browser.texts(".entry[aria-current] .says") == ["step 1015"]
+    assert in_sight(browser, ".entry[aria-current]")
+    assert entries_shown(browser) == ids[915:]
+    assert browser.texts("main .wide") == ["Earlier entries"]
+    press_more(browser)
+    browser.wait("return document.querySelectorAll('.entry').length === 885")
+    assert in_sight(browser, f".entry[data-entry='{ids[920]}']"), "one stays where one was"
+    press_more(browser)
+    browser.wait("return document.querySelectorAll('.entry').length === 1300")
+    assert entries_shown(browser) == ids and browser.texts("main .wide") == []
+    browser = visit(f"/ui/#/demo/session/long?at={ids[3]}")
+    browser.wait("return document.querySelectorAll('.entry').length === 500")
+    assert entries_shown(browser) == ids[:500] and browser.texts("main .wide") == ["Later entries"]
+    press_more(browser)
+    browser.wait("return document.querySelectorAll('.entry').length === 1000")
+    assert entries_shown(browser) == ids[:1000]
+    no_complaints(browser)
+    visit("/ui/#/demo/session/long?at=nothing").await_text("No such entry")
+    assert all("404" in one for one in browser.complaints())
+
+
+def test_what_a_session_is_called():
+    """One with a name shows its id, too; its head, its parent and each entry's whole id are at hand."""
+    ids = put_long_session()
+    browser = visit("/ui/#/demo/session/long")
+    browser.wait("return document.querySelectorAll('.entry').length === 500")
+    assert "A long one" in browser.texts("h1")[0]
+    assert browser.texts(".facts .id") == ["long", ids[-1]]
+    row = f".entry[data-entry='{ids[7]}'] "
+    assert browser.texts(row + "a .id") == ["0197…00000007"]
+    assert browser.run("return document.querySelector(arguments[0]).title", row + ".id") == ids[7]
+    browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; };"
+                "document.querySelector(arguments[0]).click()", row + "button")
+    assert browser.wait("return document.copied") == ids[7]
+    browser.click("[data-do=head]")
+    browser.wait("return document.querySelector('.entry[aria-current]')")
+    assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
+    browser.run("window.scrollTo(0, 0)")
+    browser.click(".facts [data-do=context]")
+    browser.await_text("1,299 messages")
+    browser = visit("/ui/#/demo/session/of-long")
+    browser.wait("return document.querySelector('[data-do=parent]')")
+    browser.click("[data-do=parent]")
+    browser.wait("return document.querySelector('.facts .id').innerText === 'long'")
+    assert browser.run("return location.hash") == "#/demo/session/long"
+    no_complaints(browser)
 
 
 def test_sessions_when_narrow():
@@ -581,6 +670,12 @@ def test_docs():
     assert browser.texts("#found") == ["1 found"]
     browser.type("#filter", "\ue00c")  # Escape
     browser.wait("return !document.querySelector('.operation[hidden]')")
+    assert len(browser.texts("#contents .step")) > 2 * count
+    broken = browser.run("return [...document.querySelectorAll('.step')].filter((one) => "
+                         "one.getClientRects().length > 1).map((one) => one.innerText)")
+    assert broken == [], broken
+    assert browser.run("return [...document.querySelectorAll('#contents a')].every((one) => "
+                       "one.scrollWidth <= one.clientWidth)")
     no_complaints(browser)
 
 
