@@ -257,10 +257,7 @@ void session_write_params(params *p, const session_batch *batch)
         params_null(p);
     else
         params_int4(p, batch->dialect);
-    if (batch->expected_version > 0)
-        params_int8(p, batch->expected_version);
-    else
-        params_null(p);
+    params_int8_or_null(p, batch->expected_version > 0, batch->expected_version);
     params_text_or_null(p, batch->key);
     for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
         params_array(p, COLUMNS[column].type);
@@ -268,4 +265,6 @@ void session_write_params(params *p, const session_batch *batch)
             COLUMNS[column].put(p, &batch->puts[i]);
         params_array_end(p);
     }
+    params_int8_or_null(p, batch->since > 0, batch->since);
+    params_text_or_null(p, batch->file_id);
 }

@@ -19,8 +19,9 @@
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    char *session;    /* NULL: what the file's header says, and that was not read so far */
-    char *file_id;    /* of which ids are made: the header's; NULL: there is none */
+    char *session; /* NULL: what the file's header says, and that was not read so far */
+    char *file_id; /* of which ids are made: the header's; NULL: there is none */
+    char header_id[SESSION_ID_MAX];
     bool has_made_id; /* a line had none, and so what ids are made of is known */
     cardbox_session_reader read;
     void *arg;
@@ -73,6 +74,7 @@ static cardbox_status receive(importer *in)
         session_written_read(&written, rows);
         note_outcomes(in, rows);
         in->report.version = written.version;
+        in->batch.since = written.made;
         in->report.is_changed = in->report.is_changed || written.outcome == SESSION_DONE;
         in->has_written = true;
     }
@@ -194,6 +196,9 @@ static cardbox_status take_header(importer *in, const session_line *line)
         if (!session_header_read(&header, line, &in->batch.memory))
             return error_nomem(in->err);
         in->batch.dialect = SESSION_PI;
+        memcpy(in->header_id, header.id.ptr, header.id.len);
+        if (!in->force)
+            in->batch.file_id = (view){in->header_id, header.id.len};
         status = set_file_id(in, header.id);
         if (status == CARDBOX_OK)
             status = name_session(in, header.id);
@@ -374,6 +379,10 @@ static cardbox_status settle(importer *in)
     if (status == CARDBOX_OK)
         status =
             cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
+    if (status == CARDBOX_NOT_FOUND)
+        status = error_set(in->err, CARDBOX_CONFLICT,
+                           "session %s was deleted while the file was imported: import it again",
+                           in->session);
     return status;
 }
 
@@ -401,6 +410,7 @@ static cardbox_status begin(importer *in, const char *session_id)
             return error_nomem(in->err);
     }
     in->batch.import = true;
+    in->batch.file_id = in->force ? (view){NULL, 0} : VIEW("");
     return in->batch.ids.slots == NULL ? error_nomem(in->err) : CARDBOX_OK;
 }
 

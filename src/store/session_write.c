@@ -83,6 +83,7 @@ void session_written_read(session_written *out, const store_rows *rows)
         .outcome = (session_outcome)rows_int4(rows, 0, 1),
         .version = rows_int8(rows, 0, 3),
         .first_seq = rows_null(rows, 0, 2) ? -1 : rows_int8(rows, 0, 2),
+        .made = rows_null(rows, 0, 4) ? 0 : rows_int8(rows, 0, 4),
     };
 }
 

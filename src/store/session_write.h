@@ -66,6 +66,8 @@ typedef struct session_batch {
     int dialect;              /* negative: not known */
     int64_t expected_version; /* 0: any */
     view key;                 /* ptr NULL: none */
+    int64_t since;            /* of an import: `made` of the batch before; 0: none was written */
+    view file_id;             /* the id of the file's header, or empty; ptr NULL: any will do */
     session_put *puts;
     size_t count, capacity;
     size_t bytes; /* of the lines */
@@ -128,6 +130,7 @@ typedef struct session_written {
     session_outcome outcome;
     int64_t version;   /* after the change; of one that failed, as the session is */
     int64_t first_seq; /* of the first entry that was appended; negative: none was */
+    int64_t made;      /* of an import: when the session was, for the batches that follow */
 } session_written;
 
 void session_written_read(session_written *out, const store_rows *rows);

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -200,6 +201,30 @@ def test_while_others_write():
             export(name, project="busy")
             delete(name, project="busy")
     assert rows("busy") == 0
+
+
+def test_import_while_it_is_deleted():
+    """It waits for the deletion, and is then the first of a session that is made anew."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    bring("waits", chain(2))
+    other = b"".join(json.dumps(entry(f"n{at}", None)).encode() + b"\n" for at in range(3))
+    answers = []
+    with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as deleter:
+        deleter.stdin.write("BEGIN; SELECT count(*) FROM cardbox.delete_session('p', 'waits');\n")
+        deleter.stdin.flush()
+        assert deleter.stdout.readline() == "1\n"
+        importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
+        importer.start()
+        deadline = time.monotonic() + 60
+        while count(waiting) == 0:
+            assert time.monotonic() < deadline and importer.is_alive()
+            time.sleep(.02)
+        deleter.stdin.write("COMMIT;\n")
+        deleter.stdin.close()
+        importer.join()
+    assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers
+    assert export("waits") == other
 
 
 if __name__ == "__main__":

@@ -304,6 +304,84 @@ static void test_other_files(void **state)
     cardbox_session_report_free(report);
 }
 
+/* A reader that has something happen to the session at a place of the file, while what was read
+ * before is not written, but for parts before the last. */
+typedef struct meanwhile {
+    source from;
+    const char *id;
+    size_t left;  /* it happens where no more than these are left; 0: it has */
+    bool deletes; /* the session */
+    view file;    /* is imported then; ptr NULL: none */
+} meanwhile;
+
+static ptrdiff_t give_meanwhile(void *arg, char *to, size_t room)
+{
+    meanwhile *reader = arg;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    if (reader->from.rest.len <= reader->left) {
+        reader->left = 0;
+        if (reader->deletes)
+            assert_ok(cardbox_session_delete(db, T, reader->id, &err), &err);
+        if (reader->file.ptr != NULL)
+            cardbox_session_report_free(import(reader->id, reader->file, 100));
+        reader->file.ptr = NULL;
+        reader->deletes = false;
+    }
+    return give(&reader->from, to, room);
+}
+
+/* The other file comes when the session has been looked for and was not there. An import is not of
+ * two sessions, and none is made anew by the lines at a file's end. */
+static void test_meanwhile(void **state)
+{
+    (void)state;
+    enum { LINES = 12000, LINE = 700, PART = 2560 * 1024 };
+    buf bytes = BUF_INIT((size_t)1 << 28);
+    view small = VIEW("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\n");
+    view plain = VIEW("{\"type\":\"user\",\"id\":\"b\"}\n");
+    const struct {
+        bool force, deletes;
+        int parts;
+        view file;
+        const char *why; /* NULL: it is imported */
+    } cases[] = {
+        {false, false, 1, small, "header has another id"},
+        {false, false, 1, plain, "dialect is plain"},
+        {true, false, 1, small, NULL},
+        {false, true, 2, {NULL, 0}, "was deleted while"},
+        {true, true, 2, small, "was deleted while"},
+        {false, false, 2, {NULL, 0}, NULL},
+    };
+
+    buf_text(&bytes, "{\"type\":\"session\",\"id\":\"x\"}\n");
+    for (int i = 0; i < LINES; i++)
+        buf_printf(&bytes,
+                   "{\"id\":\"e%d\",\"parentId\":null,\"type\":\"custom\",\"x\":\"%0*d\"}\n", i,
+                   LINE, i);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *id = new_id();
+        cardbox_error err = CARDBOX_ERROR_INIT;
+        meanwhile reader = {{whole(&bytes), SIZE_MAX},
+                            id,
+                            bytes.len - (size_t)cases[i].parts * PART,
+                            cases[i].deletes,
+                            cases[i].file};
+        cardbox_status status =
+            cardbox_session_import(NULL, db, T, id, cases[i].force, give_meanwhile, &reader, &err);
+
+        assert_int_equal(status, cases[i].why == NULL ? CARDBOX_OK : CARDBOX_CONFLICT);
+        if (cases[i].why != NULL)
+            assert_non_null(strstr(err.message, cases[i].why));
+        if (cases[i].why != NULL && cases[i].file.ptr != NULL)
+            assert_exports(id, cases[i].file);
+        else if (cases[i].why != NULL)
+            assert_int_equal(cardbox_session_export(db, T, id, NULL, take, &bytes, &err),
+                             CARDBOX_NOT_FOUND);
+    }
+    buf_free(&bytes);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -437,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
         cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_parts),          cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);
