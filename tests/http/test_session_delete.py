@@ -211,7 +211,7 @@ def test_import_while_it_is_deleted():
     answers = []
     with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as deleter:
-        deleter.stdin.write("BEGIN; SELECT count(*) FROM cardbox.delete_session('p', 'waits');\n")
+        deleter.stdin.write("BEGIN; SELECT 1 FROM cardbox.sessions WHERE session_id = 'waits' FOR UPDATE;\n")
         deleter.stdin.flush()
         assert deleter.stdout.readline() == "1\n"
         importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
@@ -220,7 +220,7 @@ def test_import_while_it_is_deleted():
         while count(waiting) == 0:
             assert time.monotonic() < deadline and importer.is_alive()
             time.sleep(.02)
-        deleter.stdin.write("COMMIT;\n")
+        deleter.stdin.write("SELECT FROM cardbox.delete_session('p', 'waits'); COMMIT;\n")
         deleter.stdin.close()
         importer.join()
     assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers
