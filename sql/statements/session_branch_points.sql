@@ -8,8 +8,9 @@ SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.car
          GROUP BY e.parent_seq ORDER BY e.parent_seq LIMIT $4::int8) AS b
   CROSS JOIN LATERAL (
         SELECT * FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = b.parent_seq
-        OFFSET 0) AS e
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text
+           AND x.seq BETWEEN b.parent_seq AND b.parent_seq
+         ORDER BY x.seq LIMIT 1) AS e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 e.size <= $5::int4) AS r
  ORDER BY b.parent_seq

@@ -23,7 +23,8 @@ SELECT k.seq, k.ord, k.before, c.raw, k.after, k.entry_id, p.entry_id AS parent_
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = k.card_id
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq = k.parent_seq
-        OFFSET 0) AS p ON true
+         WHERE x.tenant_id = $1::text AND x.session_id = $2::text
+           AND x.seq BETWEEN k.parent_seq AND k.parent_seq
+         ORDER BY x.seq LIMIT 1) AS p ON true
  WHERE k.so_far < $6::int8
  ORDER BY k.seq, k.ord

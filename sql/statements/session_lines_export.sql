@@ -22,6 +22,7 @@ SELECT k.session_id, k.seq, k.ord, k.entry_id, coalesce(p.entry_id, k.missing) A
          ORDER BY m.session_id, m.seq, m.ord LIMIT $5::int8) AS k
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = k.session_id AND x.seq = k.parent_seq
-        OFFSET 0) AS p ON true
+         WHERE x.tenant_id = $1::text AND x.session_id = k.session_id
+           AND x.seq BETWEEN k.parent_seq AND k.parent_seq
+         ORDER BY x.seq LIMIT 1) AS p ON true
  ORDER BY k.session_id, k.seq, k.ord

@@ -9,6 +9,7 @@ SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, h.entry_id AS h
          ORDER BY x.session_id LIMIT $3::int8) AS s
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = s.session_id AND x.seq = s.head_seq
-        OFFSET 0) AS h ON true
+         WHERE x.tenant_id = $1::text AND x.session_id = s.session_id
+           AND x.seq BETWEEN s.head_seq AND s.head_seq
+         ORDER BY x.seq LIMIT 1) AS h ON true
  ORDER BY s.session_id

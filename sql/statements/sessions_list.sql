@@ -11,6 +11,7 @@ SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, h.entry_id AS h
          LIMIT $4::int8) AS s
   LEFT JOIN LATERAL (
         SELECT e.entry_id FROM cardbox.session_entries e
-         WHERE e.tenant_id = $1::text AND e.session_id = s.session_id AND e.seq = s.head_seq
-         LIMIT 1) AS h ON true
+         WHERE e.tenant_id = $1::text AND e.session_id = s.session_id
+           AND e.seq BETWEEN s.head_seq AND s.head_seq
+         ORDER BY e.seq LIMIT 1) AS h ON true
  ORDER BY s.created_at DESC, s.session_id DESC
