@@ -23,7 +23,7 @@
  *   - A handle from cardbox_open may be used by many threads at once. Transactions and result
  *     objects belong to one thread at a time.
  *   - No function prints, exits, changes the locale or handles signals.
- *   - After fork the child must not use the parent's handles: it gets CARDBOX_INVALID, and may
+ *   - After fork the child must not use the parent's handles: it receives CARDBOX_INVALID, and may
  *     open handles of its own. cardbox_close there frees memory and leaves the sockets alone.
  */
 #ifndef CARDBOX_H

@@ -444,7 +444,7 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    only the header and the way to this entry; NULL: all
- * @param take        gets the pieces
+ * @param take        receives the pieces
  * @param arg         is passed along
  * @param err         may be NULL
  * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: it was deleted
@@ -468,7 +468,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
  * @param entry_id    only the header and the way to this entry; NULL: all
  * @param dialect     which; its own, or CARDBOX_DIALECT_UNKNOWN: as cardbox_session_export writes
  * it
- * @param take        gets the pieces
+ * @param take        receives the pieces
  * @param arg         is passed along
  * @param err         may be NULL
  * @return CARDBOX_TOO_LARGE (over CARDBOX_CONVERT_MAX bytes, unless dialect is

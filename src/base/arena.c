@@ -1,5 +1,5 @@
 /*
- * arena.c: a bump allocator over blocks. A large piece gets a block of its own, behind the current
+ * arena.c: a bump allocator over blocks. A large piece has a block of its own, behind the current
  * one, so that no block is wasted.
  */
 #include "base/arena.h"

@@ -27,7 +27,7 @@ void clock_sleep_ms(int64_t ms)
         nanosleep(&pause, NULL);
 }
 
-/* Any spread will do here, so a machine without entropy yet gets the clock's low digits. */
+/* Any spread will do here, so a machine without entropy yet takes the clock's low digits. */
 static uint64_t some_number(void)
 {
     uint64_t number;

@@ -1,5 +1,5 @@
 /*
- * cluster_make.c: the making of a cluster. It gets its place when it is whole, so that whatever
+ * cluster_make.c: the making of a cluster. It takes its place when it is whole, so that whatever
  * breaks in the middle, the next start begins anew.
  */
 #include "cli/cluster_parts.h"

@@ -25,7 +25,7 @@ typedef struct process_plan {
     const char *input;        /* text for its standard input; NULL: nothing */
     int output;               /* where its standard output and error go: a descriptor, */
     int errors;
-    int death_signal; /* what it gets if we die */
+    int death_signal; /* the signal when we die */
 } process_plan;
 
 /* Starts a child in a session of its own, so that Ctrl-C reaches only us. -1: errno says why. */

@@ -1,5 +1,5 @@
 /*
- * target.h: where a command writes much: the standard output, or a file that gets its name when it
+ * target.h: where a command writes much: the standard output, or a file that takes its name when it
  * is whole, so that half of it is never taken for all. Knows nothing of what is written.
  */
 #ifndef CLI_TARGET_H

@@ -43,7 +43,7 @@ typedef struct card_given {
 } card_given;
 
 /* Checks a card and fills all. Views point into what was given, which must live as long. `member`,
- * which may be NULL, gets the name of what is wrong. */
+ * which may be NULL, receives the name of what is wrong. */
 cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
                                cardbox_error *err);
 

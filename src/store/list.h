@@ -90,8 +90,8 @@ enum {
 /* A cursor as text: the time in microseconds and the id in hexadecimal. NULL: out of memory. */
 const char *list_cursor_text(arena *memory, int64_t micros, view id);
 
-/* Reads a cursor that list_cursor_text made; the id gets memory in the arena. False: it is none, or
- * out of memory, which the arena remembers. */
+/* Reads a cursor that list_cursor_text made; the id is given memory in the arena. False: it is
+ * none, or out of memory, which the arena remembers. */
 bool list_cursor_read(list_cursor *out, view text, arena *memory);
 
 /* Reads a cursor that is a number above 0. */

@@ -184,7 +184,7 @@ static cardbox_status give_all(exporter *x)
     return status;
 }
 
-/* A part of the way; *left gets what is to come. */
+/* A part of the way; *left receives what is to come. */
 static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *left)
 {
     store_rows *rows = NULL;

@@ -19,8 +19,8 @@ typedef struct connect_params {
 /* Defaults first, then the caller's connection string, which wins. */
 void connect_params_fill(connect_params *out, const cardbox_options *options);
 
-/* The options as the caller meant them: what its struct is too old to have, and what is 0, gets its
- * default. Pointers are not copied. */
+/* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
+ * its default. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
 
 /* Whether libpq can read a connection string. */

@@ -29,7 +29,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
                      const session_item *items, size_t count, view session_id, arena *memory);
 
 /*
- * The same of a whole file. `left_out`, which may be NULL, gets how many of its lines are in no
+ * The same of a whole file. `left_out`, which may be NULL, receives how many of its lines are in no
  * tree and have no counterpart.
  */
 bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,

@@ -113,7 +113,7 @@ const char *session_make_id(view session_id, view part, arena *memory)
     return made;
 }
 
-/* A line without an id gets one that is the same at every import. */
+/* A line without an id is given one that is the same at every import. */
 static bool make_id(session_entry *entry, view file_id, arena *memory)
 {
     char part[32];
