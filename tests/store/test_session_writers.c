@@ -16,7 +16,7 @@ enum { WRITERS = 16, KILLED = 2 };
  */
 static void write_many(int number, const char *session, int out)
 {
-    db = test_open(1);
+    cardbox *own = test_open(1);
     cardbox_error err = CARDBOX_ERROR_INIT;
     char json[300], parent[64] = "root";
     const char *entries[] = {json};
@@ -27,7 +27,7 @@ static void write_many(int number, const char *session, int out)
         snprintf(json, sizeof(json),
                  "{\"id\":\"%s\",\"parentId\":\"%s\",\"type\":\"user\",\"content\":\"%0*d\"}", id,
                  parent, i % 100 + 1, i);
-        if (cardbox_session_append(NULL, db, T, session, entries, 1, NULL, &err) != CARDBOX_OK)
+        if (cardbox_session_append(NULL, own, T, session, entries, 1, NULL, &err) != CARDBOX_OK)
             _exit(1);
         int said[2] = {number, i};
         if (write(out, said, sizeof(said)) != (ssize_t)sizeof(said))

@@ -231,6 +231,8 @@ static void runs_many_at_once(void **state)
     assert_int_equal(atomic_load(&failed), 0);
 }
 
+static bool is_of_valgrind;
+
 /* Not even root, whom nothing keeps from reading it, finds there what the worker knows: what is
  * above a program is as the program itself. */
 static void hides_what_the_worker_knows(void **state)
@@ -270,7 +272,10 @@ static void hides_what_the_worker_knows(void **state)
     program_run(&r, &output, &spec);
     assert_string_equal(r.complaint, "");
     assert_int_equal(r.end, PROGRAM_EXITED);
-    assert_string_equal(buf_str(&output), geteuid() == 0 ? "True\nTrue 0\n" : "");
+    /* Valgrind keeps an environment of its own for what it runs: that one is not asked for. */
+    const char *found = geteuid() != 0 ? "" : is_of_valgrind ? "True 0\n" : "True\nTrue 0\n";
+    const char *said = buf_str(&output), *line = is_of_valgrind ? strchr(said, '\n') : NULL;
+    assert_string_equal(line != NULL ? line + 1 : said, found);
     unsetenv("CARDBOX_MODEL_KEY");
     free(argv[2]);
     buf_free(&output);
@@ -369,6 +374,8 @@ int main(int argc, char **argv)
     };
 
     signal(SIGPIPE, SIG_IGN);
+    const char *preload = getenv("LD_PRELOAD");
+    is_of_valgrind = preload != NULL && strstr(preload, "vgpreload") != NULL;
     unsetenv("LD_PRELOAD"); /* of valgrind, say: wardens would have it too */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
