@@ -82,7 +82,7 @@ const cli_command cli_export = {
     .summary = "write a whole project as NDJSON",
     .description =
         "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
-        "gets its name when it is whole; -, the default, is the standard output. `cardbox import` "
+        "takes its name when it is whole; -, the default, is the standard output. `cardbox import` "
         "reads it back. An export has each box's present list, and neither its versions and log "
         "nor the append keys: for a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"

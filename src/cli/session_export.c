@@ -69,7 +69,7 @@ const cli_command cli_session_export = {
     .arguments = "SESSION [FILE]",
     .summary = "write a session as JSON Lines, to the byte as it was imported",
     .description =
-        "What was appended stands among it, in the order in which it came. FILE gets its "
+        "What was appended stands among it, in the order in which it came. FILE takes its "
         "name when it is whole; "
         "-, the default, is the standard output.",
     .examples = "session export --project demo demo-session session.jsonl\n"

@@ -178,7 +178,8 @@ static void add_message(builder *b, size_t number)
     const message_row *row = &b->in->messages[number];
     uint32_t call = session_names_get(&b->by_message, row->message_id);
 
-    if (call != SESSION_NONE) {
+    /* A user's message is never only the mark of a call, whatever a call says. */
+    if (call != SESSION_NONE && !view_equal(row->role, VIEW("user"))) {
         if (!b->is_told[call])
             add_unannounced(b, call);
         return;

@@ -122,6 +122,19 @@ static void places_calls_that_nobody_announced(void **state)
                                                   "\"assistant\",\"content\":\"done\"}]");
 }
 
+/* What a user said stands, also if a call names it as its start. */
+static void keeps_what_a_call_takes_for_its_mark(void **state)
+{
+    const message_row messages[] = {SAID("u", "user", 1, "go"), SAID("e1", "assistant", 2, "x")};
+    const call_row calls[] = {CALL("c1", "m:f", "completed", "\"7\"", "u", "e1")};
+    (void)state;
+    EXPECT(messages, calls, true,
+           "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":null,"
+           "\"tool_calls\":[" ASKED(
+               "c1", "m__f") "]},"
+                             "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"7\"}]");
+}
+
 /* Not the loop's: they answer nothing, and a request must not end in the model's own words. */
 static void passes_over_what_others_put_in(void **state)
 {
@@ -234,6 +247,7 @@ int main(void)
         cmocka_unit_test(leaves_blank_messages_unanswered),
         cmocka_unit_test(answers_calls_that_were_left),
         cmocka_unit_test(places_calls_that_nobody_announced),
+        cmocka_unit_test(keeps_what_a_call_takes_for_its_mark),
         cmocka_unit_test(passes_over_what_others_put_in),
         cmocka_unit_test(orders_messages_by_what_was_seen),
         cmocka_unit_test(says_the_prompt_and_the_note_once),
