@@ -40,6 +40,7 @@
 #include <cardbox/bus.h>
 #include <cardbox/session.h>
 #include <cardbox/session_writer.h>
+#include <cardbox/session_file.h>
 #include <cardbox/context.h>
 #include <cardbox/ledger.h>
 #include <cardbox/task.h>

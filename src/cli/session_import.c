@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include "cardbox/session.h"
+#include "cardbox/session_file.h"
 #include "cli/commands.h"
 #include "cli/session_report.h"
 #include "cli/source.h"

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "cardbox/session.h"
+#include "cardbox/session_file.h"
 #include "server/incoming.h"
 #include "server/outgoing.h"
 #include "server/sessions.h"

@@ -5,6 +5,7 @@
  * read.
  */
 #include <inttypes.h>
+#include "cardbox/session_file.h"
 #include "store/session/reread.h"
 #include "store/session_call.h"
 

@@ -3,6 +3,7 @@
  * pure conversion, and knows no statement.
  */
 #include "cardbox/limits.h"
+#include "cardbox/session_file.h"
 #include "store/errors.h"
 #include "store/session/convert.h"
 #include "store/session_call.h"

@@ -1,9 +1,9 @@
 /*
- * session_import.c: a session file line by line into the database, for <cardbox/session.h>. What is
- * held at a time is two parts of the file, one line of it at least, and the report: so a file may
- * be of any size. One part is read while the database writes the one before. What is there already
- * is left to the database to find out, batch by batch: an import that broke off is finished by
- * importing the same file again.
+ * session_import.c: a session file line by line into the database, for <cardbox/session_file.h>.
+ * What is held at a time is two parts of the file, one line of it at least, and the report: so a
+ * file may be of any size. One part is read while the database writes the one before. What is there
+ * already is left to the database to find out, batch by batch: an import that broke off is finished
+ * by importing the same file again.
  */
 #include <stdlib.h>
 #include "store/session/file.h"

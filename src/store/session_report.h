@@ -5,7 +5,7 @@
 #ifndef STORE_SESSION_REPORT_H
 #define STORE_SESSION_REPORT_H
 
-#include "cardbox/session.h"
+#include "cardbox/session_file.h"
 #include "store/session/file.h"
 #include "store/session_write.h"
 
