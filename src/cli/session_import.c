@@ -12,8 +12,8 @@
 #include "cli/term.h"
 #include "store/session/entry.h"
 
-/* Bytes of the file's beginning in which a header is looked for. */
-#define HEADER_BYTES 65536
+/* Bytes of the file's beginning that tell whether it is a session, and which. */
+#define BEGINNING_BYTES 65536
 
 typedef struct import_options {
     cli_common common;
@@ -23,6 +23,7 @@ typedef struct import_options {
 
 typedef struct import_state {
     cli_source from;
+    view begun; /* read already, to be given first */
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
@@ -32,8 +33,14 @@ typedef struct import_state {
 static ptrdiff_t give(void *arg, char *to, size_t room)
 {
     import_state *state = arg;
-    size_t count = fread(to, 1, room, state->from.in);
+    size_t count = state->begun.len < room ? state->begun.len : room;
 
+    if (count > 0) {
+        memcpy(to, state->begun.ptr, count);
+        state->begun = (view){state->begun.ptr + count, state->begun.len - count};
+    } else {
+        count = fread(to, 1, room, state->from.in);
+    }
     if (count == 0 && ferror(state->from.in)) {
         state->failure = errno;
         return -1;
@@ -45,25 +52,68 @@ static ptrdiff_t give(void *arg, char *to, size_t room)
     return (ptrdiff_t)count;
 }
 
-/* --- which session --- */
+/* --- which session, and whether it is one --- */
 
-/* Whether a plain file begins with a header that names its session. */
-static bool has_name(import_state *state)
+typedef struct beginning {
+    uint64_t lines;  /* up to the first header or entry */
+    bool is_session; /* there is one, or what may become one: a line that is not whole */
+    bool is_named;   /* the first object is a header with an id */
+    bool is_project; /* an object is a line of a project's export */
+    bool has_object;
+    uint64_t bad; /* the first line that is no entry; 0: all are blank */
+    const char *reason;
+} beginning;
+
+static void judge(beginning *begin, session_line *line, arena *memory)
 {
-    char *bytes = arena_take(&state->memory, HEADER_BYTES);
-    session_lines lines;
-    session_line line;
     session_header header;
-    bool found = false;
+    session_entry entry;
 
+    begin->lines = line->number;
+    if (line->kind == SESSION_LINE_HEADER) {
+        begin->is_session = true;
+        begin->is_named =
+            !begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0;
+    } else if (line->kind == SESSION_LINE_ENTRY) {
+        begin->is_session = session_entry_read(&entry, line, VIEW(""), memory, &line->reason);
+        begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
+        begin->has_object = true;
+    } else if (line->kind == SESSION_LINE_BAD) {
+        begin->is_session = line->is_torn && line->text.len > 0 && line->text.ptr[0] == '{';
+    }
+    if (!begin->is_session && begin->bad == 0 && line->kind != SESSION_LINE_BLANK) {
+        begin->bad = line->number;
+        begin->reason = line->reason;
+    }
+}
+
+/* Reads it; what was read is the first that give() gives. False: out of memory. */
+static bool read_beginning(beginning *begin, import_state *state)
+{
+    char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
+    session_line line;
+
+    *begin = (beginning){0};
     if (bytes == NULL)
         return false;
-    lines = session_lines_of((view){bytes, fread(bytes, 1, HEADER_BYTES, state->from.in)});
-    while (!found && session_lines_next(&lines, &line) && line.kind != SESSION_LINE_ENTRY)
-        found = line.kind == SESSION_LINE_HEADER &&
-                session_header_read(&header, &line, &state->memory) && header.id.len > 0;
-    rewind(state->from.in);
-    return found;
+    state->begun = (view){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
+    session_lines lines = session_lines_of(state->begun);
+    while (!begin->is_session && session_lines_next(&lines, &line))
+        judge(begin, &line, &state->memory);
+    return !state->memory.failed;
+}
+
+/* Whether there is something to import: also nothing, or white space. */
+static bool check_beginning(const beginning *begin, const import_state *state)
+{
+    if (begin->is_session || begin->bad == 0)
+        return true;
+    cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
+              "%s, --force keeps the lines all the same",
+              state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
+              begin->reason,
+              begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
+    return false;
 }
 
 /* "logs/one.jsonl" as "one". */
@@ -77,7 +127,8 @@ static const char *stem(import_state *state)
 }
 
 /* What was asked for; NULL: what the file's header says; else what the file is called. */
-static const char *choose_session(import_state *state, const import_options *options)
+static const char *choose_session(import_state *state, const beginning *begin,
+                                  const import_options *options)
 {
     struct stat about;
 
@@ -85,7 +136,7 @@ static const char *choose_session(import_state *state, const import_options *opt
         fstat(fileno(state->from.in), &about) != 0 || !S_ISREG(about.st_mode))
         return options->session;
     state->progress.total = (uint64_t)about.st_size;
-    return has_name(state) ? NULL : stem(state);
+    return begin->is_named ? NULL : stem(state);
 }
 
 /* --- what came of it --- */
@@ -132,7 +183,13 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     static const cli_origin origins[] = {{"session_id", "--session"}, {0}};
     cardbox_session_report *report = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *session = choose_session(state, options);
+    beginning begin;
+
+    if (!read_beginning(&begin, state))
+        return cli_nomem();
+    if (!options->force && !check_beginning(&begin, state))
+        return CLI_FAILED;
+    const char *session = choose_session(state, &begin, options);
     cardbox_status status = cardbox_session_import(&report, db, options->common.project, session,
                                                    options->force, give, state, &err);
     cli_exit end;
@@ -177,8 +234,10 @@ static const opt_spec specs[] = {
     CLI_PROJECT,
     CLI_TEXT(import_options, "session", session, "ID",
              "the session's id (default: what the header says, or the file's name)"),
-    CLI_FLAG(import_options, "force", force,
-             "also into a session of the other dialect, or whose header has another id"),
+    CLI_FLAG(
+        import_options, "force", force,
+        "also into a session of the other dialect, or whose header has another id; also a file "
+        "without any entry in its beginning"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -191,7 +250,7 @@ const cli_command cli_session_import = {
                    "that are no entries are kept too, so that an export gives the file back; they "
                    "are reported with their numbers, and the exit status is then 1. The same file "
                    "again writes nothing, a longer version of it what is new; a file of another "
-                   "session is refused.",
+                   "session is refused, and one whose first 64 KiB have no entry and no header.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = specs,

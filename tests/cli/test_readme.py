@@ -3,9 +3,10 @@
 
 Each ```sh block between <!-- run --> and <!-- /run --> is one case: it must exit with 0 and print
 something, and each of its comments `# ... -> text` must be in what it prints, in that order. The C
-program is compiled and run too.
+programs are compiled and run, and the worker is started with the tools file.
 """
 
+import json
 import os
 import re
 import select
@@ -111,6 +112,25 @@ def run_worker(dev, program):
     return done.stdout
 
 
+def run_agents(dev, tools):
+    """The worker starts with the tools file, and its commands are there."""
+    path = os.path.join(cardbox_test.temp_dir(), "tools.json")
+    with open(path, "w", encoding="utf-8") as text:
+        text.write(tools)
+    commands = [tool["command"] for tool in json.loads(tools)["tools"] if "command" in tool]
+    for command in commands:
+        done = subprocess.run(command, input='{"text": "one\\ntwo"}', capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", ""), done
+    assert commands
+    worker = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), "--project", "demo",
+                               "--model-url", "http://127.0.0.1:9/v1", "--model", "none", "--tools", path],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dev.environment())
+    ready = worker.stdout.readline()
+    worker.terminate()
+    _, said = worker.communicate(timeout=60)
+    assert ready.startswith("ready: ") and worker.returncode == 0, said
+
+
 def test_readme():
     dev = Dev()
     blocks = list(marked_blocks())
@@ -120,6 +140,8 @@ def test_readme():
         yield first[:70], lambda block=block: run_block(dev, block)
     for program in re.findall(r"```c\n(.*?)```", README, re.S):
         yield "the C program", lambda program=program: run_worker(dev, program)
+    for tools in re.findall(r'```json\n({"tools".*?)```', README, re.S):
+        yield "the tools file", lambda tools=tools: run_agents(dev, tools)
     yield "stop", dev.stop
 
 

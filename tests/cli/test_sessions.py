@@ -366,8 +366,6 @@ def test_import():
     assert cardbox("session", "import", "/nowhere", env=env, check=False).returncode == 1
     said = cardbox("session", "import", "--session", "none", stdin="", env=env).stdout
     assert said.startswith("session none: the file is empty\n")
-    said = cardbox("session", "import", "--session", "junk", stdin="junk\n", env=env, check=False).stdout
-    assert said.startswith("session junk: no entry is new; other lines are kept\n"), said
     done = cardbox("import", SAMPLE, env=env, check=False)
     assert done.returncode == 1 and "`cardbox session import`" in done.stderr
 
@@ -384,6 +382,41 @@ def test_import_of_what_is_wrong():
     assert {issue["kind"] for issue in report["issues"]} >= {"bad", "torn", "conflict"}
     with open(path, "rb") as file:
         assert exported("w", env) == file.read()
+
+
+def test_import_of_no_session():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    junk = bytes(byte for byte in range(256)) * 1000
+    prose = b"# A page\n\nof prose\n" * 10000
+    project = [{"kind": "card", "card_id": "c"}] * 3
+    for number, (lines, why) in enumerate((([junk], "line 1: "), ([prose], "(line 1: "), ([b"[]\n"], "no JSON object"),
+                                           ([{"a": 1}], "neither a type nor an id"),
+                                           (project, "`cardbox import`"), ([b"\n\n{\n", b'  "type": 1\n}'], "(line 3: "),
+                                           ([prose, PLAIN[0]], "lines have no entry"))):
+        path, name = write(lines), f"none-{number}"
+        done = cardbox("session", "import", "--session", name, path, env=env, check=False)
+        assert done.returncode == 1 and why in done.stderr and "--force" in done.stderr, done
+        assert not done.stdout and done.stderr.count("\n") == 1, done
+        with open(path, "rb") as file:
+            same = cardbox("session", "import", "--session", name, env=env, check=False, stdin=file.read(), binary=True)
+        assert (same.returncode, same.stdout) == (1, b"") and b"the standard input is no session" in same.stderr, same
+        assert cardbox("session", "export", name, env=env, check=False).returncode == 1
+        report = imported(path, "--force", "--session", name, env=env, check=False)
+        assert report["appended"] == (number == 6) and report["bad"] > 0, report
+        with open(path, "rb") as file:
+            assert exported(name, env) == file.read()
+
+
+def test_import_of_what_may_be_a_session():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    long = entry("long", None, content="x" * 100_000)
+    for number, lines in enumerate(([b'{"id": "a", "ty'], [b"\0" * 100_000], [b" \n"], [b"\xef\xbb\xbf", long],
+                                    [b"\0\0", long], [b"junk\n", PLAIN[0]], [b"x\n", {"a": 1}, {"type": "session"}])):
+        path, name = write(lines), f"some-{number}"
+        report = imported(path, "--session", name, env=env, check=False)
+        assert report["entries"] == (number in (3, 4, 5)), report
+        with open(path, "rb") as file:
+            assert exported(name, env) == file.read()
 
 
 def test_import_of_another_session():

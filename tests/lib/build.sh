@@ -110,12 +110,11 @@ compile_test() { # VARIANT FILE [FLAG...]
 }
 
 # Each target over its corpus and then for some seconds; a finding is left in the log's folder.
-run_fuzz() {
+run_fuzz() { # FILE...
     local target
-    [ -n "$(compgen -G 'tests/fuzz/fuzz_*.c')" ] || return 0
     build_variant fuzz
     heading plain fuzz
-    for target in tests/fuzz/fuzz_*.c; do
+    for target in "$@"; do
         while [ "$(jobs -pr | wc -l)" -ge "$JOBS" ]; do wait -n; done
         fuzz_target "$target" &
     done
