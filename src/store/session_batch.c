@@ -248,7 +248,7 @@ static const struct {
     {PARAMS_BYTEA, col_after}, {PARAMS_TEXT, col_target}, {PARAMS_JSON, col_label},
 };
 
-void session_write_params(params *p, const session_batch *batch)
+void session_write_params_begin(params *p, const session_batch *batch)
 {
     params_text(p, batch->tenant);
     params_text(p, batch->session);
@@ -265,6 +265,16 @@ void session_write_params(params *p, const session_batch *batch)
             COLUMNS[column].put(p, &batch->puts[i]);
         params_array_end(p);
     }
+}
+
+void session_write_params_end(params *p, const session_batch *batch)
+{
     params_int8_or_null(p, batch->since > 0, batch->since);
     params_text_or_null(p, batch->file_id);
+}
+
+void session_write_params(params *p, const session_batch *batch)
+{
+    session_write_params_begin(p, batch);
+    session_write_params_end(p, batch);
 }

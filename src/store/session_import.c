@@ -29,6 +29,7 @@ typedef struct importer {
     session_batch sent;  /* the one before, of which the database has not said all so far */
     client_flight flight;
     params sent_params;
+    params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;
     session_report report;
     struct {
@@ -40,8 +41,6 @@ typedef struct importer {
     int64_t seq; /* the place of the last line */
     int32_t ord;
     bool has_header, has_entries, has_written, is_at_end;
-    bool has_looked; /* what the session was before is known */
-    int was;         /* its dialect then; negative: any will do */
     bool force;
     cardbox_error *err;
 } importer;
@@ -82,76 +81,27 @@ static cardbox_status receive(importer *in)
     return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
 }
 
-/* --- what is there already --- */
-
-static cardbox_status refuse(importer *in, const cardbox_session *session, const char *why)
+/* Nothing is added to the batch any more: all of its parameters but what the database has yet to
+ * say of the one before. */
+static void prepare(importer *in)
 {
-    error_set(in->err, CARDBOX_CONFLICT,
-              "the file is not of session %s, whose %s: import it under another name, or "
-              "force it",
-              in->session, why);
-    if (in->err != NULL && session != NULL)
-        in->err->current_version = session->version;
-    return CARDBOX_CONFLICT;
-}
-
-/* Whether both headers say an id, and not the same. */
-static bool is_other(importer *in, const char *old, view id)
-{
-    session_line line;
-    session_header header;
-
-    return old != NULL && id.len > 0 && session_line_kept(&line, view_of(old)) &&
-           session_header_read(&header, &line, &in->batch.memory) && header.id.len > 0 &&
-           !view_equal(header.id, id);
-}
-
-/* Before anything is written. `id` is the file's header's. */
-static cardbox_status look(importer *in, view id)
-{
-    cardbox_sessions *got = NULL;
-    cardbox_error own = CARDBOX_ERROR_INIT;
-
-    in->has_looked = true;
-    if (in->force)
-        return CARDBOX_OK;
-    cardbox_status status = cardbox_get_session(&got, in->db, in->tenant, in->session, &own);
-    if (status == CARDBOX_NOT_FOUND)
-        return CARDBOX_OK;
-    if (status != CARDBOX_OK)
-        return error_set(in->err, status, "%s", own.message);
-    const cardbox_session *session = cardbox_sessions_at(got, 0);
-    if (session->entries > 0 || session->header != NULL)
-        in->was = (int)session->dialect;
-    if (is_other(in, session->header, id))
-        status = refuse(in, session, "header has another id");
-    cardbox_sessions_free(got);
-    return status;
-}
-
-/* A dialect may show late. */
-static cardbox_status check_target(importer *in)
-{
-    cardbox_status status = in->has_looked ? CARDBOX_OK : look(in, (view){NULL, 0});
-
-    if (status == CARDBOX_OK && in->was >= 0 && in->batch.dialect >= 0 &&
-        in->was != in->batch.dialect)
-        status = refuse(in, NULL, in->was == SESSION_PI ? "dialect is pi" : "dialect is plain");
-    return status;
+    params_init(&in->next_params, REQUEST_MAX);
+    session_write_params_begin(&in->next_params, &in->batch);
 }
 
 /* Sends the batch and begins another, which goes on where it ends. */
 static cardbox_status send(importer *in)
 {
     session_batch spare = in->sent;
-    cardbox_status status = receive(in);
 
-    if (status == CARDBOX_OK)
-        status = check_target(in);
+    if (in->next_params.count == 0)
+        prepare(in);
+    cardbox_status status = receive(in);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&in->sent_params, REQUEST_MAX);
-    session_write_params(&in->sent_params, &in->batch);
+    in->sent_params = in->next_params;
+    in->next_params = (params){.count = 0};
+    session_write_params_end(&in->sent_params, &in->batch);
     client_send(&in->flight, in->db, STATEMENT_session_write, &in->sent_params, RUN_AGAIN);
     in->is_under_way = true;
     in->sent = in->batch;
@@ -202,8 +152,6 @@ static cardbox_status take_header(importer *in, const session_line *line)
         status = set_file_id(in, header.id);
         if (status == CARDBOX_OK)
             status = name_session(in, header.id);
-        if (status == CARDBOX_OK)
-            status = look(in, header.id);
     }
     in->has_header = true;
     in->report.headers++;
@@ -337,10 +285,10 @@ static cardbox_status read_part(importer *in)
 }
 
 /* The lines of the next part. They are sent when the part behind it has been read, so that the
- * database has something to do while those are looked at; but while the caller's function reads,
- * nothing is under way, since it may want the same connection. A batch points into the part that it
- * comes from. But it waits for a name: nothing but blank and bad lines may come before that, and of
- * those a part's worth. */
+ * database has something to do while those are looked at and are made ready; but while the caller's
+ * function reads, nothing is under way, since it may want the same connection. A batch points into
+ * the part that it comes from. But it waits for a name: nothing but blank and bad lines may come
+ * before that, and of those a part's worth. */
 static cardbox_status take_part(importer *in)
 {
     session_line line;
@@ -355,30 +303,46 @@ static cardbox_status take_part(importer *in)
         status = reading;
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
         status = take_line(in, &line);
-    if (status == CARDBOX_OK && in->batch.count > 0 && in->session == NULL)
+    if (status == CARDBOX_OK && in->batch.count > 0)
         status = name_session(in, (view){NULL, 0});
+    if (status == CARDBOX_OK && in->batch.count > 0)
+        prepare(in);
     return status;
 }
 
-/* Parents that came later, rings, and what the session has now. */
+/* Links entries to parents that came later, and takes rings apart. */
 static cardbox_status settle(importer *in)
 {
     store_rows *rows = NULL;
     view id;
     cardbox_status status = session_settle(in->db, in->tenant, in->session, &rows, in->err);
+    bool has_changed = status == CARDBOX_OK && rows_count(rows) > 0;
 
-    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
+    for (int row = 0; has_changed && row < rows_count(rows); row++) {
         session_line_outcome outcome = session_settled_read(&id, rows, row);
         session_report_settled(&in->report, outcome, id);
     }
-    if (status == CARDBOX_OK && rows_count(rows) > 0) {
-        in->report.version++; /* linking is a change of its own */
-        in->report.is_changed = true;
-    }
+    in->report.version += has_changed; /* it is a change of its own */
+    in->report.is_changed = in->report.is_changed || has_changed;
     rows_free(rows);
-    if (status == CARDBOX_OK)
-        status =
-            cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
+    return status;
+}
+
+static cardbox_status count(importer *in)
+{
+    return cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
+}
+
+/* What the session has now, when entries that wait for their parents have been looked after. */
+static cardbox_status finish(importer *in)
+{
+    cardbox_status status = count(in);
+
+    if (status == CARDBOX_OK && in->report.counts.dangling_parents > 0) {
+        status = settle(in);
+        if (status == CARDBOX_OK)
+            status = count(in);
+    }
     if (status == CARDBOX_NOT_FOUND)
         status = error_set(in->err, CARDBOX_CONFLICT,
                            "session %s was deleted while the file was imported: import it again",
@@ -399,7 +363,7 @@ static cardbox_status run(importer *in)
     if (status == CARDBOX_OK)
         status = receive(in);
     in->report.dialect = in->batch.dialect;
-    return status == CARDBOX_OK ? settle(in) : status;
+    return status == CARDBOX_OK ? finish(in) : status;
 }
 
 static cardbox_status begin(importer *in, const char *session_id)
@@ -423,7 +387,6 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
                    .read = read,
                    .arg = arg,
                    .seq = -1,
-                   .was = -1,
                    .force = force,
                    .err = err};
     cardbox_status status = check_call(db, tenant, err);
@@ -445,6 +408,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         status = session_report_take(out, &in.report, in.session, err);
     in.err = NULL; /* what has failed first is said */
     receive(&in);
+    params_free(&in.next_params);
     session_report_free(&in.report);
     session_batch_free(&in.batch);
     session_batch_free(&in.sent);

@@ -53,8 +53,6 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
         return;
     case SESSION_LINE_DROPPED:
         report->of.not_kept++;
-        if (report->dropped_line == 0)
-            report->dropped_line = line;
         issue.kind = SESSION_ISSUE_NOT_KEPT;
         break;
     case SESSION_LINE_EXTRA_ROOT:
@@ -165,8 +163,6 @@ static void put_report(buf *out, session_report *report, const char *session_id)
     put_count(out, "bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]);
     put_count(out, "torn", totals[SESSION_ISSUE_TORN]);
     put_count(out, "max_depth", (uint64_t)counts->max_depth);
-    if (report->dropped_line > 0)
-        put_count(out, "first_not_kept", report->dropped_line);
     put_issues(out, report);
     buf_char(out, '}');
 }

@@ -19,7 +19,6 @@ typedef struct session_report {
     session_issue *issues;         /* the first SESSION_ISSUES_MAX; ids in `memory` */
     size_t issue_count, issue_capacity;
     uint64_t totals[SESSION_ISSUE_KINDS];
-    uint64_t dropped_line; /* the first that was not kept; 0: none */
     arena memory;
 } session_report;
 

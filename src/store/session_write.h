@@ -110,6 +110,10 @@ bool session_batch_import(session_batch *batch, const session_line *line,
 
 void session_write_params(params *p, const session_batch *batch);
 
+/* The same in two steps: all but `since` and `file_id`, and these. */
+void session_write_params_begin(params *p, const session_batch *batch);
+void session_write_params_end(params *p, const session_batch *batch);
+
 /* What became of a line. */
 typedef enum session_line_outcome {
     SESSION_LINE_APPENDED = 1,

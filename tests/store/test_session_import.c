@@ -331,7 +331,7 @@ static ptrdiff_t give_meanwhile(void *arg, char *to, size_t room)
     return give(&reader->from, to, room);
 }
 
-/* The other file comes when the session has been looked for and was not there. An import is not of
+/* The other file comes when lines of the first were read and none was written. An import is not of
  * two sessions, and none is made anew by the lines at a file's end. */
 static void test_meanwhile(void **state)
 {
