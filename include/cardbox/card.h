@@ -239,7 +239,8 @@ typedef struct cardbox_card_filter {
     }
 
 /**
- * Lists cards, newest first (by the row's time, ties by id), a page at a time.
+ * Lists cards, newest first (by the row's time, ties by id), a page at a time. A filter that hardly
+ * any card meets takes a statement for every CARDBOX_LIST_WALK_MAX cards that are looked at.
  *
  * @param out     receives the page; cardbox_cards_cursor gives what to pass for the next one
  * @param db      any handle

@@ -37,6 +37,10 @@
 #define CARDBOX_PAGE_MAX     1000
 #define CARDBOX_PAGE_DEFAULT 200
 
+/* Cards that a list looks at for one page, however few of them meet its filter: what PostgreSQL
+ * reads in some 50 ms. */
+#define CARDBOX_LIST_WALK_MAX 20000
+
 /* Bytes of a task's completion status, which is an index key: "failed: " and a reason. */
 #define CARDBOX_TASK_STATUS_MAX 1024
 

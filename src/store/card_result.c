@@ -10,12 +10,29 @@
 #include "store/content/content.h"
 #include "store/errors.h"
 
+struct kept_rows {
+    store_rows *rows;
+    struct kept_rows *next;
+};
+
+bool cards_keep(cardbox_cards *cards, store_rows *rows)
+{
+    struct kept_rows *kept = arena_take(&cards->memory, sizeof(*kept));
+    if (kept == NULL) {
+        rows_free(rows);
+        return false;
+    }
+    *kept = (struct kept_rows){rows, cards->rows};
+    cards->rows = kept;
+    return true;
+}
+
 cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
                          cardbox_error *err)
 {
     cardbox_cards *made = calloc(1, sizeof(*made));
     if (made != NULL) {
-        made->rows = rows;
+        cards_keep(made, rows);
         made->entries = arena_zeros(&made->memory, cards, sizeof(*made->entries));
         made->missing = arena_zeros(&made->memory, missing, sizeof(*made->missing));
     } else {
@@ -148,7 +165,8 @@ void cardbox_cards_free(cardbox_cards *cards)
 {
     if (cards == NULL)
         return;
-    rows_free(cards->rows);
+    for (struct kept_rows *kept = cards->rows; kept != NULL; kept = kept->next)
+        rows_free(kept->rows);
     arena_reset(&cards->memory);
     free(cards);
 }

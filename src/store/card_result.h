@@ -19,7 +19,7 @@ typedef struct card_entry {
 
 struct cardbox_cards {
     arena memory;
-    store_rows *rows;
+    struct kept_rows *rows;
     card_entry *entries;
     size_t count;
     const char **missing;
@@ -30,6 +30,9 @@ struct cardbox_cards {
 /* A result with room for `cards` and `missing` ids that takes over `rows` (also when it fails). */
 cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
                          cardbox_error *err);
+
+/* Takes over further rows. False: memory ran out, as cards_finish will say, and they are gone. */
+bool cards_keep(cardbox_cards *cards, store_rows *rows);
 
 /* Adds the card of a row. */
 void cards_add(cardbox_cards *cards, const card_row *row);

@@ -353,23 +353,55 @@ static cardbox_status read_filter(card_list *out, const cardbox_card_filter *fil
     return status;
 }
 
-/* Rows as they come. One more than `limit` was asked for: it tells that there is a next page. */
-static cardbox_status take_page(cardbox_cards **out, store_rows *rows, unsigned limit,
+static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *list,
+                               cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    cards_list_params(&p, list);
+    cardbox_status status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    return status;
+}
+
+/* One statement looks at so many cards: goes on until the page is full, or there are no more. */
+static cardbox_status take_page(cardbox_cards *cards, cardbox *db, card_list *list,
                                 cardbox_error *err)
 {
+    do {
+        store_rows *rows = NULL;
+        card_page page;
+        cardbox_status status = run_list(&rows, db, list, err);
+        if (status != CARDBOX_OK)
+            return status;
+        card_page_read(&page, rows, list->limit);
+        if (!cards_keep(cards, rows))
+            return CARDBOX_OK;
+        for (int row = 0; row < page.count; row++) {
+            card_row card;
+            card_row_read(&card, rows, row, CARD_FIRST);
+            cards_add(cards, &card);
+        }
+        list->limit -= page.count;
+        list->from = page.next;
+    } while (list->from.given && list->limit > 0);
+    if (list->from.given)
+        cards->cursor = list_cursor_text(&cards->memory, list->from.micros, list->from.id);
+    return CARDBOX_OK;
+}
+
+static cardbox_status list_cards(cardbox_cards **out, cardbox *db, card_list *list,
+                                 cardbox_error *err)
+{
     cardbox_cards *cards = NULL;
-    int count = rows_count(rows);
-    cardbox_status status = cards_new(&cards, rows, (size_t)count, 0, err);
+    cardbox_status status = cards_new(&cards, NULL, (size_t)list->limit, 0, err);
     if (status != CARDBOX_OK)
         return status;
-    card_row card = {.created_micros = 0};
-    for (int row = 0; row < count && row < (int)limit; row++) {
-        card_row_read(&card, rows, row, CARD_FIRST);
-        cards_add(cards, &card);
-    }
-    if (count > (int)limit)
-        cards->cursor = list_cursor_text(&cards->memory, card.created_micros, card.card_id);
-    return cards_finish(out, cards, err);
+    status = take_page(cards, db, list, err);
+    if (status == CARDBOX_OK)
+        return cards_finish(out, cards, err);
+    cardbox_cards_free(cards);
+    return status;
 }
 
 cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *tenant,
@@ -377,8 +409,6 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
 {
     const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
     arena memory = ARENA_INIT;
-    store_rows *rows = NULL;
-    params p;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
         return status;
@@ -389,15 +419,11 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
     if (status != CARDBOX_OK)
         return status;
     card_list list = {.tenant = view_of(tenant), .limit = limit};
-    params_init(&p, REQUEST_MAX);
     status = read_filter(&list, filter, &memory, err);
-    if (status == CARDBOX_OK) {
-        cards_list_params(&p, &list);
-        status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, &rows, err);
-    }
-    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = list_cards(out, db, &list, err);
     arena_reset(&memory);
-    return status == CARDBOX_OK ? take_page(out, rows, limit, err) : status;
+    return status;
 }
 
 cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char *tenant,

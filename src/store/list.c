@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "cardbox/limits.h"
+#include "store/read.h"
 
 /* --- cursors --- */
 
@@ -142,6 +143,28 @@ void cards_list_params(params *p, const card_list *list)
     params_timestamptz_or_null(p, list->from.given, list->from.micros);
     params_text_or_null(p, list->from.id);
     params_int8(p, list->limit + 1);
+    params_int8(p, CARDBOX_LIST_WALK_MAX);
+}
+
+void card_page_read(card_page *out, const store_rows *rows, int64_t limit)
+{
+    enum { FITS = 1, ENDS_WALK = 2 }; /* what cards_list says of each card */
+    int count = rows_count(rows), last = count - 1;
+    int64_t said = count > 0 ? rows_int8(rows, last, CARD_ORD) : FITS;
+    bool more = (said & ENDS_WALK) != 0;
+    if ((said & FITS) == 0)
+        count--;
+    if (count > limit) {
+        count = (int)limit;
+        last = count - 1;
+        more = true;
+    }
+    *out = (card_page){.count = count};
+    if (more) {
+        card_row card;
+        card_row_read(&card, rows, last, CARD_FIRST);
+        out->next = (list_cursor){true, card.created_micros, card.card_id};
+    }
 }
 
 /* --- boxes --- */

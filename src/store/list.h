@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "store/pg/params.h"
+#include "store/pg/rows.h"
 
 typedef struct card_match {
     view key;
@@ -36,6 +37,14 @@ typedef struct card_list {
 } card_list;
 
 void cards_list_params(params *p, const card_list *list);
+
+/* The page that rows of cards_list are: the first `count`, and where the next one begins. */
+typedef struct card_page {
+    int count;
+    list_cursor next; /* not given: this is the last one. The id is borrowed from the rows */
+} card_page;
+
+void card_page_read(card_page *out, const store_rows *rows, int64_t limit);
 
 /* What STATEMENT_boxes_list and, with a card id, STATEMENT_boxes_with_card take. The cursor's id is
  * a UUID as text. */

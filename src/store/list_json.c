@@ -48,17 +48,17 @@ static void end_numbered(buf *out, bool more, int64_t next)
 
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory)
 {
-    const char *next = NULL;
+    card_page page;
+    card_page_read(&page, rows, limit);
     buf_text(out, "{\"cards\":[");
-    for (int row = 0; row < rows_count(rows) && row < limit; row++) {
+    for (int row = 0; row < page.count; row++) {
         card_row card;
         card_row_read(&card, rows, row, CARD_FIRST);
         buf_text(out, row == 0 ? "" : ",");
         card_json(out, &card, tenant);
-        if (row + 1 == limit && rows_count(rows) > limit)
-            next = list_cursor_text(memory, card.created_micros, card.card_id);
     }
-    end_page(out, next, memory);
+    end_page(out, page.next.given ? list_cursor_text(memory, page.next.micros, page.next.id) : NULL,
+             memory);
 }
 
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant)

@@ -12,7 +12,8 @@ export async function paged(into, load, draw, empty) {
   const page = async () => {
     more.disabled = true;
     try {
-      const { items, next } = await load(cursor);
+      let { items, next } = await load(cursor);
+      while (items.length === 0 && next) ({ items, next } = await load(next));
       more.remove();
       add(into, items.map(draw));
       if (cursor === undefined && items.length === 0) add(into, empty());

@@ -10,7 +10,7 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, dsn, once, server, url
+from cardbox_test import Postgres, Server, cardbox, dsn, once, psql, server, url
 
 NOWHERE = "01970000-0000-7000-8000-0000000000ff"
 DAY = "2025-03-%02dT00:00:00Z"
@@ -110,6 +110,29 @@ def test_a_listed_card_is_the_card():
         assert card == ask(url("list", "cards", card["card_id"]))
     assert len(ask(listed(), limit=0)["cards"]) == 1
     assert ask(url("nobody", "cards")) == {"cards": [], "next_cursor": None}
+
+
+def test_a_filter_that_hardly_a_card_meets():
+    """A request looks at so many cards: a page is then short, or empty, and leads on. The command line
+    goes on by itself."""
+    psql(dsn(), """INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at)
+        SELECT 'rare', 'c' || n, '1', jsonb_build_object('type', 'x', 'role', CASE WHEN n % 20000 = 7 THEN 'tool' ELSE 'user' END),
+               now() - n * interval '1 second' FROM generate_series(1, 45000) AS n""")
+    path = url("rare", "cards")
+    wanted = ["c7", "c20007", "c40007"]
+    for query in ({"role": "tool"}, {"meta.role": "tool"}, {"type": "x", "role": "tool"}, {"role": "nobody"}):
+        seen, cursor = [], {}
+        for n in range(3):
+            page = ask(path, limit=1, **query, **cursor)
+            seen.append([card["card_id"] for card in page["cards"]])
+            cursor = {"cursor": page["next_cursor"]}
+        assert seen == [[card] if "nobody" not in query.values() else [] for card in wanted], (query, seen)
+        assert cursor == {"cursor": None}
+    for limit, ends in ((2, False), (3, True), (4, True)):
+        done = cardbox("card", "list", "--project", "rare", "--role", "tool", "--limit", str(limit), "--json", "--dsn", dsn())
+        assert done.returncode == 0, done.stderr
+        assert [json.loads(line)["card_id"] for line in done.stdout.splitlines()] == wanted[:limit], done.stdout
+        assert ("--cursor" not in done.stderr) == ends, done.stderr
 
 
 def test_cards_of_one_moment():
