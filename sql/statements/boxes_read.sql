@@ -9,8 +9,9 @@
 -- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
 -- $9 timestamptz[]  as of this moment; NULL: not so
 -- $1 stands in a SELECT of its own: see cards_get.
--- Rows come in any order. kind 0: one a box that exists (ids: its parent_ids); kind 1: a run of ids
--- that begins at pos and may reach beyond the range; kind 2: the card at pos (null: not readable).
+-- Rows come in any order, but mostly kind by kind. kind 0: one a box that exists (ids: its
+-- parent_ids); kind 1: a run of ids that begins at pos and may reach beyond the range; kind 2: the
+-- card at pos (null: not readable).
 -- The columns are those of enum box_column in the C code.
 WITH wanted AS (
     SELECT k.ord, k.want, b.tenant_id, b.parent_ids, b.created_at,

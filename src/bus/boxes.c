@@ -107,7 +107,7 @@ BUS_RENDERS(box_cards)
     if (status != CARDBOX_OK)
         return status;
     buf_text(out, "{\"cards\":[");
-    size_t missing = box_view_cards(out, &box, call->tenant, NULL, NULL);
+    size_t missing = box_view_cards(out, &box, call->tenant);
     buf_text(out, "],\"missing\":");
     buf_int(out, (int64_t)missing);
     buf_char(out, '}');

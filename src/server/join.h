@@ -35,6 +35,14 @@ typedef struct join_rows {
 
 typedef void (*join_render)(struct request *r, const join_rows *found);
 
+/* How a request takes its rows as they come, which it does when it has a statement for itself; else
+ * it is rendered. */
+typedef struct join_stream {
+    void (*begin)(struct request *r);                 /* also again: what came before is void */
+    bool (*take)(struct request *r, store_rows *row); /* now its own; false: no more of them */
+    void (*end)(struct request *r);                   /* that was all: answers */
+} join_stream;
+
 typedef struct join_batch join_batch;
 
 /* How a request goes to the database. It only ever moves further down. */
@@ -52,6 +60,7 @@ typedef struct join_ticket {
     size_t count;     /* 0: it is answered at once, without rows; alone: 1 */
     size_t weight;    /* of a joined read: rows to expect, roughly */
     join_render render;
+    const join_stream *stream; /* of a joined read; NULL: its rows come together */
     /* Alone: what is sent. */
     statement_id statement;
     void (*build)(params *p, const void *keys);

@@ -37,6 +37,7 @@ struct join_batch {
     turn *turn;       /* NULL: nobody remembers */
     bool wary;        /* it passes over what is locked */
     bool sent;        /* the database may have run it */
+    bool streams;     /* its one request takes the rows as they come */
     int64_t half_ms;  /* when the time that it has is over, if its requests have more */
     bool unfit;       /* it failed for what the database is, not for what was asked */
     store_rows *rows;
@@ -152,6 +153,7 @@ static pipe_limits limits_of(const join_batch *batch, const request *first)
 static void fail_batch(join_batch *batch, const cardbox_error *err);
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
+static bool on_row(void *arg, store_rows *row);
 
 /* How a batch goes is settled before its statement is built. */
 static void prepare(join_batch *batch, const request *first, db_link *to, pipe_limits *limits)
@@ -196,6 +198,11 @@ void batch_send(joiner *j, request *first, db_link *to)
         return;
     }
     batch->sent = true;
+    batch->streams = batch->count == 1 && first->ticket.stream != NULL;
+    if (batch->streams) {
+        first->ticket.stream->begin(first);
+        links_each_row(to, on_row);
+    }
     if (kind->writes &&
         links_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch, &err) == CARDBOX_OK)
         batch->in_flight++;
@@ -306,6 +313,31 @@ bool batch_answer_early(join_batch *batch)
     return true;
 }
 
+/* A request that takes its rows as they come has taken the last, or wants no more of them. */
+static void end_stream(join_batch *batch)
+{
+    request *r = batch->member[0].request;
+    if (r == NULL)
+        return;
+    join_let_go(batch->joiner, r);
+    r->ticket.stream->end(r);
+}
+
+static bool on_row(void *arg, store_rows *row)
+{
+    join_batch *batch = arg;
+    request *r = batch->member[0].request;
+    tally_add(&batch->joiner->stats->rows, 1);
+    if (r == NULL) { /* its time is over: what is left goes by */
+        rows_free(row);
+        return true;
+    }
+    if (r->ticket.stream->take(r, row))
+        return true;
+    end_stream(batch);
+    return false;
+}
+
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
 {
     join_batch *batch = arg;
@@ -314,6 +346,8 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     if (rows == NULL) {
         batch->unfit = links_blame(batch->link, err);
         fail_batch(batch, err);
+    } else if (batch->streams && rows_count(rows) == 0) {
+        end_stream(batch);
     } else if (batch->in_flight == 1) {
         answer_batch(batch, VIEW(""));
     }

@@ -463,3 +463,8 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_li
     watch(to);
     return status;
 }
+
+void links_each_row(db_link *to, pipe_rows some)
+{
+    pipe_each_row(to->pipe, some);
+}

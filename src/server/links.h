@@ -47,4 +47,7 @@ bool links_blame(db_link *k, const cardbox_error *err);
 cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
                           pipe_done done, void *arg, cardbox_error *err);
 
+/* As pipe_each_row. */
+void links_each_row(db_link *to, pipe_rows some);
+
 #endif

@@ -19,7 +19,7 @@ static int by_position(const void *a, const void *b)
     return (one->pos > other->pos) - (one->pos < other->pos);
 }
 
-static void sort(box_row *rows, size_t count)
+void box_rows_sort(box_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         if (rows[i].pos < rows[i - 1].pos) {
@@ -40,7 +40,7 @@ bool box_view_take(box_view *out, const store_rows *from, const int *index, size
     /* Runs from the front, cards from the back: there is room for both. */
     for (size_t i = 0; i < count; i++) {
         int32_t kind = rows_int4(from, index[i], BOX_COL_KIND);
-        box_row here = {rows_int8(from, index[i], BOX_COL_POS), index[i]};
+        box_row here = {rows_int8(from, index[i], BOX_COL_POS), from, index[i]};
         if (kind == BOX_HEAD) {
             box_head_read(&out->head, from, index[i]);
             out->exists = true;
@@ -50,8 +50,8 @@ bool box_view_take(box_view *out, const store_rows *from, const int *index, size
             rows[count - ++cards] = here;
         }
     }
-    sort(rows, runs);
-    sort(rows + count - cards, cards);
+    box_rows_sort(rows, runs);
+    box_rows_sort(rows + count - cards, cards);
     out->runs = rows;
     out->run_count = runs;
     out->cards = rows + count - cards;
@@ -100,7 +100,7 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     for (size_t i = 0; i < box->run_count; i++) {
         int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
-        view run = rows_jsonb(box->rows, box->runs[i].row, BOX_COL_IDS);
+        view run = rows_jsonb(box->runs[i].rows, box->runs[i].row, BOX_COL_IDS);
         if (from > 0 || (last && before - start < RUN_MAX)) {
             add_part(out, run, from, last ? before - start : RUN_MAX);
         } else if (run.len > 2) {
@@ -172,24 +172,21 @@ void box_view_object(buf *out, const box_view *box, const uuid16 *id)
 
 /* --- cards --- */
 
-size_t box_view_cards(buf *out, const box_view *box, view tenant,
-                      void (*missing)(void *arg, view id), void *arg)
+bool box_view_card(buf *out, const box_row *card, view tenant)
+{
+    card_row found;
+    if (rows_null(card->rows, card->row, BOX_COL_CARD))
+        return false;
+    card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
+    comma(out, '[');
+    card_json(out, &found, tenant);
+    return true;
+}
+
+size_t box_view_cards(buf *out, const box_view *box, view tenant)
 {
     size_t absent = 0;
-    const char *between = "";
-    for (size_t i = 0; i < box->card_count; i++) {
-        int row = box->cards[i].row;
-        card_row card;
-        if (rows_null(box->rows, row, BOX_COL_CARD)) {
-            absent++;
-            if (missing != NULL)
-                missing(arg, rows_text(box->rows, row, BOX_COL_WANTED_ID));
-            continue;
-        }
-        card_row_read(&card, box->rows, row, BOX_COL_CARD);
-        buf_text(out, between);
-        card_json(out, &card, tenant);
-        between = ",";
-    }
+    for (size_t i = 0; i < box->card_count; i++)
+        absent += !box_view_card(out, &box->cards[i], tenant);
     return absent;
 }

@@ -10,13 +10,14 @@
 /* A row and where it belongs. */
 typedef struct box_row {
     int64_t pos;
+    const store_rows *rows;
     int row;
 } box_row;
 
 /* The rows of one box in order: its head, its runs of ids, its cards. */
 typedef struct box_view {
     bool exists;
-    const store_rows *rows;
+    const store_rows *rows; /* all, where they came together */
     box_head head;
     const box_row *runs;
     size_t run_count;
@@ -42,9 +43,14 @@ bool box_view_reaches(const box_view *box);           /* whether there are any i
 void box_view_all_ids(buf *out, const box_view *box); /* all of the box, where they were read */
 void box_view_end(buf *out, const box_head *head);
 
-/* Card objects with commas between. Gives the number of positions without a readable card, each of
- * which goes to `missing`, which may be NULL. */
-size_t box_view_cards(buf *out, const box_view *box, view tenant,
-                      void (*missing)(void *arg, view id), void *arg);
+/* Card objects with commas between. Gives the number of positions without a readable card. */
+size_t box_view_cards(buf *out, const box_view *box, view tenant);
+
+/* One of them, with a comma unless it is the first of its list. False: there is no readable card.
+ */
+bool box_view_card(buf *out, const box_row *card, view tenant);
+
+/* Puts rows in order. */
+void box_rows_sort(box_row *rows, size_t count);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct play_flight {
     pipe_done done;
     void *arg;
     play_group *on;
+    pipe_rows some;
 } play_flight;
 
 static struct {
@@ -112,8 +113,14 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_li
         err->status = database.refuse;
         return database.refuse;
     }
-    database.flight[database.flights++] = (play_flight){done, arg, on};
+    database.flight[database.flights++] = (play_flight){done, arg, on, NULL};
     return CARDBOX_OK;
+}
+
+void links_each_row(db_link *to, pipe_rows some)
+{
+    (void)to;
+    database.flight[database.flights - 1].some = some;
 }
 
 /* The oldest statement in flight ends. */

@@ -80,4 +80,14 @@ void pipe_drop(store_pipe *pipe, const char *reason);
 cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pipe_limits *limits,
                          pipe_done done, void *arg, cardbox_error *err);
 
+/* Some of a statement's rows (now the callee's), with the `arg` of its pipe_done. False: no more of
+ * them are wanted; the statement ends as with pipe_refuse, CARDBOX_TOO_LARGE. May not touch the
+ * pipe. */
+typedef bool (*pipe_rows)(void *arg, store_rows *rows);
+
+/* The rows of the statement that was sent last are given one by one as they come, and pipe_done is
+ * given none; after a failure they count for nothing. That a large answer is never there as a whole
+ * costs half as much as that it is: its memory is always the same, and in the processor's cache. */
+void pipe_each_row(store_pipe *pipe, pipe_rows some);
+
 #endif

@@ -36,13 +36,14 @@ bool pipe_flush(store_pipe *pipe)
 
 /* Puts limits that are not the session's own before a statement. A pooler's session has none of
  * ours. */
-static bool send_limits(store_pipe *pipe, const flight *f)
+static bool send_limits(store_pipe *pipe, flight *f)
 {
     char statement_ms[16], lock_ms[16];
     const char *values[] = {statement_ms, lock_ms};
     if (!pipe->options.no_named_statements && f->limits.lock_ms == 0 &&
         f->limits.statement_ms == pipe->options.statement_timeout_ms)
         return true;
+    f->ahead++;
     snprintf(statement_ms, sizeof(statement_ms), "%u", f->limits.statement_ms);
     snprintf(lock_ms, sizeof(lock_ms), "%u", f->limits.lock_ms);
     return PQsendQueryParams(pipe->conn, statement_get(STATEMENT_statement_limits)->text, 2, NULL,
@@ -59,12 +60,14 @@ static bool launch(store_pipe *pipe, flight *f)
     int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = f->params.count, sent;
     char name[96];
 
+    f->ahead = 0;
     params_finish(&f->params, values, lengths, formats);
     snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
              known->generation);
     if (!send_limits(pipe, f))
         return false;
     f->preparing = named && !known->sent;
+    f->ahead += f->preparing;
     if (f->preparing && !PQsendPrepare(pipe->conn, name, s->text, 0, NULL))
         return false;
     known->sent = named;
@@ -87,6 +90,11 @@ static void append(store_pipe *pipe, flight *f)
     }
     pipe->last = f;
     pipe->in_flight++;
+}
+
+void pipe_each_row(store_pipe *pipe, pipe_rows some)
+{
+    pipe->last->some = some;
 }
 
 cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pipe_limits *limits,
@@ -131,7 +139,7 @@ cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pip
 static bool can_heal(const store_pipe *pipe, const flight *f)
 {
     static const char *const CURABLE[] = {"26000", "0A000", "42P05"};
-    if (!f->failed || f->healed || pipe->options.no_named_statements)
+    if (!f->failed || f->healed || f->given || pipe->options.no_named_statements)
         return false;
     for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
         if (strcmp(f->error.sqlstate, CURABLE[i]) == 0)
@@ -171,13 +179,23 @@ static void land(store_pipe *pipe)
     flight_end(f, f->failed ? &f->error : NULL);
 }
 
+static void give(store_pipe *pipe, flight *f, PGresult *result)
+{
+    f->given = true;
+    if (!f->some(f->arg, result))
+        pipe_refuse(pipe, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
+}
+
 static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
 {
     ExecStatusType kind = PQresultStatus(result);
-    bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
+    bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_SINGLE_TUPLE;
     if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
         connect_error(&f->error, pipe->conn, result);
         f->failed = true;
+    } else if (kind == PGRES_SINGLE_TUPLE) {
+        give(pipe, f, result);
+        return;
     } else if (kind == PGRES_TUPLES_OK) {
         rows_free(f->rows);
         f->rows = result;
@@ -186,20 +204,33 @@ static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
     PQclear(result);
 }
 
+/* libpq gives rows one by one if it is told so before it looks at the first. */
+static bool has_result(store_pipe *pipe)
+{
+    const flight *f = pipe->first;
+    if (f->some != NULL && f->ahead == 0)
+        PQsetSingleRowMode(pipe->conn);
+    return !PQisBusy(pipe->conn);
+}
+
 /* Takes what has come. A command's results end with one NULL; a Sync has none; a second NULL in a
  * row means that libpq has nothing more, whatever we think is in flight. */
 void pipe_take_results(store_pipe *pipe)
 {
     bool ended = false;
-    while (pipe->first != NULL && PQstatus(pipe->conn) == CONNECTION_OK && !PQisBusy(pipe->conn)) {
+    while (pipe->first != NULL && PQstatus(pipe->conn) == CONNECTION_OK && has_result(pipe)) {
         PGresult *result = PQgetResult(pipe->conn);
         if (result == NULL && ended)
             return;
         ended = result == NULL;
-        if (ended)
+        if (ended) {
+            pipe->first->ahead -= pipe->first->ahead > 0;
             continue;
+        }
         if (PQresultStatus(result) != PGRES_PIPELINE_SYNC) {
             keep_result(pipe, pipe->first, result);
+            if (pipe->state != PIPE_OPEN)
+                return;
             continue;
         }
         PQclear(result);

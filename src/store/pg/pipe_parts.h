@@ -24,9 +24,12 @@ typedef struct flight {
     params params; /* kept until the answer: it may have to be sent again */
     pipe_limits limits;
     pipe_done done;
+    pipe_rows some; /* NULL: its rows are wanted all together */
     void *arg;
     bool preparing; /* the answer to its preparation comes first */
+    unsigned ahead; /* commands before it that were sent with it and have no answer yet */
     bool healed;    /* sent a second time */
+    bool given;     /* some of its rows were */
     bool failed;
     store_rows *rows;
     cardbox_error error;
