@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { FIRST_CAPACITY = 128 };
 
@@ -50,23 +53,10 @@ bool buf_reserve(buf *b, size_t more)
     return true;
 }
 
-void buf_add(buf *b, const void *bytes, size_t len)
+void buf_add_slowly(buf *b, const void *bytes, size_t len)
 {
-    if (len == 0 || !buf_reserve(b, len))
-        return;
-    memcpy(b->data + b->len, bytes, len);
-    b->len += len;
-    b->data[b->len] = '\0';
-}
-
-void buf_view(buf *b, view text)
-{
-    buf_add(b, text.ptr, text.len);
-}
-
-void buf_char(buf *b, char c)
-{
-    buf_add(b, &c, 1);
+    if (buf_reserve(b, len))
+        buf_add(b, bytes, len);
 }
 
 void buf_int(buf *b, int64_t number)
@@ -126,19 +116,39 @@ static void add_escape(buf *b, char c)
     buf_add(b, escape, sizeof(escape));
 }
 
+/* How many bytes come before the first that must be escaped. */
+static size_t count_plain(view text)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    const __m128i control = _mm_set1_epi8(0x1F);
+
+    for (; text.len - i >= 16; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text.ptr + i));
+        __m128i marks = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        __m128i controls = _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control);
+        int found = _mm_movemask_epi8(_mm_or_si128(marks, controls));
+        if (found != 0)
+            return i + (size_t)__builtin_ctz((unsigned)found);
+    }
+#endif
+    while (i < text.len && !must_escape(text.ptr[i]))
+        i++;
+    return i;
+}
+
 void buf_json_inside(buf *b, view text)
 {
-    size_t from = 0;
+    while (text.len > 0) {
+        size_t plain = count_plain(text);
 
-    for (size_t i = 0; i < text.len; i++) {
-        if (!must_escape(text.ptr[i]))
-            continue;
-        buf_add(b, text.ptr + from, i - from);
-        add_escape(b, text.ptr[i]);
-        from = i + 1;
+        buf_add(b, text.ptr, plain);
+        if (plain == text.len)
+            return;
+        add_escape(b, text.ptr[plain]);
+        text = (view){text.ptr + plain + 1, text.len - plain - 1};
     }
-    if (from < text.len)
-        buf_add(b, text.ptr + from, text.len - from);
 }
 
 void buf_json_string(buf *b, view text)

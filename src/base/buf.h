@@ -26,8 +26,31 @@ typedef struct buf {
 /* Makes room for `more` bytes at once, where their number is known. False: failed. */
 bool buf_reserve(buf *b, size_t more);
 
-void buf_add(buf *b, const void *bytes, size_t len);
-void buf_view(buf *b, view text);
+/* Answers are spliced from many small pieces, and mostly there is room for them; else the slow way
+ * makes it, or latches. */
+void buf_add_slowly(buf *b, const void *bytes, size_t len);
+static inline void buf_add(buf *b, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return;
+    if (b->failure != BUF_FINE || len >= b->cap - b->len) {
+        buf_add_slowly(b, bytes, len);
+        return;
+    }
+    memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+}
+
+static inline void buf_view(buf *b, view text)
+{
+    buf_add(b, text.ptr, text.len);
+}
+
+static inline void buf_char(buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
 
 /* NULL adds nothing. Here, so that the compiler counts the bytes of a literal. */
 static inline void buf_text(buf *b, const char *text)
@@ -36,7 +59,6 @@ static inline void buf_text(buf *b, const char *text)
         buf_add(b, text, strlen(text));
 }
 
-void buf_char(buf *b, char c);
 void buf_int(buf *b, int64_t number); /* decimal */
 void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

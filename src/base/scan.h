@@ -77,8 +77,16 @@ bool scan_element(scan_walk *walk, scan_value *value);
 /* Elements of an array, members of an object. */
 size_t scan_count(scan_value container);
 
-/* Whether a string token says exactly `text` (escapes decoded). */
-bool scan_string_is(view token, view text);
+/* Whether a string token says exactly `text` (escapes decoded). An escape is never shorter than
+ * what it says, and most names that are compared differ in their length or first byte. */
+bool scan_string_says(view string, view text);
+static inline bool scan_string_is(view string, view text)
+{
+    if (string.len < text.len + 2 ||
+        (text.len > 0 && string.ptr[1] != text.ptr[0] && string.ptr[1] != '\\'))
+        return false;
+    return scan_string_says(string, text);
+}
 
 /* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
 scan_value scan_find(scan_value object, const char *name);

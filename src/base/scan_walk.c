@@ -123,14 +123,13 @@ static bool has_escapes(view text)
     return text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
 }
 
-bool scan_string_is(view token, view text)
+bool scan_string_says(view token, view text)
 {
     view rest = scan_inside(token);
     char storage[4];
     uint32_t code;
 
-    /* An escape is never shorter than what it says. */
-    if (rest.len <= text.len || !has_escapes(rest))
+    if (rest.len == text.len || !has_escapes(rest))
         return view_equal(rest, text);
     while (rest.len > 0) {
         view piece = scan_next_piece(&rest, storage, &code);

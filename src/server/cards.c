@@ -5,18 +5,6 @@
 #include "server/handlers.h"
 #include "store/card_json.h"
 
-/* What a card object has around its contents, about. */
-enum { CARD_OVERHEAD = 512 };
-
-/* Room for a card at once: it is written in many small pieces. */
-static void reserve_card(request *r, const card_row *card)
-{
-    size_t wanted = card->content.len + card->metadata.len + card->tool_calls.len + CARD_OVERHEAD;
-    buf *out = request_body(r);
-    if (wanted <= out->max - out->len)
-        buf_reserve(out, wanted);
-}
-
 /* --- one --- */
 
 static void render_card(request *r, const join_rows *found)
@@ -29,7 +17,6 @@ static void render_card(request *r, const join_rows *found)
     if (!handler_check_budget(r, found, 1))
         return;
     card_row_read(&card, found->rows, found->row[found->start[0]], CARD_FIRST);
-    reserve_card(r, &card);
     card_json(request_body(r), &card, request_tenant(r));
     request_tag(r, 0);
     fault_or_answer(r);
@@ -66,13 +53,14 @@ static void render_batch(request *r, const join_rows *found)
     const body_batch *batch = r->plan;
     buf *out = request_body(r), missing = BUF_INIT(out->max);
     const char *between = "";
+    const card_key *keys = r->ticket.keys;
     size_t key = 0;
 
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < batch->count; i++) {
-        bool asked = may_exist(&batch->ids[i]);
+        bool asked = key < r->ticket.count && keys[key].card_id.ptr == batch->ids[i].text.ptr;
         size_t at = asked ? key++ : 0;
         if (!asked || found->start[at] == found->start[at + 1]) {
             buf_text(&missing, missing.len == 0 ? "" : ",");
@@ -81,7 +69,6 @@ static void render_batch(request *r, const join_rows *found)
         }
         card_row card;
         card_row_read(&card, found->rows, found->row[found->start[at]], CARD_FIRST);
-        reserve_card(r, &card);
         buf_text(out, between);
         card_json(out, &card, request_tenant(r));
         between = ",";

@@ -179,20 +179,20 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     return values;
 }
 
-size_t handler_bytes(const join_rows *found, size_t keys)
-{
-    size_t bytes = 0;
-    for (int i = found->start[0]; i < found->start[keys]; i++)
-        bytes += rows_bytes_of(found->rows, found->row[i]);
-    return bytes;
-}
+/* What an object has around the contents of a row, about. */
+enum { ROW_OVERHEAD = 512 };
 
-/* Mostly all rows together, of this request and its neighbours, are within one's budget. */
 bool handler_check_budget(request *r, const join_rows *found, size_t keys)
 {
-    size_t most = (size_t)r->shared->set->response_max;
-    if (rows_memory(found->rows) <= most || handler_bytes(found, keys) <= most)
-        return true;
-    fault_answer_budget(r);
-    return false;
+    buf *out = request_body(r);
+    size_t bytes = 0, around = 0;
+    for (int i = found->start[0]; i < found->start[keys]; i++, around += ROW_OVERHEAD)
+        bytes += rows_bytes_of(found->rows, found->row[i]);
+    if (bytes > out->max) {
+        fault_answer_budget(r);
+        return false;
+    }
+    /* At once, since it is written in many small pieces. */
+    buf_reserve(out, around < out->max - bytes ? bytes + around : out->max);
+    return true;
 }

@@ -84,10 +84,8 @@ void handler_run(request *r, join_lane lane, statement_id what,
 /* A piece of the request's arena. NULL: answered. */
 void *handler_take(request *r, size_t count, size_t size);
 
-/* Bytes in the rows of `keys` keys. */
-size_t handler_bytes(const join_rows *found, size_t keys);
-
-/* Whether the rows of `keys` keys fit the response budget; answered if not. */
+/* Whether the rows of `keys` keys fit the response budget, and room for their answer; answered if
+ * not. */
 bool handler_check_budget(request *r, const join_rows *found, size_t keys);
 
 #endif

@@ -171,9 +171,8 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     bool close = r->answer.close || atomic_load(&r->shared->stop) != STOP_NOT;
     bool whole = as->status != NOT_MODIFIED;
     const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
-    char id[256];
-    snprintf(id, sizeof(id), "%.*s", (int)r->id.len, r->id.ptr);
-    bool fine = add(response, "Date", date_now(x->http)) &&
+    const char *id = arena_copy(&r->memory, r->id);
+    bool fine = id != NULL && add(response, "Date", date_now(x->http)) &&
                 add(response, "Content-Type", whole ? type : NULL) &&
                 add(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
                 add(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&

@@ -160,6 +160,31 @@ static void quotes_json(void **state)
     check_quoted(VIEW("\0\x01\x0B\x1F"), "\"\\u0000\\u0001\\u000b\\u001f\"");
 }
 
+/* Bytes are looked at sixteen at a time: what one becomes must not depend on where it stands. */
+static void quotes_every_byte_at_every_place(void **state)
+{
+    enum { LENGTH = 36 };
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        char one = (char)byte, text[LENGTH];
+        buf alone = BUF_INIT(10);
+        buf_json_inside(&alone, (view){&one, 1});
+        for (size_t place = 0; place < LENGTH; place++) {
+            buf b = BUF_INIT(100), wanted = BUF_INIT(100);
+            memset(text, 'a', LENGTH);
+            buf_add(&wanted, text, place);
+            buf_view(&wanted, buf_as_view(&alone));
+            buf_add(&wanted, text, LENGTH - 1 - place);
+            text[place] = one;
+            buf_json_inside(&b, (view){text, LENGTH});
+            assert_true(view_equal(buf_as_view(&b), buf_as_view(&wanted)));
+            buf_free(&b);
+            buf_free(&wanted);
+        }
+        buf_free(&alone);
+    }
+}
+
 static void resets(void **state)
 {
     buf b = BUF_INIT(10000);
@@ -228,6 +253,7 @@ int main(void)
         cmocka_unit_test(refuses_sums_that_overflow),
         cmocka_unit_test(prints_across_its_capacity),
         cmocka_unit_test(quotes_json),
+        cmocka_unit_test(quotes_every_byte_at_every_place),
         cmocka_unit_test(resets),
         cmocka_unit_test(is_a_view_of_what_it_holds),
         cmocka_unit_test(gives_its_memory_away),

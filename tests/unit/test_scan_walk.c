@@ -166,6 +166,7 @@ static void compares_strings(void **state)
     assert_true(scan_string_is(VIEW("\"abc\""), VIEW("abc")));
     assert_true(scan_string_is(VIEW("\"\""), VIEW("")));
     assert_true(scan_string_is(VIEW("\"a\\u0062c\""), VIEW("abc")));
+    assert_true(scan_string_is(VIEW("\"\\u0061bc\""), VIEW("abc")));
     assert_true(scan_string_is(VIEW("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), VIEW("\"\\/\b\f\n\r\t")));
     assert_true(scan_string_is(VIEW("\"\\ud83d\\uDE00\""), VIEW("\xF0\x9F\x98\x80")));
     assert_true(scan_string_is(VIEW("\"a\\u0000b\""), VIEW("a\0b")));

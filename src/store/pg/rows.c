@@ -99,8 +99,3 @@ size_t rows_bytes(const store_rows *rows)
         bytes += rows_bytes_of(rows, row);
     return bytes;
 }
-
-size_t rows_memory(const store_rows *rows)
-{
-    return PQresultMemorySize(rows);
-}

@@ -22,10 +22,8 @@ bool rows_bool(const store_rows *rows, int row, int column);
 uuid16 rows_uuid(const store_rows *rows, int row, int column);
 int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz, since 1970 */
 
-/* Bytes of all cells, or of a row's, for a budget; and what the library keeps them in, which is
- * more and known at once. */
+/* Bytes of all cells, or of a row's, for a budget. */
 size_t rows_bytes(const store_rows *rows);
 size_t rows_bytes_of(const store_rows *rows, int row);
-size_t rows_memory(const store_rows *rows);
 
 #endif
