@@ -93,7 +93,7 @@ typedef struct cardbox_session_report cardbox_session_report;
  * is made. The same file again writes nothing, a longer version of it appends what is new, and an
  * import that broke off is finished by importing the file again. Lines that are no entries (bad,
  * torn, blank, a second header, a second line of one id) are kept, so that the export gives the
- * file back byte for byte; only a line of over CARDBOX_CONTENT_MAX bytes is not. Memory: about 20
+ * file back byte for byte; only a line of over CARDBOX_CONTENT_MAX bytes is not. Memory: about 15
  * MiB, or six times the longest line.
  *
  * @param out         receives the report; may be NULL

@@ -143,6 +143,9 @@ bool session_batch_import(session_batch *batch, const session_line *line,
     put->line = line->number;
     if (entry != NULL) {
         put->entry = *entry;
+        put->entry.id.ptr = arena_copy(&batch->memory, entry->id);
+        if (put->entry.id.ptr == NULL)
+            return false;
         put_around(put, line);
         if (!follow_line(batch, &put->entry) || !session_batch_link(batch, put))
             return false;

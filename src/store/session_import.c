@@ -1,9 +1,9 @@
 /*
  * session_import.c: a session file line by line into the database, for <cardbox/session_file.h>.
- * What is held at a time is two parts of the file, one line of it at least, and the report: so a
- * file may be of any size. One part is read while the database writes the one before. What is there
- * already is left to the database to find out, batch by batch: an import that broke off is finished
- * by importing the same file again.
+ * What is held at a time is a part of the file, one line of it at least, with what is made of it
+ * and of the part before, and the report: so a file may be of any size. One part is made ready
+ * while the database writes the one before. What is there already is left to the database to find
+ * out, batch by batch: an import that broke off is finished by importing the same file again.
  */
 #include <stdlib.h>
 #include "store/session/file.h"
@@ -32,11 +32,8 @@ typedef struct importer {
     params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;
     session_report report;
-    struct {
-        char *bytes;
-        size_t room;
-    } parts[2]; /* of the file: the one that is read, and the one before */
-    int part;
+    char *part; /* of the file */
+    size_t room;
     session_lines lines;
     int64_t seq; /* the place of the last line */
     int32_t ord;
@@ -81,8 +78,8 @@ static cardbox_status receive(importer *in)
     return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
 }
 
-/* Nothing is added to the batch any more: all of its parameters but what the database has yet to
- * say of the one before. */
+/* Nothing is added to the batch any more: its lines become parameters, and their bytes are no
+ * longer needed. But what the database has yet to say of the batch before is a parameter, too. */
 static void prepare(importer *in)
 {
     params_init(&in->next_params, REQUEST_MAX);
@@ -260,35 +257,32 @@ static bool fill(importer *in, char *to, size_t room, size_t *filled)
     return got >= 0;
 }
 
-/* Moves what is left over to the front of the other part and reads on behind it. */
+/* Moves what is left over to the front and reads on behind it. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
     size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* a long line: in few steps */
 
-    in->part = !in->part;
-    if (wanted > in->parts[in->part].room) {
-        free(in->parts[in->part].bytes);
-        in->parts[in->part].bytes = malloc(wanted);
-        in->parts[in->part].room = in->parts[in->part].bytes == NULL ? 0 : wanted;
-    }
-    char *bytes = in->parts[in->part].bytes;
-    if (bytes == NULL)
-        return error_nomem(in->err);
     if (left > 0)
-        memcpy(bytes, in->lines.rest.ptr, left);
-    if (!fill(in, bytes, in->parts[in->part].room, &left))
+        memmove(in->part, in->lines.rest.ptr, left);
+    if (wanted > in->room) {
+        char *more = realloc(in->part, wanted);
+        if (more == NULL)
+            return error_nomem(in->err);
+        in->part = more;
+        in->room = wanted;
+    }
+    if (!fill(in, in->part, in->room, &left))
         return error_set(in->err, CARDBOX_INVALID, "reading the file failed after %llu lines",
                          (unsigned long long)in->report.lines);
-    session_lines_give(&in->lines, (view){bytes, left}, in->is_at_end);
+    session_lines_give(&in->lines, (view){in->part, left}, in->is_at_end);
     return CARDBOX_OK;
 }
 
 /* The lines of the next part. They are sent when the part behind it has been read, so that the
  * database has something to do while those are looked at and are made ready; but while the caller's
- * function reads, nothing is under way, since it may want the same connection. A batch points into
- * the part that it comes from. But it waits for a name: nothing but blank and bad lines may come
- * before that, and of those a part's worth. */
+ * function reads, nothing is under way, since it may want the same connection. But a batch waits
+ * for a name: nothing but blank and bad lines may come before that, and of those a part's worth. */
 static cardbox_status take_part(importer *in)
 {
     session_line line;
@@ -414,8 +408,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     session_batch_free(&in.sent);
     free(in.session);
     free(in.file_id);
-    free(in.parts[0].bytes);
-    free(in.parts[1].bytes);
+    free(in.part);
     return status;
 }
 

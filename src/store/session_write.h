@@ -104,7 +104,8 @@ void session_batch_follow(session_batch *batch, view id);
  */
 cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err);
 
-/* Adds a line of a file, with its entry, or NULL if it is none. False: out of memory. */
+/* Adds a line of a file, with its entry, or NULL if it is none; of these views only the entry's id
+ * is lent after the parameters are built. False: out of memory. */
 bool session_batch_import(session_batch *batch, const session_line *line,
                           const session_entry *entry, int64_t seq, int32_t ord);
 
