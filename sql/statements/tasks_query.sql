@@ -7,6 +7,8 @@
 -- $5 int8  created at or after, $6 int8 created at or before, in ms; NULL: any
 -- $7 int8  how many, $8 int8 how many of the newest are passed over
 -- $9 bool  each with what it is for, as in tasks_active
+-- $10 text running: somebody has it; waiting: nobody has, it is not finished; failed: its status begins
+--          with this word; NULL: any
 -- Columns as in task_get, then the total.
 SELECT p.*, n.total
   FROM (SELECT count(*) AS total FROM cardbox.tasks t
@@ -15,7 +17,11 @@ SELECT p.*, n.total
            AND ($3::text IS NULL OR t.completion_status = $3::text)
            AND ($4::text IS NULL OR t.parent_task_id = $4::text)
            AND ($5::int8 IS NULL OR t.created_at >= $5::int8)
-           AND ($6::int8 IS NULL OR t.created_at <= $6::int8)) AS n
+           AND ($6::int8 IS NULL OR t.created_at <= $6::int8)
+           AND CASE $10::text WHEN 'running' THEN t.lease_owner IS NOT NULL
+                    WHEN 'waiting' THEN t.completion_status IS NULL AND t.lease_owner IS NULL
+                    WHEN 'failed' THEN t.completion_status >= 'failed' AND t.completion_status < 'failed;'
+                    ELSE true END) AS n
   LEFT JOIN LATERAL (
         SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at,
                t.updated_at, t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts,
@@ -23,7 +29,7 @@ SELECT p.*, n.total
                     SELECT c.raw FROM cardbox.messages m
                       JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND c.card_id = m.message_id
                      WHERE m.tenant_id = $1::text AND m.task_id = t.task_id AND m.role = 'user'
-                     ORDER BY m.ts, m.seq LIMIT 1) END,
+                     ORDER BY m.seq LIMIT 1) END,
                t.events
           FROM cardbox.tasks t
          WHERE t.tenant_id = $1::text
@@ -32,4 +38,8 @@ SELECT p.*, n.total
            AND ($4::text IS NULL OR t.parent_task_id = $4::text)
            AND ($5::int8 IS NULL OR t.created_at >= $5::int8)
            AND ($6::int8 IS NULL OR t.created_at <= $6::int8)
+           AND CASE $10::text WHEN 'running' THEN t.lease_owner IS NOT NULL
+                    WHEN 'waiting' THEN t.completion_status IS NULL AND t.lease_owner IS NULL
+                    WHEN 'failed' THEN t.completion_status >= 'failed' AND t.completion_status < 'failed;'
+                    ELSE true END
          ORDER BY t.created_at DESC, t.task_id DESC LIMIT $7::int8 OFFSET $8::int8) AS p ON true

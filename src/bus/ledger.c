@@ -104,6 +104,8 @@ BUS_READS(ldg_task_query)
     query->has_to = input_value(in, "toTime").kind != SCAN_NONE;
     query->from_ms = input_integer(in, "fromTime", 0);
     query->to_ms = input_integer(in, "toTime", 0);
+    query->goals = input_flag(in, "goals");
+    query->state = input_text(in, "state");
     query->limit = input_integer(in, "limit", QUERY_DEFAULT);
     query->offset = input_integer(in, "offset", 0);
 }
@@ -171,7 +173,7 @@ BUS_READS(ldg_call_save)
 BUS_BUILDS(ldg_call_list)
 {
     const view *id = call->plan;
-    calls_list_params(p, call->tenant, *id);
+    calls_list_params(p, call->tenant, *id, NULL, INT64_MAX);
 }
 
 BUS_RENDERS(ldg_call_list)

@@ -152,23 +152,6 @@ static bool holds_required(schema_run *run, scan_value schema, scan_value argume
     return fine;
 }
 
-/* --- of lists --- */
-
-static bool holds_items(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                        const schema_place *at)
-{
-    scan_value item;
-    size_t index = 0;
-    bool fine = true;
-    (void)schema;
-    for (scan_walk walk = scan_enter(value);
-         value.kind == SCAN_ARRAY && may_go_on(run, fine) && scan_element(&walk, &item);) {
-        schema_place place = schema_element(at, index++);
-        fine = validate(run, argument, item, &place) && fine;
-    }
-    return fine;
-}
-
 /* --- counts --- */
 
 static bool check_least(schema_run *run, scan_value argument, int64_t count, const char *what,
@@ -209,6 +192,24 @@ COUNT_KEYWORD(holds_min_length, SCAN_STRING, check_least, (int64_t)scan_string_l
               "characters")
 COUNT_KEYWORD(holds_max_length, SCAN_STRING, check_most, (int64_t)scan_string_length(value.text),
               "characters")
+
+/* --- of lists --- */
+
+static bool holds_items(schema_run *run, scan_value schema, scan_value argument, scan_value value,
+                        const schema_place *at)
+{
+    scan_value item, most = scan_find(schema, "maxItems");
+    size_t index = 0;
+    bool fine = true;
+    if (most.kind != SCAN_NONE && !holds_max_items(run, schema, most, value, at))
+        return false; /* too long anyway: not walked */
+    for (scan_walk walk = scan_enter(value);
+         value.kind == SCAN_ARRAY && may_go_on(run, fine) && scan_element(&walk, &item);) {
+        schema_place place = schema_element(at, index++);
+        fine = validate(run, argument, item, &place) && fine;
+    }
+    return fine;
+}
 
 /* --- bounds --- */
 

@@ -98,15 +98,18 @@ static cli_exit finish(cardbox *db, const cli_common *common, const char *task_i
     return CLI_DONE;
 }
 
-/* Cuts "@TASK MESSAGE" in two. False: it is none. */
+/* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
+ */
 static bool read_address(cardbox_message *out, char *line)
 {
     static const char BLANKS[] = " \t\r\n";
-    size_t length = strcspn(line, BLANKS);
-    if (line[0] != '@' || length == 1)
+    size_t word = strcspn(line, BLANKS), length = word;
+    if (word > 0 && line[word - 1] == ':')
+        length--;
+    if (line[0] != '@' || length <= 1)
         return false;
     out->task_id = line + 1;
-    out->content = line + length + strspn(line + length, BLANKS);
+    out->content = line + word + strspn(line + word, BLANKS);
     line[length] = '\0';
     return *out->content != '\0';
 }
@@ -161,7 +164,7 @@ const cli_command cli_task_send = {
     .summary = "send a message to an unfinished task, which answers it",
     .description =
         "One that is finished stays so: for more, run a new one. What somebody types at a "
-        "prompt may go on as it is, if it begins with @ and a task's id.",
+        "prompt may go on as it is, if it begins with @ and a task's id, with a colon or without.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = cli_plain_specs,
@@ -332,7 +335,8 @@ const cli_command cli_task_follow = {
     .arguments = "TASK",
     .summary = "show a task at work, until it is finished",
     .description = "What a model says appears as it says it; where the output is no terminal, once "
-                   "it is complete. Exit status 1 unless the task is a success.",
+                   "it is complete. While a worker asks the model's server again, nothing appears: "
+                   "its log says why. Exit status 1 unless the task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
     .size = sizeof(cli_common),

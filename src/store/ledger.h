@@ -111,7 +111,7 @@ typedef struct task_row {
     view status; /* ptr NULL: active */
     view prompt; /* token */
     view reason; /* token: why it was cancelled; ptr NULL: it was not */
-    view goal;   /* token: its first message of a user; only by tasks_active, else ptr NULL */
+    view goal;   /* token: its first message of a user; where the statement reads it, else ptr NULL */
     view owner;  /* who runs it; ptr NULL: nobody */
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* how many it has; number of its last event */
@@ -132,6 +132,7 @@ typedef struct task_query {
     int64_t from_ms, to_ms;
     int64_t limit, offset;
     bool goals; /* each with its goal */
+    view state; /* running, waiting or failed, as the statement says; ptr NULL: any */
 } task_query;
 
 void tasks_query_params(params *p, const task_query *query);
@@ -170,8 +171,9 @@ typedef struct call_row {
     int64_t created_ms, updated_ms, seq;
 } call_row;
 
-/* STATEMENT_calls_list: all of a task. */
-void calls_list_params(params *p, view tenant, view task_id);
+/* STATEMENT_calls_list: up to `limit` of a task (INT64_MAX: all), those after one; NULL: from the
+ * first. */
+void calls_list_params(params *p, view tenant, view task_id, const call_row *after, int64_t limit);
 void call_row_read(call_row *out, const store_rows *rows, int row);
 
 /* The text of a TextContent, as a token; a card's content that is none: the content, if that is a

@@ -310,7 +310,7 @@ cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db, const char 
     cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
     if (status != CARDBOX_OK)
         return status;
-    calls_list_params(&p, view_of(tenant), view_of(task_id));
+    calls_list_params(&p, view_of(tenant), view_of(task_id), NULL, INT64_MAX);
     return read_ledger(out, db, STATEMENT_calls_list, &p, take_calls, err);
 }
 

@@ -70,6 +70,7 @@ void tasks_query_params(params *p, const task_query *query)
     params_int8(p, query->limit);
     params_int8(p, query->offset);
     params_bool(p, query->goals);
+    params_text_or_null(p, query->state);
 }
 
 void tasks_active_params(params *p, view tenant, int64_t limit)
@@ -94,10 +95,13 @@ void messages_read_params(params *p, view tenant, view task_id, int64_t after, i
     params_int8(p, limit);
 }
 
-void calls_list_params(params *p, view tenant, view task_id)
+void calls_list_params(params *p, view tenant, view task_id, const call_row *after, int64_t limit)
 {
     params_text(p, tenant);
     params_text(p, task_id);
+    params_int8(p, after != NULL ? after->created_ms : -1);
+    params_int8(p, after != NULL ? after->seq : -1);
+    params_int8(p, limit);
 }
 
 /* --- rows --- */
@@ -219,6 +223,7 @@ void task_json(buf *out, const task_row *task)
     add_text(out, "parentTaskId", task->parent_id);
     add_text(out, "completionStatus", task->status);
     add_token(out, "cancelReason", task->reason);
+    add_token(out, "goal", task->goal);
     add_token(out, "systemPrompt", task->prompt);
     add_number(out, "createdAt", task->created_ms);
     add_number(out, "updatedAt", task->updated_ms);

@@ -11,12 +11,12 @@
 
 /* --- for whoever gives work --- */
 
-/* What a model is to answer. A worker leaves blank texts out of what the model is given: there
- * would be nothing to answer. */
+/* What a model is to answer. A worker leaves white space out of what the model is given: there
+ * would be nothing to answer. What nobody sees, nobody has meant. */
 static cardbox_status check_said(const char *what, view token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);
-    if (status == CARDBOX_OK && content_trim(content_inside(token)).len == 0)
+    if (status == CARDBOX_OK && content_is_blank(content_inside(token)))
         status = error_set(err, CARDBOX_INVALID, "%s is blank: say what is to be done", what);
     return status;
 }

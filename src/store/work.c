@@ -81,11 +81,11 @@ cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view ta
 }
 
 cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
-                          cardbox_error *err)
+                          const call_row *after, int64_t limit, cardbox_error *err)
 {
     params p;
     params_init(&p, REQUEST_MAX);
-    calls_list_params(&p, tenant, task_id);
+    calls_list_params(&p, tenant, task_id, after, limit);
     return run(out, db, STATEMENT_calls_list, &p, RUN_AGAIN, err);
 }
 

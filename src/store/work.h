@@ -32,8 +32,9 @@ cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_i
 /* As messages_read_params says. */
 cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
                              int64_t after, int64_t limit, cardbox_error *err);
+/* As calls_list_params says. */
 cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
-                          cardbox_error *err);
+                          const call_row *after, int64_t limit, cardbox_error *err);
 
 /* Wakes the workers of a tenant after a change that they wait for; not in a transaction, where
  * there is nothing to see yet. Should it fail, they find it when they next look. */

@@ -10,7 +10,9 @@ import { trouble } from './trouble.js';
 const PAGE = 50;
 const SHOWN = 160; // characters of what a task is told to be
 const ROLES = new Set(['system', 'user', 'assistant']);
-const STATES = [['', 'All'], ['null', 'In progress'], ['success', 'Success'], ['cancelled', 'Cancelled']];
+// What is asked for, in words of people and of the ledger.
+const FILTERS = [['All', {}], ['Running', { state: 'running' }], ['Waiting', { state: 'waiting' }],
+  ['Success', { status: 'success' }], ['Failed', { state: 'failed' }], ['Cancelled', { status: 'cancelled' }]];
 const GOOD = new Set(['success', 'completed']);
 const OPEN = new Set(['in progress', 'pending', 'in_progress']);
 
@@ -27,17 +29,18 @@ function badge(status) {
 // --- the list ---
 
 function choices(here) {
-  const now = here.query.status ?? '';
-  const to = (status) => go({ ...here, query: { status } });
-  const form = el('form', { class: 'controls' }, STATES.map(([status, words]) => el('button', {
-    type: 'button', 'aria-pressed': String(status === now), 'data-filter': status, onclick: () => to(status),
+  const { status = '', state = '' } = here.query;
+  const isHere = ([, filter]) => (filter.status ?? '') === status && (filter.state ?? '') === state;
+  const to = (query) => go({ ...here, query });
+  const form = el('form', { class: 'controls' }, FILTERS.map(([words, filter]) => el('button', {
+    type: 'button', 'aria-pressed': String(isHere([words, filter])), 'data-filter': words, onclick: () => to(filter),
   }, words)), el('input', {
     name: 'status', 'aria-label': 'another status', placeholder: 'another status', autocomplete: 'off',
-    spellcheck: 'false', value: STATES.some(([status]) => status === now) ? '' : now,
+    spellcheck: 'false', value: FILTERS.some(isHere) ? '' : status,
   }));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    to(form.elements.status.value);
+    to({ status: form.elements.status.value });
   });
   return form;
 }
@@ -47,17 +50,19 @@ export async function listTasks(main, api, here) {
   const list = el('div', { class: 'cards' });
   fill(main, el('header', { class: 'box-head' }, el('h1', {}, 'Tasks'), choices(here)), list);
   await paged(list, async (from = 0) => {
-    const { data } = await api.tasks(here.query.status || undefined, PAGE, from);
+    const { status, state } = here.query;
+    const { data } = await api.tasks({ completionStatus: status || undefined, state: state || undefined }, PAGE, from);
     const to = from + data.tasks.length;
     return { items: data.tasks, next: data.tasks.length > 0 && to < data.total ? to : null };
   }, (one) => {
-    const told = one.systemPrompt.replace(/\s+/g, ' ').trim();
+    const told = (one.goal ?? one.systemPrompt).replace(/\s+/g, ' ').trim();
     return el('a', {
       class: 'box-link', 'data-task': one.id, href: link({ project: here.project, view: 'task', id: one.id }),
-    }, foreign(told.length > SHOWN ? `${told.slice(0, SHOWN)} …` : told || '(no system prompt)'),
+    }, foreign(told.length > SHOWN ? `${told.slice(0, SHOWN)} …` : told || '(no goal)'),
     el('div', { class: 'faint' }, badge(one.completionStatus), ' ', foreign(one.id, { class: 'id' }), ', ',
       moment(one.updatedAt)));
-  }, () => notice('No tasks', 'Nobody has given an agent such work in this project so far.'));
+  }, () => notice('No tasks', Object.keys(here.query).length > 0
+    ? 'None in this project is in such a state.' : 'Nobody has given an agent work in this project so far.'));
 }
 
 // --- the story ---

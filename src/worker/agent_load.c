@@ -12,19 +12,19 @@ enum { PAGE = 1000, PAGES_MAX = 1000 };
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    store_rows *calls;
+    size_t bytes; /* of the texts: no more are read than can be written */
     store_rows *task;
     arena memory;
     dialogue_input input;
-    size_t capacity;
+    size_t message_room, call_room;
     message_row *messages;
+    call_row *calls;
 } pages;
 
 static void free_pages(pages *p)
 {
     for (size_t i = 0; i < p->count; i++)
         rows_free(p->rows[i]);
-    rows_free(p->calls);
     rows_free(p->task);
     arena_reset(&p->memory);
 }
@@ -39,34 +39,66 @@ static cardbox_status out_of_memory(cardbox_error *err)
 static cardbox_status too_large(cardbox_error *err)
 {
     err->status = CARDBOX_TOO_LARGE;
-    say(err->message, sizeof(err->message), "the context is too large: over %zu MiB or %d messages",
+    say(err->message, sizeof(err->message),
+        "the context is too large: over %zu MiB or %d "
+        "messages and calls",
         CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
     return CARDBOX_TOO_LARGE;
 }
 
+static bool has_room(const pages *p)
+{
+    return p->count < PAGES_MAX && p->bytes <= CONTEXT_BYTES_MAX;
+}
+
+/* Keeps a page. Gives whether it is the last one. */
+static bool keep(pages *p, store_rows *rows)
+{
+    p->rows[p->count++] = rows;
+    return rows_count(rows) < PAGE;
+}
+
+static bool add_message(pages *p, const store_rows *rows, int row)
+{
+    p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->message_room,
+                             sizeof(*p->messages));
+    if (p->messages == NULL)
+        return false;
+    message_row *message = &p->messages[p->input.message_count++];
+    message_row_read(message, rows, row);
+    p->bytes += message->content.len + message->tool_calls.len;
+    return true;
+}
+
+static bool add_call(pages *p, const store_rows *rows, int row)
+{
+    p->calls =
+        arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room, sizeof(*p->calls));
+    if (p->calls == NULL)
+        return false;
+    call_row *call = &p->calls[p->input.call_count++];
+    call_row_read(call, rows, row);
+    p->bytes += call->parameters.len + call->details.len;
+    return true;
+}
+
 static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
 {
+    store_rows *rows = NULL;
     bool is_last = false;
-    size_t bytes = 0; /* no more is read than can be written */
 
-    while (!is_last && p->count < PAGES_MAX && bytes <= CONTEXT_BYTES_MAX) {
-        store_rows *rows = NULL;
+    while (!is_last && has_room(p)) {
         cardbox_status status =
             work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, *seen, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
-        p->rows[p->count++] = rows;
-        is_last = rows_count(rows) < PAGE;
+        is_last = keep(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->capacity,
-                                     sizeof(message_row));
-            if (p->messages == NULL)
+            if (!add_message(p, rows, i))
                 return out_of_memory(err);
-            message_row *row = &p->messages[p->input.message_count++];
-            message_row_read(row, rows, i);
-            *seen = row->seq;
-            bytes += row->content.len + row->tool_calls.len;
         }
+        if (p->input.message_count > 0)
+            *seen = p->messages[p->input.message_count - 1].seq;
     }
     p->input.messages = p->messages;
     return is_last ? CARDBOX_OK : too_large(err);
@@ -74,19 +106,23 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
 
 static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
 {
-    cardbox_status status =
-        work_calls(&p->calls, a->house->db, a->lease.tenant, a->lease.task_id, err);
-    if (status != CARDBOX_OK)
-        return status;
-    size_t count = (size_t)rows_count(p->calls);
-    call_row *calls = arena_zeros(&p->memory, count + 1, sizeof(*calls));
-    if (calls == NULL)
-        return out_of_memory(err);
-    for (size_t i = 0; i < count; i++)
-        call_row_read(&calls[i], p->calls, (int)i);
-    p->input.calls = calls;
-    p->input.call_count = count;
-    return CARDBOX_OK;
+    store_rows *rows = NULL;
+    bool is_last = false;
+
+    while (!is_last && has_room(p)) {
+        const call_row *last = p->input.call_count > 0 ? &p->calls[p->input.call_count - 1] : NULL;
+        cardbox_status status =
+            work_calls(&rows, a->house->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
+        if (status != CARDBOX_OK)
+            return status;
+        is_last = keep(p, rows);
+        for (int i = 0; i < rows_count(rows); i++) {
+            if (!add_call(p, rows, i))
+                return out_of_memory(err);
+        }
+    }
+    p->input.calls = p->calls;
+    return is_last ? CARDBOX_OK : too_large(err);
 }
 
 /* A task that was only written down has its prompt in its row alone. */

@@ -121,9 +121,10 @@ def test_a_message_may_name_its_task():
     said = [m["content"] for m in invoke("ldg:msg:list", {"taskId": task})["messages"]]
     assert said[-1] == "two words", said
     run("task", "send", f"@{task}\r\nlines")
+    run("task", "send", f"@{task}: with a colon")
     said = [m["content"] for m in invoke("ldg:msg:list", {"taskId": task})["messages"]]
-    assert said[-1] == "lines", said
-    for line in (f"@{task}", f"@{task} ", "@ x", "hello there", ""):
+    assert said[-2:] == ["lines", "with a colon"], said
+    for line in (f"@{task}", f"@{task} ", f"@{task}:", "@ x", "@: x", "hello there", ""):
         failed = run("task", "send", line, check=False)
         assert failed.returncode == 2 and "expected TASK MESSAGE or '@TASK MESSAGE'" in failed.stderr, failed
     finish(task)

@@ -503,10 +503,12 @@ def test_calls_are_of_their_task_and_time():
 def test_nothing_is_asked_of_nobody():
     """A text without a word would leave the model nothing to answer."""
     task = ask("task:spawn", {"goal": "go"})["taskId"]
-    for blank in (" ", "\t\n", "\u3000\u00a0\u2003", "\u001f\u0085"):
+    for blank in (" ", "\t\n", "\u3000\u00a0\u2003", "\u001f\u0085", "\u200b", "\ufeff \u00ad\u2060",
+                  "\u0000", "\U000e0041\ufe0f"):
         refused("task:spawn", {"goal": blank}, 422, "invalid_input", "goal is blank")
         refused("task:send", {"receiverId": task, "message": blank}, 422, "invalid_input", "message is blank")
-    assert ask("task:send", {"receiverId": task, "message": "\u3000."})["success"]
+    for said in ("\u3000.", "\u200b\U0001f600", "\u00e4", "\ud800"):
+        assert ask("task:send", {"receiverId": task, "message": said})["success"]
 
 
 def test_messages_never_change():
@@ -531,6 +533,28 @@ def test_queries_of_tasks():
     assert query(fromTime=1000, toTime=1001) == (ids[1:], 2)
     assert query(limit=1, offset=1) == (ids[1:2], 4)
     assert query(offset=9) == ([], 4)
+    failed = [a_task(parentTaskId=parent, createdAt=2000 + i, updatedAt=2000, completionStatus=status)["id"]
+              for i, status in enumerate(("failed: too often", "failed", "failure"))]
+    assert query(state="failed") == ([failed[1], failed[0]], 2)
+    assert query(state="waiting") == (ids, 3)
+    assert query(state="running") == ([], 0)
+    refused("ldg:task:query", {"state": "asleep"}, 422, "invalid_input", "/state")
+
+
+def test_queries_of_tasks_with_their_goals():
+    goal = ask("task:spawn", {"goal": "count \ud800", "systemPrompt": "you count"})["taskId"]
+    ask("task:send", {"receiverId": goal, "message": "faster"})
+    late = {**a_message({"id": goal}), "id": f"{goal}-old", "role": "user", "content": "older", "timestamp": 1}
+    ask("ldg:msg:save", {"message": late})  # by its time it is the first, but not as it came
+    def query(**members):
+        return {task["id"]: task for task in ask("ldg:task:query", {"limit": 1000, **members})["tasks"]}
+    assert query(goals=True)[goal]["goal"] == "count \ud800"
+    plain = query()[goal]
+    assert "goal" not in plain and "goal" not in query(goals=False)[goal]
+    assert {**plain, "goal": "count \ud800"} == query(goals=True)[goal]
+    assert ask("ldg:task:save", {"task": query(goals=True)[goal]}) == {"success": True}
+    told = a_task()["id"]
+    assert "goal" not in query(goals=True)[told]
 
 
 def test_the_task_manager():

@@ -51,8 +51,9 @@ def list_cards(step="NULL", kind="NULL", trace="NULL", turn="NULL", role="NULL",
     return f"{TENANT}, {step}, {kind}, {trace}, {turn}, {role}, {calls}, {members}, {after}, {before}, {cursor}, 50, 20000"
 
 
-def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0", goals="false"):
-    return f"{TENANT}, {active}, {status}, {parent}, {start}, {end}, 100, {offset}, {goals}"
+def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0", goals="false",
+                state="NULL"):
+    return f"{TENANT}, {active}, {status}, {parent}, {start}, {end}, 100, {offset}, {goals}, {state}"
 
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
@@ -89,7 +90,7 @@ EXAMPLES = {
                    list_cards(kind="'tool.call'", role="'nobody'", trace="'trace-1'"),
                    list_cards(kind="'tool.call'", members="'{\"no\": \"such\"}'")],
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
-    "calls_list": [f"{TENANT}, {TASK}"],
+    "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
     "cards_put": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}'"],
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
@@ -140,8 +141,9 @@ EXAMPLES = {
     "tasks_claim": ["'{tenant-0,tenant-1}', 'w', 15000, 8, 5, false", "NULL, 'worker-60', 15000, 8, 5, true"],
     "tasks_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {TASK}, 100"],
     "tasks_follow": [f"'{{tenant-0,tenant-0}}', '{{task-42,task-60}}', '{{0,3}}', '{{NULL,saying-60}}', '{{0,2}}', 100, 100000, 1000000"],
-    "tasks_query": [query_tasks(), query_tasks(goals="true"), query_tasks(active="true"), query_tasks(status="'failed: 7'"), query_tasks(parent="'task-1'"),
-                    query_tasks(start="41000", end="99000"), query_tasks(active="true", start="41000", end="99000")],
+    "tasks_query": [query_tasks(), query_tasks(goals="true"), query_tasks(active="true"), query_tasks(status="'failed: 3'"), query_tasks(parent="'task-1'"),
+                    query_tasks(start="41000", end="99000"), query_tasks(active="true", start="41000", end="99000"),
+                    *(query_tasks(state=f"'{state}'") for state in ("running", "waiting", "failed"))],
     "tasks_renew": ["'{tenant-0,tenant-0}', '{task-60,task-42}', '{1,1}', 15000"],
     "tokens_changed": ["-1"],
 }
@@ -275,11 +277,11 @@ SELECT c.tenant_id, c.chain_id, 1, 'fork', c.chain_id, 65, 65, now() FROM cardbo
 INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, raw, created_at)
 SELECT c.tenant_id, c.card_id, r, '2', '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
 
--- Of the tasks one in twenty is active, and of these every third is held.
+-- Of the tasks one in twenty is active, and of these every third is held; one in ten has failed.
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
                            messages, last_user, wake_at, lease_owner, lease_epoch)
 SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'task-' || n, NULL,
-       CASE WHEN n % 20 > 0 THEN 'failed: ' || n % 100 END, '"be good"', n * 1000, n * 1000, 12, 10, 11,
+       CASE WHEN n % 10 = 3 THEN 'failed: ' || n % 100 WHEN n % 20 > 0 THEN 'success' END, '"be good"', n * 1000, n * 1000, 12, 10, 11,
        CASE WHEN n % 20 = 0 THEN now() + (n - 10000) * interval '1 second' END,
        CASE WHEN n % 60 = 0 THEN 'worker-' || n END, 1
   FROM generate_series(0, 19999) AS n;

@@ -101,6 +101,15 @@ def test_worker_imports():
     assert json.loads(mine("import", "--json", "--session", "ring", stdin=RING, check=False).stdout)["changed"] is False
 
 
+def test_worker_deletes_nothing():
+    """Its own tenant's sessions neither: who may delete in a table may lock all of it."""
+    before = [rows(table, "mine") for table in TABLES]
+    done = mine("delete", "s", check=False)
+    assert done.returncode == 1 and done.stdout == "" and "permission" in done.stderr, done
+    assert others("delete", "s").returncode == 1
+    assert [rows(table, "mine") for table in TABLES] == before and mine("show", "s").returncode == 0
+
+
 def test_others_are_not_there():
     before = [rows(table) for table in TABLES]
     for words in (*READS, *CHANGES):

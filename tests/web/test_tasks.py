@@ -143,17 +143,25 @@ def test_the_list():
     ask("task:cancel", taskId=done, reason="x")
     browser = visit("tasks")
     browser.wait("return document.querySelectorAll('[data-task]').length === 50")
-    assert "finished agent" in browser.texts("[data-task]")[0]
+    assert "done already" in browser.texts("[data-task]")[0]
     browser.click("main .wide")
     browser.wait("return document.querySelectorAll('[data-task]').length > 60")
     browser.run("window.scrollTo(0, 0)")
-    browser.click("[data-filter=cancelled]")
+    browser.click("[data-filter=Cancelled]")
     browser.wait("return document.querySelectorAll('[data-task]').length > 0 && "
                  "![...document.querySelectorAll('[data-task] .badge')].some((one) => one.innerText !== 'cancelled')")
     assert "status=cancelled" in browser.run("return location.hash")
     browser.type("[name=status]", "no such status\n")
     browser.await_text("No tasks")
-    browser.click("[data-filter=null]")
+    broken = spawn("break")
+    Postgres.shared().psql(dsn(), "UPDATE cardbox.tasks SET completion_status = 'failed: too often', wake_at = NULL"
+                           f" WHERE task_id = '{broken}'")
+    browser.click("[data-filter=Failed]")
+    browser.wait("return document.querySelectorAll('[data-task]').length === 1")
+    assert "failed: too often" in browser.texts("[data-task]")[0]
+    browser.click("[data-filter=Running]")
+    browser.await_text("None in this project is in such a state")
+    browser.click("[data-filter=Waiting]")
     browser.wait("return document.querySelectorAll('[data-task]').length === 50")
     browser.click("[data-task]")
     browser.await_text("goal 59")

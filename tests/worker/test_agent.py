@@ -640,6 +640,31 @@ def test_a_clock_that_is_ahead():
     assert [text for _, text in project.texts(task)] == ["second", "third", "answer to third", "first"]
 
 
+def test_more_calls_than_a_page():
+    """Calls of one moment and of others, more than are read at once: each has its result, once."""
+    server, project, count = ModelServer(lambda request: says("done")), Project(), 2500
+    task = "long"
+    project.invoke("ldg:task:save", {"task": {"id": task, "systemPrompt": "", "createdAt": 1, "updatedAt": 1}})
+    project.psql(f"""
+        INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
+        SELECT 'acme', 'said-' || n, '{{"text": "x"}}', '{{"text": "x"}}', '{{}}', now(), true
+          FROM generate_series(1, {count}) AS n;
+        INSERT INTO cardbox.messages (tenant_id, message_id, task_id, role, ts, seq)
+        SELECT 'acme', 'said-' || n, '{task}', 'assistant', n, 10 + 2 * n FROM generate_series(1, {count}) AS n;
+        INSERT INTO cardbox.calls (tenant_id, call_id, task_id, ability_name, parameters, status, details, created_at,
+                                   updated_at, start_message_id, seq)
+        SELECT 'acme', 'call-' || n, '{task}', 'card:get', '"{{}}"', 'completed', to_json(n::text),
+               CASE WHEN n < 1200 THEN 7 ELSE n END, n, 'said-' || n, 11 + 2 * n FROM generate_series(1, {count}) AS n;
+        UPDATE cardbox.tasks SET events = 100000 WHERE task_id = '{task}'""")
+    project.send(task, "go on")
+    worker = Worker(project, server)
+    project.await_status(task, "success")
+    worker.stop()
+    server.check()
+    results = [m["content"] for m in server.requests[0].messages if m["role"] == "tool"]
+    assert results == [str(n) for n in range(1, count + 1)], (len(results), results[:5])
+
+
 # --- stopping ---
 
 

@@ -77,6 +77,9 @@ uint32_t content_next_char(view *rest);
  * U+001C to U+001F) around what it says. */
 view content_trim(view inside);
 
+/* Whether nobody would see anything of the inside of a token. */
+bool content_is_blank(view inside);
+
 /* Whether the inside of a token says exactly `text`, which is ASCII. */
 bool content_says(view inside, const char *text);
 

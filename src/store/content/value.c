@@ -98,6 +98,32 @@ view content_trim(view inside)
     return start ? (view){start, (size_t)(end - start)} : (view){inside.ptr, 0};
 }
 
+/* Characters that leave nothing to see, by Unicode's Default_Ignorable_Code_Point and controls. */
+static bool is_invisible(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } RANGES[] = {{0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},
+                  {0x61C, 0x61C},     {0x115F, 0x1160},   {0x17B4, 0x17B5},  {0x180B, 0x180F},
+                  {0x200B, 0x200F},   {0x202A, 0x202E},   {0x2060, 0x206F},  {0x3164, 0x3164},
+                  {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},  {0xFFF0, 0xFFF8},
+                  {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+    for (size_t i = 0; i < sizeof(RANGES) / sizeof(RANGES[0]); i++)
+        if (c >= RANGES[i].first && c <= RANGES[i].last)
+            return true;
+    return false;
+}
+
+bool content_is_blank(view inside)
+{
+    while (inside.len > 0) {
+        uint32_t c = content_next_char(&inside);
+        if (!is_space(c) && !is_invisible(c))
+            return false;
+    }
+    return true;
+}
+
 bool content_says(view inside, const char *text)
 {
     while (inside.len > 0 && *text)
