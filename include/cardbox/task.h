@@ -19,7 +19,7 @@ extern "C" {
 /** A new task. Start from CARDBOX_SPAWN_INIT. Texts as in <cardbox/ledger.h>. */
 typedef struct cardbox_spawn {
     size_t struct_size;             /**< set by CARDBOX_SPAWN_INIT */
-    const char *goal;               /**< its first message of a user; not only white space and what nobody sees */
+    const char *goal;               /**< its first message of a user; something that one sees */
     const char *goal_json;          /**< the same, exactly */
     const char *parent_task_id;     /**< NULL: none */
     const char *system_prompt;      /**< NULL: none */
@@ -61,8 +61,8 @@ CARDBOX_API cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], c
  *
  * @param db       any handle
  * @param tenant   the tenant
- * @param message  task_id and content, which is not only white space and what nobody sees; message_id NULL: a new one;
- *                 the rest is not looked at
+ * @param message  task_id and content, which is something that one sees; message_id NULL: a new
+ * one; the rest is not looked at
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND ("Task not found: X"); CARDBOX_CONFLICT ("Task X is already
  *         completed"); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
