@@ -62,7 +62,7 @@ CARDBOX_API cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], c
  * @param db       any handle
  * @param tenant   the tenant
  * @param message  task_id and content, which is something that one sees; message_id NULL: a new
- * one; the rest is not looked at
+ *                 one; the rest is not looked at
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND ("Task not found: X"); CARDBOX_CONFLICT ("Task X is already
  *         completed"); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
