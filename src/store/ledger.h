@@ -111,7 +111,7 @@ typedef struct task_row {
     view status; /* ptr NULL: active */
     view prompt; /* token */
     view reason; /* token: why it was cancelled; ptr NULL: it was not */
-    view goal;   /* token: its first message of a user; where the statement reads it, else ptr NULL */
+    view goal;   /* token: its first message of a user; ptr NULL: not asked for */
     view owner;  /* who runs it; ptr NULL: nobody */
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* how many it has; number of its last event */
