@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include "base/clock.h"
 #include "cardbox/limits.h"
 #include "store/call.h"
 #include "store/client.h"
@@ -16,7 +17,10 @@
 enum {
     TOGETHER_MAX = 64, /* appends in one statement */
     SENDERS_LEAST = 2, /* while one commits, another is at work */
-    SENDERS_PART = 4   /* of the pool's connections, one in so many */
+    SENDERS_PART = 4,  /* of the pool's connections, one in so many */
+    SLOW_FROM = 5,     /* a statement takes so many times as long as the work on it */
+    SLOW_UNTIL = 3,    /* less, since one that carries all has more work for the same commit */
+    MEAN_OVER = 8      /* statements */
 };
 
 /* An append under way, on its thread's stack. */
@@ -37,6 +41,9 @@ struct gather {
     waiting *first; /* all that are not done, the oldest first */
     waiting **last;
     unsigned senders, senders_max;
+    int64_t took_us;   /* a statement, as seen from here: the mean of the last ones */
+    int64_t worked_us; /* and what PostgreSQL says it worked on it before its commit */
+    bool slow_commit;
 };
 
 gather *gather_new(store_pool *pool)
@@ -78,9 +85,17 @@ static bool may_go(const gather *g, const waiting *one)
     return true;
 }
 
+/* Two at once take turns with the disk, and each commit is for half of what there is. That is good
+ * while there is more work than wait; where a commit is slow, one statement with all of it does
+ * more, for less. */
+static unsigned senders_now(const gather *g)
+{
+    return g->slow_commit ? 1 : g->senders_max;
+}
+
 static bool may_send(const gather *g, const waiting *self)
 {
-    return g->senders < g->senders_max && may_go(g, self);
+    return g->senders < senders_now(g) && may_go(g, self);
 }
 
 /* The appends that `self` sends, its own first; it may. Lock held. */
@@ -145,17 +160,22 @@ static void fail(waiting *w, cardbox_status status, const cardbox_error *why, bo
     w->err->retryable = why->retryable && (!unknown || w->append->key.ptr != NULL);
 }
 
-static void read_changes(const store_rows *rows, waiting *const *together, size_t count)
+/* Gives the microseconds that it was worked on; 0: nothing was done. */
+static int64_t read_changes(const store_rows *rows, waiting *const *together, size_t count)
 {
+    int64_t worked_us = 0;
     for (int row = 0; row < rows_count(rows); row++) {
         int64_t ord = rows_int8(rows, row, 0);
         if (ord >= 1 && (size_t)ord <= count)
             box_change_read(&together[ord - 1]->change, rows, row, 1);
+        worked_us = rows_int8(rows, row, 4);
     }
+    return worked_us;
 }
 
-static void send(gather *g, waiting *const *together, size_t count)
+static int64_t send(gather *g, waiting *const *together, size_t count)
 {
+    int64_t worked_us = 0;
     box_append appends[TOGETHER_MAX];
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -169,10 +189,21 @@ static void send(gather *g, waiting *const *together, size_t count)
         client_try(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
     params_free(&p);
     if (status == CARDBOX_OK)
-        read_changes(rows, together, count);
+        worked_us = read_changes(rows, together, count);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
         fail(together[i], status, &err, unknown);
     rows_free(rows);
+    return worked_us;
+}
+
+/* Lock held. */
+static void learn(gather *g, int64_t took_us, int64_t worked_us)
+{
+    if (worked_us == 0)
+        return;
+    g->took_us += (took_us - g->took_us) / MEAN_OVER;
+    g->worked_us += (worked_us - g->worked_us) / MEAN_OVER;
+    g->slow_commit = g->took_us > (g->slow_commit ? SLOW_UNTIL : SLOW_FROM) * g->worked_us;
 }
 
 /* Those whom the end of a statement has woken are about to ask for the next: they shall come along.
@@ -198,8 +229,10 @@ static void see_through(gather *g, waiting *self)
         }
         size_t count = take(g, self, together);
         pthread_mutex_unlock(&g->lock);
-        send(g, together, count);
+        int64_t began_us = clock_us();
+        int64_t worked_us = send(g, together, count);
         pthread_mutex_lock(&g->lock);
+        learn(g, clock_us() - began_us, worked_us);
         finish(g, together, count);
     }
 }

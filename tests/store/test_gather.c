@@ -1,7 +1,7 @@
 /*
  * test_gather.c: appends that many threads of a pool make at the same time share statements: each
- * still gets its own answer, nobody pays for another's mistake, and nobody waits for another's
- * lock.
+ * still gets its own answer, nobody pays for another's mistake, nobody waits for another's lock,
+ * and slow commits are shared by all.
  */
 #include "store/store_test.h"
 
@@ -182,11 +182,70 @@ static void a_lock_holds_up_its_box_alone(void **state)
     assert_int_equal(check_box(locked[0], 2) + check_box(locked[1], 2), 2 * STUCK);
 }
 
+/* Commits take 50 ms, and count how many there are and how many began while another had not ended.
+ */
+static const char SLOW_COMMITS[] =
+    "CREATE SEQUENCE public.commits MINVALUE 0;"
+    "CREATE SEQUENCE public.overlaps MINVALUE 0;"
+    "SELECT nextval('public.commits'), nextval('public.overlaps');"
+    "CREATE FUNCTION public.commit_slowly() RETURNS trigger LANGUAGE plpgsql AS $$"
+    "BEGIN"
+    "    IF current_setting('test.slept', true) IS DISTINCT FROM txid_current()::text THEN"
+    "        PERFORM set_config('test.slept', txid_current()::text, true),"
+    "                nextval('public.commits');"
+    "        IF NOT pg_try_advisory_xact_lock(1) THEN"
+    "            PERFORM nextval('public.overlaps');"
+    "        END IF;"
+    "        PERFORM pg_sleep(0.05);"
+    "    END IF;"
+    "    RETURN NULL;"
+    "END $$;"
+    "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON cardbox.card_box_log"
+    "   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+    "   WHEN (NEW.tenant_id = 'gather' AND NEW.op = 'append')"
+    "   EXECUTE FUNCTION public.commit_slowly()";
+static const char QUICK_COMMITS[] =
+    "DROP TRIGGER slow ON cardbox.card_box_log; DROP FUNCTION public.commit_slowly;"
+    "DROP SEQUENCE public.commits, public.overlaps";
+
+/* Where a commit is what takes the time, no two take turns with it. */
+static void one_at_a_time_where_commits_are_slow(void **state)
+{
+    (void)state;
+    enum { TURNS = 12 };
+    char own[THREADS][CARDBOX_UUID_SIZE];
+    job jobs[THREADS];
+    cardbox_box_change change;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    PGconn *pg = PQconnectdb(test_dsn());
+    PGresult *made = PQexec(pg, SLOW_COMMITS);
+    assert_int_equal(PQresultStatus(made), PGRES_COMMAND_OK);
+    PQclear(made);
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        memcpy(own[i], change.box_id, CARDBOX_UUID_SIZE);
+        jobs[i] = (job){.number = i, .turns = TURNS, .only = own[i]};
+    }
+    start(jobs, THREADS);
+    finish(jobs, THREADS);
+    PGresult *seen = ask(pg,
+                         "SELECT c.last_value >= $1::int8 AND o.last_value * 4 < c.last_value "
+                         "FROM public.commits c, public.overlaps o",
+                         "12");
+    assert_string_equal(PQgetvalue(seen, 0, 0), "t");
+    PQclear(seen);
+    PQclear(PQexec(pg, QUICK_COMMITS));
+    PQfinish(pg);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(check_box(own[i], TURNS), TURNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gets_its_own_answer),
         cmocka_unit_test(a_lock_holds_up_its_box_alone),
+        cmocka_unit_test(one_at_a_time_where_commits_are_slow),
     };
     return cmocka_run_group_tests(tests, make_boxes, close_db);
 }
