@@ -105,11 +105,36 @@ const char *cardbox_role_of_type(const char *type)
     return type == NULL ? NULL : role_of_type(view_of(type));
 }
 
-/* The role that follows from the type, where neither the card nor its metadata names one. */
-static view derived_role(const card_given *card, scan_value metadata)
+/* The members of metadata that a card may also name outside of it. */
+enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
+
+static const view MEMBER_NAMES[MEMBERS] = {
+    [TYPE] = {"type", 4},
+    [ROLE] = {"role", 4},
+    [STEP_ID] = {"step_id", 7},
+    [TRACE_ID] = {"trace_id", 8},
+    [AGENT_TURN_ID] = {"agent_turn_id", 13},
+    [AUTHOR_ID] = {"author_id", 9},
+};
+
+/* What metadata itself says of them, in one walk; of two of one name the last counts. */
+static void find_members(scan_value there[MEMBERS], scan_value metadata)
 {
-    scan_value type = scan_find(metadata, "type");
-    if (card->role.ptr != NULL || scan_find(metadata, "role").kind != SCAN_NONE)
+    view key;
+    scan_value value;
+    for (int i = 0; i < MEMBERS; i++)
+        there[i] = (scan_value){SCAN_NONE, {NULL, 0}};
+    for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);)
+        for (int i = 0; i < MEMBERS; i++)
+            if (scan_string_is(key, MEMBER_NAMES[i]))
+                there[i] = value;
+}
+
+/* The role that follows from the type, where neither the card nor its metadata names one. */
+static view derived_role(const card_given *card, const scan_value there[MEMBERS])
+{
+    scan_value type = there[TYPE];
+    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
         return card->role;
     if (card->type.ptr != NULL)
         return view_of(role_of_type(card->type));
@@ -119,37 +144,35 @@ static view derived_role(const card_given *card, scan_value metadata)
 }
 
 /* Adds one member that the card names outside of its metadata. */
-static cardbox_status merge_member(buf *out, scan_value metadata, const char *name, view value,
+static cardbox_status merge_member(buf *out, scan_value there, view name, view value,
                                    cardbox_error *err)
 {
-    scan_value there = scan_find(metadata, name);
     if (value.ptr == NULL)
         return CARDBOX_OK;
     if (!view_is_utf8(value) || value.len > CARDBOX_KEY_MAX)
-        return error_set(err, CARDBOX_INVALID, "%s must be up to %d bytes of UTF-8", name,
+        return error_set(err, CARDBOX_INVALID, "%s must be up to %d bytes of UTF-8", name.ptr,
                          CARDBOX_KEY_MAX);
     if (there.kind == SCAN_NONE) {
         buf_text(out, out->len > 1 ? "," : "");
-        buf_json_string(out, view_of(name));
+        buf_json_string(out, name);
         buf_char(out, ':');
         buf_json_string(out, value);
         return CARDBOX_OK;
     }
     if (there.kind == SCAN_STRING && scan_string_is(there.text, value))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name,
+    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name.ptr,
                      shown(value), value.ptr, shown(there.text), there.text.ptr);
 }
 
 /* What metadata itself says there is an index key: one that is too long would fail the statement of
  * its neighbours too. */
-static cardbox_status check_key_member(scan_value metadata, const char *name, cardbox_error *err)
+static cardbox_status check_key_member(scan_value there, view name, cardbox_error *err)
 {
-    scan_value there = scan_find(metadata, name);
     if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "%s in the metadata must be up to %d bytes of JSON",
-                     name, MEMBER_TEXT_MAX);
+                     name.ptr, MEMBER_TEXT_MAX);
 }
 
 /* The members of metadata itself, as they came. */
@@ -168,7 +191,7 @@ static void merge_rest(buf *out, scan_value metadata)
 static cardbox_status read_metadata(card_input *out, const card_given *card, const char **member,
                                     cardbox_error *err)
 {
-    scan_value given = {SCAN_NONE, {NULL, 0}};
+    scan_value given = {SCAN_NONE, {NULL, 0}}, there[MEMBERS];
     cardbox_status status;
     unsigned flags;
     *member = "metadata";
@@ -177,24 +200,22 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
         if (status != CARDBOX_OK)
             return status;
     }
-    const struct {
-        const char *name;
-        view value;
-    } members[] = {
-        {"type", card->type},
-        {"role", derived_role(card, given)},
-        {"step_id", card->step_id},
-        {"trace_id", card->trace_id},
-        {"agent_turn_id", card->agent_turn_id},
-        {"author_id", card->author_id},
+    find_members(there, given);
+    const view values[MEMBERS] = {
+        [TYPE] = card->type,
+        [ROLE] = derived_role(card, there),
+        [STEP_ID] = card->step_id,
+        [TRACE_ID] = card->trace_id,
+        [AGENT_TURN_ID] = card->agent_turn_id,
+        [AUTHOR_ID] = card->author_id,
     };
     out->merged = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     buf_char(&out->merged, '{');
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        *member = members[i].name;
-        status = merge_member(&out->merged, given, *member, members[i].value, err);
+    for (int i = 0; i < MEMBERS; i++) {
+        *member = MEMBER_NAMES[i].ptr;
+        status = merge_member(&out->merged, there[i], MEMBER_NAMES[i], values[i], err);
         if (status == CARDBOX_OK)
-            status = check_key_member(given, *member, err);
+            status = check_key_member(there[i], MEMBER_NAMES[i], err);
         if (status != CARDBOX_OK)
             return status;
     }
