@@ -3,7 +3,7 @@
 -- $1 text  tenant
 -- $2 text task, $3 int8 seq  after this message; NULL: from the first
 -- $4 int8  how many
-SELECT m.message_id, m.task_id, m.role, m.ts, m.seq, c.raw
+SELECT m.message_id, m.task_id, m.role, coalesce(c.raw, '""'), m.ts, m.seq
   FROM (SELECT * FROM cardbox.messages x
          WHERE x.tenant_id = $1::text
            AND (x.task_id, x.seq) > (coalesce($2::text, ''), coalesce($3::int8, 0))

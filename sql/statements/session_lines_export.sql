@@ -3,8 +3,8 @@
 -- $1 text  tenant
 -- $2 text session, $3 int8 seq, $4 int4 ord  after this line; NULL: from the first
 -- $5 int8  how many
-SELECT k.session_id, k.seq, k.ord, k.entry_id, coalesce(p.entry_id, k.missing) AS parent_id, k.kind,
-       k.card_id, k.before, k.after, k.target, k.label, k.bytes, k.ring_id
+SELECT k.session_id, k.seq, CASE WHEN k.entry_id IS NULL THEN k.ord END, k.bytes, k.ring_id, k.entry_id,
+       coalesce(p.entry_id, k.missing) AS parent_id, k.card_id, k.kind, k.before, k.after, k.target, k.label
   FROM (SELECT * FROM (
             (SELECT e.session_id, e.seq, 0 AS ord, e.entry_id, e.parent_seq, e.missing, e.kind, e.card_id,
                     e.before, e.after, e.target, e.label, NULL::bytea AS bytes, NULL::text AS ring_id

@@ -3,7 +3,7 @@
  * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
  */
 #include <stdlib.h>
-#include "store/read.h"
+#include "store/list_json.h"
 #include "store/transfer/export_parts.h"
 
 /* Ids of each box on a page of boxes, and of the one box on each further page. */
@@ -137,10 +137,11 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
     if (status != CARDBOX_OK || x->stopped)
         return status;
     buf_char(out, ']');
-    export_jsonb(out, "parent_ids", head.parent_ids);
-    export_time(out, "updated_at", true, head.updated_micros);
+    buf_text(out, ",\"parent_ids\":");
+    scan_compact(out, head.parent_ids);
+    list_json_time(out, ",\"updated_at\":", head.updated_micros);
     if (head.created_micros != head.updated_micros)
-        export_time(out, "created_at", true, head.created_micros);
+        list_json_time(out, ",\"created_at\":", head.created_micros);
     return export_line(x, TRANSFER_BOX);
 }
 

@@ -27,34 +27,26 @@ typedef struct exporter {
 /* Rows of one kind. The statement takes the tenant, the keys of the last row of the page before
  * (NULLs: the first page) and how many rows, and gives them in the order of the keys. */
 enum { EXPORT_KEYS = 3 };
+typedef struct export_member export_member;
 typedef struct export_source {
     statement_id statement;
     struct {
-        params_type type; /* PARAMS_TEXT, PARAMS_INT4 or PARAMS_INT8 */
+        params_type type; /* PARAMS_TEXT, PARAMS_INT4 or PARAMS_INT8; 0: there is no such key */
         int column;
     } keys[EXPORT_KEYS];
-    int key_count;
-    cardbox_status (*give)(exporter *x, const store_rows *rows, int row);
+    const export_member *members; /* of a line: the columns, in their order */
 } export_source;
 
-/* Gives all rows of a source. */
-cardbox_status export_rows(exporter *x, const export_source *source);
+/* All but boxes. */
+extern const export_source EXPORT_SOURCES[TRANSFER_OTHER];
+
+/* Begins a line: all of it but its end. */
+void export_members(buf *out, transfer_kind kind, const store_rows *rows, int row);
 
 /* Makes pages larger or smaller, by what the last one had. */
 void export_adapt_page(exporter *x, const store_rows *rows);
 
-/* The parts in the order in which they come. */
 cardbox_status export_boxes(exporter *x);
-cardbox_status export_sessions(exporter *x);
-cardbox_status export_ledger(exporter *x);
-
-/* --- members of the line under way, each with the comma before it --- */
-
-void export_text(buf *out, const char *name, view text);   /* ptr NULL: null */
-void export_token(buf *out, const char *name, view token); /* JSON as it is; ptr NULL: null */
-void export_jsonb(buf *out, const char *name, view json);  /* without white space */
-void export_int(buf *out, const char *name, int64_t value);
-void export_time(buf *out, const char *name, bool has, int64_t micros);
 
 /* Ends the line, counts it and hands it over. */
 cardbox_status export_line(exporter *x, transfer_kind kind);

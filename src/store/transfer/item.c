@@ -49,13 +49,13 @@ static const struct {
 
 enum { MEMBER_COUNT = sizeof(MEMBERS) / sizeof(MEMBERS[0]) };
 
-static const char *const KINDS[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
-                                                  [TRANSFER_BOX] = "box",
-                                                  [TRANSFER_SESSION_ENTRY] = "session_entry",
-                                                  [TRANSFER_SESSION] = "session",
-                                                  [TRANSFER_TASK] = "task",
-                                                  [TRANSFER_MESSAGE] = "message",
-                                                  [TRANSFER_CALL] = "call"};
+const char *const TRANSFER_NAMES[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
+                                                    [TRANSFER_BOX] = "box",
+                                                    [TRANSFER_SESSION_ENTRY] = "session_entry",
+                                                    [TRANSFER_SESSION] = "session",
+                                                    [TRANSFER_TASK] = "task",
+                                                    [TRANSFER_MESSAGE] = "message",
+                                                    [TRANSFER_CALL] = "call"};
 
 static scan_value *find_member(members *m, transfer_kind kind, view key, const char **name)
 {
@@ -103,7 +103,7 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
         return error_set(err, CARDBOX_INVALID, "kind must be a string, not %s",
                          scan_kind_name(kind.kind));
     for (int i = 0; i < TRANSFER_OTHER; i++)
-        if (scan_string_is(kind.text, view_of(KINDS[i])))
+        if (scan_string_is(kind.text, view_of(TRANSFER_NAMES[i])))
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;

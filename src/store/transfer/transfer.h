@@ -26,6 +26,9 @@ typedef enum transfer_kind {
 } transfer_kind;
 enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 
+/* The kinds as lines name them. */
+extern const char *const TRANSFER_NAMES[TRANSFER_OTHER];
+
 /* --- import --- */
 
 typedef struct import_counts {
