@@ -201,7 +201,7 @@ static bool add_row(request *r, batch_answer *a, const store_rows *rows, int row
 static void begin(request *r)
 {
     batch_answer *a = r->plan;
-    buf *out = request_body(r);
+    buf *out = request_large_body(r);
     forget(a);
     *a = (batch_answer){.batch = a->batch,
                         .reads = a->reads,

@@ -41,9 +41,28 @@ static void cut(request *r)
     client_shut(x->client, "its request was given up", clock_ms());
 }
 
+static void lend(request *r)
+{
+    http *h = ((exchange *)r)->http;
+    h->large.max = r->answer.body.max;
+    r->answer.body = h->large;
+    h->large = BUF_INIT(0);
+}
+
+/* A large body stays with its request until it was sent. */
+static void take_back(http *h, buf *body)
+{
+    if (body->cap < LARGE_LEAST || body->cap > LARGE_MOST || body->cap <= h->large.cap)
+        return;
+    buf_free(&h->large);
+    h->large = *body;
+    *body = BUF_INIT(0);
+    buf_reset(&h->large, h->large.cap);
+}
+
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume, left, cut};
+    static const request_host HOST = {resume, left, cut, lend};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -74,6 +93,7 @@ static exchange *exchange_new(http *h)
 static void exchange_free(exchange *x)
 {
     http *h = x->http;
+    take_back(h, &x->request.answer.body);
     request_clear(&x->request);
     squeeze_free(x->gzip);
     h->active--;
@@ -332,6 +352,7 @@ void http_free(http *h)
         h->spares = next;
     }
     squeeze_free(h->gzip);
+    buf_free(&h->large);
     free(h);
 }
 

@@ -99,6 +99,7 @@ static struct MHD_Response *respond_with(exchange *x, char *text, size_t len)
     return response;
 }
 
+/* A response of text that outlives it: static, or the request's. */
 static struct MHD_Response *respond_fixed(exchange *x, view text)
 {
     count(x, text.len);
@@ -139,8 +140,8 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
         return respond_in_pieces(x, as->gzip);
     if (as->gzip)
         return respond_in_gzip(x, text_of(a));
-    if (a->fixed.ptr != NULL)
-        return respond_fixed(x, a->fixed);
+    if (a->fixed.ptr != NULL || a->body.cap >= LARGE_LEAST)
+        return respond_fixed(x, text_of(a));
     char *body = buf_take(&a->body, &len);
     return respond_with(x, body, len);
 }

@@ -14,6 +14,11 @@
 #include "server/http_frame.h"
 #include "server/squeeze.h"
 
+enum {
+    LARGE_LEAST = 1024 * 1024,    /* bytes of a body that are worth being used again */
+    LARGE_MOST = 16 * 1024 * 1024 /* and that may be kept for it */
+};
+
 /* The request comes first: one pointer is both. */
 typedef struct exchange {
     request request;
@@ -46,6 +51,7 @@ struct http {
     size_t spare_count;
     size_t active;
     bool pending;
+    buf large;          /* the memory of a large answer that was sent, for the next */
     squeeze *gzip;      /* for answers that are compressed in one go; made when first needed */
     size_t refused;     /* answers of 503 that the log has not been told of */
     int64_t refused_ms; /* when it may be told again */

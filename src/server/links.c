@@ -23,8 +23,8 @@ enum {
     GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
     READY_BYTES_MAX = 64,
-    READS_MANY = 64, /* an answer that has come in so many pieces is a large one, */
-    READS_EVERY = 16 /* and then so often it is seen to that there is memory for the rest */
+    READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
+                     * more: to ask for it costs as much as some pieces do */
 };
 
 struct db_link {
@@ -305,12 +305,12 @@ void links_free(links *l)
 
 /* libpq keeps all rows of an answer before anybody sees one, and how many bytes they are, nobody
  * can say before. So what bounds the memory is that no large answer goes on coming in while the
- * process has more in use than it may: at most each connection's next READS_EVERY pieces come on
+ * process has more in use than it may: at most each connection's next READS_MANY pieces come on
  * top of it. Who asked for it hears so; others that were in its statement are asked for again. */
 static void see_to_memory(db_link *k)
 {
     unsigned reads = pipe_reads(k->pipe);
-    if (reads < READS_MANY || reads % READS_EVERY != 0 ||
+    if (reads == 0 || reads % READS_MANY != 0 ||
         memory_in_use() <= (size_t)k->all->house->set->memory_max)
         return;
     log_info("answer_refused", "reason=\"memory\" reads=%u", reads);

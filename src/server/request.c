@@ -54,6 +54,13 @@ buf *request_body(request *r)
     return &r->answer.body;
 }
 
+buf *request_large_body(request *r)
+{
+    if (r->answer.body.data == NULL)
+        r->host->lend(r);
+    return request_body(r);
+}
+
 void request_answer_fixed(request *r, unsigned status, view json)
 {
     r->answer.status = status;

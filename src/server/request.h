@@ -66,6 +66,7 @@ typedef struct request_host {
     void (*resume)(struct request *r);     /* what it waited for is there */
     bool (*left)(const struct request *r); /* nobody reads there any more */
     void (*cut)(struct request *r);        /* its connection is to end, whatever it does */
+    void (*lend)(struct request *r);       /* memory of an earlier large answer, for its body */
 } request_host;
 
 /* Bytes that a request has without an allocation: paths, headers and one key fit. */
@@ -117,6 +118,10 @@ view request_tenant(const request *r);
 
 /* An empty buffer for the answer's body, bounded by the response budget. */
 buf *request_body(request *r);
+
+/* The same for a body that may be large: in memory that was used before, if there is some, since
+ * each new page of it costs more than what is written there. */
+buf *request_large_body(request *r);
 
 /* The answer is static text. */
 void request_answer_fixed(request *r, unsigned status, view json);

@@ -3,6 +3,7 @@
 what it shows by itself; and what clients get when it is too large, too slow, cut or given up."""
 
 import concurrent.futures
+import gzip
 import json
 import os
 import signal
@@ -44,9 +45,9 @@ def server():
     return Server(dsn(), "--loops", "1")
 
 
-def ask(limit, asked=server, **more):
+def ask(limit, asked=server):
     return asked().post(BATCH, {"box_ids": [box_id(number) for number in range(BOXES)], "hydrate": True,
-                                "limit": limit, **more}, timeout=60)
+                                "limit": limit}, timeout=60)
 
 
 def missing_of(limit):
@@ -120,6 +121,22 @@ def test_over_its_time():
         assert ask(50, asked=hasty).status == 504
     await_(lambda: ask(50, asked=hasty).body == expected())
     hasty().stop()
+
+
+def test_slow_reader():
+    """The memory of a large answer is used again for the next, but not before it was read, also by one
+    who reads it late or packed."""
+    alone = server().post(BATCH, {"box_ids": [box_id(7)]}).body
+    assert len(ask(500).body) > 1 << 20
+    with server().client() as slow, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        slow.connection.request("POST", BATCH, json.dumps({
+            "box_ids": [box_id(number) for number in range(BOXES)], "hydrate": True, "limit": 500}))
+        others = [pool.submit(ask, 40 + number) for number in range(6)]
+        packed = server().post(BATCH, {"box_ids": [box_id(number) for number in range(BOXES)], "hydrate": True},
+                               {"Accept-Encoding": "gzip"})
+        assert len({len(answer.result().body) for answer in others}) == 6
+        assert server().post(BATCH, {"box_ids": [box_id(7)]}).body == alone
+        assert slow.connection.getresponse().read() == ask(500).body == gzip.decompress(packed.body)
 
 
 def test_client_leaves():

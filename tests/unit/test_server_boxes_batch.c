@@ -112,9 +112,14 @@ static bool stream(const script_row *from, size_t count)
     return goes_on;
 }
 
+static void lend(request *r)
+{
+    (void)r;
+}
+
 static void ask_within(size_t number, long most)
 {
-    static const request_host HOST = {.resume = resume, .left = left};
+    static const request_host HOST = {.resume = resume, .left = left, .lend = lend};
     request *r = &requests[number];
     set.response_max = most;
     request_init(r, &house, &counts, j);
