@@ -60,9 +60,11 @@ size_t view_utf8_step(view text)
     return step;
 }
 
+#define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
 bool view_is_utf8(view text)
 {
-    const uint64_t high_bits = UINT64_C(0x8080808080808080);
+    const uint64_t high_bits = IN_EACH_BYTE(0x80);
     size_t at = 0;
 
     while (at < text.len) {
@@ -84,10 +86,23 @@ bool view_is_utf8(view text)
     return true;
 }
 
+/* Whether eight bytes are ASCII, and none a control character: a byte below 0x20 borrows, 0x7F
+ * carries, and only what follows such a byte can be taken for one by mistake. */
+static bool is_printable(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return ((word | (word - IN_EACH_BYTE(0x20)) | (word + IN_EACH_BYTE(0x01))) &
+            IN_EACH_BYTE(0x80)) == 0;
+}
+
 bool view_is_id(view text, size_t max)
 {
     if (text.len == 0 || text.len > max)
         return false;
+    while (text.len >= 8 && is_printable(text.ptr))
+        text = (view){text.ptr + 8, text.len - 8};
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
 

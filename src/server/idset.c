@@ -27,16 +27,20 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static uint64_t stir(uint64_t hash, uint64_t piece)
+{
+    return fold(hash ^ piece, seeds[1] | 1) + seeds[0];
+}
+
 static uint64_t hash_of(view text)
 {
-    uint64_t hash = seeds[0] ^ text.len;
-    for (size_t at = 0; at < text.len; at += 8) {
-        uint64_t piece = 0;
-        size_t left = text.len - at;
-        memcpy(&piece, text.ptr + at, left < 8 ? left : 8);
-        hash = fold(hash ^ piece, seeds[1] | 1) + seeds[0];
+    uint64_t hash = seeds[0] ^ text.len, piece, last = 0;
+    for (; text.len >= sizeof(piece); text.ptr += sizeof(piece), text.len -= sizeof(piece)) {
+        memcpy(&piece, text.ptr, sizeof(piece));
+        hash = stir(hash, piece);
     }
-    return fold(hash, seeds[1] | 1);
+    memcpy(&last, text.ptr, text.len);
+    return fold(stir(hash, last), seeds[1] | 1);
 }
 
 void idset_init(idset *set, arena *memory)

@@ -119,6 +119,23 @@ static void knows_ids(void **state)
     assert_false(view_is_id(VIEW("a\xFF"), 9));
 }
 
+/* Bytes are looked at eight at a time: what is allowed must not depend on where it stands. */
+static void knows_ids_by_every_byte_at_every_place(void **state)
+{
+    enum { LENGTH = 19 };
+
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        for (size_t place = 0; place < LENGTH; place++) {
+            char text[LENGTH];
+
+            memset(text, ' ', LENGTH);
+            text[place] = (char)byte;
+            assert_int_equal(view_is_id((view){text, LENGTH}, LENGTH), byte >= 0x20 && byte < 0x7F);
+        }
+    }
+}
+
 static void reads_hex_digits(void **state)
 {
     static const char DIGITS[] = "0123456789abcdef";
@@ -140,6 +157,7 @@ int main(void)
         cmocka_unit_test(agrees_with_the_definition),
         cmocka_unit_test(steps_by_characters),
         cmocka_unit_test(knows_ids),
+        cmocka_unit_test(knows_ids_by_every_byte_at_every_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
