@@ -1,6 +1,7 @@
 -- The lines that the context of an entry is made of, and which entry that is.
 -- $1 text tenant, $2 text session, $3 text entry, '' the head
 -- $4 int8 bytes of lines: with more none is given
+-- kept is the first entry that a compaction keeps.
 -- The text is null of entries that are in no context whatever they say (custom, label, session_info,
 -- metadata). That of an entry whose card is missing is the JSON null, which none has that is there.
 -- Cards of a session lie side by side in their index, in the order of its lines: they are read in runs of
@@ -16,7 +17,7 @@ WITH goal AS MATERIALIZED (
                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
-    SELECT e.seq, e.entry_id, e.depth, e.kind, e.card_id, e.size, e.kind % 256 NOT IN (6, 8, 9, 15) AS speaks
+    SELECT e.seq, e.entry_id, e.depth, e.kind, e.card_id, e.size, e.target, e.kind % 256 NOT IN (6, 8, 9, 15) AS speaks
       FROM goal g
      CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.seq) AS w
      CROSS JOIN LATERAL (
@@ -27,10 +28,14 @@ WITH goal AS MATERIALIZED (
 ), total AS MATERIALIZED (
     SELECT sum(p.size) <= $4::int8 AS fits FROM path p WHERE p.speaks
 )
-SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.header AS text FROM goal g
+SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.header AS text,
+       NULL::text AS kept
+  FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, e.depth, e.kind,
-       CASE WHEN t.fits AND e.speaks THEN coalesce(c.raw, 'null'::json) END
+       CASE WHEN t.fits AND e.speaks THEN coalesce(c.raw, 'null'::json) END,
+       CASE WHEN e.kind IN (4, 260)
+            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.raw) END
   FROM path e CROSS JOIN total t
   FULL JOIN (
         SELECT x.card_id, x.raw

@@ -1,17 +1,20 @@
 -- A page of a session's lines as they were, in their order: of an entry its JSON and what stands around
--- it, of any other line all of it; and what the store has made of an entry that may say no id.
+-- it, of any other line all of it; and what the store has made of an entry that may say no id, and the
+-- first entry that a compaction keeps, of which it may say no more than an index.
 -- $1 text tenant, $2 text session, $3 int8, $4 int4 only behind this place
 -- $5 int8 how many, $6 int8 bytes, but always one line
-SELECT k.seq, k.ord, k.before, c.raw, k.after, k.entry_id, p.entry_id AS parent_id, k.missing, k.is_ring
+SELECT k.seq, k.ord, k.before, c.raw, k.after, k.entry_id, p.entry_id AS parent_id, k.missing, k.is_ring,
+       CASE WHEN k.kind IN (4, 260)
+            THEN cardbox.kept_entry($1::text, $2::text, k.seq, k.target, c.raw) END AS kept
   FROM (SELECT m.*, sum(m.size) OVER (ORDER BY m.seq, m.ord) - m.size AS so_far
           FROM ((SELECT e.seq, 0 AS ord, e.before, e.card_id, e.after, e.size,
-                        e.entry_id, e.parent_seq, e.missing, false AS is_ring
+                        e.entry_id, e.parent_seq, e.missing, false AS is_ring, e.kind, e.target
                    FROM cardbox.session_entries e
                   WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq > $3::int8
                   ORDER BY e.seq LIMIT $5::int8)
                 UNION ALL
                 (SELECT l.seq, l.ord, l.bytes, NULL::text, NULL::bytea, octet_length(l.bytes),
-                        NULL::text, NULL::int8, NULL::text, l.ring_id IS NOT NULL
+                        NULL::text, NULL::int8, NULL::text, l.ring_id IS NOT NULL, NULL::int4, NULL::text
                    FROM cardbox.session_lines l
                   WHERE l.tenant_id = $1::text AND l.session_id = $2::text
                     AND (l.seq, l.ord) > ($3::int8, $4::int4)

@@ -4,7 +4,7 @@
 SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
        t.label, r.raw, NULL::int8 AS extra
   FROM (SELECT DISTINCT ON (x.target) x.target, x.label FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target IS NOT NULL
+         WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target IS NOT NULL AND x.kind = 8
            AND ($3::text IS NULL OR x.target < $3::text)
          ORDER BY x.target DESC, x.seq DESC) AS t
   CROSS JOIN LATERAL (

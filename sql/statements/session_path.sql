@@ -4,6 +4,7 @@
 -- $1 text tenant, $2 text session, $3 text entry, '' the head
 -- $4 int4 from this depth, $5 int4 to this one
 -- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
+-- kept is, where lines are wanted, the first entry that a compaction keeps.
 -- The text of an entry whose card is missing is null, which none has that is there.
 WITH goal AS MATERIALIZED (
     SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
@@ -26,11 +27,13 @@ WITH goal AS MATERIALIZED (
 )
 SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g.dialect, -1) AS kind,
        NULL::text AS missing, NULL::int4 AS size, NULL::text AS card_id, NULL::json AS label,
-       g.header AS text, NULL::int8 AS extra
+       g.header AS text, NULL::int8 AS extra, NULL::text AS kept
   FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL
+       r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL,
+       CASE WHEN e.kind IN (4, 260) AND c.raw IS NOT NULL
+            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.raw) END
   FROM path e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 false) AS r

@@ -216,13 +216,17 @@ static void col_after(params *p, const session_put *put)
     params_text_or_null(p, put->after);
 }
 
+/* Of a compaction what an index names in its file. What an id names its line says. */
 static void col_target(params *p, const session_put *put)
 {
     arena memory = ARENA_INIT;
     view target = {NULL, 0};
 
-    if (put->kind >= 0 && put->entry.kind == SESSION_LABEL &&
-        session_text_of(&target, put->entry.target, &memory) && target.len <= SESSION_ID_MAX)
+    if (put->kind >= 0 && put->entry.kind == SESSION_COMPACTION &&
+        put->entry.target.kind == SCAN_NUMBER)
+        params_text_or_null(p, put->entry.kept);
+    else if (put->kind >= 0 && put->entry.kind == SESSION_LABEL &&
+             session_text_of(&target, put->entry.target, &memory) && target.len <= SESSION_ID_MAX)
         params_text(p, target);
     else
         params_null(p);

@@ -2,7 +2,7 @@
  * session_export.c: a session as the file that it is, page by page. A line without an id stays as
  * it was where a reader of this file gives it the id and the parent that it has here; else they are
  * written into it, so that what is appended, forked or cut out is the same tree wherever it is
- * read.
+ * read; and so is what a compaction keeps, where its index would be another line's.
  */
 #include <inttypes.h>
 #include "cardbox/session_file.h"
@@ -107,7 +107,8 @@ static cardbox_status give_entry(exporter *x, view before, const session_reread_
     if (ending.ptr != NULL && x->is_whole && !x->has_changed)
         status = follow_name(x, entry, &ending);
     x->has_changed = x->has_changed || ending.ptr != NULL;
-    session_reread_next(&x->reader, entry);
+    if (status == CARDBOX_OK && !session_reread_next(&x->reader, entry))
+        status = error_nomem(x->err);
     text.len -= ending.ptr != NULL;
     give(x, before);
     give(x, text);
@@ -202,9 +203,10 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     if (status == CARDBOX_OK) {
         for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
             session_node_read(&node, rows, path.rows[i]);
-            status = give_entry(x, VIEW(""),
-                                &(session_reread_entry){node.text, node.entry_id, node.parent_id,
-                                                        node.missing, VIEW("\n")});
+            status = give_entry(
+                x, VIEW(""),
+                &(session_reread_entry){node.text, node.entry_id, node.parent_id, node.missing,
+                                        session_path_kept(rows, path.rows[i]), VIEW("\n")});
         }
         read->from += (int64_t)path.count;
         *left = path.count == 0 ? 0 : path.length - read->from;
@@ -249,7 +251,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
                                       const char *entry_id, cardbox_session_piece take, void *arg,
                                       cardbox_error *err)
 {
-    exporter x = {.db = db, .take = take, .arg = arg, .err = err};
+    exporter x = {.db = db, .take = take, .arg = arg, .err = err, .reader = SESSION_REREAD_INIT};
     cardbox_status status = check_session(db, tenant, session_id, err);
 
     if (status == CARDBOX_OK && take == NULL)
@@ -264,6 +266,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
     status = entry_id == NULL ? give_all(&x) : give_path(&x, view_of(entry_id));
     if (status == CARDBOX_OK && !x.stopped)
         status = check_same(&x);
+    session_reread_free(&x.reader);
     arena_reset(&x.memory);
     return status;
 }

@@ -1,12 +1,14 @@
 /*
  * session_import.c: a session file line by line into the database, for <cardbox/session_file.h>.
  * What is held at a time is a part of the file, one line of it at least, with what is made of it
- * and of the part before, and the report: so a file may be of any size. One part is made ready
- * while the database writes the one before. What is there already is left to the database to find
- * out, batch by batch: an import that broke off is finished by importing the same file again.
+ * and of the part before, the first places of the file, and the report: so a file may be of any
+ * size. One part is made ready while the database writes the one before. What is there already is
+ * left to the database to find out, batch by batch: an import that broke off is finished by
+ * importing the same file again.
  */
 #include <stdlib.h>
 #include "store/session/file.h"
+#include "store/session/places.h"
 #include "store/session_call.h"
 #include "store/session_report.h"
 
@@ -32,6 +34,7 @@ typedef struct importer {
     params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;
     session_report report;
+    session_places places;
     char *part; /* of the file */
     size_t room;
     session_lines lines;
@@ -187,7 +190,7 @@ static cardbox_status follow_name(importer *in, const session_line *line, sessio
 }
 
 static cardbox_status take_entry(importer *in, const session_line *line, session_entry *entry,
-                                 const session_entry **out)
+                                 session_entry **out)
 {
     const char *reason = NULL;
     cardbox_status status = name_session(in, (view){NULL, 0});
@@ -215,10 +218,18 @@ static void take_other(importer *in, const session_line *line)
                              line->number, line->reason_at, line->reason);
 }
 
+/* The next place of the file; NULL: no entry's. */
+static bool take_place(importer *in, session_entry *entry)
+{
+    return (entry == NULL ||
+            session_places_resolve(&in->places, entry, view_of(in->file_id), &in->batch.memory)) &&
+           session_places_add(&in->places, entry);
+}
+
 static cardbox_status take_line(importer *in, const session_line *line)
 {
     session_entry entry;
-    const session_entry *taken = NULL;
+    session_entry *taken = NULL;
     cardbox_status status = CARDBOX_OK;
 
     in->report.lines++;
@@ -235,7 +246,8 @@ static cardbox_status take_line(importer *in, const session_line *line)
     bool counts = line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY;
     in->seq += counts;
     in->ord = counts ? 0 : in->ord + 1;
-    if (!session_batch_import(&in->batch, line, taken, in->seq, in->ord))
+    if ((counts && !take_place(in, taken)) ||
+        !session_batch_import(&in->batch, line, taken, in->seq, in->ord))
         return error_nomem(in->err);
     if (in->session != NULL && in->batch.count == LINES_MAX)
         return send(in);
@@ -381,6 +393,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
                    .read = read,
                    .arg = arg,
                    .seq = -1,
+                   .places = SESSION_PLACES_INIT,
                    .force = force,
                    .err = err};
     cardbox_status status = check_call(db, tenant, err);
@@ -404,6 +417,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     receive(&in);
     params_free(&in.next_params);
     session_report_free(&in.report);
+    session_places_free(&in.places);
     session_batch_free(&in.batch);
     session_batch_free(&in.sent);
     free(in.session);

@@ -107,7 +107,8 @@ enum {
     NODE_CARD,
     NODE_LABEL,
     NODE_TEXT,
-    NODE_EXTRA
+    NODE_EXTRA,
+    NODE_KEPT /* of a path only */
 };
 
 /* What the column says: session_kind, and session_role times 256. */
@@ -292,9 +293,14 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     return CARDBOX_OK;
 }
 
+view session_path_kept(const store_rows *rows, int row)
+{
+    return rows_text(rows, row, NODE_KEPT);
+}
+
 /* --- contexts --- */
 
-enum { LINE_SEQ, LINE_ENTRY, LINE_DEPTH, LINE_KIND, LINE_TEXT };
+enum { LINE_SEQ, LINE_ENTRY, LINE_DEPTH, LINE_KIND, LINE_TEXT, LINE_KEPT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
@@ -322,7 +328,8 @@ static bool is_silent(session_kind kind)
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* An entry as it was when its line was written; but an id that was made then is not made again. */
+/* An entry as it was when its line was written; but an id that was made then is not made again, nor
+ * is counted again what a compaction keeps. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
@@ -340,7 +347,7 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
              !session_entry_read(out, &line, read->session, memory, &reason))
         return memory->failed ? error_nomem(err) : broken(err);
     out->id = id;
-    out->index = (uint64_t)rows_int8(rows, row, LINE_SEQ);
+    out->kept = rows_text(rows, row, LINE_KEPT);
     return CARDBOX_OK;
 }
 
@@ -455,7 +462,8 @@ enum {
     EXPORT_ID,
     EXPORT_PARENT,
     EXPORT_MISSING,
-    EXPORT_IS_RING
+    EXPORT_IS_RING,
+    EXPORT_KEPT
 };
 
 void session_export_params(params *p, view tenant, view session, session_place_of after,
@@ -479,6 +487,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
                   .id = rows_text(rows, row, EXPORT_ID),
                   .parent = rows_text(rows, row, EXPORT_PARENT),
                   .missing = rows_text(rows, row, EXPORT_MISSING),
+                  .kept = rows_text(rows, row, EXPORT_KEPT),
                   .end = rows_text(rows, row, EXPORT_AFTER)},
     };
     if (out->is_entry && rows_null(rows, row, EXPORT_AFTER))

@@ -137,6 +137,9 @@ typedef struct session_path {
 cardbox_status session_path_take(session_path *out, const store_rows *rows,
                                  const session_path_read *read, arena *memory, cardbox_error *err);
 
+/* Where lines were asked for: the first entry that a compaction keeps; {NULL, 0}: none. */
+view session_path_kept(const store_rows *rows, int row);
+
 /* --- the same for a context: STATEMENT_session_context --- */
 
 typedef struct session_context_read {
@@ -152,7 +155,7 @@ typedef struct session_lines_read {
     bool has_header;
     session_header header;
     int64_t length;             /* of the whole way, in entries */
-    const session_entry **path; /* downwards, what a context is made of; with index; in `memory` */
+    const session_entry **path; /* downwards, what a context is made of; in `memory` */
     size_t count;
 } session_lines_read;
 

@@ -54,22 +54,14 @@ static void begin_settings(context_settings *settings, const session_header *hea
 /* --- which entries --- */
 
 /* Where the entries begin that a compaction keeps; its own place if that is not on the path. */
-static size_t first_kept(const session_entry *const *path, size_t compaction, arena *memory)
+static size_t first_kept(const session_entry *const *path, size_t compaction)
 {
-    const session_entry *entry = path[compaction];
-    int64_t index = -1;
-    view id = {"", 0};
+    view kept = path[compaction]->kept;
+    size_t i = 0;
 
-    if (entry->target.kind == SCAN_NUMBER)
-        scan_integer(entry->target.text, &index);
-    else
-        session_text_of(&id, entry->target, memory);
-    for (size_t i = 0; i < compaction; i++) {
-        if ((id.len > 0 && view_equal(path[i]->id, id)) ||
-            (index >= 0 && path[i]->index == (uint64_t)index))
-            return i;
-    }
-    return compaction;
+    while (i < compaction && (kept.len == 0 || !view_equal(path[i]->id, kept)))
+        i++;
+    return i;
 }
 
 static void add_range(context *ctx, const session_entry *const *path, size_t from, size_t to)
@@ -95,7 +87,7 @@ bool context_of_path(context *out, const session_header *header, const session_e
     }
     if (compaction < count) {
         context_add_entry(out, path[compaction]);
-        add_range(out, path, first_kept(path, compaction, memory), compaction);
+        add_range(out, path, first_kept(path, compaction), compaction);
         add_range(out, path, compaction + 1, count);
     } else {
         add_range(out, path, 0, count);

@@ -20,10 +20,9 @@
 #define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
 
 /*
- * The context at the end of a path. `path` leads from a root to the entry whose context it is; for
- * version 1's firstKeptEntryIndex each entry's `index` must be set. `header` may be NULL. With
- * `repair` calls and results are paired (rule 4); without, messages come as they are. The views
- * point into the entries and into `memory`. False: out of memory.
+ * The context at the end of a path. `path` leads from a root to the entry whose context it is.
+ * `header` may be NULL. With `repair` calls and results are paired (rule 4); without, messages come
+ * as they are. The views point into the entries and into `memory`. False: out of memory.
  */
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
                      size_t count, bool repair, arena *memory);

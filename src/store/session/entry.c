@@ -113,13 +113,18 @@ const char *session_make_id(view session_id, view part, arena *memory)
     return made;
 }
 
-/* A line without an id is given one that is the same at every import. */
-static bool make_id(session_entry *entry, view file_id, arena *memory)
+/* The same at every import. */
+const char *session_line_id(view file_id, uint64_t line, arena *memory)
 {
     char part[32];
-    int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)entry->line);
+    int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)line);
 
-    entry->id = view_of(session_make_id(file_id, (view){part, (size_t)len}, memory));
+    return session_make_id(file_id, (view){part, (size_t)len}, memory);
+}
+
+static bool make_id(session_entry *entry, view file_id, arena *memory)
+{
+    entry->id = view_of(session_line_id(file_id, entry->line, memory));
     entry->id_is_made = true;
     return entry->id.ptr != NULL;
 }
@@ -195,8 +200,16 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
     }
 }
 
+static void read_kept(session_entry *entry, arena *memory)
+{
+    if (entry->target.kind == SCAN_NONE)
+        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->target.kind != SCAN_NUMBER)
+        session_text_of(&entry->kept, entry->target, memory);
+}
+
 /* What the kind of an entry makes of its members. */
-static void read_kind(session_entry *entry, scan_value message)
+static void read_kind(session_entry *entry, scan_value message, arena *memory)
 {
     entry->kind = session_kind_of(entry->type);
     entry->role = KINDS[entry->kind].role;
@@ -227,8 +240,8 @@ static void read_kind(session_entry *entry, scan_value message)
     entry->target = found[BODY_TARGET];
     entry->label = found[BODY_LABEL];
     memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
-    if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
-        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->kind == SESSION_COMPACTION)
+        read_kept(entry, memory);
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }
@@ -256,7 +269,7 @@ bool session_entry_read(session_entry *out, const session_line *line, view file_
     read_parent(out, found[2], memory);
     if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
         out->timestamp = timestamp.text;
-    read_kind(out, found[4]);
+    read_kind(out, found[4], memory);
     return !memory->failed;
 }
 

@@ -67,10 +67,8 @@ typedef enum session_field {
 enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
 
 typedef struct session_entry {
-    uint64_t line; /* its number, from 1 */
-    uint64_t
-        index; /* among the file's headers and entries, from 0: what firstKeptEntryIndex says */
-    view text; /* the line's JSON, exactly */
+    uint64_t line;  /* its number, from 1 */
+    view text;      /* the line's JSON, exactly */
     unsigned flags; /* SCAN_HAS_ of the text */
     session_kind kind;
     session_role role;
@@ -86,6 +84,8 @@ typedef struct session_entry {
     scan_value content; /* of the body: content, summary or output; SCAN_NONE if absent */
     scan_value target;  /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId, toolCallId */
     scan_value label;   /* a label's label, a session_info's name */
+    view kept; /* of a compaction: the first entry that it keeps, decoded; empty: none; ptr NULL: an
+                  index says which, see places.h */
     scan_value fields[SESSION_FIELDS]; /* of the body */
 } session_entry;
 
@@ -125,6 +125,9 @@ const char *session_kind_name(session_kind kind);
 
 /* The kind of a type. */
 session_kind session_kind_of(view type);
+
+/* The id of an entry whose line has none. NULL: out of memory. */
+const char *session_line_id(view file_id, uint64_t line, arena *memory);
 
 /* The id of an entry that has none: a UUIDv7 of the file's id and the line's number, or for what is
  * made of another thing, of its `part`. NULL: out of memory. */

@@ -2,6 +2,7 @@
  * file.c: lines to entries to a tree to a report.
  */
 #include "store/session/file.h"
+#include "store/session/places.h"
 
 #include <stdlib.h>
 
@@ -65,8 +66,8 @@ static bool add_header(session_file *file, const session_line *line)
     return session_header_read(&file->header, line, &file->memory);
 }
 
-/* `index` counts headers and entries. */
-static bool add_entry(session_file *file, const session_line *line, view session_id, uint64_t index)
+static bool add_entry(session_file *file, const session_line *line, view file_id,
+                      session_places *places)
 {
     session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
@@ -74,13 +75,16 @@ static bool add_entry(session_file *file, const session_line *line, view session
     if (more == NULL)
         return false;
     file->entries = more;
-    if (session_entry_read(&file->entries[file->count], line, session_id, &file->memory, &reason)) {
-        file->entries[file->count++].index = index;
-        return true;
+    session_entry *entry = &file->entries[file->count];
+    if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
+        file->count++;
+        return session_places_resolve(places, entry, file_id, &file->memory) &&
+               session_places_add(places, entry);
     }
     if (reason == NULL)
         return false;
-    return add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
+    return session_places_add(places, NULL) &&
+           add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
 }
 
 static bool add_bad(session_file *file, const session_line *line)
@@ -92,7 +96,7 @@ static bool add_bad(session_file *file, const session_line *line)
 }
 
 static bool read_line(session_file *file, const session_line *line, view session_id,
-                      uint64_t *index)
+                      session_places *places)
 {
     bool fine = true;
 
@@ -102,11 +106,10 @@ static bool read_line(session_file *file, const session_line *line, view session
     else if (line->kind == SESSION_LINE_BAD)
         fine = add_bad(file, line);
     else if (line->kind == SESSION_LINE_HEADER)
-        fine = add_header(file, line);
+        fine = session_places_add(places, NULL) && add_header(file, line);
     else
         fine =
-            add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id, *index);
-    *index += line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY;
+            add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id, places);
     if (fine && line->has_nul && line->kind != SESSION_LINE_BAD && line->kind != SESSION_LINE_BLANK)
         fine = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
     return fine;
@@ -158,13 +161,14 @@ static session_dialect dialect_of(const session_file *file)
 bool session_file_read(session_file *out, view bytes, view session_id)
 {
     session_lines lines = session_lines_of(bytes);
+    session_places places = SESSION_PLACES_INIT;
     session_line line;
-    uint64_t index = 0;
     bool fine = true;
 
     *out = (session_file){.memory = ARENA_INIT};
     while (fine && session_lines_next(&lines, &line))
-        fine = read_line(out, &line, session_id, &index);
+        fine = read_line(out, &line, session_id, &places);
+    session_places_free(&places);
     fine = fine && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
     fine = fine && add_places(out);
     if (fine && out->issue_count > 0)

@@ -231,34 +231,3 @@ uint32_t session_tree_common(const session_tree *tree, uint32_t a, uint32_t b)
     }
     return a == b ? a : SESSION_NONE;
 }
-
-/* Entries stand in the order of their index, with gaps where headers and refused lines are. */
-static uint32_t find_index(const session_tree *tree, uint64_t index)
-{
-    uint32_t from = 0, to = tree->count;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (tree->entries[middle].index < index)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < tree->count && tree->entries[from].index == index ? from : SESSION_NONE;
-}
-
-uint32_t session_tree_first_kept(const session_tree *tree, uint32_t compaction)
-{
-    const session_entry *entry = &tree->entries[compaction];
-    arena memory = ARENA_INIT;
-    uint32_t found = SESSION_NONE;
-    int64_t index;
-    view id;
-
-    if (entry->target.kind == SCAN_NUMBER && scan_integer(entry->target.text, &index) && index >= 0)
-        found = find_index(tree, (uint64_t)index);
-    else if (session_text_of(&id, entry->target, &memory))
-        found = session_tree_find(tree, id);
-    arena_reset(&memory);
-    return found;
-}

@@ -55,7 +55,4 @@ uint32_t *session_tree_path(const session_tree *tree, uint32_t entry, arena *mem
 /* The last entry that is on the way to both; SESSION_NONE: they are in two trees. */
 uint32_t session_tree_common(const session_tree *tree, uint32_t a, uint32_t b);
 
-/* The entry that a compaction keeps from, by id or by version 1's index; SESSION_NONE: none. */
-uint32_t session_tree_first_kept(const session_tree *tree, uint32_t compaction);
-
 #endif
