@@ -23,7 +23,9 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
 
 /**
  * Writes a session as JSON Lines: byte for byte what was imported and appended, in the order in
- * which it came. Memory stays what it is however long the session: about 2 MiB, or one line.
+ * which it came. A line that leaves its id, its parent or what a compaction keeps to its place in
+ * the file says them at its end where it stands at another. Memory stays what it is however long
+ * the session: about 2 MiB, or one line, and up to 16 MiB for the ids of entries.
  *
  * @param db          any handle
  * @param tenant      the tenant

@@ -274,8 +274,9 @@ def check_diverged(session, first, second, dice, is_sound):
     wherever it is read."""
     bring(session, first)
     report = bring(session, second, "?force=true")
-    if is_sound and report["conflicts"] == 0:
-        for leaf in session_model.File(second).tree:
+    file = session_model.File(second)
+    if is_sound and report["conflicts"] == 0 and not any(one.is_dangling for one in file.tree):
+        for leaf in file.tree:
             if leaf.kept and leaf.id:
                 check_spoken(session, leaf, leaf.id)
     out = get(url(session, "/export")).body
