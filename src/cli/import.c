@@ -204,7 +204,7 @@ static const opt_spec specs[] = {
 const cli_command cli_import = {
     .name = "import",
     .arguments = "[FILE]",
-    .summary = "read cards and boxes from NDJSON",
+    .summary = "read a project from NDJSON",
     .description =
         "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
         "line is reported with its number and reason, and the rest is imported; the exit status is "

@@ -289,6 +289,7 @@ const cli_command cli_task_list = {
     .name = "task list",
     .arguments = "",
     .summary = "list the tasks that are not finished, newest first",
+    .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20",
     .options = LIST_SPECS,

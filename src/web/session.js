@@ -27,8 +27,8 @@ export async function listSessions(main, api, here) {
   }, (one) => el('a', {
     class: 'box-link', 'data-session': one.session_id,
     href: link({ project: here.project, view: 'session', id: one.session_id }),
-  }, foreign(one.name ?? one.session_id, { class: one.name ? '' : 'id' }), el('span', { class: 'faint' },
-    ' ', one.dialect ?? '', ', ', count(one.entries, 'entry').replace('entrys', 'entries'),
+  }, foreign(one.name ?? one.session_id, { class: one.name ? '' : 'id' }), el('div', { class: 'faint' },
+    one.name ? [foreign(one.session_id, { class: 'id' }), ', '] : null, one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry').replace('entrys', 'entries'),
     one.forked_from ? [', of ', foreign(one.forked_from, { class: 'id' })] : null, ', ',
     when(one.updated_at))), () => notice('No sessions', 'Nobody has kept one in this project so far.'));
 }
@@ -93,13 +93,13 @@ function entryRow({ node, level, begins, leaf, children }, session, here) {
 function facts(session, here) {
   const at = (view, query, id = here.id) => link({ project: here.project, view, id, query });
   const { name, head_entry_id: head, forked_from: parent } = session;
-  return [el('p', { class: 'facts' }, name ? [foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id'), ', '] : null,
+  return [el('p', { class: 'facts' }, name ? [foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id'), ' '] : null,
     session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry').replace('entrys', 'entries'),
     `, version ${session.version}, `, when(session.updated_at),
     parent ? [', of ', el('a', { href: at('session', {}, parent), 'data-do': 'parent' },
       foreign(parent, { class: 'id' }))] : null),
   head ? el('p', { class: 'facts' }, 'head: ', el('a', { href: at('session', { at: head }), 'data-do': 'head' },
-    foreign(head, { class: 'id' })), copyButton(head, 'Copy id'), ', ',
+    foreign(head, { class: 'id' })), copyButton(head, 'Copy id'), ' ',
   el('a', { href: at('session-context', { leaf: head }), 'data-do': 'context' }, 'its context')) : null];
 }
 
