@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,6 +25,8 @@ enum {
     GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
     READY_BYTES_MAX = 64,
+    READS_LARGE = 32,     /* an answer that has come in so many pieces is a large one: */
+    REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
     READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
                      * more: to ask for it costs as much as some pieces do */
 };
@@ -36,6 +40,7 @@ struct db_link {
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
+    bool rests;     /* it is not watched for more of an answer, for a moment */
     int watched_fd; /* as it is in the epoll set; -1: it is not */
     unsigned watched_events;
     unsigned watched_serial;
@@ -51,6 +56,8 @@ struct links {
     shared *house;
     stats *stats;
     int epoll_fd;
+    int rest_fd;  /* a timer */
+    bool resting; /* it was started */
     unsigned ups_seen;
     int64_t hurried_ms; /* when all were told last to try again at once */
     link_span group[LINK_GROUPS];
@@ -98,7 +105,8 @@ static void link_move(db_link *k, link_state to)
 static void watch(db_link *k)
 {
     int fd = pipe_fd(k->pipe);
-    unsigned events = pipe_events(k->pipe), serial = pipe_socket_serial(k->pipe);
+    unsigned events = pipe_events(k->pipe) & ~(k->rests ? (unsigned)PIPE_READ : 0u);
+    unsigned serial = pipe_socket_serial(k->pipe);
     struct epoll_event how = {.data.u64 = k->tag};
     if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
         return;
@@ -110,6 +118,33 @@ static void watch(db_link *k)
     k->watched_fd = fd;
     k->watched_events = events;
     k->watched_serial = serial;
+}
+
+/* --- large answers --- */
+
+/* PostgreSQL sends 8 KiB at a time and wakes who waits for them, which costs both sides as much as
+ * the rows in them. So after all that had come of a large answer was read, its connection is not
+ * watched for a moment, in which less comes than its socket holds: a batch of boxes is a quarter
+ * faster. */
+static void rest(db_link *k)
+{
+    static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
+    links *l = k->all;
+    int waiting = 0;
+    k->rests = pipe_reads(k->pipe) >= READS_LARGE &&
+               ioctl(pipe_fd(k->pipe), FIONREAD, &waiting) == 0 && waiting == 0;
+    if (k->rests && !l->resting)
+        l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
+}
+
+static void end_rest(links *l)
+{
+    uint64_t ignored;
+    l->resting = read(l->rest_fd, &ignored, sizeof(ignored)) < 0;
+    for (size_t i = 0; !l->resting && i < l->count; i++) {
+        l->link[i].rests = false;
+        watch(&l->link[i]);
+    }
 }
 
 /* --- is the database fit? --- */
@@ -278,12 +313,16 @@ cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uin
     l->house = house;
     l->stats = s;
     l->epoll_fd = epoll_fd;
+    l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < LINK_GROUPS; group++) {
         l->group[group] =
             (link_span){l->count, l->count, quick_connections(set, (link_group)group)};
         for (size_t i = 0; status == CARDBOX_OK && i < counts[group]; i++)
             status = add_link(l, (link_group)group, first_tag, err);
     }
+    struct epoll_event how = {.events = EPOLLIN, .data.u64 = first_tag + l->count};
+    if (status == CARDBOX_OK && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
+        status = CARDBOX_NOMEM;
     if (status != CARDBOX_OK) {
         links_free(l);
         return status;
@@ -300,6 +339,8 @@ void links_free(links *l)
         pipe_free(l->link[i].pipe);
         link_move(&l->link[i], LINK_DOWN);
     }
+    if (l->rest_fd >= 0)
+        close(l->rest_fd);
     free(l);
 }
 
@@ -320,9 +361,14 @@ static void see_to_memory(db_link *k)
 
 void links_ready(links *l, size_t number)
 {
+    if (number == l->count) {
+        end_rest(l);
+        return;
+    }
     db_link *k = &l->link[number];
     pipe_ready(k->pipe);
     see_to_memory(k);
+    rest(k);
     look(k, clock_ms());
 }
 

@@ -11,12 +11,12 @@
 
 typedef struct links links;
 
-/* Their sockets are added to an epoll set, with data.u64 counting from first_tag. */
+/* Their sockets, and a timer, are added to an epoll set, with data.u64 counting from first_tag. */
 cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
                          cardbox_error *err);
 void links_free(links *l);
 
-/* The socket with this number, from 0, is ready. */
+/* What has this number, from 0, is ready. */
 void links_ready(links *l, size_t number);
 
 void links_tick(links *l, int64_t now_ms);

@@ -26,7 +26,7 @@ enum {
     READY_WAIT_MS = 2000,
     HURRY_LOOK_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* two threads' connections, files, lookups of names */
-    DESCRIPTORS_OF_LOOP = 6,        /* two epoll sets, eventfds, the listening socket */
+    DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
     MEMORY_STEP = 1024 * 1024
