@@ -77,6 +77,18 @@ bool scan_element(scan_walk *walk, scan_value *value);
 /* Elements of an array, members of an object. */
 size_t scan_count(scan_value container);
 
+/* What stands between the quotes of a string token, escapes as they are. */
+static inline view scan_inside(view string)
+{
+    return string.len < 2 ? (view){"", 0} : (view){string.ptr + 1, string.len - 2};
+}
+
+/* The same of a value; empty for one that is no string. */
+static inline view scan_string_inside(scan_value value)
+{
+    return value.kind == SCAN_STRING ? scan_inside(value.text) : (view){"", 0};
+}
+
 /* Whether a string token says exactly `text` (escapes decoded). An escape is never shorter than
  * what it says, and most names that are compared differ in their length or first byte. */
 bool scan_string_says(view string, view text);

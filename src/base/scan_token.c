@@ -156,11 +156,6 @@ static size_t encode(char out[4], uint32_t code)
     return len;
 }
 
-view scan_inside(view token)
-{
-    return token.len < 2 ? (view){"", 0} : (view){token.ptr + 1, token.len - 2};
-}
-
 view scan_next_piece(view *rest, char storage[4], uint32_t *code)
 {
     const char *end = rest->ptr + rest->len, *next;

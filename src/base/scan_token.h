@@ -41,9 +41,6 @@ static inline bool scan_is_half(uint32_t code)
  * NULL if it is malformed. */
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
-/* What is between a string token's quotes. */
-view scan_inside(view token);
-
 /* The piece of a string's inside that comes next: a run of plain bytes, or what an escape says,
  * kept in `storage` with its `code`. Empty at the end. */
 view scan_next_piece(view *rest, char storage[4], uint32_t *code);

@@ -19,7 +19,7 @@ static void add_step(buf *out, view key)
     if (key.len < 2 || key.ptr[0] != '"')
         buf_view(&plain, key);
     else if (!scan_decode(&plain, key))
-        buf_view(&plain, (view){key.ptr + 1, key.len - 2});
+        buf_view(&plain, scan_inside(key));
     if (plain.failure != BUF_FINE)
         buf_text(out, "...");
     for (size_t i = 0; buf_ok(&plain) && i < plain.len; i++) {

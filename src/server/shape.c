@@ -120,7 +120,7 @@ view shape_decode(shape *s, view token)
     buf text = BUF_INIT(SIZE_MAX / 4);
     view out = {NULL, 0};
     if (memchr(token.ptr, '\\', token.len) == NULL)
-        return (view){token.ptr + 1, token.len - 2};
+        return scan_inside(token);
     if (scan_decode(&text, token)) {
         out = (view){arena_copy(s->memory, (view){buf_str(&text), text.len}), text.len};
         s->nomem = s->nomem || out.ptr == NULL;

@@ -44,7 +44,7 @@ static const char *id_text(arena *memory, scan_value id)
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     bool plain = id.kind == SCAN_STRING && memchr(id.text.ptr, '\\', id.text.len) == NULL;
     if (plain)
-        return arena_copy(memory, (view){id.text.ptr + 1, id.text.len - 2});
+        return arena_copy(memory, scan_inside(id.text));
     bool decoded = id.kind == SCAN_STRING && scan_decode(&text, id.text);
     const char *copy = arena_copy(memory, decoded ? (view){buf_str(&text), text.len} : id.text);
     buf_free(&text);

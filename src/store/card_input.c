@@ -140,7 +140,7 @@ static view derived_role(const card_given *card, const scan_value there[MEMBERS]
         return view_of(role_of_type(card->type));
     if (type.kind != SCAN_STRING)
         return (view){NULL, 0};
-    return view_of(role_of_type((view){type.text.ptr + 1, type.text.len - 2}));
+    return view_of(role_of_type(scan_inside(type.text)));
 }
 
 /* Adds one member that the card names outside of its metadata. */

@@ -73,7 +73,7 @@ static void add_author(buf *out, const card_facts *facts)
 /* A date-time has no escapes in JSON that matter to us: one that has is no date-time. */
 static bool read_time(isotime *out, scan_value value)
 {
-    return is_filled(value) && isotime_parse((view){value.text.ptr + 1, value.text.len - 2}, out);
+    return is_filled(value) && isotime_parse(scan_inside(value.text), out);
 }
 
 static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros)

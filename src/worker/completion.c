@@ -47,14 +47,6 @@ static bool fail_for_good(completion *c, const char *reason)
     return fail(c, reason);
 }
 
-/* What is between the quotes; empty for anything but a string. */
-static view inside(scan_value string)
-{
-    if (string.kind != SCAN_STRING)
-        return (view){"", 0};
-    return (view){string.text.ptr + 1, string.text.len - 2};
-}
-
 /* --- tool calls --- */
 
 /* The last one: servers that number all of them alike are told apart by begins_anew. */
@@ -98,13 +90,13 @@ static bool begins_anew(const completion_call *call, scan_value piece)
 
     if (function.kind != SCAN_OBJECT || call->name.len == 0)
         return false;
-    view name = inside(scan_find(function, "name"));
+    view name = scan_string_inside(scan_find(function, "name"));
     scan_value arguments = scan_find(function, "arguments");
     if (name.len == 0)
         return false;
     if (!view_equal(name, buf_as_view(&call->name)))
         return true;
-    bool has_arguments = arguments.kind == SCAN_OBJECT || inside(arguments).len > 0;
+    bool has_arguments = arguments.kind == SCAN_OBJECT || scan_string_inside(arguments).len > 0;
     return has_arguments && is_whole(&call->arguments);
 }
 
@@ -141,7 +133,7 @@ static void put_arguments(buf *out, scan_value arguments)
     buf text = BUF_INIT(COMPLETION_ARGUMENTS_MAX);
 
     if (arguments.kind != SCAN_OBJECT) {
-        buf_view(out, inside(arguments));
+        buf_view(out, scan_string_inside(arguments));
         return;
     }
     buf_json_string(&text, arguments.text);
@@ -158,7 +150,7 @@ static bool take_function(completion *c, completion_call *call, view id, scan_va
         return fail_for_good(c, "the model asked for more tool calls than a message may have");
     set_once(&call->id, id);
     if (function.kind == SCAN_OBJECT) {
-        set_once(&call->name, inside(scan_find(function, "name")));
+        set_once(&call->name, scan_string_inside(scan_find(function, "name")));
         put_arguments(&call->arguments, scan_find(function, "arguments"));
     }
     if (!buf_ok(&call->id) || !buf_ok(&call->name) || !buf_ok(&call->arguments))
@@ -175,7 +167,7 @@ static bool take_calls(completion *c, scan_value calls)
     while (scan_element(&walk, &piece)) {
         if (piece.kind != SCAN_OBJECT)
             continue;
-        view id = inside(scan_find(piece, "id"));
+        view id = scan_string_inside(scan_find(piece, "id"));
         completion_call *call = call_of(c, piece, id, is_first);
         if (!take_function(c, call, id, scan_find(piece, "function")))
             return false;
@@ -191,17 +183,17 @@ static void take_text(completion *c, scan_value delta)
 {
     scan_value part, content = scan_find(delta, "content");
 
-    buf_view(&c->text, inside(content));
+    buf_view(&c->text, scan_string_inside(content));
     if (content.kind == SCAN_ARRAY) {
         scan_walk walk = scan_enter(content);
         while (scan_element(&walk, &part)) {
             if (part.kind != SCAN_OBJECT)
                 continue;
-            buf_view(&c->text, inside(scan_find(part, "text")));
-            buf_view(&c->text, inside(scan_find(part, "refusal")));
+            buf_view(&c->text, scan_string_inside(scan_find(part, "text")));
+            buf_view(&c->text, scan_string_inside(scan_find(part, "refusal")));
         }
     }
-    buf_view(&c->text, inside(scan_find(delta, "refusal")));
+    buf_view(&c->text, scan_string_inside(scan_find(delta, "refusal")));
 }
 
 static bool take_delta(completion *c, scan_value delta, view *piece)
@@ -224,7 +216,7 @@ static bool take_delta(completion *c, scan_value delta, view *piece)
 
 static void take_finish(completion *c, scan_value reason)
 {
-    view text = inside(reason);
+    view text = scan_string_inside(reason);
 
     if (text.len == 0)
         return;

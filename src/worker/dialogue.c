@@ -159,7 +159,7 @@ static void add_note(builder *b, context_message *message)
 static bool says_nothing(const message_row *row)
 {
     return view_equal(row->role, VIEW("user")) &&
-           content_trim(context_inside(scan_whole(row->content))).len == 0;
+           content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
 }
 
 /* A result is there to be answered even if somebody put words of their own into the ledger

@@ -24,7 +24,7 @@ static void put_timestamp(buf *out, const session_entry *entry)
     view text = entry->timestamp;
     isotime time;
 
-    if (text.len < 2 || !isotime_parse((view){text.ptr + 1, text.len - 2}, &time))
+    if (!isotime_parse(scan_inside(text), &time))
         return;
     buf_text(out, ",\"timestamp\":");
     buf_int(out, isotime_to_micros(&time) / 1000);
@@ -46,7 +46,7 @@ static void put_text(blocks *b, const char *type, scan_value string, hole_kind k
 
     if (string.kind != SCAN_STRING || string.text.len == 2)
         return;
-    holes_add(h, (view){string.text.ptr + 1, string.text.len - 2}, kind, begin_block(b, type), 0);
+    holes_add(h, scan_inside(string.text), kind, begin_block(b, type), 0);
     convert_put_member(b->out, name, string.text);
     buf_char(b->out, '}');
 }
@@ -133,11 +133,9 @@ static void put_result(buf *out, const session_entry *entry, view name, holes *h
 
 static void put_user(buf *out, const session_entry *entry, holes *h)
 {
-    view inside = {entry->content.text.ptr + 1, entry->content.text.len - 2};
-
     buf_text(out, "\"user\"");
     convert_put_member(out, "content", entry->content.text);
-    holes_add(h, inside, HOLE_STRING, 0, 0);
+    holes_add(h, scan_inside(entry->content.text), HOLE_STRING, 0, 0);
 }
 
 static void put_custom(buf *out, const session_entry *entry, arena *memory)

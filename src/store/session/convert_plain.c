@@ -18,7 +18,7 @@ static void join(parts *p, buf *to, bool *has_any, scan_value string, hole_kind 
 
     if (string.kind != SCAN_STRING)
         return;
-    inside = (view){string.text.ptr + 1, string.text.len - 2};
+    inside = scan_inside(string.text);
     if (*has_any)
         buf_text(to, "\\n\\n");
     *has_any = true;

@@ -87,7 +87,7 @@ bool session_text_of(view *out, scan_value string, arena *memory)
     *out = (view){"", 0};
     if (string.kind != SCAN_STRING)
         return false;
-    inside = (view){string.text.ptr + 1, string.text.len - 2};
+    inside = scan_inside(string.text);
     if (inside.len == 0 || memchr(inside.ptr, '\\', inside.len) == NULL) {
         *out = inside;
         return true;
@@ -192,7 +192,7 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
         out[i] = (scan_value){SCAN_NONE, {NULL, 0}};
     while (object.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
         bool has_escapes = memchr(key.ptr, '\\', key.len) != NULL;
-        view inside = {key.ptr + 1, key.len < 2 ? 0 : key.len - 2};
+        view inside = scan_inside(key);
         for (size_t i = 0; i < count; i++) {
             if (is_named(inside, names[i], has_escapes))
                 out[i] = value;

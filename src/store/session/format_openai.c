@@ -100,7 +100,7 @@ static void put_arguments(context_writer *w, scan_value arguments)
     if (is_missing)
         buf_text(out, "\"{}\"");
     else if (arguments.kind == SCAN_STRING)
-        context_put_string(w, out, context_plain(context_inside(arguments)));
+        context_put_string(w, out, context_plain(scan_string_inside(arguments)));
     else
         context_put_string(w, out, (context_text){arguments.text, true});
 }

@@ -80,7 +80,7 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
     if (part == NULL)
         return;
     if (value.kind == SCAN_STRING)
-        part->text = (context_text){context_inside(value), false};
+        part->text = (context_text){scan_string_inside(value), false};
     else
         part->text = (context_text){value.text, true};
 }
@@ -93,7 +93,7 @@ view context_call_of(context *ctx, scan_value id)
 
     if (session_text_of(&call, id, ctx->memory))
         return call;
-    return context_inside(id);
+    return scan_string_inside(id);
 }
 
 scan_value context_token(context *ctx, view text)
@@ -138,10 +138,10 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
     if (part == NULL)
         return;
     part->call = context_call_of(ctx, id);
-    part->call_id = context_inside(id);
+    part->call_id = scan_string_inside(id);
     if (part->call_id.len == 0)
         part->call = part->call_id = made_call_id(ctx, message);
-    part->name = context_inside(name);
+    part->name = scan_string_inside(name);
     part->arguments = arguments;
     session_names_set(&ctx->shown, part->call, 1);
 }
@@ -151,8 +151,8 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
     if (result == NULL)
         return;
     result->call = context_call_of(ctx, id);
-    result->call_id = context_inside(id);
-    result->name = context_inside(name);
+    result->call_id = scan_string_inside(id);
+    result->name = scan_string_inside(name);
     session_names_set(&ctx->shown, result->call, 0);
 }
 
@@ -167,8 +167,8 @@ static void add_thinking(context *ctx, context_message *message, scan_value bloc
     if (part == NULL)
         return;
     session_pick(block, NAMES, found, 3);
-    part->text = (context_text){context_inside(found[0]), false};
-    part->signature = context_inside(found[1]);
+    part->text = (context_text){scan_string_inside(found[0]), false};
+    part->signature = scan_string_inside(found[1]);
     part->is_redacted = found[2].kind == SCAN_TRUE;
 }
 
@@ -191,12 +191,12 @@ static bool add_image(context *ctx, context_message *message, scan_value block)
     context_part *part;
 
     session_pick(block, NAMES, found, 2);
-    if (context_inside(found[0]).len == 0 || !is_image(found[1]))
+    if (scan_string_inside(found[0]).len == 0 || !is_image(found[1]))
         return false;
     part = context_add_part(ctx, message, CONTEXT_IMAGE);
     if (part != NULL) {
-        part->data = context_inside(found[0]);
-        part->mime = context_inside(found[1]);
+        part->data = scan_string_inside(found[0]);
+        part->mime = scan_string_inside(found[1]);
     }
     return true;
 }

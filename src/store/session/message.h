@@ -149,13 +149,6 @@ view context_call_of(context *ctx, scan_value id);
  * empty, or out of memory. */
 scan_value context_token(context *ctx, view text);
 
-/* The inside of a string token; empty for anything else. */
-static inline view context_inside(scan_value string)
-{
-    return string.kind == SCAN_STRING ? (view){string.text.ptr + 1, string.text.len - 2}
-                                      : (view){"", 0};
-}
-
 /* Adds the message that an entry gives, if it gives one. A compaction gives its summary. */
 void context_add_entry(context *ctx, const session_entry *entry);
 

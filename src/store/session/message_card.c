@@ -66,7 +66,7 @@ static void add_plain_text(context *ctx, context_message *message, view content)
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");
-    view inside = context_inside(uri);
+    view inside = scan_string_inside(uri);
     context_part *part;
 
     if (inside.len < 8 || memcmp(inside.ptr, "https://", 8) != 0)

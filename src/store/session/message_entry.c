@@ -43,7 +43,7 @@ static void add_summary(context *ctx, const session_entry *entry)
                          "on from here. This is a summary of that branch:\\n\\n<summary>\\n")
                   : VIEW("The earlier part of this conversation was replaced by this summary of "
                          "it:\\n\\n<summary>\\n"),
-        context_inside(entry->content),
+        scan_string_inside(entry->content),
         VIEW("\\n</summary>"),
     };
 
@@ -75,7 +75,7 @@ static size_t add_cut(view *pieces, scan_value truncated, scan_value path)
         return 1;
     }
     pieces[0] = VIEW("\\n\\n[The output was truncated; all of it is in ");
-    pieces[1] = context_inside(path);
+    pieces[1] = scan_string_inside(path);
     pieces[2] = VIEW("]");
     return 3;
 }
@@ -106,9 +106,9 @@ static void add_bash(context *ctx, const session_entry *entry)
     size_t count = 0;
 
     session_pick(entry->body, NAMES, found, 6);
-    output = context_inside(found[1]);
+    output = scan_string_inside(found[1]);
     pieces[count++] = VIEW("Ran `");
-    pieces[count++] = context_inside(found[0]);
+    pieces[count++] = scan_string_inside(found[0]);
     pieces[count++] = output.len > 0 ? VIEW("`\\n") : VIEW("`\\n(no output)");
     if (output.len > 0) {
         view fence = fence_for(output, ctx->memory);
@@ -175,7 +175,7 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     if (found[0].kind == SCAN_STRING) {
         context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
         if (part != NULL)
-            part->text = (context_text){context_inside(found[0]), false};
+            part->text = (context_text){scan_string_inside(found[0]), false};
     }
     context_add_content(ctx, message, entry->content);
     scan_walk walk = scan_enter(found[1].kind == SCAN_ARRAY ? found[1] : (scan_value){0});

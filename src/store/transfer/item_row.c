@@ -118,8 +118,7 @@ static cardbox_status read_bytes(import_item *item, scan_value value, const char
     if (!is_base64)
         return CARDBOX_OK;
     size_t start = item->decoded.len;
-    view text = {value.text.ptr + 1, value.text.len - 2};
-    if (!base64_decode(&item->decoded, text) || !buf_ok(&item->decoded))
+    if (!base64_decode(&item->decoded, scan_inside(value.text)) || !buf_ok(&item->decoded))
         return error_set(err, CARDBOX_INVALID, "%s must be base64", name);
     *out = (view){buf_str(&item->decoded) + start, item->decoded.len - start};
     return CARDBOX_OK;
