@@ -22,6 +22,7 @@ SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.car
               WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_key = $2::text AND e.seq = e.branch
                 AND e.parent_seq IS NULL AND e.seq > $4::int8
               ORDER BY e.parent_seq, e.seq LIMIT $5::int8)) AS k
+         WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
          ORDER BY k.seq LIMIT $5::int8) AS e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 e.size <= $6::int4) AS r

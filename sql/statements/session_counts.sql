@@ -8,10 +8,11 @@ SELECT s.entries, b.roots, b.leaves, b.branch_points, b.max_depth,
         SELECT count(*) FILTER (WHERE e.parent_seq IS NULL) AS roots, count(*) AS leaves,
                count(DISTINCT e.parent_seq) AS branch_points,
                coalesce(max(t.depth), 0)::int8 AS max_depth
-          FROM cardbox.session_entries e
+          FROM (SELECT x.parent_seq, x.branch FROM cardbox.session_entries x
+                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.seq = x.branch
+                 ORDER BY x.parent_seq, x.seq OFFSET 0) AS e
          CROSS JOIN LATERAL (
                 SELECT x.depth FROM cardbox.session_entries x
                  WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = e.branch
-                 ORDER BY x.depth DESC LIMIT 1) AS t
-         WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch) AS b
+                 ORDER BY x.depth DESC LIMIT 1) AS t) AS b
  WHERE s.tenant_id = $1::text AND s.session_id = $2::text

@@ -9,3 +9,4 @@ SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.car
         OFFSET 0) AS e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 true) AS r
+ WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)

@@ -6,6 +6,7 @@ SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.car
   FROM (SELECT DISTINCT ON (x.target) x.target, x.label FROM cardbox.session_entries x
          WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.target IS NOT NULL AND x.kind = 8
            AND ($3::text IS NULL OR x.target < $3::text)
+           AND EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
          ORDER BY x.target DESC, x.seq DESC) AS t
   CROSS JOIN LATERAL (
         SELECT * FROM cardbox.session_entries x

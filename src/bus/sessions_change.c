@@ -184,26 +184,28 @@ BUS_RENDERS(bus_session_fork)
 
 BUS_READS(bus_session_delete)
 {
-    view *session = in->call->plan;
-    *session = input_id(in, "session_id", SESSION_ID_MAX);
+    session_deletion *deletion = in->call->plan;
+    deletion->tenant = in->call->tenant;
+    deletion->session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(bus_session_delete)
 {
-    const view *session = call->plan;
-    session_delete_params(p, call->tenant, *session);
+    session_delete_params(p, call->plan);
 }
 
 BUS_RENDERS(bus_session_delete)
 {
-    const view *session = call->plan;
-    session_deleted deleted;
-    cardbox_status status = session_delete_status(&deleted, rows, err);
+    session_deletion *deletion = call->plan;
+    bool more;
+    cardbox_status status = session_delete_status(deletion, &more, rows, err);
     if (status != CARDBOX_OK)
         return status;
-    begin_object(out, *session);
+    if (more)
+        return bus_next(call, &call->step);
+    begin_object(out, deletion->session);
     buf_printf(out, ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}",
-               deleted.entries, deleted.cards);
+               deletion->entries, deletion->cards);
     return CARDBOX_OK;
 }
 
@@ -218,8 +220,9 @@ static const bus_ability TABLE[] = {
      bus_session_head_read, bus_session_head_build, bus_session_head_render, NULL},
     {BUS_TEXT(session_fork), BUS_WRITE, BUS_ONCE, sizeof(fork_wish), STATEMENT_session_fork,
      bus_session_fork_read, bus_session_fork_build, bus_session_fork_render, NULL},
-    {BUS_TEXT(session_delete), BUS_WRITE, BUS_ONCE, sizeof(view), STATEMENT_session_delete,
-     bus_session_delete_read, bus_session_delete_build, bus_session_delete_render, NULL},
+    {BUS_TEXT(session_delete), BUS_WRITE, BUS_ONCE, sizeof(session_deletion),
+     STATEMENT_session_delete, bus_session_delete_read, bus_session_delete_build,
+     bus_session_delete_render, NULL},
 };
 
 const bus_table BUS_OF_SESSION_CHANGES = BUS_TABLE(TABLE);

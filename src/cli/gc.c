@@ -143,7 +143,8 @@ const cli_command cli_gc = {
     .summary = "remove what has expired or was deleted",
     .description = "Of all projects: expired cards at once; deleted cards and boxes when the "
                    "retention is over; and what is left of boxes when nothing can reach it any "
-                   "more. Servers do the same by themselves; both may run at any time.",
+                   "more, and of deleted sessions. Servers do the same by themselves; both may "
+                   "run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
     .options = specs,

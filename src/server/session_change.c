@@ -203,34 +203,43 @@ void handle_fork_session(request *r)
 
 /* --- delete --- */
 
-typedef struct session_named {
-    view tenant, session;
-} session_named;
-
 static void build_delete(params *p, const void *keys)
 {
-    const session_named *key = keys;
-    session_delete_params(p, key->tenant, key->session);
+    session_delete_params(p, keys);
 }
+
+static void delete_part(request *r);
 
 static void render_delete(request *r, const join_rows *found)
 {
-    const session_named *key = r->ticket.keys;
+    session_deletion *deletion = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    session_deleted deleted;
-    if (!fault_check(r, session_delete_status(&deleted, found->rows, &err), &err))
+    bool more;
+    if (!fault_check(r, session_delete_status(deletion, &more, found->rows, &err), &err))
         return;
-    buf_printf(begin_answer(r, key->session),
-               ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}", deleted.entries,
-               deleted.cards);
+    if (more) {
+        delete_part(r);
+        return;
+    }
+    buf_printf(begin_answer(r, deletion->session),
+               ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}",
+               deletion->entries, deletion->cards);
     fault_or_answer(r);
+}
+
+/* Each part has a request's time; where the client leaves, the sweeper goes on. */
+static void delete_part(request *r)
+{
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_delete, build_delete, r->plan,
+                render_delete);
 }
 
 void handle_delete_session(request *r)
 {
-    session_named *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
-    if (key == NULL || !handler_id(r, &key->session, 1, "session"))
+    session_deletion *deletion = handler_no_query(r) ? handler_take(r, 1, sizeof(*deletion)) : NULL;
+    if (deletion == NULL || !handler_id(r, &deletion->session, 1, "session"))
         return;
-    key->tenant = request_tenant(r);
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_delete, build_delete, key, render_delete);
+    deletion->tenant = request_tenant(r);
+    r->plan = deletion;
+    delete_part(r);
 }

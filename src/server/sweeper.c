@@ -26,10 +26,11 @@ static void tell(sweeper *s)
     if (collect_rows(&s->sum) > 0)
         log_info("swept",
                  "cards=%" PRId64 " revisions=%" PRId64 " boxes=%" PRId64 " changes=%" PRId64
-                 " segments=%" PRId64 " chains=%" PRId64,
+                 " segments=%" PRId64 " chains=%" PRId64 " entries=%" PRId64,
                  s->sum.rows[COLLECT_CARDS], s->sum.rows[COLLECT_REVISIONS],
                  s->sum.rows[COLLECT_BOXES], s->sum.rows[COLLECT_CHANGES],
-                 s->sum.rows[COLLECT_SEGMENTS], s->sum.rows[COLLECT_CHAINS]);
+                 s->sum.rows[COLLECT_SEGMENTS], s->sum.rows[COLLECT_CHAINS],
+                 s->sum.rows[COLLECT_ENTRIES]);
     s->sum = (collect_sum){.rows = {0}};
 }
 

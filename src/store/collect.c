@@ -12,8 +12,8 @@ enum { COL_BUSY, COL_MORE, COL_ROOM, COL_FIRST };
 
 const char *collect_name(collect_kind kind)
 {
-    static const char *const NAMES[] = {"cards",   "revisions", "boxes",
-                                        "changes", "segments",  "chains"};
+    static const char *const NAMES[] = {"cards",    "revisions", "boxes",  "changes",
+                                        "segments", "chains",    "entries"};
     return NAMES[kind];
 }
 

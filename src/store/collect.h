@@ -1,6 +1,7 @@
 /*
  * collect.h: removes what is dead, of all tenants, batch by batch: expired and deleted cards,
- * deleted boxes, and pieces of boxes that nothing can reach. For operators and servers.
+ * deleted boxes, pieces of boxes that nothing can reach, and what is left of deleted sessions. For
+ * operators and servers.
  */
 #ifndef STORE_COLLECT_H
 #define STORE_COLLECT_H
@@ -24,6 +25,7 @@ typedef enum collect_kind {
     COLLECT_CHANGES, /* of boxes' logs */
     COLLECT_SEGMENTS,
     COLLECT_CHAINS,
+    COLLECT_ENTRIES, /* of deleted sessions */
     COLLECT_KINDS
 } collect_kind;
 

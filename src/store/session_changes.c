@@ -194,20 +194,20 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
 cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const char *session_id,
                                       cardbox_error *err)
 {
-    session_deleted deleted;
-    store_rows *rows = NULL;
-    params p;
+    session_deletion deletion = {.tenant = view_of(tenant), .session = view_of(session_id)};
     cardbox_status status = check_session(db, tenant, session_id, err);
 
-    if (status != CARDBOX_OK)
-        return status;
-    params_init(&p, REQUEST_MAX);
-    session_delete_params(&p, view_of(tenant), view_of(session_id));
-    status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
-    params_free(&p);
-    if (status == CARDBOX_OK)
-        status = session_delete_status(&deleted, rows, err);
-    rows_free(rows);
+    for (bool more = true; status == CARDBOX_OK && more;) {
+        store_rows *rows = NULL;
+        params p;
+        params_init(&p, REQUEST_MAX);
+        session_delete_params(&p, &deletion);
+        status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
+        params_free(&p);
+        if (status == CARDBOX_OK)
+            status = session_delete_status(&deletion, &more, rows, err);
+        rows_free(rows);
+    }
     return status;
 }
 

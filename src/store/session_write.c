@@ -250,17 +250,24 @@ cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, car
 
 /* --- delete --- */
 
-void session_delete_params(params *p, view tenant, view session)
+void session_delete_params(params *p, const session_deletion *deletion)
 {
-    params_text(p, tenant);
-    params_text(p, session);
+    params_text(p, deletion->tenant);
+    params_text(p, deletion->session);
+    params_int8(p, SESSION_DELETE_PART);
 }
 
-cardbox_status session_delete_status(session_deleted *out, const store_rows *rows,
+/* The rest may have been removed by others meanwhile. */
+cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err)
 {
+    *more = false;
     if (rows_count(rows) == 0)
-        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
-    *out = (session_deleted){rows_int8(rows, 0, 0), rows_int8(rows, 0, 1)};
+        return deletion->begun ? CARDBOX_OK
+                               : error_set(err, CARDBOX_NOT_FOUND, "session not found");
+    deletion->begun = true;
+    deletion->entries += rows_int8(rows, 0, 0);
+    deletion->cards += rows_int8(rows, 0, 1);
+    *more = rows_bool(rows, 0, 2);
     return CARDBOX_OK;
 }

@@ -182,15 +182,20 @@ cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, car
 
 /* --- delete: STATEMENT_session_delete --- */
 
-typedef struct session_deleted {
-    int64_t entries; /* that it had */
-    int64_t cards;   /* that went with it, since no other session has them */
-} session_deleted;
+/* Entries that one statement removes: a fraction of a second's work. */
+enum { SESSION_DELETE_PART = 10000 };
 
-void session_delete_params(params *p, view tenant, view session);
+typedef struct session_deletion {
+    view tenant, session;
+    bool begun;
+    int64_t entries; /* that went so far */
+    int64_t cards;   /* and with them, since no other session has them */
+} session_deletion;
 
-/* CARDBOX_OK, CARDBOX_NOT_FOUND. */
-cardbox_status session_delete_status(session_deleted *out, const store_rows *rows,
+void session_delete_params(params *p, const session_deletion *deletion);
+
+/* Adds what went. *more: ask again, until all has. CARDBOX_OK, CARDBOX_NOT_FOUND. */
+cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err);
 
 #endif

@@ -70,7 +70,7 @@ def leftovers(project):
 
 def rows(project):
     return sum(count(f"SELECT count(*) FROM cardbox.{table} WHERE tenant_id = '{project}'")
-               for table in ("sessions", "session_entries", "session_lines", "session_keys", "cards"))
+               for table in ("sessions", "session_entries", "session_lines", "session_keys", "session_remains", "cards"))
 
 
 def test_all_of_it_goes():
@@ -113,6 +113,68 @@ def test_its_id_again():
     assert leftovers("p") == (0, 0)
 
 
+def test_a_large_one_goes_in_parts():
+    """More entries than one part has: all go before it is answered, and the id is free."""
+    many = 25000
+    bring("large", chain(many), project="big")
+    answer = server().post(url("large", "fork", project="big"), {"session_id": "few", "entry_id": "e9"})
+    assert answer.status == 200, answer
+    assert delete("large", project="big") == {"session_id": "large", "deleted": True, "entries": many,
+                                              "cards": many - 10}
+    delete("large", 404, project="big")
+    assert export("few", project="big") == chain(10)
+    bring("large", chain(many), project="big")
+    assert server().post("/projects/big/abilities/session:delete", {"session_id": "large"}).json()["entries"] == many
+    delete("few", project="big")
+    assert rows("big") == 0
+
+
+def part(session, most, project):
+    """Deletes so much, as if whoever did had left then."""
+    return psql(as_role(dsn(), "postgres"),
+                f"SELECT entries, cards, more FROM cardbox.delete_session('{project}', '{session}', {most})").strip()
+
+
+def test_nothing_is_read_of_what_is_left():
+    lines = chain(6) + b"no entry\n" + json.dumps(entry("side", "e1")).encode() + b"\n" \
+        + json.dumps({"id": "l", "parentId": None, "type": "label", "targetId": "e5", "label": "x"}).encode() + b"\n"
+    bring("left", lines, project="parts")
+    bring("whole", project="parts")
+    assert part("left", 2, "parts") == "2|2|t"
+    for path in ("", "/tree", "/leaves", "/branch-points", "/labels", "/entries/e5", "/entries/e5/path",
+                 "/entries/e1/children", "/diff?a=e4&b=e5", "/context", "/export"):
+        answer = server().get(url("left", project="parts") + path)
+        assert answer.status == 404, (path, answer)
+    assert [s["session_id"] for s in server().get("/projects/parts/sessions").json()["sessions"]] == ["whole"]
+    moved = [json.loads(line) for line in server().get("/projects/parts/export").body.splitlines()]
+    assert {row["session_id"] for row in moved if row["kind"].startswith("session")} == {"whole"}, moved
+    assert server().post(url("left", "entries", project="parts"), {"entries": [entry("x", "e5")]}).status == 404
+    for refused in (server().request("PUT", url("left", project="parts"), b"{}", {"Content-Type": "application/json"}),
+                    server().post(url("whole", "fork", project="parts"), {"session_id": "left"}),
+                    server().request("POST", url("left", "import", project="parts"), chain(4), NDJSON)):
+        assert refused.status == 409 and "try again in a moment" in refused.json()["detail"]["error_message"], refused
+    assert delete("left", project="parts") == {"session_id": "left", "deleted": True, "entries": 6, "cards": 6}
+    delete("left", 404, project="parts")
+    bring("left", project="parts")
+    assert export("left", project="parts") == chain(4)
+
+
+def test_the_collector_removes_what_is_left():
+    def collect(*options):
+        return {kind: counted["rows"] for kind, counted in json.loads(
+            cardbox("gc", "--dsn", dsn(), "--json", "--batch", "3", *options).stdout).items() if kind != "dry_run"}
+
+    collect()
+    bring("swept", chain(9) + b"no entry\n", project="swept")
+    answer = server().post(url("swept", "fork", project="swept"), {"session_id": "few", "entry_id": "e5"})
+    assert answer.status == 200, answer
+    assert part("swept", 2, "swept") == "2|2|t" and part("few", 1, "swept") == "1|0|t"
+    expected = collect("--dry-run")
+    assert (expected["entries"], expected["cards"]) == (12, 7), expected
+    assert collect() == expected and sum(collect("--dry-run").values()) == 0
+    assert rows("swept") == 0
+
+
 def test_other_tenants_and_scopes():
     bring("mine")
     bring("mine", project="other")
@@ -141,8 +203,8 @@ def test_other_tenants_and_scopes():
 def test_a_worker_may_not():
     bring("held")
     said = psql(as_role(dsn(), "postgres"), "SELECT has_function_privilege('cardbox_worker',"
-                " 'cardbox.delete_session(text, text)', 'EXECUTE'), has_function_privilege('cardbox_service',"
-                " 'cardbox.delete_session(text, text)', 'EXECUTE')")
+                " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE'), has_function_privilege('cardbox_service',"
+                " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE')")
     assert said.strip() == "f|t", said
 
 
@@ -152,7 +214,7 @@ def test_sealed_cards_stay_sealed():
     bring("sealed-2")
     tried = subprocess.run(
         ["psql", as_role(dsn(), "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1", "-c",
-         "BEGIN; SELECT cardbox.delete_session('p', 'sealed-2');"
+         "BEGIN; SELECT cardbox.delete_session('p', 'sealed-2', 10);"
          " DELETE FROM cardbox.cards WHERE tenant_id = 'p' AND metadata ->> 'session_id' = 'sealed'; COMMIT"],
         capture_output=True, text=True, check=False)
     assert tried.returncode != 0 and "is sealed" in tried.stderr, tried
@@ -220,7 +282,7 @@ def test_import_while_it_is_deleted():
         while count(waiting) == 0:
             assert time.monotonic() < deadline and importer.is_alive()
             time.sleep(.02)
-        deleter.stdin.write("SELECT FROM cardbox.delete_session('p', 'waits'); COMMIT;\n")
+        deleter.stdin.write("SELECT FROM cardbox.delete_session('p', 'waits', 10); COMMIT;\n")
         deleter.stdin.close()
         importer.join()
     assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers

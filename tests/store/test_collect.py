@@ -15,9 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, Server, as_role, cardbox
 
-KINDS = ("cards", "revisions", "boxes", "changes", "segments", "chains")
+OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
+KINDS = (*OF_COLLECT, "entries")
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_log", "card_box_segments",
-          "card_box_chains", "card_box_orphans")
+          "card_box_chains", "session_entries", "card_box_orphans")
 
 
 class Session:
@@ -278,7 +279,7 @@ def test_batches_are_bounded():
         total, batches, more = 0, 0, True
         while more:
             done = collect(s, most=7)
-            rows = sum(done[kind] for kind in KINDS)
+            rows = sum(done[kind] for kind in OF_COLLECT)
             # A chain's row goes with its orphan, which is counted instead.
             assert rows - done["chains"] <= 7 and batches < 200, done
             total, batches, more = total + rows, batches + 1, done["more"]
@@ -328,7 +329,7 @@ def test_fork_that_has_not_committed():
         assert forking.run("BEGIN; " + fork_sql(box, new)) == "1"
         delete(s, box)
         done = collect(s)
-        assert not any(done[kind] for kind in KINDS), done
+        assert not any(done[kind] for kind in OF_COLLECT), done
         forking.run("COMMIT")
         done = collect(s)
         assert done["boxes"] == 1 and done["segments"] == 0, done
