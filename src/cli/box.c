@@ -3,43 +3,10 @@
  * box_change.c.
  */
 #include <inttypes.h>
+#include "cli/box_as_of.h"
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
-
-/* As of when a box is read. */
-typedef struct as_of {
-    long version;
-    long length;
-    const char *time;
-} as_of;
-
-#define AS_OF(type)                                                                                \
-    {"at-version", OPT_INT, offsetof(type, at.version), NULL, "N", "as it was at this version", 1, \
-     INT32_MAX},                                                                                   \
-        {"at-length", OPT_INT,  offsetof(type, at.length),                                         \
-         NULL,        "N",      "as when it first had N cards",                                    \
-         1,           INT32_MAX},                                                                  \
-    {                                                                                              \
-        "at-time", OPT_TEXT, offsetof(type, at.time), NULL, "TIME",                                \
-            "as it was then, such as 2025-01-02T03:04:05Z", 0, 0                                   \
-    }
-
-static const cli_origin AT_ORIGINS[] = {
-    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
-
-/* False: more than one was given, which was said. */
-static bool read_as_of(cardbox_read_options *out, const as_of *at)
-{
-    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
-        cli_error("give one of --at-version, --at-length and --at-time");
-        return false;
-    }
-    out->at_version = at->version;
-    out->at_length = at->length;
-    out->at_time = at->time;
-    return true;
-}
 
 /* The line above what a box holds. */
 static void print_head(const char *box_id, int64_t version, int64_t length)
@@ -52,7 +19,7 @@ static void print_head(const char *box_id, int64_t version, int64_t length)
 
 typedef struct get_options {
     cli_common common;
-    as_of at;
+    box_as_of at;
 } get_options;
 
 static bool print_json(const cardbox_box *box)
@@ -98,14 +65,14 @@ static cli_exit run_get(const void *given, char **arguments, int count)
     cli_exit status = CLI_DONE;
 
     (void)count;
-    if (!read_as_of(&part, &options->at))
+    if (!box_as_of_read(&part, &options->at))
         return CLI_USAGE;
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
     if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK) {
-        status = cli_refused(&err, AT_ORIGINS);
+        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
     } else {
         const cardbox_box *box = cardbox_boxes_at(boxes, 0);
 
@@ -117,7 +84,7 @@ static cli_exit run_get(const void *given, char **arguments, int count)
 }
 
 static const opt_spec get_specs[] = {
-    CLI_DSN, CLI_PROJECT, AS_OF(get_options), CLI_JSON, CLI_OPTIONS_END,
+    CLI_DSN, CLI_PROJECT, BOX_AS_OF(get_options), CLI_JSON, CLI_OPTIONS_END,
 };
 
 const cli_command cli_box_get = {
@@ -138,7 +105,7 @@ const cli_command cli_box_get = {
 
 typedef struct cards_options {
     cli_common common;
-    as_of at;
+    box_as_of at;
     long tail;
     bool ids;
 } cards_options;
@@ -235,14 +202,14 @@ static cli_exit run_cards(const void *given, char **arguments, int count)
     cli_exit status = CLI_DONE;
 
     (void)count;
-    if (!read_as_of(&part, &options->at))
+    if (!box_as_of_read(&part, &options->at))
         return CLI_USAGE;
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
     if (read_cards(&boxes, &cards, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK)
-        status = cli_refused(&err, AT_ORIGINS);
+        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
     else
         status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
     cardbox_cards_free(cards);
@@ -254,7 +221,7 @@ static const opt_spec cards_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
     {"tail", OPT_INT, offsetof(cards_options, tail), NULL, "N", "only the last N", 1, INT32_MAX},
-    AS_OF(cards_options),
+    BOX_AS_OF(cards_options),
     {"ids", OPT_FLAG, offsetof(cards_options, ids), NULL, NULL, "show the ids of the cards", 0, 0},
     CLI_JSON,
     CLI_OPTIONS_END,

@@ -22,6 +22,7 @@ const cli_command *const cli_commands[] = {
     &cli_box_list,
     &cli_box_get,
     &cli_box_cards,
+    &cli_box_context,
     &cli_box_log,
     &cli_box_create,
     &cli_box_append,

@@ -10,7 +10,7 @@ extern const cli_command cli_dev, cli_migrate, cli_doctor, cli_gc, cli_import, c
 extern const cli_command cli_token_create, cli_token_list, cli_token_revoke;
 extern const cli_command cli_card_get, cli_card_add, cli_card_list;
 extern const cli_command cli_card_boxes, cli_card_revisions, cli_card_delete;
-extern const cli_command cli_box_list, cli_box_get, cli_box_cards, cli_box_log;
+extern const cli_command cli_box_list, cli_box_get, cli_box_cards, cli_box_context, cli_box_log;
 extern const cli_command cli_box_create, cli_box_append, cli_box_replace;
 extern const cli_command cli_box_fork, cli_box_delete;
 extern const cli_command cli_session_list, cli_session_show, cli_session_tree, cli_session_path;

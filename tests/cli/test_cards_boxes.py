@@ -123,6 +123,26 @@ def test_box_as_of():
         assert done.returncode == 2 and "give one of --at-version" in done.stderr, done
 
 
+def test_box_context():
+    env = sample()
+    cardbox("box", "append", BOX, "nothing", env=env)
+    done = cardbox("box", "context", BOX, env=env)
+    messages = json.loads(done.stdout)
+    assert [message["role"] for message in messages[:2]] == ["user", "system"] and len(messages) > 5, messages
+    said = done.stderr.splitlines()
+    assert said[0].startswith(f"context of {BOX} at version 2; cards: 16; messages: {len(messages)}"), said
+    assert "  1 card is not there" in said, said
+    whole, = objects("box", "context", BOX, "--format", "anthropic", "--at-version", "1", env=env)
+    assert whole["system"] and whole["report"]["missing_card_ids"] == [] and whole["report"]["cards"] == 15, whole
+    assert whole["report"]["format"] == "anthropic" and all(m["role"] != "system" for m in whole["messages"]), whole
+    raw, = objects("box", "context", BOX, "--no-repair", "--tail", "2", env=env)
+    assert raw["report"]["cards"] == 2 and raw["report"]["repairs"] == [], raw
+    for wrong in (["--format", "xml"], ["--at-version", "1", "--at-length", "1"]):
+        assert cardbox("box", "context", BOX, *wrong, env=env, check=False).returncode == 2, wrong
+    gone = cardbox("box", "context", BOX, "--at-version", "9", env=env, check=False)
+    assert gone.returncode == 1 and gone.stdout == "", gone
+
+
 def test_box_get():
     lines = cardbox("box", "get", "01970000-0000-7000-8000-000000000002", env=shared()).stdout
     assert lines.splitlines() == [
@@ -200,7 +220,7 @@ def test_card_list_of_bad_values():
 
 
 def test_not_found():
-    for arguments in (["box", "get", "nix"], ["box", "cards", "nix"], ["box", "log", "nix"],
+    for arguments in (["box", "get", "nix"], ["box", "cards", "nix"], ["box", "context", "nix"], ["box", "log", "nix"],
                       ["box", "fork", BOX[:-1] + "9"], ["box", "append", BOX[:-1] + "9", "c"]):
         done = cardbox(*arguments, env=shared(), check=False)
         assert done.returncode == 1 and done.stdout == "", done

@@ -1,0 +1,34 @@
+/*
+ * box_as_of.h: as of when a box is read: the options of the commands that read one.
+ */
+#ifndef CLI_BOX_AS_OF_H
+#define CLI_BOX_AS_OF_H
+
+#include "cardbox/box.h"
+#include "cli/cli.h"
+
+typedef struct box_as_of {
+    long version;
+    long length;
+    const char *time;
+} box_as_of;
+
+/* For the options of a command that has it as its member `at`. */
+#define BOX_AS_OF(type)                                                                            \
+    {"at-version", OPT_INT, offsetof(type, at.version), NULL, "N", "as it was at this version", 1, \
+     INT32_MAX},                                                                                   \
+        {"at-length", OPT_INT,  offsetof(type, at.length),                                         \
+         NULL,        "N",      "as when it first had N cards",                                    \
+         1,           INT32_MAX},                                                                  \
+    {                                                                                              \
+        "at-time", OPT_TEXT, offsetof(type, at.time), NULL, "TIME",                                \
+            "as it was then, such as 2025-01-02T03:04:05Z", 0, 0                                   \
+    }
+
+/* What cli_refused calls these. */
+extern const cli_origin BOX_AS_OF_ORIGINS[];
+
+/* False: more than one was given, which was said. */
+bool box_as_of_read(cardbox_read_options *out, const box_as_of *at);
+
+#endif
