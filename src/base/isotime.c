@@ -252,3 +252,17 @@ bool isotime_moment(view text, int64_t *micros)
     *micros = isotime_to_micros(&time);
     return *micros >= MICROS_MIN && *micros <= MICROS_MAX;
 }
+
+void isotime_json(buf *out, const isotime *time)
+{
+    char text[ISOTIME_SIZE];
+    isotime_format(text, time);
+    buf_json_quoted(out, view_of(text));
+}
+
+void isotime_json_micros(buf *out, int64_t micros)
+{
+    isotime time;
+    isotime_from_micros(&time, micros);
+    isotime_json(out, &time);
+}

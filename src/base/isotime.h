@@ -30,6 +30,10 @@ bool isotime_parse(view text, isotime *out);
  */
 void isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 
+/* The same as a JSON string; or a moment of UTC, as isotime_from_micros gives it. */
+void isotime_json(buf *out, const isotime *time);
+void isotime_json_micros(buf *out, int64_t micros);
+
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 

@@ -112,17 +112,6 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     }
 }
 
-static void add_time(buf *out, const char *name, int64_t micros)
-{
-    char text[ISOTIME_SIZE];
-    isotime time;
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
-    buf_text(out, name);
-    buf_text(out, text);
-    buf_char(out, '"');
-}
-
 void box_view_start(buf *out, const uuid16 *id)
 {
     char text[UUID_TEXT_SIZE];
@@ -158,8 +147,10 @@ void box_view_end(buf *out, const box_head *head)
     buf_int(out, head->length);
     buf_text(out, ",\"parent_ids\":");
     scan_compact(out, head->parent_ids);
-    add_time(out, ",\"created_at\":\"", head->created_micros);
-    add_time(out, ",\"updated_at\":\"", head->updated_micros);
+    buf_text(out, ",\"created_at\":");
+    isotime_json_micros(out, head->created_micros);
+    buf_text(out, ",\"updated_at\":");
+    isotime_json_micros(out, head->updated_micros);
     buf_char(out, '}');
 }
 

@@ -79,13 +79,9 @@ static bool read_time(isotime *out, scan_value value)
 static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros)
 {
     isotime time;
-    char text[ISOTIME_SIZE];
     if (!read_time(&time, facts->created_at) && !read_time(&time, facts->timestamp))
         isotime_from_micros(&time, row_micros);
-    isotime_format(text, &time);
-    buf_char(out, '"');
-    buf_text(out, text);
-    buf_char(out, '"');
+    isotime_json(out, &time);
 }
 
 /* An object of a known class to the byte, but for the "__type__" that names it and the comma and
@@ -147,28 +143,16 @@ static void add_string_or_null(buf *out, view text)
         buf_json_string(out, text);
 }
 
-static void add_expiry(buf *out, const card_row *card)
-{
-    if (!card->has_expiry) {
-        buf_text(out, "null");
-        return;
-    }
-    isotime time;
-    char text[ISOTIME_SIZE];
-    isotime_from_micros(&time, card->expires_micros);
-    isotime_format(text, &time);
-    buf_char(out, '"');
-    buf_text(out, text);
-    buf_char(out, '"');
-}
-
 /* What only we show, after the fields that every client knows. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
     buf_text(out, ",\"expires_at\":");
-    add_expiry(out, card);
+    if (card->has_expiry)
+        isotime_json_micros(out, card->expires_micros);
+    else
+        buf_text(out, "null");
     buf_text(out, ",\"content_class\":");
-    add_string_or_null(out, view_of(class_name));
+    buf_json_text(out, class_name);
     buf_text(out, card->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
 }
 

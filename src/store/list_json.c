@@ -8,26 +8,18 @@
 #include "base/scan.h"
 #include "store/card_json.h"
 
-void list_json_time(buf *out, const char *name, int64_t micros)
+static void add_time(buf *out, const char *name, int64_t micros)
 {
-    char text[ISOTIME_SIZE];
-    isotime time;
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
     buf_text(out, name);
-    buf_char(out, '"');
-    buf_text(out, text);
-    buf_char(out, '"');
+    isotime_json_micros(out, micros);
 }
 
 /* Ends the list and the object around it. `next` NULL: the last page. */
 static void end_page(buf *out, const char *next, const arena *memory)
 {
     buf_text(out, "],\"next_cursor\":");
-    if (next == NULL)
-        buf_text(out, "null}");
-    else
-        buf_printf(out, "\"%s\"}", next);
+    buf_json_text(out, next);
+    buf_char(out, '}');
     if (memory != NULL && memory->failed)
         out->failure = BUF_NOMEM;
 }
@@ -73,7 +65,7 @@ void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view t
         card_row_read(&card, rows, row, REVISION_COL_CARD);
         buf_printf(out, "%s{\"revision\":", row == 0 ? "" : ",");
         buf_int(out, number);
-        list_json_time(out, ",\"replaced_at\":", rows_micros(rows, row, REVISION_COL_AT));
+        add_time(out, ",\"replaced_at\":", rows_micros(rows, row, REVISION_COL_AT));
         buf_text(out, ",\"card\":");
         card_json(out, &card, tenant);
         buf_char(out, '}');
@@ -91,8 +83,8 @@ static void add_box(buf *out, const store_rows *rows, int row, const char *id)
     buf_int(out, rows_int8(rows, row, LIST_COL_LENGTH));
     buf_text(out, ",\"parent_ids\":");
     scan_compact(out, rows_jsonb(rows, row, LIST_COL_PARENTS));
-    list_json_time(out, ",\"created_at\":", rows_micros(rows, row, LIST_COL_CREATED));
-    list_json_time(out, ",\"updated_at\":", rows_micros(rows, row, LIST_COL_UPDATED));
+    add_time(out, ",\"created_at\":", rows_micros(rows, row, LIST_COL_CREATED));
+    add_time(out, ",\"updated_at\":", rows_micros(rows, row, LIST_COL_UPDATED));
     buf_char(out, '}');
 }
 
@@ -128,7 +120,7 @@ static void add_change(buf *out, const store_rows *rows, int row)
         buf_text(out, "null");
     else
         buf_json_string(out, key);
-    list_json_time(out, ",\"at\":", rows_micros(rows, row, LOG_COL_AT));
+    add_time(out, ",\"at\":", rows_micros(rows, row, LOG_COL_AT));
     buf_text(out, ",\"card_ids\":");
     if (rows_null(rows, row, LOG_COL_IDS))
         buf_text(out, "null");

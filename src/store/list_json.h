@@ -9,9 +9,6 @@
 #include "store/read.h"
 #include "store/write.h"
 
-/* Appends `name`, which is "," and a name and ":", and a moment as a string. */
-void list_json_time(buf *out, const char *name, int64_t micros);
-
 /* Each appends {"cards":[...],"next_cursor":...} or its like of up to `limit` rows. */
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
 

@@ -22,12 +22,8 @@ static void put_json(buf *out, const char *name, view json)
 
 static void put_time(buf *out, const char *name, int64_t micros)
 {
-    isotime time;
-    char text[ISOTIME_SIZE];
-
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
-    buf_printf(out, ",\"%s\":\"%s\"", name, text);
+    buf_printf(out, ",\"%s\":", name);
+    isotime_json_micros(out, micros);
 }
 
 void session_row_json(buf *out, const session_row *row, view tenant)

@@ -3,7 +3,8 @@
  * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
  */
 #include <stdlib.h>
-#include "store/list_json.h"
+#include "base/isotime.h"
+#include "store/read.h"
 #include "store/transfer/export_parts.h"
 
 /* Ids of each box on a page of boxes, and of the one box on each further page. */
@@ -139,9 +140,12 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
     buf_char(out, ']');
     buf_text(out, ",\"parent_ids\":");
     scan_compact(out, head.parent_ids);
-    list_json_time(out, ",\"updated_at\":", head.updated_micros);
-    if (head.created_micros != head.updated_micros)
-        list_json_time(out, ",\"created_at\":", head.created_micros);
+    buf_text(out, ",\"updated_at\":");
+    isotime_json_micros(out, head.updated_micros);
+    if (head.created_micros != head.updated_micros) {
+        buf_text(out, ",\"created_at\":");
+        isotime_json_micros(out, head.created_micros);
+    }
     return export_line(x, TRANSFER_BOX);
 }
 

@@ -8,8 +8,8 @@
  * arrives asleep, for somebody to send it a message.
  */
 #include "base/base64.h"
+#include "base/isotime.h"
 #include "store/ledger.h"
-#include "store/list_json.h"
 #include "store/session/entry.h"
 #include "store/transfer/export_parts.h"
 
@@ -57,7 +57,7 @@ static void add_int8(buf *out, const char *name, const store_rows *rows, int row
 static void add_time(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
     add_name(out, name);
-    list_json_time(out, NULL, rows_micros(rows, row, column));
+    isotime_json_micros(out, rows_micros(rows, row, column));
 }
 
 static void add_true(buf *out, const char *name, const store_rows *rows, int row, int column)
