@@ -1,5 +1,5 @@
--- Tables of ours that row-level security does not guard for everybody.
-SELECT c.relname::text
+-- The names of tables of ours that row-level security does not guard for everybody, with commas.
+SELECT coalesce(string_agg(c.relname, ', ' ORDER BY c.relname), '')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = 'cardbox' AND c.relkind = 'r'
    AND c.relname <> 'migrations'

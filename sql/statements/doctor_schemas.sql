@@ -1,16 +1,16 @@
 -- Schemas on the path that sessions of our role begin with, in which others than their owner may make
--- things: one row each, its name and one who may. Not what our own sessions use, but those of psql and
--- of what lies behind a pooler do.
-SELECT n.nspname::text,
-       min(CASE WHEN a.grantee = 0 THEN 'everybody' ELSE a.grantee::regrole::text END)
-  FROM pg_settings s
- CROSS JOIN unnest(string_to_array(s.reset_val, ',')) AS p (entry)
-  JOIN pg_namespace n ON n.nspname = replace(btrim(p.entry, ' "'), '$user', current_user)
- CROSS JOIN aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS a
- WHERE s.name = 'search_path' AND a.privilege_type = 'CREATE'
-   AND a.grantee <> n.nspowner
-   AND (a.grantee = 0
-        OR NOT (pg_has_role(current_user, a.grantee, 'MEMBER')
-                OR (SELECT r.rolsuper FROM pg_roles r WHERE r.oid = a.grantee)))
- GROUP BY n.nspname
- ORDER BY n.nspname
+-- things: their names, each with one who may, and commas. Not what our own sessions use, but those of
+-- psql and of what lies behind a pooler do.
+SELECT coalesce(string_agg(o.name || ' (' || o.who || ')', ', ' ORDER BY o.name), '')
+  FROM (SELECT n.nspname::text AS name,
+               min(CASE WHEN a.grantee = 0 THEN 'everybody' ELSE a.grantee::regrole::text END) AS who
+          FROM pg_settings s
+         CROSS JOIN unnest(string_to_array(s.reset_val, ',')) AS p (entry)
+          JOIN pg_namespace n ON n.nspname = replace(btrim(p.entry, ' "'), '$user', current_user)
+         CROSS JOIN aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS a
+         WHERE s.name = 'search_path' AND a.privilege_type = 'CREATE'
+           AND a.grantee <> n.nspowner
+           AND (a.grantee = 0
+                OR NOT (pg_has_role(current_user, a.grantee, 'MEMBER')
+                        OR (SELECT r.rolsuper FROM pg_roles r WHERE r.oid = a.grantee)))
+         GROUP BY n.nspname) AS o

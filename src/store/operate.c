@@ -83,30 +83,14 @@ static cardbox_status inspect_migration(cardbox *db, operate_facts *out, cardbox
     return status;
 }
 
-static cardbox_status inspect_tables(cardbox *db, operate_facts *out, cardbox_error *err)
+/* Names that a statement gives as one text. */
+static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, size_t size,
+                                    cardbox_error *err)
 {
     store_rows *rows = NULL;
-    cardbox_status status = client_run(db, STATEMENT_doctor_rls, NULL, RUN_AGAIN, &rows, err);
-    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
-        view name = rows_text(rows, row, 0);
-        size_t used = strlen(out->open_tables);
-        snprintf(out->open_tables + used, sizeof(out->open_tables) - used, "%s%.*s",
-                 row > 0 ? ", " : "", (int)name.len, name.ptr);
-    }
-    rows_free(rows);
-    return status;
-}
-
-static cardbox_status inspect_schemas(cardbox *db, operate_facts *out, cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    cardbox_status status = client_run(db, STATEMENT_doctor_schemas, NULL, RUN_AGAIN, &rows, err);
-    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
-        view name = rows_text(rows, row, 0), who = rows_text(rows, row, 1);
-        size_t used = strlen(out->open_schemas);
-        snprintf(out->open_schemas + used, sizeof(out->open_schemas) - used, "%s%.*s (%.*s)",
-                 row > 0 ? ", " : "", (int)name.len, name.ptr, (int)who.len, who.ptr);
-    }
+    cardbox_status status = client_run(db, id, NULL, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK)
+        copy_text(out, size, rows_text(rows, 0, 0));
     rows_free(rows);
     return status;
 }
@@ -139,8 +123,12 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     if (status == CARDBOX_OK)
         status = inspect_grants(db, out, err);
     if (status == CARDBOX_OK)
-        status = inspect_schemas(db, out, err);
-    return status == CARDBOX_OK ? inspect_tables(db, out, err) : status;
+        status = inspect_names(db, STATEMENT_doctor_schemas, out->open_schemas,
+                               sizeof(out->open_schemas), err);
+    if (status == CARDBOX_OK)
+        status = inspect_names(db, STATEMENT_doctor_rls, out->open_tables, sizeof(out->open_tables),
+                               err);
+    return status;
 }
 
 bool operate_try(cardbox *db, operate_attempt what)

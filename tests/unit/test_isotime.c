@@ -142,6 +142,12 @@ static void check_from_micros(int64_t micros, const char *wanted)
     isotime_from_micros(&time, micros);
     isotime_format(out, &time);
     assert_string_equal(out, wanted);
+    buf json = BUF_INIT(100);
+    isotime_json_micros(&json, micros);
+    assert_int_equal(json.len, strlen(wanted) + 2);
+    assert_memory_equal(buf_str(&json) + 1, wanted, strlen(wanted));
+    assert_true(buf_str(&json)[0] == '"' && buf_str(&json)[json.len - 1] == '"');
+    buf_free(&json);
 }
 
 static void clamps_to_its_years(void **state)
