@@ -357,8 +357,9 @@ typedef struct cardbox_session_append_options {
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
- * @param entries     each a JSON object with a type; a parentId that it names, null for a root, is
- * in the session or comes earlier here; line feeds between tokens are taken out
+ * @param entries     each a JSON object with a type, and what a model sees of one of that type: a
+ * content, a tool's output; a parentId that it names, null for a root, is in the session or comes
+ * earlier here; line feeds between tokens are taken out
  * @param count       up to 1,000
  * @param options     NULL means CARDBOX_SESSION_APPEND_INIT; with a key each entry needs an id
  * @param err         may be NULL

@@ -185,6 +185,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     view target;
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
+    const char *lacks = session_entry_lacks(entry);
 
     if (entry->id_is_made)
         status = error_set(err, CARDBOX_INVALID,
@@ -200,6 +201,11 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
                            "label %.*s needs a targetId, the id of the entry that it is for",
                            (int)entry->id.len, entry->id.ptr);
+    else if (lacks != NULL)
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "an entry of type %s needs the member %s: a model would see nothing of it",
+                      session_kind_name(entry->kind), lacks);
     arena_reset(&memory);
     return status;
 }

@@ -371,7 +371,7 @@ def test_sessions_that_are_not_there():
     for name, more in (("get", {}), ("entry", {"entry_id": "e1"}), ("tree", {}), ("leaves", {}),
                        ("children", {"entry_id": "e1"}), ("branch_points", {}), ("labels", {}),
                        ("path", {}), ("diff", {"a": "e1", "b": "e1"}), ("fork", {}),
-                       ("head", {"entry_id": "e1"}), ("append", {"entries": [{"type": "user"}]}),
+                       ("head", {"entry_id": "e1"}), ("append", {"entries": [{"type": "user", "content": "x"}]}),
                        ("append", {"entries": [an_entry("x", None)]}), ("context", {})):
         value = {"session_id": session, **more}
         refused(f"session:{name}", value, 404, "error", "session not found", tenant="other")
@@ -419,10 +419,11 @@ def test_appends_that_are_refused():
     for entry in ({}, {"type": ""}, {"type": "session"}, {"type": 1}):
         no([an_entry("x", None), entry], 422, "/entries/1: an entry needs a type")
     no([{"type": "user", "id": 7}], 422, "/entries/0: ")
+    no([{"type": "user", "text": "x"}], 422, "/entries/0: an entry of type user needs the member content")
     no([an_entry("y", "y")], 422, "own parent")
     no([an_entry("y", "nothing")], 404, "neither in the session")
     assert no([an_entry("e1", None, content="x")], 409, "other content")["current_version"] == 2
-    no([{"type": "user"}], 409, "version", expected_version=1)
+    no([{"type": "user", "content": "x"}], 409, "version", expected_version=1)
     no([{"type": "user"}], 422, "timestamp", idempotency_key="k")
     value = {"session_id": session, "entries": [an_entry("e2", "e1")], "idempotency_key": "k",
              "expected_version": 2}
@@ -436,7 +437,7 @@ def test_many_append_behind_the_head():
     """Each finds the head where the one before left it: a single branch, and no entry is lost."""
     session = a_session()
     def append(i):
-        return ask("session:append", {"session_id": session, "entries": [{"type": "user", "id": f"n{i}"}]})
+        return ask("session:append", {"session_id": session, "entries": [{"type": "user", "content": "x", "id": f"n{i}"}]})
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(append, range(20)))
     assert ask("session:path", {"session_id": session})["length"] == 21

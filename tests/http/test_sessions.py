@@ -59,6 +59,36 @@ def reason(answer):
     return detail[0]["msg"] if isinstance(detail, list) else detail["error_message"]
 
 
+def test_append_refuses_what_no_model_sees():
+    """A member that is missing, or called otherwise, is said at once; what a file has is taken as it is."""
+    def of_pi(**message):
+        return {"type": "message", "message": message}
+    nothing = (({"type": "user"}, "content"), ({"type": "user", "text": "x"}, "content"),
+               ({"type": "user", "content": None}, "content"), ({"type": "system"}, "content"),
+               ({"type": "assistant", "text": "x"}, "content"), ({"type": "tool_result"}, "output"),
+               ({"type": "tool_result", "content": "x"}, "output"), ({"type": "message"}, "message"),
+               ({"type": "message", "message": "x"}, "message"), ({"type": "message", "role": "user"}, "message"),
+               (of_pi(content="x"), "message"), (of_pi(role="user"), "content"), (of_pi(role="toolResult"), "content"),
+               ({"type": "custom_message"}, "content"), ({"type": "compaction"}, "summary"),
+               ({"type": "branch_summary"}, "summary"))
+    make("silent")
+    for entry, member in nothing:
+        said = append("silent", entry, status=422)
+        assert f"of type {entry['type']} needs the member {member}" in reason(said), (entry, said)
+    for session, entries in (
+            ("silent", ({"type": "user", "content": ""}, {"type": "assistant", "toolCalls": []},
+                        {"type": "assistant", "thinking": "x"}, {"type": "tool", "name": "t", "toolCallId": "c"},
+                        {"type": "tool_result", "toolCallId": "c", "output": False}, {"type": "metadata"}, {"type": "usr"})),
+            ("silent-pi", (of_pi(role="assistant", content=[]), of_pi(role="bashExecution", command="ls"),
+                           of_pi(role="new"), {"type": "branch_summary", "summary": ""}, {"type": "custom"}))):
+        make(session)
+        append(session, *entries)
+    for number, (entry, _) in enumerate(nothing):
+        data = json.dumps({"id": "a", **entry}).encode()
+        answer = server().request("POST", url(f"silent-{number}", "import"), data, {"Content-Type": "application/x-ndjson"})
+        assert answer.status == 200 and answer.json()["entries"] == 1, answer
+
+
 @cardbox_test.once
 def tree():
     """    a - b - c - d
@@ -235,7 +265,7 @@ def test_append_refuses():
                  {"entries": [plain("x", None)], "expected": 1}, []):
         ask("POST", url("refusals", "entries"), body, 422)
     append("nothing", plain("a", None), status=404)
-    append("nothing", {"type": "user"}, status=404)
+    append("nothing", {"type": "user", "content": "x"}, status=404)
     assert get(url("refusals"))["version"] == 2 and get(url("refusals"))["entries"] == 1
 
 

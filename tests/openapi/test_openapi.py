@@ -295,7 +295,7 @@ REQUESTS = [
     ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entries": [
         {"id": "e1", "type": "user", "content": "a"}, {"id": "e2", "type": "user", "content": "b"},
         {"id": "e3", "parentId": "e1", "type": "user", "content": "c"}]}, 200),
-    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {"type": "user"}}, 200),
+    ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {"type": "user", "content": "d"}}, 200),
     ("POST", SESSION + "/entries", A_SESSION + "/entries", {"entry": {"id": "e1", "type": "x"}}, 409),
     ("POST", SESSION + "/entries", A_SESSION + "/entries",
      {"entry": {"id": "f", "type": "x", "parentId": "no"}}, 404),

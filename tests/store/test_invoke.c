@@ -32,8 +32,10 @@ static void write_all(cardbox *with, const char *id)
     static const char *const CALLS[][2] = {
         {"card:add", "{\"card_id\":\"%s\",\"content\":1}"},
         {"session:create", "{\"session_id\":\"%s\"}"},
-        {"session:append", "{\"session_id\":\"%s\",\"entries\":[{\"type\":\"user\"}]}"},
-        {"session:append", "{\"session_id\":\"%s\",\"entries\":[{\"type\":\"user\"}]}"},
+        {"session:append",
+         "{\"session_id\":\"%s\",\"entries\":[{\"type\":\"user\",\"content\":\"x\"}]}"},
+        {"session:append",
+         "{\"session_id\":\"%s\",\"entries\":[{\"type\":\"user\",\"content\":\"x\"}]}"},
         {"ldg:task:save", "{\"task\":{\"id\":\"%s\",\"systemPrompt\":\"\",\"createdAt\":1,"
                           "\"updatedAt\":1}}"},
         {"task:send", "{\"receiverId\":\"%s\",\"message\":\"hi\"}"},

@@ -348,7 +348,8 @@ static cardbox_status invoke(cardbox_error *err)
         {"bus:inspect", "{\"abilityId\":\"card:add\"}"},
         {"card:add", "{\"card_id\":\"n-3\",\"content\":\"\\u0000\",\"metadata\":{\"a\":1}}"},
         {"card:list", "{\"limit\":1,\"meta\":{\"step_id\":\"step\"}}"},
-        {"session:append", "{\"session_id\":\"n-bus\",\"entries\":[{\"type\":\"user\"}]}"},
+        {"session:append",
+         "{\"session_id\":\"n-bus\",\"entries\":[{\"type\":\"user\",\"content\":\"x\"}]}"},
         {"session:labels", "{\"session_id\":\"n-bus\"}"},
     };
     cardbox_status status = cardbox_session_create(NULL, db, "nomem", "n-bus", NULL, err);

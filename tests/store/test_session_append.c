@@ -43,7 +43,7 @@ static void test_writer_goes_on(void **state)
     cardbox_session_counts counts;
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    must_append(s, "{\"id\":\"a\",\"type\":\"user\"}");
+    must_append(s, "{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}");
     options.key = s;
     options.timestamp = "2026-01-02T03:04:05Z";
     options.buffered = 1;
@@ -55,7 +55,7 @@ static void test_writer_goes_on(void **state)
         assert_ok(cardbox_session_close(writer, &err), &err);
         assert_int_equal(version_of(s), run == 0 ? 4 : 5);
         if (run == 0)
-            must_append(s, "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\"}");
+            must_append(s, "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}");
     }
     assert_ok(cardbox_session_count(&counts, db, T, s, &err), &err);
     assert_int_equal(counts.entries, 4);
@@ -109,10 +109,11 @@ static void test_open_entries(void **state)
     (void)state;
     const char *s = new_session();
     const char *open[] = {"{\"type\":\"user\",\"content\":\"one\"}",
-                          "{\"type\":\"user\",\"id\":\"two\"}"},
-               *again[] = {"{\"type\":\"user\",\"id\":\"three\"}"},
-               *wrong[] = {"{\"type\":\"user\"}", "{\"type\":\"user\",\"parentId\":\"no\"}"},
-               *mixed[] = {"{\"type\":\"user\"}", "{\"type\":\"message\"}"};
+                          "{\"type\":\"user\",\"id\":\"two\",\"content\":\"x\"}"},
+               *again[] = {"{\"type\":\"user\",\"id\":\"three\",\"content\":\"x\"}"},
+               *wrong[] = {"{\"type\":\"user\",\"content\":\"x\"}",
+                           "{\"type\":\"user\",\"content\":\"x\",\"parentId\":\"no\"}"},
+               *mixed[] = {"{\"type\":\"user\",\"content\":\"x\"}", "{\"type\":\"message\"}"};
     cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_entries *way = NULL;
@@ -126,8 +127,9 @@ static void test_open_entries(void **state)
     assert_int_equal(cardbox_entries_count(way), 3);
     assert_non_null(strstr(cardbox_entries_at(way, 0)->json, "\"timestamp\":\""));
     assert_string_equal(cardbox_entries_at(way, 1)->entry_id, "two");
-    assert_string_equal(cardbox_entries_at(way, 2)->json,
-                        "{\"parentId\":\"two\",\"type\":\"user\",\"id\":\"three\"}");
+    assert_string_equal(
+        cardbox_entries_at(way, 2)->json,
+        "{\"parentId\":\"two\",\"type\":\"user\",\"id\":\"three\",\"content\":\"x\"}");
     cardbox_entries_free(way);
     assert_int_equal(cardbox_session_append(NULL, db, T, s, wrong, 2, NULL, &err),
                      CARDBOX_NOT_FOUND);

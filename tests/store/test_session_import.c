@@ -272,7 +272,8 @@ static void test_any_file(void **state)
 static void test_appended_since(void **state)
 {
     (void)state;
-    const char *id = new_id(), *entry = "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\"}";
+    const char *id = new_id(),
+               *entry = "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}";
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
     view first = VIEW("{\"id\":\"a\",\"type\":\"user\"}");
@@ -280,8 +281,9 @@ static void test_appended_since(void **state)
 
     cardbox_session_report_free(import(id, first, 100));
     assert_ok(cardbox_session_append(NULL, db, T, id, &entry, 1, NULL, &err), &err);
-    assert_exports(id, VIEW("{\"id\":\"a\",\"type\":\"user\"}\n"
-                            "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\"}\n"));
+    assert_exports(id,
+                   VIEW("{\"id\":\"a\",\"type\":\"user\"}\n"
+                        "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}\n"));
     report = import(id, first, 100);
     assert_non_null(strstr(cardbox_session_report_json(report), "\"changed\":false"));
     cardbox_session_report_free(report);

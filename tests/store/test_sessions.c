@@ -195,19 +195,20 @@ static void test_refusals(void **state)
     (void)state;
     const char *s = tree();
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *bad[] = {"{\"id\":\"n1\",\"type\":\"user\"}",
-                         "{\"id\":\"n2\",\"parentId\":\"no\",\"type\":\"user\"}"};
+    const char *bad[] = {"{\"id\":\"n1\",\"type\":\"user\",\"content\":\"x\"}",
+                         "{\"id\":\"n2\",\"parentId\":\"no\",\"type\":\"user\",\"content\":\"x\"}"};
     const char *other[] = {"{\"id\":\"a\",\"type\":\"user\",\"content\":\"other\"}"};
-    const char *self[] = {"{\"id\":\"q\",\"parentId\":\"q\",\"type\":\"user\"}"};
-    static const char *const NONE[] = {"",
-                                       "{",
-                                       "[]",
-                                       "{\"id\":\"z\"}",
-                                       "{\"id\":null,\"type\":\"user\"}",
-                                       "{\"id\":\"z\",\"type\":\"label\"}",
-                                       "{\"id\":5,\"type\":\"user\"}",
-                                       "{\"type\":\"session\",\"id\":\"a\"}",
-                                       "{\"id\":\"z\",\"type\":\"user\",\"parentId\":7}"};
+    const char *self[] = {"{\"id\":\"q\",\"parentId\":\"q\",\"type\":\"user\",\"content\":\"x\"}"};
+    static const char *const NONE[] = {
+        "",
+        "{",
+        "[]",
+        "{\"id\":\"z\"}",
+        "{\"id\":null,\"type\":\"user\",\"content\":\"x\"}",
+        "{\"id\":\"z\",\"type\":\"label\"}",
+        "{\"id\":5,\"type\":\"user\",\"content\":\"x\"}",
+        "{\"type\":\"session\",\"id\":\"a\"}",
+        "{\"id\":\"z\",\"type\":\"user\",\"parentId\":7,\"content\":\"x\"}"};
 
     assert_int_equal(cardbox_session_append(NULL, db, T, s, bad, 2, NULL, &err), CARDBOX_NOT_FOUND);
     assert_non_null(strstr(err.message, "n2"));
@@ -236,8 +237,8 @@ static void test_versions_and_keys(void **state)
 {
     (void)state;
     const char *s = session();
-    const char *first[] = {"{\"id\":\"a\",\"type\":\"user\"}"},
-               *second[] = {"{\"id\":\"b\",\"type\":\"user\"}"};
+    const char *first[] = {"{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}"},
+               *second[] = {"{\"id\":\"b\",\"type\":\"user\",\"content\":\"x\"}"};
     cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;

@@ -419,6 +419,39 @@ static void cards_become_messages(void **state)
     assert_cards(CARDS + 5, 3, CARDBOX_FORMAT_ENTRIES, "[{\"card_id\":\"6\"}]");
 }
 
+/* The card of a call that waits already may list others: those are made, and it is none once more.
+ */
+static void a_known_call_lists_new_ones(void **state)
+{
+    static const context_card CARDS[] = {
+        {.card_id = VIEW("1"),
+         .content = VIEW("\"a\""),
+         .metadata = VIEW("{\"role\":\"assistant\"}"),
+         .tool_calls = VIEW("[{\"id\":\"c1\",\"name\":\"t\"}]")},
+        {.card_id = VIEW("2"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
+        {.card_id = VIEW("3"),
+         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
+         .metadata = VIEW("{}"),
+         .tool_calls = VIEW("[{\"id\":\"c1\",\"name\":\"t\"},{\"id\":\"c2\",\"name\":\"u\"}]"),
+         .tool_call_id = VIEW("c1")},
+        {.card_id = VIEW("4"),
+         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
+         .metadata = VIEW("{}"),
+         .tool_calls = VIEW("[{\"id\":\"c2\",\"name\":\"u\"}]"),
+         .tool_call_id = VIEW("c1")},
+    };
+
+    (void)state;
+    assert_cards(CARDS, 4, CARDBOX_FORMAT_OPENAI,
+                 "[{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[{\"id\":\"c1\","
+                 "\"type\":\"function\",\"function\":{\"name\":\"t\",\"arguments\":\"{}\"}}]},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"No result provided\"},"
+                 "{\"role\":\"user\",\"content\":\"b\"},"
+                 "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c2\","
+                 "\"type\":\"function\",\"function\":{\"name\":\"u\",\"arguments\":\"{}\"}}]},"
+                 "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"}]");
+}
+
 /* --- settings --- */
 
 static void the_last_word_on_the_model_holds(void **state)
@@ -506,6 +539,7 @@ int main(void)
         cmocka_unit_test(what_apis_refuse_is_left_out),
         cmocka_unit_test(plain_tools_join_their_message),
         cmocka_unit_test(cards_become_messages),
+        cmocka_unit_test(a_known_call_lists_new_ones),
         cmocka_unit_test(the_last_word_on_the_model_holds),
         cmocka_unit_test(what_a_format_leaves_out_is_reported),
         cmocka_unit_test(digests_hold_all_that_is_before),

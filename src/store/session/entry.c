@@ -273,6 +273,27 @@ bool session_entry_read(session_entry *out, const session_line *line, view file_
     return !memory->failed;
 }
 
+/* A call says which tool is called, with or without parameters; an assistant may only call. */
+const char *session_entry_lacks(const session_entry *entry)
+{
+    static const char *const INSTEAD[] = {"toolCalls", "thinking"};
+    scan_value found[2];
+
+    if (entry->kind == SESSION_MESSAGE &&
+        scan_find(scan_find(entry->value, "message"), "role").kind != SCAN_STRING)
+        return "message with a role";
+    if (KINDS[entry->kind].role == SESSION_ROLE_NONE && entry->role == SESSION_ROLE_NONE)
+        return NULL;
+    if (entry->kind == SESSION_PLAIN_TOOL || entry->role == SESSION_ROLE_BASH ||
+        (entry->content.kind != SCAN_NONE && entry->content.kind != SCAN_NULL))
+        return NULL;
+    session_pick(entry->value, INSTEAD, found, 2);
+    if (entry->kind == SESSION_PLAIN_ASSISTANT &&
+        (found[0].kind == SCAN_ARRAY || found[1].kind == SCAN_STRING))
+        return NULL;
+    return KINDS[entry->kind].content;
+}
+
 bool session_line_kept(session_line *out, view text)
 {
     *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};

@@ -114,6 +114,10 @@ typedef struct session_header {
 
 bool session_header_read(session_header *out, const session_line *line, arena *memory);
 
+/* The member that an entry lacks, of those without which one of its type says nothing to a model;
+ * NULL: none. */
+const char *session_entry_lacks(const session_entry *entry);
+
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
 

@@ -129,23 +129,29 @@ static void add_result(context *ctx, context_message *message, const context_car
 
 /* --- calls --- */
 
+static scan_value listed_id(scan_value call)
+{
+    static const char *const NAMES[] = {"id", "tool_call_id"};
+    scan_value found[2];
+
+    session_pick(call, NAMES, found, 2);
+    return found[0].kind == SCAN_STRING ? found[0] : found[1];
+}
+
 /* A call of a column: {id, name, params or arguments}, or as OpenAI writes it. */
 static void add_listed_call(context *ctx, context_message *message, scan_value call)
 {
-    static const char *const NAMES[] = {"id",       "name",         "tool_name", "params",
-                                        "function", "tool_call_id", "arguments"};
-    scan_value found[7], name, arguments;
+    static const char *const NAMES[] = {"name", "tool_name", "params", "function", "arguments"};
+    scan_value found[5], name, arguments;
 
-    session_pick(call, NAMES, found, 7);
-    name = found[1].kind == SCAN_STRING ? found[1] : found[2];
-    arguments = found[6].kind != SCAN_NONE ? found[6] : found[3];
-    if (found[4].kind == SCAN_OBJECT) {
-        name = scan_find(found[4], "name");
-        arguments = scan_find(found[4], "arguments");
+    session_pick(call, NAMES, found, 5);
+    name = found[0].kind == SCAN_STRING ? found[0] : found[1];
+    arguments = found[4].kind != SCAN_NONE ? found[4] : found[2];
+    if (found[3].kind == SCAN_OBJECT) {
+        name = scan_find(found[3], "name");
+        arguments = scan_find(found[3], "arguments");
     }
-    if (found[0].kind != SCAN_STRING)
-        found[0] = found[5];
-    context_add_call(ctx, message, found[0], name, arguments);
+    context_add_call(ctx, message, listed_id(call), name, arguments);
 }
 
 static void add_listed_calls(context *ctx, context_message *message, const context_card *card)
@@ -157,15 +163,34 @@ static void add_listed_calls(context *ctx, context_message *message, const conte
         add_listed_call(ctx, message, call);
 }
 
-/* A call that is a card of its own joins the assistant's card right before it; one that is listed
+/* Whether a card lists a call that is not waiting for its result; `message`, unless NULL, makes
+ * each of those. */
+static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
+{
+    scan_value calls = scan_whole(card->tool_calls), call;
+    scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
+    bool has_new = false;
+
+    while (scan_element(&walk, &call)) {
+        if (context_is_waiting(ctx, context_call_of(ctx, listed_id(call))))
+            continue;
+        has_new = true;
+        if (message != NULL)
+            add_listed_call(ctx, message, call);
+    }
+    return has_new;
+}
+
+/* A call that is a card of its own joins the assistant's card right before it; what is listed
  * already, by that card or by this one itself, is the same one once more. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
     context_message *last = ctx->list.last;
     scan_value found[2];
+    bool is_known = card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id);
 
-    if (last != NULL && card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id)) {
+    if (last != NULL && is_known && !add_new_calls(ctx, NULL, card)) {
         context_add_source(ctx, last, card->card_id, card->text);
         return;
     }
@@ -177,7 +202,7 @@ static void add_call(context *ctx, const context_card *card)
         return;
     if (last->time.ptr == NULL)
         last->time = card->created_at;
-    add_listed_calls(ctx, last, card);
+    add_new_calls(ctx, last, card);
     if (card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id))
         return;
     session_pick(scan_whole(card->content), NAMES, found, 2);
