@@ -52,8 +52,9 @@ BUS_RENDERS(bus_session_path)
     const tree_wish *wish = call->plan;
     session_path path;
     cardbox_status status = session_path_take(&path, rows, &wish->path, call->memory, err);
+    const session_shown shown = {.text_max = wish->page.text_max};
     if (status == CARDBOX_OK)
-        session_path_json(out, rows, &path, &wish->path, wish->page.text_max);
+        session_path_json(out, rows, &path, &wish->path, &shown);
     return status;
 }
 
@@ -166,8 +167,9 @@ BUS_RENDERS(bus_session_diff)
 {
     const tree_wish *wish = call->plan;
     cardbox_status status = session_diff_status(rows, wish->entry, wish->other, err);
+    const session_shown shown = {.text_max = wish->page.text_max};
     if (status == CARDBOX_OK)
-        session_diff_json(out, rows, wish->page.limit - 1, wish->page.text_max);
+        session_diff_json(out, rows, wish->page.limit - 1, &shown);
     return status;
 }
 

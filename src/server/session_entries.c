@@ -8,10 +8,9 @@
 #include "store/session/words.h"
 #include "store/session_pages.h"
 
-enum { P_LINES, P_LIMIT, P_CURSOR, PAGE_FIELDS, P_PREVIEW = PAGE_FIELDS, LIST_FIELDS };
+enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 
-/* A path has no previews. */
-static const field PAGE[LIST_FIELDS] = {
+static const field PAGE[PAGE_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [P_LIMIT] = PAGE_LIMIT_FIELD,
     [P_CURSOR] = PAGE_CURSOR_FIELD,
@@ -60,15 +59,17 @@ static bool read_cursor(request *r, list_plan *plan, const field_value *cursor)
 }
 
 /* A page's lines must fit an answer, though they are not in it. */
-static int64_t preview_max(const request *r, int64_t limit)
+static int64_t preview_max(const request *r, const field_value *preview, int64_t limit)
 {
+    if (preview->number == 0)
+        return 0;
     int64_t share = r->shared->set->response_max / limit;
     return share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
 }
 
 static void list(request *r, const session_pages *of)
 {
-    field_value *query = handler_read_query(r, PAGE, LIST_FIELDS, false);
+    field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
     list_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     if (plan == NULL)
         return;
@@ -79,8 +80,7 @@ static void list(request *r, const session_pages *of)
     plan->page.limit = page_limit(&query[P_LIMIT]) + 1;
     if (query[P_LINES].given)
         plan->page.text_max = query[P_LINES].number;
-    if (query[P_PREVIEW].number != 0)
-        plan->page.preview_max = preview_max(r, plan->page.limit);
+    plan->page.preview_max = preview_max(r, &query[P_PREVIEW], plan->page.limit);
     if (!read_cursor(r, plan, &query[P_CURSOR]) ||
         !handler_id(r, &plan->page.session, 1, "session") ||
         (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
@@ -161,7 +161,7 @@ void handle_entry(request *r)
 
 typedef struct path_plan {
     session_path_read read;
-    int64_t text_max;
+    session_shown shown;
 } path_plan;
 
 static void build_path(params *p, const void *keys)
@@ -180,7 +180,7 @@ static void render_path(request *r, const join_rows *found)
     cardbox_status status = session_path_take(&path, found->rows, &plan->read, &r->memory, &err);
     if (!fault_check(r, status, &err))
         return;
-    session_path_json(request_body(r), found->rows, &path, &plan->read, plan->text_max);
+    session_path_json(request_body(r), found->rows, &path, &plan->read, &plan->shown);
     fault_or_answer(r);
 }
 
@@ -196,8 +196,10 @@ static void answer_path(request *r, view entry)
     read->tenant = request_tenant(r);
     read->entry = entry;
     read->limit = page_limit(&query[P_LIMIT]);
-    read->with_text = query[P_LINES].given;
-    plan->text_max = query[P_LINES].given ? query[P_LINES].number : -1;
+    plan->shown.text_max = query[P_LINES].given ? query[P_LINES].number : -1;
+    plan->shown.preview_max = preview_max(r, &query[P_PREVIEW], read->limit);
+    plan->shown.memory = &r->memory;
+    read->with_text = query[P_LINES].given || plan->shown.preview_max > 0;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_path, plan, render_path);
 }
 
@@ -215,24 +217,28 @@ void handle_session_path(request *r)
 
 /* --- where two part --- */
 
-enum { D_A, D_B, D_LINES, D_LIMIT, DIFF_FIELDS };
+enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 
 static const field DIFF[DIFF_FIELDS] = {
     [D_A] = {.name = "a", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_B] = {.name = "b", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [D_LIMIT] = PAGE_LIMIT_FIELD,
+    [D_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
 typedef struct diff_plan {
     view tenant, session, a, b;
-    int64_t limit, text_max;
+    int64_t limit;
+    session_shown shown;
 } diff_plan;
 
 static void build_diff(params *p, const void *keys)
 {
     const diff_plan *d = keys;
-    session_diff_params(p, d->tenant, d->session, d->a, d->b, d->limit + 1, d->text_max);
+    int64_t most =
+        d->shown.text_max > d->shown.preview_max ? d->shown.text_max : d->shown.preview_max;
+    session_diff_params(p, d->tenant, d->session, d->a, d->b, d->limit + 1, most);
 }
 
 static void render_diff(request *r, const join_rows *found)
@@ -242,7 +248,7 @@ static void render_diff(request *r, const join_rows *found)
     if (!page_check_budget(r, found->rows) ||
         !fault_check(r, session_diff_status(found->rows, d->a, d->b, &err), &err))
         return;
-    session_diff_json(request_body(r), found->rows, d->limit, d->text_max);
+    session_diff_json(request_body(r), found->rows, d->limit, &d->shown);
     fault_or_answer(r);
 }
 
@@ -256,6 +262,8 @@ void handle_session_diff(request *r)
     d->a = query[D_A].text;
     d->b = query[D_B].text;
     d->limit = page_limit(&query[D_LIMIT]);
-    d->text_max = query[D_LINES].given ? query[D_LINES].number : -1;
+    d->shown.text_max = query[D_LINES].given ? query[D_LINES].number : -1;
+    d->shown.preview_max = preview_max(r, &query[D_PREVIEW], 2 * d->limit + 3);
+    d->shown.memory = &r->memory;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_diff, build_diff, d, render_diff);
 }

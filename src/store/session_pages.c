@@ -71,13 +71,6 @@ bool session_pages_cursor(session_page *page, const session_pages *of, view curs
     return true;
 }
 
-void session_node_json_within(buf *out, session_node_row *node, int64_t text_max)
-{
-    if (node->size > text_max)
-        node->text = (view){NULL, 0};
-    session_node_json(out, node);
-}
-
 /* One more than the number, so that none is 0. */
 static void end_after(buf *out, const session_pages *of, const session_node_row *last,
                       arena *memory)
@@ -113,9 +106,22 @@ static void add_preview(buf *out, view line, session_kind kind, arena *memory)
     buf_text(out, "}}");
 }
 
+/* An entry, its line and what that says only where it has no more bytes than is shown of each. */
+static void add_node(buf *out, session_node_row *node, const session_shown *shown)
+{
+    view line = node->size <= shown->preview_max ? node->text : (view){NULL, 0};
+
+    if (node->size > shown->text_max)
+        node->text = (view){NULL, 0};
+    session_node_json(out, node);
+    if (shown->preview_max > 0)
+        add_preview(out, line, node->kind, shown->memory);
+}
+
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory)
 {
+    const session_shown shown = {page->text_max, page->preview_max, memory};
     int count = rows_count(rows);
     bool more = count >= page->limit;
     session_node_row node = {.seq = -1};
@@ -124,10 +130,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
-        view line = node.size <= page->preview_max ? node.text : (view){NULL, 0};
-        session_node_json_within(out, &node, page->text_max);
-        if (page->preview_max > 0)
-            add_preview(out, line, node.kind, memory);
+        add_node(out, &node, &shown);
         if (of->sum != NULL) {
             out->len--; /* the brace: one member more */
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
@@ -142,7 +145,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
 /* --- the way to one --- */
 
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, int64_t text_max)
+                       const session_path_read *read, const session_shown *shown)
 {
     int64_t before = read->from + (int64_t)path->count;
 
@@ -156,7 +159,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
         session_node_row node;
         session_node_read(&node, rows, path->rows[i]);
         buf_text(out, i == 0 ? "" : ",");
-        session_node_json_within(out, &node, text_max);
+        add_node(out, &node, shown);
     }
     end_numbered(out, before < path->length ? before : 0);
 }
@@ -164,7 +167,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 /* --- where two part --- */
 
 /* The entries of one side, the first `limit` of them. Gives whether there are more. */
-static bool add_side(buf *out, const store_rows *rows, int64_t limit, int64_t text_max,
+static bool add_side(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown,
                      int64_t side)
 {
     int64_t count = 0;
@@ -175,19 +178,19 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit, int64_t te
         if (node.extra != side || count++ >= limit)
             continue;
         buf_text(out, count == 1 ? "" : ",");
-        session_node_json_within(out, &node, text_max);
+        add_node(out, &node, shown);
     }
     return count > limit;
 }
 
-void session_diff_json(buf *out, const store_rows *rows, int64_t limit, int64_t text_max)
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown)
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;
-    add_side(out, rows, limit, text_max, SESSION_DIFF_COMMON);
+    add_side(out, rows, limit, shown, SESSION_DIFF_COMMON);
     buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
-    bool more = add_side(out, rows, limit, text_max, SESSION_DIFF_A);
+    bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
     buf_text(out, "],\"b\":[");
-    more = add_side(out, rows, limit, text_max, SESSION_DIFF_B) || more;
+    more = add_side(out, rows, limit, shown, SESSION_DIFF_B) || more;
     buf_text(out, more ? "],\"complete\":false}" : "],\"complete\":true}");
 }

@@ -35,14 +35,17 @@ bool session_pages_cursor(session_page *page, const session_pages *of, view curs
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);
 
-/* An entry, its line only where it has no more bytes than `text_max`. */
-void session_node_json_within(buf *out, session_node_row *node, int64_t text_max);
+/* What is shown of entries, as in session_page; previews need memory. */
+typedef struct session_shown {
+    int64_t text_max, preview_max;
+    arena *memory;
+} session_shown;
 
 /* {"entry_id","length","path","next_cursor"}. */
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, int64_t text_max);
+                       const session_path_read *read, const session_shown *shown);
 
 /* {"common","a","b","complete"}. The statement asked for one row of a side more than `limit`. */
-void session_diff_json(buf *out, const store_rows *rows, int64_t limit, int64_t text_max);
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown);
 
 #endif

@@ -2,6 +2,7 @@
  * main.c: cardbox-worker, or a warden of it. Opens what the crew needs, starts it, waits for a
  * signal, stops it.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,27 +75,34 @@ static bool has_signal(void)
 
 /* --- what it needs --- */
 
-static bool read_file(buf *out, const char *path)
+/* `error` says why not. */
+static bool read_file(buf *out, const char *path, char *error, size_t size)
 {
     char chunk[65536];
     size_t len;
     FILE *file = fopen(path, "re");
-    if (file == NULL)
+    if (file == NULL) {
+        say(error, size, "cannot be read: %s", strerror(errno));
         return false;
+    }
     while ((len = fread(chunk, 1, sizeof(chunk), file)) > 0)
         buf_add(out, chunk, len);
     bool good = ferror(file) == 0 && buf_ok(out);
+    if (out->failure == BUF_TOO_LARGE)
+        say(error, size, "has over %zu bytes", out->max);
+    else if (!good)
+        say(error, size, "cannot be read: %s", strerror(errno));
     fclose(file);
     return good;
 }
 
 static bool read_tools(worker *w)
 {
-    char error[512] = "it cannot be read";
+    char error[512] = "";
     buf text = BUF_INIT(TOOLS_FILE_MAX);
     bool good = w->set.tools == NULL;
     if (!good)
-        good = read_file(&text, w->set.tools) &&
+        good = read_file(&text, w->set.tools, error, sizeof(error)) &&
                tools_read(&w->tools, buf_as_view(&text), getenv("PATH"), error, sizeof(error));
     buf_free(&text);
     if (!good) {

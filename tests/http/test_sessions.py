@@ -374,7 +374,16 @@ def test_previews():
     assert all("preview" not in row for row in get(url("said", "tree"))["entries"])
     assert all("preview" not in row for row in get(url("said", "tree") + "?preview=false")["entries"])
     get(url("said", "tree") + "?preview=2", 422)
-    get(url("said", "entries", "a", "path") + "?preview=true", 422)
+    for lines in ("", "&lines=100"):  # that are not asked for, and that are too short for the preview alone
+        way = get(url("said", "entries", "r", "path") + "?preview=true&limit=50" + lines)["path"]
+        assert [(row["entry_id"], row["preview"], "entry" in row) for row in way] == [
+            (name, rows[name]["preview"], lines != "" and rows[name]["size"] <= 100) for name in ("q", "a", "r")], way
+        parted = get(url("said", "diff") + "?a=a&b=r&preview=true&limit=50" + lines)
+        assert parted["common"]["preview"] == rows["a"]["preview"] and parted["a"] == []
+        assert [row["preview"] for row in parted["b"]] == [rows["r"]["preview"]], parted
+    assert get(url("said", "path") + "?preview=true&limit=50")["path"][-1]["preview"] is None
+    for path in (url("said", "path"), url("said", "diff") + "?a=a&b=r"):
+        assert '"preview"' not in server().get(path).body.decode()
 
 
 def test_entry():
