@@ -64,16 +64,22 @@ static int claim_until_none(int number)
     return 0;
 }
 
+/* Tasks of a tenant, named by it and numbers. */
+static void spawn_many(const char *tenant, long count)
+{
+    for (long i = 0; i < count; i++) {
+        char id[40];
+        snprintf(id, sizeof(id), "%s-%ld", tenant, i);
+        spawn(tenant, id, NULL);
+    }
+}
+
 static void each_task_is_claimed_once(void **state)
 {
     (void)state;
     enum { TASKS = 100 };
     pid_t pids[WORKERS];
-    for (int i = 0; i < TASKS; i++) {
-        char id[20];
-        snprintf(id, sizeof(id), "each-%d", i);
-        spawn("each", id, NULL);
-    }
+    spawn_many("each", TASKS);
     start_workers(pids, claim_until_none);
     end_workers(pids);
     assert_int_equal(test_count("SELECT count(*) FROM cardbox.task_events WHERE tenant_id = $1 AND "
@@ -209,11 +215,7 @@ static void killed_workers_lose_nothing(void **state)
     (void)state;
     long tasks = test_times(120, 24);
     pid_t pids[WORKERS];
-    for (int i = 0; i < tasks; i++) {
-        char id[20];
-        snprintf(id, sizeof(id), "killed-%d", i);
-        spawn("killed", id, NULL);
-    }
+    spawn_many("killed", tasks);
     start_workers(pids, work_until_done);
     srandom(7);
     for (int kills = 0; kills < test_times(12, 4) && !all_done("killed"); kills++) {
