@@ -254,6 +254,14 @@ def check_copies(session, ids, name, way):
         assert report["conflicts"] == 0 and not report["appended"] and links(session) == links_here, (copy, report)
 
 
+def check_converted(session, file, dialect):
+    """In the other dialect, read as another session, and back: the tree's own lines."""
+    other = session + "-other"
+    bring(other, get(url(session, "/export", dialect="plain" if dialect == "pi" else "pi")).body, "?force=true")
+    back = session_model.File(get(url(other, "/export", dialect=dialect)).body)
+    assert [one.text for one in back.entries] == [one.text for one in file.tree], (dialect, back.entries)
+
+
 def check_file(session, data, dice):
     file = session_model.File(data)
     report = bring(session, data)
@@ -265,6 +273,7 @@ def check_file(session, data, dice):
     for leaf in dice.sample(file.tree, min(3, len(file.tree))) + file.tree[-1:]:
         check_leaf(session, leaf, ids[leaf.place])
     if file.tree:
+        check_converted(session, file, report["dialect"])
         leaf = dice.choice(file.tree)
         check_copies(session, ids, ids[leaf.place], session_model.path(leaf))
 
