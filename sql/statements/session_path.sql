@@ -6,14 +6,20 @@
 -- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
 -- kept is, where lines are wanted, the first entry that a compaction keeps.
 -- The text of an entry whose card is missing is null, which none has that is there.
+-- The path's end is found by its place, in the order of places: PostgreSQL takes any session for one of a
+-- single entry, so a join would as soon read all of them.
 WITH goal AS MATERIALIZED (
     SELECT s.dialect, s.header, e.seq, e.entry_id, e.depth
       FROM cardbox.sessions s
-      LEFT JOIN cardbox.session_entries e
-        ON e.tenant_id = $1::text AND e.session_id = $2::text
-       AND e.seq = CASE WHEN $3::text = '' THEN s.head_seq ELSE (
-               SELECT x.seq FROM cardbox.session_entries x
-                WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
+     CROSS JOIN LATERAL (
+            SELECT CASE WHEN $3::text = '' THEN s.head_seq ELSE (
+                   SELECT x.seq FROM cardbox.session_entries x
+                    WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.entry_id = $3::text) END
+            OFFSET 0) AS k(seq)
+      LEFT JOIN LATERAL (
+            SELECT x.seq, x.entry_id, x.depth FROM cardbox.session_entries x
+             WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.seq BETWEEN k.seq AND k.seq
+             ORDER BY x.seq LIMIT 1) AS e ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
     SELECT e.*, sum(e.size) OVER () AS total

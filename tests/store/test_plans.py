@@ -405,7 +405,9 @@ def estimate_fault(node):
 
 
 def filter_fault(name, node):
-    """Rows that an index found and a filter threw away by the hundred."""
+    """Rows that an index found and a filter, or a join, threw away by the hundred."""
+    if node.get("Rows Removed by Join Filter", 0) > 500:
+        return f"{node['Node Type']} throws away {node['Rows Removed by Join Filter']} rows: {node['Join Filter']}"
     thrown = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
     if node.get("Relation Name") in TABLES and thrown > 500 and name not in LOOKED_THROUGH:
         return f"{node['Node Type']} of {node['Relation Name']} looks through {thrown} rows: {node.get('Filter')}"
