@@ -81,16 +81,22 @@ def here(text, port):
     return text.replace("8099", str(port)).replace("build/bin/", cardbox_test.BUILD + "/bin/")
 
 
-def run_block(dev, block):
+def type_block(dev, block):
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", here(block, dev.port)],
                           capture_output=True, text=True, timeout=120, cwd=cardbox_test.ROOT,
                           env=dev.environment())
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     assert done.stdout.strip(), f"no output\n{done.stderr}"
-    rest = done.stdout
+    return done.stdout
+
+
+def run_block(dev, block):
+    text = rest = type_block(dev, block)
     for expected in re.findall(r"#.* -> (.*)$", block, re.M):
         before, found, rest = rest.partition(expected.strip())
-        assert found, f"{expected!r} is not in the rest of\n{done.stdout}"
+        assert found, f"{expected!r} is not in the rest of\n{text}"
+    again = type_block(dev, block)  # people type it again, and what was there stays
+    assert not re.search("^(null|.*error: .*)$", again, re.M), again
 
 
 def run_worker(dev, program):
@@ -105,11 +111,13 @@ def run_worker(dev, program):
     library = os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a")
     subprocess.run([*flags, "-o", binary, source, library, "-lpq", "-luuid"], check=True,
                    cwd=cardbox_test.ROOT)
+    said = []
     for _ in range(2):  # the second time nothing new is written
         done = subprocess.run([binary], capture_output=True, text=True, timeout=60,
                               env=dev.environment())
         assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
-    return done.stdout
+        said.append(done.stdout)
+    assert said[0] == said[1], said
 
 
 def run_agents(dev, tools):
