@@ -178,10 +178,10 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     return !now;
 }
 
-/* Heads come before runs, and runs before cards. Gives whether the row is needed later. */
-static bool add_row(request *r, batch_answer *a, const store_rows *rows, int row)
+/* Heads come before runs, and runs before cards. `key` counts this request's boxes. Gives whether
+ * the row is needed later. */
+static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
-    size_t key = (size_t)rows_int8(rows, row, BOX_COL_ORD) - 1;
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
     box_row here = {rows_int8(rows, row, BOX_COL_POS), rows, row};
     if (key >= a->box_count || kind < a->kind) {
@@ -222,13 +222,15 @@ static bool is_fine(request *r, batch_answer *a)
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
+/* Of a statement of its own: the boxes that it counts are the request's. */
 static bool take(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
+    size_t key = (size_t)rows_int8(row, 0, BOX_COL_ORD) - 1;
     a->bytes += rows_bytes_of(row, 0);
     if (a->bytes > request_body(r)->max)
         fail(a, BUF_TOO_LARGE);
-    bool kept = is_fine(r, a) && add_row(r, a, row, 0) && keep(a, row);
+    bool kept = is_fine(r, a) && add_row(r, a, key, row, 0) && keep(a, row);
     if (!kept)
         rows_free(row);
     return is_fine(r, a);
@@ -265,16 +267,24 @@ static void end(request *r)
     fault_or_answer(r);
 }
 
-/* All rows together. */
+static void render_kind(request *r, const join_rows *found, int32_t kind)
+{
+    for (size_t key = 0; key < r->ticket.count; key++) {
+        for (int i = found->start[key]; i < found->start[key + 1]; i++) {
+            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind && is_fine(r, r->plan))
+                add_row(r, r->plan, key, found->rows, found->row[i]);
+        }
+    }
+}
+
+/* All rows together, of a statement that has other requests' boxes too. */
 static void render(request *r, const join_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
     begin(r);
     for (int32_t kind = BOX_HEAD; kind <= BOX_CARD; kind++)
-        for (int i = found->start[0]; i < found->start[r->ticket.count]; i++)
-            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind && is_fine(r, r->plan))
-                add_row(r, r->plan, found->rows, found->row[i]);
+        render_kind(r, found, kind);
     end(r);
 }
 

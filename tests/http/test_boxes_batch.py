@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, await_, holding, once, psql
+from cardbox_test import Client, Postgres, Server, await_, holding, once, psql
 
 BOXES = 40
 CARDS = 60  # in the largest box; every seventh of a tenant's cards is missing
@@ -77,6 +77,23 @@ def test_as_with_others():
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         for done in [pool.submit(ask, 50) for _ in range(30)]:
             assert done.result().status == 200 and done.result().body == expected()
+
+
+def test_small_with_others():
+    """Requests for few boxes, some of which are not there, beside others for one of these boxes."""
+    few = [box_id(3), box_id(5), box_id(99)]
+    body = json.dumps({"box_ids": few})
+    right = server().post(BATCH, {"box_ids": few}).json()
+    assert [box["box_id"] for box in right["boxes"]] == few[:2] and right["missing_box_ids"] == few[2:]
+
+    def asked(_):
+        with Client(server().port) as client:
+            for _ in range(60):
+                one = client.request("GET", f"/projects/p/boxes/{box_id(3)}").json()
+                answer = client.request("POST", BATCH, body)
+                assert one["card_ids"] == ids_of(3) and answer.json() == right, answer
+    with concurrent.futures.ThreadPoolExecutor(24) as pool:
+        list(pool.map(asked, range(24)))
 
 
 def test_none_there():

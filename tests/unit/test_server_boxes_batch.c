@@ -200,6 +200,28 @@ static void together(void **state)
     expect_answer(0);
 }
 
+/* Of a statement that asks for other requests' boxes as well, before and behind. */
+static void among_others(void **state)
+{
+    enum { ASKING = 3, BOXES = 4 };
+    (void)state;
+    script_row rows[ASKING * SCRIPT_ROWS];
+    for (size_t i = 0; i < ASKING * SCRIPT_ROWS; i++) {
+        rows[i] = SCRIPT[i % SCRIPT_ROWS];
+        rows[i].ord += (int64_t)(i / SCRIPT_ROWS) * BOXES;
+    }
+    for (size_t i = 0; i <= ASKING; i++)
+        ask(i);
+    land(make_rows(SCRIPT, SCRIPT_ROWS), NULL);
+    joiner_flush(j);
+    assert_int_equal(database.sent, 2);
+    assert_null(database.flight[0].some);
+    land(make_rows(rows, ASKING * SCRIPT_ROWS), NULL);
+    for (size_t i = 0; i <= ASKING; i++)
+        expect_answer(i);
+    assert_int_equal(database.sent, 2);
+}
+
 static void kinds_mixed(void **state)
 {
     (void)state;
@@ -258,8 +280,9 @@ static void over_its_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(in_order),    TEST(as_they_come), TEST(out_of_order),    TEST(together),
-        TEST(kinds_mixed), TEST(broken_off),   TEST(over_the_budget), TEST(over_its_time),
+        TEST(in_order),   TEST(as_they_come),    TEST(out_of_order),
+        TEST(together),   TEST(among_others),    TEST(kinds_mixed),
+        TEST(broken_off), TEST(over_the_budget), TEST(over_its_time),
     };
     return cmocka_run_group_tests_name("server_boxes_batch", tests, NULL, NULL);
 }
