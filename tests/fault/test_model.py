@@ -280,7 +280,7 @@ class Client(threading.Thread):
         if kind == "now":
             self.read(box, kind, None, path)
         elif kind == "batch":
-            self.read(box, kind, None, "boxes/batch", {"box_ids": [box.box_id], "hydrate": True, "limit": 3})
+            self.read_batch()
         elif kind == "log":
             self.read(box, kind, None, f"{path}/log?limit={self.random.randint(1, 20)}")
         elif kind == "tail":
@@ -291,6 +291,27 @@ class Client(threading.Thread):
                         "at_length": lambda: self.random.randint(0, box.length + 1),
                         "at_time": lambda: self.random.choice(box.moments)}[kind]()
             self.read(box, kind, argument, f"{path}?{kind}={argument}")
+
+    def read_batch(self):
+        """Some boxes, and among them ids of none."""
+        boxes = {box.box_id: box for box in (self.box() for _ in range(self.random.randint(1, 4)))}
+        ids = [*boxes, *(str(uuid.uuid4()) for _ in range(self.random.randrange(3)))]
+        self.random.shuffle(ids)
+        hydrate = self.random.random() < 0.5
+        start = time.monotonic()
+        try:
+            status, _, answer = self.ask("POST", "boxes/batch", {"box_ids": ids, "hydrate": hydrate, "limit": 3})
+        except Lost:
+            self.world.lost += 1
+            return
+        shown = answer["boxes"] if status == 200 else [None] * len(boxes)
+        if status == 200:
+            expect([box["box_id"] for box in shown] == [box for box in ids if box in boxes] and
+                   answer["missing_box_ids"] == [box for box in ids if box not in boxes],
+                   "a batch of", ids, "gave", answer)
+        for box_id, box in zip((box for box in ids if box in boxes), shown):
+            seen = hash(tuple(box["card_ids"])) if box else None
+            boxes[box_id].reads.append(("batch", None, start, time.monotonic(), status, seen))
 
     # --- cards ---
 
@@ -377,7 +398,6 @@ def hashed(answer):
 
 SEEN = {
     "now": hashed, "at_version": hashed, "at_length": hashed, "at_time": hashed,
-    "batch": lambda answer: hash(tuple(answer["boxes"][0]["card_ids"])) if answer["boxes"] else 0,
     "tail": lambda answer: [(card["card_id"], card["content"]) for card in answer],
     "log": lambda answer: answer["log"],
 }
