@@ -195,6 +195,7 @@ const cli_command cli_task_cancel = {
 typedef struct list_options {
     cli_common common;
     bool all;
+    long skip;
 } list_options;
 
 static void add_text(buf *out, const char *name, const char *text)
@@ -253,10 +254,16 @@ static cli_exit print_list(const cardbox_ledger *tasks, const list_options *opti
                      .add_object = add_object,
                      .add_row = add_row,
                      LISTING_COLUMNS(COLUMNS)};
-    return listing_print(&found, options->common.json,
-                         options->all ? "no tasks in project %s"
-                                      : "no unfinished tasks in project %s; --all lists all",
-                         options->common.project);
+    cli_exit status =
+        listing_print(&found, options->common.json,
+                      options->skip > 0 ? "no further tasks in project %s"
+                      : options->all    ? "no tasks in project %s"
+                                        : "no unfinished tasks in project %s; --all lists all",
+                      options->common.project);
+    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)found.count;
+    if (found.count > 0 && to < total)
+        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, found.count, total, to);
+    return status;
 }
 
 static cli_exit run_list(const void *given, char **arguments, int count)
@@ -273,6 +280,7 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     filter.active = !options->all;
     filter.goals = true;
     filter.limit = common->limit > 0 ? (unsigned)common->limit : LIST_LIMIT;
+    filter.offset = (uint64_t)options->skip;
     if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_list(tasks, options);
@@ -281,8 +289,14 @@ static cli_exit run_list(const void *given, char **arguments, int count)
 }
 
 static const opt_spec LIST_SPECS[] = {
-    CLI_DSN,   CLI_PROJECT, CLI_FLAG(list_options, "all", all, "also those that are finished"),
-    CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END,
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(list_options, "all", all, "also those that are finished"),
+    {"skip", OPT_INT, offsetof(list_options, skip), NULL, "N", "pass over the N newest", 0,
+     INT32_MAX},
+    CLI_LIMIT,
+    CLI_JSON,
+    CLI_OPTIONS_END,
 };
 
 const cli_command cli_task_list = {
@@ -291,7 +305,7 @@ const cli_command cli_task_list = {
     .summary = "list the tasks that are not finished, newest first",
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
-                "task list --project demo --all --limit 20",
+                "task list --project demo --all --limit 20 --skip 20",
     .options = LIST_SPECS,
     .size = sizeof(list_options),
     .needs_project = true,

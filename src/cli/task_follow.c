@@ -58,12 +58,23 @@ static void stop_saying(watcher *w)
     w->saying[0] = '\0';
 }
 
+/* What is on the screen is not all of a message and stays so: its worker was lost, or its model's
+ * server asked again. */
+static void break_off(watcher *w)
+{
+    if (w->saying[0] == '\0')
+        return;
+    stop_saying(w);
+    printf("%*s%s(broken off: begun again)%s\n", MARGIN, "", term_on(STYLE_DIM),
+           term_off(STYLE_DIM));
+}
+
 static void show_piece(watcher *w, const cardbox_task_event *e)
 {
     if (!w->live)
         return;
     if (strcmp(w->saying, e->ref) != 0) {
-        stop_saying(w);
+        break_off(w);
         snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
         print_role("assistant");
         w->said = flow_begin(MARGIN);
@@ -82,6 +93,8 @@ static bool is_of_call(const cardbox_task_event *e)
 static void show_message(watcher *w, const cardbox_task_event *e)
 {
     bool shown = strcmp(w->saying, e->ref) == 0;
+    if (!shown && strcmp(e->how, "assistant") == 0)
+        break_off(w);
     stop_saying(w);
     if (shown || is_of_call(e) || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
@@ -193,6 +206,8 @@ static void show(watcher *w, const cardbox_task_event *e)
         show_message(w, e);
     else if (strcmp(e->what, "call") == 0)
         show_call(w, e);
+    else if (strcmp(e->what, "claimed") == 0)
+        break_off(w);
     else if (strcmp(e->what, "completed") == 0)
         show_end(w, e);
 }

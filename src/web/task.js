@@ -1,10 +1,10 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // in order, and while it runs what is being said now.
-import { add, block, count, el, fill, foreign, notice, shown } from './dom.js';
+import { add, block, copyButton, count, el, fill, foreign, notice, shown } from './dom.js';
 import { callArguments, json } from './content.js';
 import { paged } from './lists.js';
 import { go, link } from './place.js';
-import { when } from './time.js';
+import { duration, when } from './time.js';
 import { trouble } from './trouble.js';
 
 const PAGE = 50;
@@ -16,6 +16,7 @@ const FILTERS = [['All', {}], ['Running', { state: 'running' }], ['Waiting', { s
 const GOOD = new Set(['success', 'completed']);
 const OPEN = new Set(['in progress', 'pending', 'in_progress']);
 
+const at = (here, id) => link({ project: here.project, view: 'task', id });
 const moment = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? when(new Date(ms).toISOString()) : '');
 
 /** A status as a badge; a task that has none is in progress. */
@@ -24,6 +25,14 @@ function badge(status) {
   return foreign(said, {
     class: `badge${GOOD.has(said) ? ' good' : OPEN.has(said) ? '' : ' bad'}`, 'data-status': said,
   });
+}
+
+const told = (task) => task.goal ?? task.systemPrompt;
+
+/** What a task is told to be, in a line. */
+function lineOf(text) {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)} …` : line || '(no goal)';
 }
 
 // --- the list ---
@@ -55,12 +64,9 @@ export async function listTasks(main, api, here) {
     const to = from + data.tasks.length;
     return { items: data.tasks, next: data.tasks.length > 0 && to < data.total ? to : null };
   }, (one) => {
-    const told = (one.goal ?? one.systemPrompt).replace(/\s+/g, ' ').trim();
-    return el('a', {
-      class: 'box-link', 'data-task': one.id, href: link({ project: here.project, view: 'task', id: one.id }),
-    }, foreign(told.length > SHOWN ? `${told.slice(0, SHOWN)} …` : told || '(no goal)'),
-    el('div', { class: 'faint' }, badge(one.completionStatus), ' ', foreign(one.id, { class: 'id' }), ', ',
-      moment(one.updatedAt)));
+    return el('a', { class: 'box-link', 'data-task': one.id, href: at(here, one.id) }, foreign(lineOf(told(one))),
+      el('div', { class: 'faint' }, badge(one.completionStatus), ' ', foreign(one.id, { class: 'id' }), ', ',
+        moment(one.updatedAt)));
   }, () => notice('No tasks', Object.keys(here.query).length > 0
     ? 'None in this project is in such a state.' : 'Nobody has given an agent work in this project so far.'));
 }
@@ -88,9 +94,22 @@ function detailsOf(text) {
   return json(text, 'Result');
 }
 
-function callItem({ callId, abilityName, status, parameters, details, timestamp }) {
+/** The task that a call has made, or undefined. */
+function spawned({ abilityName, details }) {
+  if (abilityName !== 'task:spawn') return undefined;
+  try {
+    const { taskId } = JSON.parse(details);
+    return typeof taskId === 'string' ? taskId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function callItem({ callId, abilityName, status, parameters, details, timestamp }, took, subtask) {
   return item('tool', [el('span', { class: 'role' }, 'call'),
     el('span', { class: 'tool' }, foreign(abilityName ?? 'of something that is gone')), badge(status),
+    took ? el('span', {}, took) : null,
+    subtask ? el('a', { href: subtask, 'data-do': 'subtask' }, 'its task') : null,
     el('span', { class: 'space' }), moment(timestamp)],
   [parameters === null ? null : callArguments(parameters), detailsOf(details)], { 'data-call': callId });
 }
@@ -102,10 +121,20 @@ function liveItem(id) {
   { 'data-message': id, 'data-live': true });
 }
 
+const EVENTS = new Set(['start', 'content', 'message_complete', 'call', 'task_complete', 'broken', 'again']);
+
 /** What each event does to the story, whose parts are nodes. */
 class Story {
-  constructor(list, head) {
-    Object.assign(this, { list, head, calls: new Map(), live: null });
+  constructor(list, head, here) {
+    Object.assign(this, { list, head, here, calls: new Map(), live: null, goal: null });
+    this.title = el('span', {});
+  }
+
+  /** What it is about: its first message of a user, as in the list. */
+  begin(task) {
+    this.task = task;
+    fill(this.head, badge(task.completionStatus));
+    fill(this.title, foreign(lineOf(task.systemPrompt)));
   }
 
   start({ messageId }) {
@@ -123,21 +152,30 @@ class Story {
       this.live?.remove(); // it is this one, or broke off before it
       this.live = null;
     }
-    if (!message.callId) this.list.append(messageItem(message)); // its call's own item says it better
+    const content = String(message.content);
+    if (message.role === 'user' && this.goal === null) {
+      this.goal = content;
+      fill(this.title, foreign(lineOf(content)));
+    }
+    // Of a call its own item says it better; a turn of calls alone says nothing.
+    if (!message.callId && content.trim() !== '') this.list.append(messageItem(message));
   }
 
   call(call) {
-    const made = callItem(call);
-    const before = this.calls.get(call.callId);
+    const { item: before, began } = this.calls.get(call.callId) ?? { item: null, began: call.timestamp };
+    const subtask = spawned(call);
+    const made = callItem(call, before && !OPEN.has(call.status) ? duration(call.timestamp - began) : null,
+      subtask ? at(this.here, subtask) : null);
     if (before) before.replaceWith(made);
     else this.list.append(made);
-    this.calls.set(call.callId, made);
+    this.calls.set(call.callId, { item: made, began });
   }
 
-  task_complete({ completionStatus, reason }) {
+  task_complete({ completionStatus, reason, timestamp }) {
     this.live?.remove();
     this.live = null;
-    fill(this.head, badge(completionStatus), reason ? [' ', foreign(reason)] : null);
+    fill(this.head, badge(completionStatus), reason ? [': ', foreign(reason)] : null,
+      `, after ${duration(Math.max(0, timestamp - this.task.createdAt))}`);
   }
 
   broken() {
@@ -149,12 +187,19 @@ class Story {
   }
 }
 
+/** The tasks that it has given to others. */
+async function subtasks(api, here) {
+  const { data: { tasks, total } } = await api.tasks({ parentTaskId: here.id }, PAGE, 0);
+  return tasks.length === 0 ? null : el('p', { class: 'facts', 'data-subtasks': true }, 'Its subtasks: ',
+    tasks.map((one, number) => [number > 0 ? ', ' : '', el('a', { href: at(here, one.id) }, foreign(lineOf(told(one))))]),
+    total > tasks.length ? ` and ${total - tasks.length} more` : null);
+}
+
 /** Shows one task. Its events are followed as long as the page shows it. */
 export async function showTask(main, api, here) {
   const head = el('span', { role: 'status' });
   const list = el('div', { class: 'cards' });
-  const story = new Story(list, head);
-  const at = (id) => link({ project: here.project, view: 'task', id });
+  const story = new Story(list, head, here);
   try {
     const { data: { task } } = await api.task(here.id);
     if (!task) {
@@ -162,13 +207,14 @@ export async function showTask(main, api, here) {
         el('p', {}, foreign(here.id, { class: 'id' }))));
       return;
     }
-    fill(head, badge(task.completionStatus));
-    fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Task '),
-      foreign(here.id, { class: 'id' })), el('p', { class: 'facts' }, head, ' made ', moment(task.createdAt),
-      task.parentTaskId ? [', for ', el('a', { href: at(task.parentTaskId) },
-        foreign(task.parentTaskId, { class: 'id' }))] : null)), list);
+    story.begin(task);
+    fill(main, el('header', { class: 'box-head' }, el('h1', {}, el('span', { class: 'faint' }, 'Task '), story.title),
+      el('p', { class: 'facts' }, foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id')),
+      el('p', { class: 'facts' }, head, ', made ', moment(task.createdAt), task.parentTaskId
+        ? [', for ', el('a', { href: at(here, task.parentTaskId) }, foreign(task.parentTaskId, { class: 'id' }))] : null),
+      await subtasks(api, here)), list);
     for await (const { event, data } of api.follow(here.id))
-      if (Object.hasOwn(Story.prototype, event) && event !== 'constructor') story[event](data);
+      if (EVENTS.has(event)) story[event](data);
     add(main, el('p', { class: 'faint', 'data-end': true }, `The task is over: ${count(list.children.length, 'step')}.`));
   } catch (error) {
     if (error.name === 'AbortError') return;

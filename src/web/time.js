@@ -1,15 +1,20 @@
 // time.js: when something was, for people: how long ago, and to the second on demand.
 import { el } from './dom.js';
 
-const STEPS = [[60, 's'], [60, 'min'], [24, 'h'], [365, 'd'], [Infinity, 'y']];
+// Of each unit its seconds and the age below which it is used: the rule of the command line, too.
+const DAY = 86400;
+const UNITS = [[1, 60, 's'], [60, 3600, 'min'], [3600, 2 * DAY, 'h'], [DAY, 60 * DAY, 'd'],
+  [30 * DAY, 2 * 365 * DAY, 'mo'], [365 * DAY, Infinity, 'y']];
 
 export function age(then, now = Date.now()) {
-  let amount = Math.max(0, (now - then) / 1000);
-  for (const [most, unit] of STEPS) {
-    if (amount < most) return `${Math.floor(amount)} ${unit} ago`;
-    amount /= most;
-  }
-  return '';
+  const seconds = Math.max(0, Math.floor((now - then) / 1000));
+  const [size, , unit] = UNITS.find(([, below]) => seconds < below);
+  return `${Math.floor(seconds / size)} ${unit} ago`;
+}
+
+/** How long something took. */
+export function duration(ms) {
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`;
 }
 
 /** The time of day as it was written, with its seconds. */

@@ -115,6 +115,19 @@ def test_states_in_the_list():
     finish(other)
 
 
+def test_a_list_says_that_there_are_more():
+    def listed(*words):
+        done = run("task", "list", "--project", "many", "--json", *words)
+        return [json.loads(line)["goal"] for line in done.stdout.splitlines()], done.stderr
+    for goal in "abc":
+        cardbox("task", "run", "--dsn", dsn(), "--project", "many", goal)
+    assert listed("--limit", "2") == (["c", "b"], "2 of 3; further ones: --skip 2\n")
+    assert listed("--limit", "1", "--skip", "1") == (["b"], "1 of 3; further ones: --skip 2\n")
+    assert listed("--limit", "2", "--skip", "2") == (["a"], "")
+    assert listed("--limit", "3") == (["c", "b", "a"], "")
+    assert run("task", "list", "--project", "many", "--skip", "3").stderr == "no further tasks in project many\n"
+
+
 def test_a_message_may_name_its_task():
     task = run("task", "run", "listen").stdout.strip()
     run("task", "send", f"@{task}  two words")
@@ -253,6 +266,29 @@ def test_follow_in_a_terminal():
                          "\x1b[31m\u2717\x1b[0m", "\x1b[32msuccess\x1b[0m after"):
             assert (sequence in terminal.text) == colour, terminal.text
         assert colour or "\x1b" not in terminal.text
+
+
+def test_a_message_that_broke_off():
+    """Half a message of a worker that died is not taken for what was said: it is begun again, by another
+    worker, or as another message at once."""
+    task = json.loads(run("task", "run", "count", "--json").stdout)["taskId"]
+    terminal = Terminal(CARDBOX, "task", "follow", "--dsn", dsn(), "--project", "acme", task)
+    terminal.wait_for("count")
+    piece(task, "m1", 1, "One bi")
+    terminal.wait_for("One bi")
+    Postgres.shared().psql(dsn(), f"SELECT cardbox.add_event('acme', '{task}', 'claimed', NULL, 'other')")
+    terminal.wait_for("(broken off: begun again)")
+    piece(task, "m2", 1, "Two bi")
+    terminal.wait_for("Two bi")
+    say(task, "Three birds")
+    terminal.wait_for("Three birds")
+    finish(task)
+    assert terminal.end() == 0, terminal.text
+    said = [line.strip() for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
+            if not line.startswith("waiting for a worker")]
+    assert [" ".join(line.split()) for line in said[1:6]] == [
+        "assistant One bi", "(broken off: begun again)", "assistant Two bi", "(broken off: begun again)",
+        "assistant Three birds"], said
 
 
 def test_follow_and_show_end():

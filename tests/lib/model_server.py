@@ -13,7 +13,7 @@ import threading
 import time
 
 import llm_rules
-from cardbox_test import at_end
+from cardbox_test import at_end, await_
 
 
 class Request:
@@ -56,6 +56,7 @@ class Reply:
     hang = False      # nothing more comes
     pause = 0         # seconds between chunks
     before = 0        # seconds before anything
+    until = None      # what is waited for before anything
     done = True       # [DONE] at the end
 
     def __init__(self, chunks=(), **members):
@@ -199,6 +200,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, model, reply):
         model.stopped.wait(reply.before)
+        if reply.until is not None:
+            await_(reply.until)
         if reply.status is None:
             self._hang(model)
             return

@@ -4,6 +4,7 @@ server was away; and what is said in tasks is text and nothing else."""
 
 import json
 import os
+import re
 import sys
 import time
 import uuid
@@ -97,7 +98,10 @@ def test_a_task_while_it_runs():
     browser.await_text("seen enough")
     browser.wait("return document.querySelector('[data-end]')")
     assert browser.texts(".facts .badge") == ["cancelled"]
+    assert re.search(r"cancelled: seen enough, after [\d.]+ s, made ", browser.text()), browser.text()
     assert browser.texts("[data-call=c2] .badge") == ["failed"]
+    for one in ("c1", "c2"):
+        assert re.search(r"\d\.\d s\n", browser.texts(f"[data-call={one}] header")[0] + "\n")
     no_complaints(browser)
 
 
@@ -113,6 +117,37 @@ def test_what_only_tells_of_a_call():
     browser.wait("return document.querySelector('[data-call=k]')")
     assert roles(browser) == ["system", "user", "assistant", "call"]
     assert "Calling" not in browser.text()
+    no_complaints(browser)
+
+
+def test_its_name_and_its_subtasks():
+    """A task is called by its goal, and leads to the tasks that are parts of it, and back."""
+    task = spawn("mend\nthe backups")
+    turn = say(task, "")  # nothing but a call
+    part = ask("task:spawn", goal="look at db-7", parentTaskId=task)["taskId"]
+    call(task, turn, f"{task}-1", "completed", json.dumps({"taskId": part}), name="task:spawn")
+    browser = visit(f"task/{task}")
+    browser.wait("return document.querySelector('[data-call]')")
+    assert browser.texts("h1") == ["Task mend the backups"]
+    assert task in browser.texts(".facts")[0] and "Copy id" in browser.texts(".facts")[0]
+    assert roles(browser) == ["system", "user", "call"], "an empty message is shown"
+    assert browser.texts("[data-subtasks] a") == ["look at db-7"]
+    browser.click("[data-do=subtask]")
+    browser.wait("return document.querySelector('h1')?.innerText === 'Task look at db-7'")
+    browser.click(f"a[href*='{task}']")
+    browser.wait("return document.querySelector('h1')?.innerText === 'Task mend the backups'")
+    no_complaints(browser)
+
+
+def test_ages():
+    """As the command line has them."""
+    browser = page()
+    browser.open(f"http://127.0.0.1:{server().port}/ui/")
+    day = 86400
+    for seconds, said in ((-5, "0 s"), (59, "59 s"), (60, "1 min"), (3600, "1 h"), (2 * day - 1, "47 h"),
+                          (2 * day, "2 d"), (60 * day, "2 mo"), (550 * day, "18 mo"), (730 * day, "2 y")):
+        found = browser.run("return import('/ui/time.js').then(({ age }) => age(0, arguments[0]))", seconds * 1000)
+        assert found == f"{said} ago", (seconds, found)
     no_complaints(browser)
 
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 
@@ -605,13 +606,15 @@ def test_routing():
             return says("passed on")
         if request.user == "less salt":
             return says("as you like")
-        return says("soup", before=3)
+        return says("soup", until=told.is_set)
 
-    server, project = ModelServer(model), Project()
+    server, project, told = ModelServer(model), Project(), threading.Event()
     cook, waiter = project.spawn("cook"), project.spawn("wait on the tables")
     worker = Worker(project, server, None, "--allow", "task:active,task:send,task:spawn")
     await_(lambda: len(server.requests) == 2)
     router = project.spawn("tell the cook to use less salt")
+    await_(lambda: ("user", "less salt") in project.texts(cook))
+    told.set()
     for task in (router, cook, waiter):
         project.await_status(task, "success")
     worker.stop()
