@@ -351,7 +351,8 @@ const cli_command cli_task_follow = {
     .summary = "show a task at work, until it is finished",
     .description = "What a model says appears as it says it; where the output is no terminal, once "
                    "it is complete. While a worker asks the model's server again, nothing appears: "
-                   "its log says why. Exit status 1 unless the task is a success.",
+                   "its log says why. What broke off, since its worker died, is marked so. Exit "
+                   "status 1 unless the task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
     .size = sizeof(cli_common),
