@@ -74,6 +74,26 @@ bool scan_member(scan_walk *walk, view *key, scan_value *value);
 /* The next element of an array. False at the end. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
+/*
+ * The same in two steps, for who goes into the values: a step to the next member's or element's
+ * value, then scan_take, or a walk of what is in it (scan_into, for one that begins with a brace)
+ * up to its end, and scan_leave. So its bytes are looked at once: to tell where a value ends costs
+ * what walking it does.
+ */
+bool scan_to_member(scan_walk *walk, view *key);
+bool scan_to_element(scan_walk *walk);
+
+/* The value there, and steps over it. False: there is none. */
+bool scan_take(scan_walk *walk, scan_value *value);
+
+static inline scan_walk scan_into(const scan_walk *walk)
+{
+    return (scan_walk){walk->at + 1, walk->end};
+}
+
+/* The value that `inner` has gone through to its end. */
+scan_value scan_leave(scan_walk *walk, const scan_walk *inner);
+
 /* Elements of an array, members of an object. */
 size_t scan_count(scan_value container);
 
@@ -112,6 +132,10 @@ bool scan_may_name(view text, view name);
  * that name: gives its value and what stands from the next member's key up to the closing brace.
  * False: it is not so, or that can't be seen without walking. */
 bool scan_take_first(scan_value object, view name, scan_value *value, view *rest);
+
+/* Whether the inside of a string token may say half a surrogate pair: there is an escape of one, of
+ * a pair, or what looks so behind an escaped backslash. False is certain. */
+bool scan_may_say_half(view inside);
 
 /* Appends what a string token says, as UTF-8. False, with nothing appended, if it says NUL or half
  * a surrogate pair, which no UTF-8 C string can hold. */

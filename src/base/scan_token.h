@@ -77,34 +77,57 @@ static inline const char *scan_next_special(const char *at, const char *end)
     return at;
 }
 
-/* Steps over sixteen bytes of a string at a time, up to its closing quote, to two backslashes side
- * by side, or to the last bytes, and never stops between a backslash and what it escapes. */
-static inline const char *scan_skip_blocks(const char *at, const char *end)
-{
-    unsigned escaped = 0; /* whether the next byte is */
 #ifdef __SSE2__
-    for (; end - at >= 16; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-        __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-        unsigned found = (unsigned)_mm_movemask_epi8(backslashes) & ~escaped;
-        if ((found & found << 1) != 0)
-            break;
-        escaped |= found << 1;
-        if (((unsigned)_mm_movemask_epi8(quotes) & ~escaped) != 0) {
-            escaped &= 1;
-            break;
-        }
-        escaped >>= 16;
-    }
-#endif
-    return at + escaped;
+/* Which of 16 bytes are `c`, a bit each. */
+static inline uint64_t scan_equal_16(const char *at, char c)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+
+    return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
 }
 
-/* From the opening quote of a valid string to the place after the closing one. */
+static inline uint64_t scan_equal_64(const char *at, char c)
+{
+    return scan_equal_16(at, c) | scan_equal_16(at + 16, c) << 16 |
+           scan_equal_16(at + 32, c) << 32 | scan_equal_16(at + 48, c) << 48;
+}
+
+/* Which of `width` bytes a backslash escapes: in a run of them each second, and what stands behind
+ * an odd one. Taking off where a run begins carries through the run, so that all are seen at once.
+ * `carry` says whether the first is escaped, then whether the one behind the last is. */
+static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64_t *carry)
+{
+    const uint64_t odd_bits = UINT64_C(0xAAAAAAAAAAAAAAAA);
+    uint64_t begun = backslashes & ~*carry;
+    uint64_t codes = (((begun << 1) | odd_bits) - begun) ^ odd_bits;
+    uint64_t escaped = codes ^ (backslashes | *carry);
+
+    *carry = (codes & backslashes) >> (width - 1) & 1;
+    return escaped;
+}
+#endif
+
+/* From the opening quote of a valid string to the place after the closing one. Most are short, the
+ * others long: sixteen bytes are looked at, then 64 at a time. */
 static inline const char *scan_skip_string(const char *at, const char *end)
 {
-    at = scan_skip_blocks(at + 1, end);
+    uint64_t carry = 0; /* whether the next byte is escaped */
+
+    at++;
+#ifdef __SSE2__
+    for (unsigned width = 16; end - at >= (ptrdiff_t)width; at += width, width = 64) {
+        bool is_first = width == 16;
+        uint64_t quotes = is_first ? scan_equal_16(at, '"') : scan_equal_64(at, '"');
+        uint64_t backslashes = is_first ? scan_equal_16(at, '\\') : scan_equal_64(at, '\\');
+
+        if ((backslashes | carry) != 0)
+            quotes &= ~scan_escaped(backslashes, width, &carry);
+        if (quotes != 0)
+            return at + __builtin_ctzll(quotes) + 1;
+    }
+#endif
+    if (carry != 0 && at < end)
+        at++;
     for (at = scan_next_special(at, end); at < end; at = scan_next_special(at + 2, end)) {
         if (*at == '"')
             return at + 1;

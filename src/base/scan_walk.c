@@ -72,13 +72,12 @@ static bool next_token(scan_walk *walk, char separator)
     return walk->at < walk->end;
 }
 
-static bool next_value(scan_walk *walk, char separator, scan_value *value)
+bool scan_take(scan_walk *walk, scan_value *value)
 {
-    const char *from;
+    const char *from = walk->at;
 
-    if (!next_token(walk, separator))
+    if (from >= walk->end)
         return false;
-    from = walk->at;
     walk->at = skip_value(from, walk->end);
     if (walk->at == from) /* no value: nobody checked this text */
         return false;
@@ -86,7 +85,7 @@ static bool next_value(scan_walk *walk, char separator, scan_value *value)
     return true;
 }
 
-bool scan_member(scan_walk *walk, view *key, scan_value *value)
+bool scan_to_member(scan_walk *walk, view *key)
 {
     const char *from;
 
@@ -95,12 +94,30 @@ bool scan_member(scan_walk *walk, view *key, scan_value *value)
     from = walk->at;
     walk->at = scan_skip_string(from, walk->end);
     *key = (view){from, (size_t)(walk->at - from)};
-    return next_value(walk, ':', value);
+    return next_token(walk, ':');
+}
+
+bool scan_to_element(scan_walk *walk)
+{
+    return next_token(walk, ',');
+}
+
+scan_value scan_leave(scan_walk *walk, const scan_walk *inner)
+{
+    const char *from = walk->at;
+
+    walk->at = inner->at < walk->end ? inner->at + 1 : walk->end;
+    return scan_value_of(from, walk->at);
+}
+
+bool scan_member(scan_walk *walk, view *key, scan_value *value)
+{
+    return scan_to_member(walk, key) && scan_take(walk, value);
 }
 
 bool scan_element(scan_walk *walk, scan_value *value)
 {
-    return next_value(walk, ',', value);
+    return scan_to_element(walk) && scan_take(walk, value);
 }
 
 size_t scan_count(scan_value container)
@@ -186,6 +203,24 @@ static bool has_bytes(view text, view name)
 bool scan_may_name(view text, view name)
 {
     return text.len > 0 && (has_bytes(text, name) || has_numbered_escape(text));
+}
+
+bool scan_may_say_half(view inside)
+{
+    const char *at = inside.ptr, *end = inside.ptr + inside.len;
+
+#ifdef __SSE2__
+    for (; end - at >= 18; at += 16) {
+        uint64_t found = scan_equal_16(at, '\\') & scan_equal_16(at + 1, 'u');
+        if (found != 0 && (found & (scan_equal_16(at + 2, 'd') | scan_equal_16(at + 2, 'D'))) != 0)
+            return true;
+    }
+#endif
+    for (; end - at >= 3; at++) {
+        if (at[0] == '\\' && at[1] == 'u' && (at[2] == 'd' || at[2] == 'D'))
+            return true;
+    }
+    return false;
 }
 
 bool scan_take_first(scan_value object, view name, scan_value *value, view *rest)

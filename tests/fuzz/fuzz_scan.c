@@ -109,15 +109,31 @@ static void write_elements(buf *out, scan_value array, unsigned depth)
     buf_char(out, ']');
 }
 
+/* Who goes through an object without knowing where it ends comes to its end. */
+static void check_leave(scan_value object)
+{
+    scan_walk walk = {object.text.ptr, object.text.ptr + object.text.len};
+    scan_walk inner = scan_into(&walk);
+    scan_value value;
+    view key;
+
+    while (scan_member(&inner, &key, &value))
+        continue;
+    value = scan_leave(&walk, &inner);
+    require(value.kind == SCAN_OBJECT && value.text.len == object.text.len);
+}
+
 /* A walk covers its container if what it gave makes the same text again. */
 static void check_container(scan_value value, unsigned depth)
 {
     buf walked = BUF_INIT(OUT_MAX), compact = BUF_INIT(OUT_MAX);
 
-    if (value.kind == SCAN_OBJECT)
+    if (value.kind == SCAN_OBJECT) {
         write_members(&walked, value, depth);
-    else
+        check_leave(value);
+    } else {
         write_elements(&walked, value, depth);
+    }
     scan_compact(&compact, value.text);
     require(view_equal(written(&walked), written(&compact)));
     buf_free(&walked);

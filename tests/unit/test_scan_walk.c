@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <cmocka.h>
 #include "base/scan.h"
 
@@ -309,6 +310,85 @@ static void finds_the_end_of_strings(void **state)
     }
 }
 
+/* And in larger blocks where they are long: runs of backslashes of every length up to every place,
+ * over the ends of blocks, with a quote that they escape or do not. Nothing is read behind `end`,
+ * as ASan sees. */
+static void finds_the_end_behind_runs_of_backslashes(void **state)
+{
+    (void)state;
+    for (size_t run = 0; run < 2 * 170 * 7; run++) {
+        size_t slashes = run % 7 * (run / 7 % 2 == 0 ? 1 : 13), lead = run / 14, rest = lead % 67;
+        size_t size = lead + slashes + 1 + rest + 2, closing = size - 1;
+        char *text = malloc(size);
+
+        assert_non_null(text);
+        memset(text, 'x', size);
+        text[0] = text[closing] = '"';
+        memset(text + 1 + lead, '\\', slashes);
+        text[1 + lead + slashes] = '"';
+        if (slashes % 2 == 0)
+            closing = 1 + lead + slashes;
+        scan_walk walk = {text, text + size};
+        scan_value value;
+        assert_true(scan_take(&walk, &value));
+        assert_int_equal(value.text.len, closing + 1);
+        free(text);
+    }
+}
+
+static void goes_into_values(void **state)
+{
+    scan_value array = parse("[ {\"a\" : {} , \"b\":[1, {\"c\":\"}\"} ] } ,\"x\", { } ,7]");
+    scan_walk walk = scan_enter(array), inner;
+    scan_value value;
+    view key;
+
+    (void)state;
+    assert_true(scan_to_element(&walk));
+    inner = scan_into(&walk);
+    assert_true(scan_to_member(&inner, &key) && view_equal(key, VIEW("\"a\"")));
+    assert_true(scan_take(&inner, &value) && view_equal(value.text, VIEW("{}")));
+    assert_true(scan_member(&inner, &key, &value));
+    assert_true(view_equal(value.text, VIEW("[1, {\"c\":\"}\"} ]")));
+    assert_false(scan_to_member(&inner, &key));
+    value = scan_leave(&walk, &inner);
+    assert_int_equal(value.kind, SCAN_OBJECT);
+    assert_true(view_equal(value.text, VIEW("{\"a\" : {} , \"b\":[1, {\"c\":\"}\"} ] }")));
+    assert_true(scan_element(&walk, &value) && view_equal(value.text, VIEW("\"x\"")));
+    assert_true(scan_to_element(&walk));
+    inner = scan_into(&walk);
+    assert_false(scan_to_member(&inner, &key));
+    assert_true(view_equal(scan_leave(&walk, &inner).text, VIEW("{ }")));
+    assert_true(scan_element(&walk, &value) && view_equal(value.text, VIEW("7")));
+    assert_false(scan_to_element(&walk));
+}
+
+/* In every place of texts of every length, each with its bytes alone. */
+static void sees_what_may_be_half_a_pair(void **state)
+{
+    static const struct {
+        const char *piece;
+        bool may_be;
+    } PIECES[] = {{"\\ud", true},  {"\\uD", true}, {"\\u0", false}, {"\\Ud", false},
+                  {"\\nd", false}, {"xud", false}, {"\\\\n", false}};
+
+    (void)state;
+    for (size_t i = 0; i < 7 * 70 * 40; i++) {
+        size_t lead = i / 7 % 70, size = lead + 3 + i / 7 / 70;
+        char *text = malloc(size);
+
+        assert_non_null(text);
+        memset(text, 'd', size);
+        memcpy(text + lead, PIECES[i % 7].piece, 3);
+        if (scan_may_say_half((view){text, size}) != PIECES[i % 7].may_be)
+            fail_msg("%.*s", (int)size, text);
+        free(text);
+    }
+    assert_true(scan_may_say_half(VIEW("\\\\ud")));
+    assert_false(scan_may_say_half(VIEW("\\u")));
+    assert_false(scan_may_say_half(VIEW("")));
+}
+
 static void counts(void **state)
 {
     (void)state;
@@ -328,6 +408,9 @@ int main(void)
         cmocka_unit_test(walks_nothing_where_nothing_is),
         cmocka_unit_test(ends_on_unchecked_text),
         cmocka_unit_test(finds_the_end_of_strings),
+        cmocka_unit_test(finds_the_end_behind_runs_of_backslashes),
+        cmocka_unit_test(goes_into_values),
+        cmocka_unit_test(sees_what_may_be_half_a_pair),
         cmocka_unit_test(finds_the_last_of_a_name),
         cmocka_unit_test(takes_a_first_member_that_is_the_only_one_so_named),
         cmocka_unit_test(sees_what_may_be_a_name),

@@ -86,6 +86,46 @@ static void reads_entries_of_pi(void **state)
     session_file_free(&file);
 }
 
+/* A message is read in the same pass as its line: of several the last counts, whatever stands
+ * before or behind it, and only where the line is a message's. */
+static void reads_messages_wherever_they_stand(void **state)
+{
+    session_file file = read_text(
+        "{\"message\" : {\"content\":\"}\",\"role\":\"user\" } , "
+        "\"id\":\"a\",\"type\":\"message\"}\n"
+        "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":1,\"toolName\":2},"
+        "\"m\\u0065ssage\":{\"role\":\"assistant\",\"cont\\u0065nt\":[ ]},\"id\":\"b\"}\n"
+        "{\"type\":\"message\",\"id\":\"c\",\"message\":{\"role\":\"user\"},\"content\":3,"
+        "\"message\":\"x\"}\n"
+        "{\"type\":\"message\",\"id\":\"d\",\"message\":{},\"content\":4}\n"
+        "{\"type\":\"user\",\"id\":\"e\",\"content\":5,\"message\":{\"role\":\"assistant\","
+        "\"content\":6}}\n");
+    static const struct {
+        session_role role;
+        const char *body, *content;
+    } EXPECTED[] = {
+        {SESSION_ROLE_USER, "{\"content\":\"}\",\"role\":\"user\" }", "\"}\""},
+        {SESSION_ROLE_ASSISTANT, "{\"role\":\"assistant\",\"cont\\u0065nt\":[ ]}", "[ ]"},
+        {SESSION_ROLE_NONE, NULL, "3"},
+        {SESSION_ROLE_NONE, "{}", ""},
+        {SESSION_ROLE_USER, NULL, "5"},
+    };
+
+    (void)state;
+    assert_int_equal(file.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const session_entry *entry = &file.entries[i];
+        assert_int_equal(entry->role, EXPECTED[i].role);
+        if (EXPECTED[i].body != NULL)
+            assert_text(entry->body.text, EXPECTED[i].body);
+        else
+            assert_true(view_equal(entry->body.text, entry->value.text));
+        assert_text(entry->content.text, EXPECTED[i].content);
+        assert_int_equal(entry->fields[SESSION_FIELD_TOOL_NAME].kind, SCAN_NONE);
+    }
+    session_file_free(&file);
+}
+
 static void reads_entries_of_plain(void **state)
 {
     session_file file = read_text(
@@ -311,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_entries_of_pi),
+        cmocka_unit_test(reads_messages_wherever_they_stand),
         cmocka_unit_test(reads_entries_of_plain),
         cmocka_unit_test(knows_the_first_places),
         cmocka_unit_test(makes_ids_where_there_are_none),

@@ -172,32 +172,42 @@ static void read_message(session_entry *entry, const scan_value *found)
         entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
 }
 
-/* Whether a member's name, without its quotes, says `name`. */
-static bool is_named(view key, const char *name, bool has_escapes)
+/* Whether a member's name says `name`; most differ in their first letter. */
+static bool is_named(view key, const char *name)
 {
-    if (name == NULL)
-        return false;
-    if (has_escapes)
-        return scan_string_is((view){key.ptr - 1, key.len + 2}, view_of(name));
-    return key.len > 0 && key.ptr[0] == name[0] && view_equal(key, view_of(name));
+    return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
+           scan_string_is(key, view_of(name));
+}
+
+scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
+                             size_t count)
+{
+    bool is_object = walk->at < walk->end && *walk->at == '{';
+    scan_walk inner = scan_into(walk);
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+    view key;
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = value;
+    if (!is_object) {
+        scan_take(walk, &value);
+        return value;
+    }
+    while (scan_member(&inner, &key, &value)) {
+        for (size_t i = 0; i < count; i++) {
+            if (is_named(key, names[i]))
+                out[i] = value;
+        }
+    }
+    return scan_leave(walk, &inner);
 }
 
 void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count)
 {
-    scan_walk walk = scan_enter(object);
-    scan_value value;
-    view key;
+    view text = object.kind == SCAN_OBJECT ? object.text : (view){"", 0};
+    scan_walk walk = {text.ptr, text.ptr + text.len};
 
-    for (size_t i = 0; i < count; i++)
-        out[i] = (scan_value){SCAN_NONE, {NULL, 0}};
-    while (object.kind == SCAN_OBJECT && scan_member(&walk, &key, &value)) {
-        bool has_escapes = memchr(key.ptr, '\\', key.len) != NULL;
-        view inside = scan_inside(key);
-        for (size_t i = 0; i < count; i++) {
-            if (is_named(inside, names[i], has_escapes))
-                out[i] = value;
-        }
-    }
+    session_pick_next(&walk, names, out, count);
 }
 
 static void read_kept(session_entry *entry, arena *memory)
@@ -208,17 +218,9 @@ static void read_kept(session_entry *entry, arena *memory)
         session_text_of(&entry->kept, entry->target, memory);
 }
 
-/* What the kind of an entry makes of its members. */
-static void read_kind(session_entry *entry, scan_value message, arena *memory)
+static void name_body(const char **names, session_kind kind)
 {
-    entry->kind = session_kind_of(entry->type);
-    entry->role = KINDS[entry->kind].role;
-    entry->in_context = KINDS[entry->kind].in_context;
-
-    const char *names[BODY_MEMBERS] = {
-        [BODY_CONTENT] = KINDS[entry->kind].content,
-        [BODY_TARGET] = KINDS[entry->kind].target,
-        [BODY_LABEL] = KINDS[entry->kind].label,
+    static const char *const ALL[BODY_MEMBERS] = {
         [BODY_ROLE] = "role",
         [BODY_EXCLUDED] = "excludeFromContext",
         [BODY_FIELDS + SESSION_FIELD_API] = "api",
@@ -229,13 +231,58 @@ static void read_kind(session_entry *entry, scan_value message, arena *memory)
         [BODY_FIELDS + SESSION_FIELD_IS_ERROR] = "isError",
         [BODY_FIELDS + SESSION_FIELD_SUCCESS] = "success",
     };
-    scan_value found[BODY_MEMBERS];
-    bool is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
 
+    memcpy(names, ALL, sizeof(ALL));
+    names[BODY_CONTENT] = KINDS[kind].content;
+    names[BODY_TARGET] = KINDS[kind].target;
+    names[BODY_LABEL] = KINDS[kind].label;
+}
+
+enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
+
+/* The members of a line, and those of its message in the same pass, whatever its type is: a message
+ * is most of the line. */
+static void pick_line(scan_value line, scan_value *found, scan_value *body)
+{
+    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
+    const char *names[BODY_MEMBERS];
+    scan_walk walk = scan_enter(line);
+    scan_value value;
+    view key;
+
+    name_body(names, SESSION_MESSAGE);
+    memset(found, 0, LINE_MEMBERS * sizeof(*found));
+    while (line.kind == SCAN_OBJECT && scan_to_member(&walk, &key)) {
+        size_t i = 0;
+
+        while (i < LINE_MEMBERS && !is_named(key, NAMES[i]))
+            i++;
+        if (i == LINE_MESSAGE)
+            value = session_pick_next(&walk, names, body, BODY_MEMBERS);
+        else if (!scan_take(&walk, &value))
+            break;
+        if (i < LINE_MEMBERS)
+            found[i] = value;
+    }
+}
+
+/* What the kind of an entry makes of its members; `found` are those of its message. */
+static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
+{
+    bool is_message;
+
+    entry->kind = session_kind_of(entry->type);
+    entry->role = KINDS[entry->kind].role;
+    entry->in_context = KINDS[entry->kind].in_context;
+    is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
     entry->body = is_message ? message : entry->value;
-    session_pick(entry->body, names, found, BODY_MEMBERS);
-    if (is_message)
+    if (is_message) {
         read_message(entry, found);
+    } else {
+        const char *names[BODY_MEMBERS];
+        name_body(names, entry->kind);
+        session_pick(entry->value, names, found, BODY_MEMBERS);
+    }
     entry->content = found[BODY_CONTENT];
     entry->target = found[BODY_TARGET];
     entry->label = found[BODY_LABEL];
@@ -249,27 +296,25 @@ static void read_kind(session_entry *entry, scan_value message, arena *memory)
 bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
                         const char **reason)
 {
-    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
-    scan_value found[5], type, id, timestamp;
+    scan_value found[LINE_MEMBERS], body[BODY_MEMBERS], type, timestamp;
 
-    session_pick(line->value, NAMES, found, 5);
-    type = found[0];
-    id = found[1];
-    timestamp = found[3];
+    pick_line(line->value, found, body);
+    type = found[LINE_TYPE];
+    timestamp = found[LINE_TIMESTAMP];
     *reason = NULL;
     *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
     out->value = line->value;
     session_text_of(&out->type, type, memory);
-    if (type.kind != SCAN_STRING && id.kind != SCAN_STRING) {
+    if (type.kind != SCAN_STRING && found[LINE_ID].kind != SCAN_STRING) {
         *reason = "line has neither a type nor an id";
         return false;
     }
-    if (!read_id(out, id, file_id, memory, reason))
+    if (!read_id(out, found[LINE_ID], file_id, memory, reason))
         return false;
-    read_parent(out, found[2], memory);
+    read_parent(out, found[LINE_PARENT], memory);
     if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
         out->timestamp = timestamp.text;
-    read_kind(out, found[4], memory);
+    read_kind(out, found[LINE_MESSAGE], body, memory);
     return !memory->failed;
 }
 

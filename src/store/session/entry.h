@@ -145,6 +145,11 @@ bool session_text_of(view *out, scan_value string, arena *memory);
  */
 void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count);
 
+/* The same of the value that a walk has come to (scan_to_member, scan_to_element), which it gives,
+ * and steps over. */
+scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
+                             size_t count);
+
 /* Whether a value is a string that says exactly this. */
 bool session_says(scan_value value, const char *text);
 

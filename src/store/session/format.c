@@ -61,7 +61,7 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
         return;
     if (text.is_raw)
         buf_json_inside(out, text.bytes);
-    else if (w->mends)
+    else if (w->mends && scan_may_say_half(text.bytes))
         put_mended(out, text.bytes);
     else
         buf_view(out, text.bytes);

@@ -158,18 +158,30 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
 
 /* --- blocks --- */
 
-static void add_thinking(context *ctx, context_message *message, scan_value block)
+/* What of a block's members is worth a span, of any type: they are found in one pass. */
+enum {
+    BLOCK_TYPE,
+    BLOCK_TEXT,
+    BLOCK_THINKING,
+    BLOCK_SIGNATURE,
+    BLOCK_REDACTED,
+    BLOCK_DATA,
+    BLOCK_MIME,
+    BLOCK_ID,
+    BLOCK_NAME,
+    BLOCK_ARGUMENTS,
+    BLOCK_MEMBERS
+};
+
+static void add_thinking(context *ctx, context_message *message, const scan_value *found)
 {
-    static const char *const NAMES[] = {"thinking", "thinkingSignature", "redacted"};
-    scan_value found[3];
     context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
 
     if (part == NULL)
         return;
-    session_pick(block, NAMES, found, 3);
-    part->text = (context_text){scan_string_inside(found[0]), false};
-    part->signature = scan_string_inside(found[1]);
-    part->is_redacted = found[2].kind == SCAN_TRUE;
+    part->text = (context_text){scan_string_inside(found[BLOCK_THINKING]), false};
+    part->signature = scan_string_inside(found[BLOCK_SIGNATURE]);
+    part->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
 }
 
 /* The kinds of images that models take. */
@@ -184,41 +196,26 @@ static bool is_image(scan_value mime)
     return false;
 }
 
-static bool add_image(context *ctx, context_message *message, scan_value block)
+static bool add_image(context *ctx, context_message *message, const scan_value *found)
 {
-    static const char *const NAMES[] = {"data", "mimeType"};
-    scan_value found[2];
+    view data = scan_string_inside(found[BLOCK_DATA]);
     context_part *part;
 
-    session_pick(block, NAMES, found, 2);
-    if (scan_string_inside(found[0]).len == 0 || !is_image(found[1]))
+    if (data.len == 0 || !is_image(found[BLOCK_MIME]))
         return false;
     part = context_add_part(ctx, message, CONTEXT_IMAGE);
     if (part != NULL) {
-        part->data = scan_string_inside(found[0]);
-        part->mime = scan_string_inside(found[1]);
+        part->data = data;
+        part->mime = scan_string_inside(found[BLOCK_MIME]);
     }
     return true;
 }
 
-static void add_tool_call(context *ctx, context_message *message, scan_value block)
-{
-    static const char *const NAMES[] = {"id", "name", "arguments"};
-    scan_value found[3];
-
-    session_pick(block, NAMES, found, 3);
-    context_add_call(ctx, message, found[0], found[1], found[2]);
-}
-
 /* False: a block that can't be sent to any model. */
-static bool add_block(context *ctx, context_message *message, scan_value block)
+static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
-    static const char *const NAMES[] = {"type", "text"};
-    scan_value found[2], type, text;
+    scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];
 
-    session_pick(block, NAMES, found, 2);
-    type = found[0];
-    text = found[1];
     if (session_says(type, "text")) {
         if (text.kind != SCAN_STRING)
             return false;
@@ -227,13 +224,13 @@ static bool add_block(context *ctx, context_message *message, scan_value block)
     }
     if (session_says(type, "image") &&
         (message->role == CONTEXT_USER || message->role == CONTEXT_RESULT))
-        return add_image(ctx, message, block);
+        return add_image(ctx, message, found);
     if (message->role != CONTEXT_ASSISTANT)
         return false;
     if (session_says(type, "thinking"))
-        add_thinking(ctx, message, block);
+        add_thinking(ctx, message, found);
     else if (session_says(type, "toolCall"))
-        add_tool_call(ctx, message, block);
+        context_add_call(ctx, message, found[BLOCK_ID], found[BLOCK_NAME], found[BLOCK_ARGUMENTS]);
     else
         return false;
     return true;
@@ -241,8 +238,12 @@ static bool add_block(context *ctx, context_message *message, scan_value block)
 
 void context_add_content(context *ctx, context_message *message, scan_value content)
 {
+    static const char *const NAMES[BLOCK_MEMBERS] = {
+        "type",     "text", "thinking", "thinkingSignature", "redacted", "data",
+        "mimeType", "id",   "name",     "arguments",
+    };
     scan_walk walk = scan_enter(content);
-    scan_value block;
+    scan_value found[BLOCK_MEMBERS];
 
     if (message == NULL)
         return;
@@ -250,8 +251,10 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
         context_add_value(ctx, message, content);
         return;
     }
-    while (scan_element(&walk, &block)) {
-        if (!add_block(ctx, message, block))
+    while (scan_to_element(&walk)) {
+        if (session_pick_next(&walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
+            break;
+        if (!add_block(ctx, message, found))
             context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (view){"", 0});
     }
 }
