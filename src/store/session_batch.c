@@ -110,25 +110,30 @@ static void put_around(session_put *put, const session_line *line)
         put->after = (view){text_end, (size_t)(end - text_end)};
 }
 
-/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. Of one
- * that is not in this batch the database has to be told. */
+/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. Which one
+ * of the batches before that is, only the database knows: it stands for '' then. */
 static bool follow_line(session_batch *batch, session_entry *entry)
 {
-    const char *before = batch->ids.used == 0 ? batch->before : "";
+    bool is_first = batch->ids.used == 0 && batch->goes_on;
+    view before = is_first ? VIEW("") : view_of(batch->ring);
 
-    if (batch->ring[0] != '\0')
-        before = batch->ring;
-    size_t len = strlen(before);
-    if (len > 0 && entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT) {
+    if ((is_first || before.len > 0) && entry->id_is_made &&
+        entry->parent_state == SESSION_PARENT_ABSENT) {
         entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = (view){arena_copy(&batch->memory, (view){before, len}), len};
-    }
-    batch->ring[0] = '\0';
-    if (entry->parent_state == SESSION_PARENT_NAMED && view_equal(entry->parent, entry->id)) {
-        memcpy(batch->ring, entry->id.ptr, entry->id.len);
-        batch->ring[entry->id.len] = '\0';
+        entry->parent = (view){arena_copy(&batch->memory, before), before.len};
     }
     return !batch->memory.failed;
+}
+
+/* What comes next goes on from this entry, if it is no second one of its id. */
+static void note_ring(session_batch *batch, const session_put *put)
+{
+    size_t len = put->parent_place == PARENT_SELF ? put->entry.id.len : 0;
+
+    if (put->twin > 0)
+        return;
+    memcpy(batch->ring, put->entry.id.ptr, len);
+    batch->ring[len] = '\0';
 }
 
 bool session_batch_import(session_batch *batch, const session_line *line,
@@ -149,8 +154,7 @@ bool session_batch_import(session_batch *batch, const session_line *line,
         put_around(put, line);
         if (!follow_line(batch, &put->entry) || !session_batch_link(batch, put))
             return false;
-        if (put->twin == 0)
-            session_batch_follow(batch, put->entry.id);
+        note_ring(batch, put);
         return true;
     }
     put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
@@ -278,6 +282,8 @@ void session_write_params_end(params *p, const session_batch *batch)
 {
     params_int8_or_null(p, batch->since > 0, batch->since);
     params_text_or_null(p, batch->file_id);
+    bool follows = batch->import && batch->before[0] != '\0';
+    params_text_or_null(p, follows ? view_of(batch->before) : (view){NULL, 0});
 }
 
 void session_write_params(params *p, const session_batch *batch)

@@ -41,18 +41,49 @@ typedef struct importer {
     int64_t seq; /* the place of the last line */
     int32_t ord;
     bool has_header, has_entries, has_written, is_at_end;
+    bool has_diverged; /* the session is no longer like the file */
     bool force;
     cardbox_error *err;
 } importer;
 
 /* --- sending --- */
 
+/* Whether what names no parent goes on from this entry: not from one that only repeats another of
+ * its file. But where the session is no longer like the file that can't be told, and the ids that
+ * are there are entries of the file, too. */
+static bool is_gone_on_from(importer *in, const session_put *put, session_line_outcome outcome,
+                            int64_t seq)
+{
+    bool is_elsewhere = seq >= 0 && seq != put->seq;
+
+    switch (outcome) {
+    case SESSION_LINE_APPENDED:
+    case SESSION_LINE_EXTRA_ROOT:
+    case SESSION_LINE_UNCHANGED:
+        in->has_diverged = in->has_diverged || is_elsewhere;
+        return true;
+    case SESSION_LINE_OWN_PARENT:
+        return true;
+    case SESSION_LINE_CONFLICT:
+        in->has_diverged = in->has_diverged || seq == put->seq;
+        return in->has_diverged && seq >= 0;
+    default:
+        return false;
+    }
+}
+
 static void note_outcomes(importer *in, const store_rows *rows)
 {
     for (size_t i = 0; i < in->sent.count; i++) {
         const session_put *put = &in->sent.puts[i];
-        session_report_outcome(&in->report, session_written_line(rows, i, NULL), put->line,
-                               put->kind < 0 ? (view){NULL, 0} : put->entry.id);
+        view id = put->kind < 0 ? (view){NULL, 0} : put->entry.id;
+        int64_t seq = -1;
+        session_line_outcome outcome = session_written_line(rows, i, &seq);
+
+        session_report_outcome(&in->report, outcome, put->line, id);
+        in->has_diverged = in->has_diverged || outcome == SESSION_LINE_DROPPED;
+        if (put->kind >= 0 && is_gone_on_from(in, put, outcome, seq))
+            session_batch_follow(&in->batch, id);
     }
 }
 
@@ -108,6 +139,7 @@ static cardbox_status send(importer *in)
     in->batch.puts = spare.puts;
     in->batch.capacity = spare.capacity;
     in->batch.memory = spare.memory;
+    in->batch.goes_on = in->batch.goes_on || in->sent.ids.used > 0;
     return session_batch_reset(&in->batch) ? CARDBOX_OK : error_nomem(in->err);
 }
 

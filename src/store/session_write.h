@@ -73,7 +73,9 @@ typedef struct session_batch {
     size_t bytes; /* of the lines */
     session_names ids;
     char ring[SESSION_ID_MAX + 1];   /* of an import: the entry before, if it is its own parent */
-    char before[SESSION_ID_MAX + 1]; /* the entry before; empty: none so far. A reset keeps it */
+    bool goes_on;                    /* of an import: there were entries before */
+    char before[SESSION_ID_MAX + 1]; /* the entry before, of an import that of the batches before;
+                                        empty: none so far. A reset keeps it */
     bool is_filled;                  /* an entry was given an id */
     const char *run_key;             /* ids that are given are made of it and `named`; or NULL */
     const char *run_time;            /* the time that is given; NULL: that of the call */
@@ -93,7 +95,7 @@ bool session_batch_reset(session_batch *batch);
 session_put *session_batch_put(session_batch *batch);
 bool session_batch_link(session_batch *batch, session_put *put);
 
-/* Which entry the next one goes on from, if it names no parent. */
+/* Which entry the next one goes on from, if it names no parent; of an import the next batch. */
 void session_batch_follow(session_batch *batch, view id);
 
 /*
@@ -111,7 +113,7 @@ bool session_batch_import(session_batch *batch, const session_line *line,
 
 void session_write_params(params *p, const session_batch *batch);
 
-/* The same in two steps: all but `since` and `file_id`, and these. */
+/* The same in two steps: all but `since`, `file_id` and an import's `before`, and these. */
 void session_write_params_begin(params *p, const session_batch *batch);
 void session_write_params_end(params *p, const session_batch *batch);
 

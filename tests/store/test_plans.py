@@ -112,13 +112,13 @@ EXAMPLES = {
     "session_write": [
         f"{SESSION}, false, 0, NULL, 'key', '{{0,0}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{-3,1}}', "
         "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL",
+        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, NULL",
         f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
         "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', NULL, ''",
-        f"{SESSION}, true, 0, NULL, NULL, '{{3000,3001}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,NULL}}', '{{-3,-1}}', "
+        "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', NULL, '', NULL",
+        f"{SESSION}, true, 0, NULL, NULL, '{{3000,3001}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{\"\",NULL}}', '{{-3,-1}}', "
         "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL"],
+        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, 'e-7'"],
     "session_lines_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{SESSION}, 1500, 0, 100", f"{TENANT}, 's-7', 20, 0, 100"],
     "session_restore": [f"{SESSION}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 1, NULL, NULL, NULL, NULL, 7, NULL, NULL"],
     "session_restore_lines": [f"{SESSION}, '{{5,3000,3001}}', '{{0,0,1}}', '{{e-5,y,NULL}}', '{{e-4,e-7,NULL}}', '{{257,257,0}}', "

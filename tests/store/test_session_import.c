@@ -527,6 +527,46 @@ static void test_parts(void **state)
     buf_free(&bytes);
 }
 
+/* Files whose lines around the end of a batch repeat others, or say no id: where a batch ends can't
+ * be seen in the tree. */
+static void put_border_file(buf *out, uint64_t *dice)
+{
+    enum { BATCH = 4000 }; /* the importer's LINES_MAX */
+    static const char *const LINES[] = {
+        "{\"id\":\"a\"}",
+        "{\"id\":\"a\",\"x\":1}",
+        "{\"id\":\"b\",\"parentId\":\"a\"}",
+        "{\"type\":\"custom\"}",
+        "{\"type\":\"custom\",\"x\":1}",
+        "{\"id\":\"r\",\"parentId\":\"r\"}",
+    };
+    unsigned kinds = roll(dice, 2) ? 6 : 5, before = roll(dice, 5);
+
+    buf_text(out, "{\"id\":\"a\"}\n{\"id\":\"b\",\"parentId\":\"a\"}\n{\"id\":\"c\"}\n");
+    for (unsigned i = 3; i < BATCH - before; i++)
+        buf_char(out, '\n');
+    for (unsigned i = 0; i < before + 4; i++) {
+        if (roll(dice, 4) == 0)
+            buf_printf(out, "{\"id\":\"n%u\",\"parentId\":\"c\"}\n", i);
+        else
+            buf_printf(out, "%s\n", LINES[roll(dice, kinds)]);
+    }
+}
+
+static void test_borders(void **state)
+{
+    (void)state;
+    uint64_t dice = 42;
+
+    for (int i = 0; i < test_times(20, 4); i++) {
+        buf bytes = BUF_INIT(1 << 20);
+        put_border_file(&bytes, &dice);
+        check_file(whole(&bytes), 1 << 16);
+        check_longer(whole(&bytes), bytes.len - roll(&dice, 200));
+        buf_free(&bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,7 +574,7 @@ int main(void)
         cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
         cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_parts),          cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_meanwhile),
+        cmocka_unit_test(test_meanwhile),      cmocka_unit_test(test_borders),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/uuid.h"
 
-#define PARAMS_MAX 20
+#define PARAMS_MAX 21
 
 typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
                            PARAMS_BOOL = 16,
