@@ -148,6 +148,19 @@ def test_head_of_exports():
     assert answer.status == 200 and answer.header("Content-Type") == "application/x-ndjson", answer
 
 
+def test_fork_of_a_header_that_the_database_cannot_read():
+    for name, odd in (("half", "\\ud800x"), ("nul", "\\u0000")):
+        header = f'{{"type":"session","id":"{odd}","provider":"anthropic","modelId":"m","thinkingLevel":"off"}}\n'
+        answer = server().request("POST", f"/projects/odd/sessions/{name}/import", header.encode() + (
+            b'{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"x"}}\n'),
+            {"Content-Type": "application/x-ndjson"})
+        assert answer.status == 200, answer
+        answer = server().post(f"/projects/odd/sessions/{name}/fork", {"session_id": name + "-fork"})
+        assert answer.status == 200, answer
+        context = server().get(f"/projects/odd/sessions/{name}-fork/context").json()
+        assert (context["provider"], context["model"], context["thinking_level"]) == ("anthropic", "m", "off"), name
+
+
 def test_gzip():
     data = TREE + b"".join(lines(message(f"n{n}", "e")) for n in range(400))
     bring("gzip", data)

@@ -1,0 +1,15 @@
+-- The header of a fork: the source's with another id and time. Fields of their own that are long are
+-- left out. Escapes of what PostgreSQL's texts can't hold are replaced, where a header has such.
+CREATE OR REPLACE FUNCTION cardbox.fork_header(
+    old json, new_id text, source text, made timestamptz, most integer)
+RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT '{"type":"session","id":' || to_json(new_id) || ',"timestamp":'
+           || to_json(to_char(made AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+           || coalesce(',"parentSession":' || to_json(source), '')
+           || coalesce((
+               SELECT string_agg(',' || to_json(o.key) || ':' || o.value, '' ORDER BY o.place)
+                 FROM json_each(cardbox.readable_line(old)) WITH ORDINALITY AS o(key, value, place)
+                WHERE o.key IN ('version', 'cwd', 'provider', 'modelId', 'thinkingLevel')
+                  AND octet_length(o.value::text) < most), '') || '}'
+$$;
