@@ -47,7 +47,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
 
 /**
  * Writes a session in a dialect that may not be its own. Converted there and back again the entries
- * are the same; what is in no tree is left out. The whole of it is held in memory, some times over.
+ * are the same; what is in no tree is left out, and what has no counterpart no model sees. The
+ * whole of it is held in memory, some times over.
  *
  * @param db          any handle
  * @param tenant      the tenant

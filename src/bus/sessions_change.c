@@ -134,7 +134,7 @@ BUS_RENDERS(bus_session_head)
 {
     const session_move *move = call->plan;
     int64_t version = 0;
-    cardbox_status status = session_head_status(rows, &version, err);
+    cardbox_status status = session_head_status(rows, move, &version, err);
     if (status != CARDBOX_OK)
         return status;
     begin_object(out, move->session);
@@ -146,13 +146,10 @@ BUS_RENDERS(bus_session_head)
 
 /* --- fork --- */
 
-typedef struct fork_wish {
-    view session, entry, new_session;
-} fork_wish;
-
 BUS_READS(bus_session_fork)
 {
-    fork_wish *fork = in->call->plan;
+    session_fork *fork = in->call->plan;
+    fork->tenant = in->call->tenant;
     fork->session = input_id(in, "session_id", SESSION_ID_MAX);
     fork->entry = input_id(in, "entry_id", SESSION_ID_MAX);
     fork->new_session = input_id(in, "new_session_id", SESSION_ID_MAX);
@@ -162,15 +159,14 @@ BUS_READS(bus_session_fork)
 
 BUS_BUILDS(bus_session_fork)
 {
-    const fork_wish *fork = call->plan;
-    session_fork_params(p, call->tenant, fork->session, fork->entry, fork->new_session);
+    session_fork_params(p, call->plan);
 }
 
 BUS_RENDERS(bus_session_fork)
 {
-    const fork_wish *fork = call->plan;
+    const session_fork *fork = call->plan;
     int64_t entries = 0;
-    cardbox_status status = session_fork_status(rows, &entries, err);
+    cardbox_status status = session_fork_status(rows, fork, &entries, err);
     if (status != CARDBOX_OK)
         return status;
     begin_object(out, fork->new_session);
@@ -218,7 +214,7 @@ static const bus_ability TABLE[] = {
      bus_session_append_drop},
     {BUS_TEXT(session_head), BUS_WRITE, BUS_ONCE, sizeof(session_move), STATEMENT_session_head,
      bus_session_head_read, bus_session_head_build, bus_session_head_render, NULL},
-    {BUS_TEXT(session_fork), BUS_WRITE, BUS_ONCE, sizeof(fork_wish), STATEMENT_session_fork,
+    {BUS_TEXT(session_fork), BUS_WRITE, BUS_ONCE, sizeof(session_fork), STATEMENT_session_fork,
      bus_session_fork_read, bus_session_fork_build, bus_session_fork_render, NULL},
     {BUS_TEXT(session_delete), BUS_WRITE, BUS_ONCE, sizeof(session_deletion),
      STATEMENT_session_delete, bus_session_delete_read, bus_session_delete_build,

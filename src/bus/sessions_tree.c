@@ -67,7 +67,7 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
     session_path path;
     cardbox_status status = session_path_take(&path, rows, &wish->path, call->memory, err);
     if (status == CARDBOX_OK && wish->of == NULL) /* it came between two statements */
-        status = error_set(err, CARDBOX_NOT_FOUND, "entry not found");
+        status = session_no_entry(wish->path.session, wish->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
     return status;
@@ -166,7 +166,8 @@ BUS_BUILDS(bus_session_diff)
 BUS_RENDERS(bus_session_diff)
 {
     const tree_wish *wish = call->plan;
-    cardbox_status status = session_diff_status(rows, wish->entry, wish->other, err);
+    cardbox_status status =
+        session_diff_status(rows, wish->page.session, wish->entry, wish->other, err);
     const session_shown shown = {.text_max = wish->page.text_max};
     if (status == CARDBOX_OK)
         session_diff_json(out, rows, wish->page.limit - 1, &shown);

@@ -12,6 +12,8 @@
 #include "cli/commands.h"
 #include "cli/session_rows.h"
 #include "cli/source.h"
+#include "cli/term.h"
+#include "store/session/entry.h"
 #include "store/session/words.h"
 
 /* Lines of one append, as the SDK has them. */
@@ -385,33 +387,54 @@ static cli_exit refused(const append_input *input, const cardbox_error *err)
     return CLI_FAILED;
 }
 
-/* The id of the last entry, which is often one that was made here. */
-static void print_last(const char *answer)
+/* How many are new, and the id of the last one, which is often one that was made here. */
+static void print_appended(const char *answer, const char *session, int64_t version)
 {
-    buf line = BUF_INIT(1 << 16);
-    scan_value entry, last = {SCAN_NONE, {NULL, 0}};
+    static const char *const NAMES[] = {"entry_id", "outcome"};
+    char number[TERM_NUMBER_SIZE];
+    uint64_t appended = 0, unchanged = 0;
+    buf last = BUF_INIT(1 << 16);
+    scan_value entry, found[2] = {{SCAN_NONE, {NULL, 0}}};
 
     for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
-         scan_element(&walk, &entry);)
-        last = scan_find(entry, "entry_id");
-    if (last.kind == SCAN_STRING)
-        session_say_value(&line, last);
-    printf("   last %s", buf_str(&line));
-    buf_free(&line);
+         scan_element(&walk, &entry);) {
+        session_pick(entry, NAMES, found, 2);
+        if (session_says(found[1], "appended"))
+            appended++;
+        else
+            unchanged++;
+    }
+    printf("session %s   version %" PRId64 "   %s entr%s appended", session, version,
+           term_number(number, appended), appended == 1 ? "y" : "ies");
+    if (unchanged > 0)
+        printf(", %s unchanged", term_number(number, unchanged));
+    if (found[0].kind == SCAN_STRING) {
+        session_say_value(&last, found[0]);
+        printf("   last %s", buf_str(&last));
+    }
+    putchar('\n');
+    buf_free(&last);
 }
 
-static void print_appended(const char *answer, const char *session, int64_t version, size_t count,
-                           bool json)
+/* An entry of a type that is not known is kept all the same, as files may have such. */
+static void warn_of_unknown(const append_input *input)
 {
-    if (json && answer != NULL) {
-        puts(answer);
-        return;
+    arena memory = ARENA_INIT;
+    view type, first = {NULL, 0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < input->count; i++) {
+        scan_value said = scan_find(scan_whole(view_of(input->lines[i])), "type");
+        if (!session_text_of(&type, said, &memory) || session_kind_of(type) != SESSION_OTHER)
+            continue;
+        first = count++ == 0 ? type : first;
     }
-    printf("session %s   version %" PRId64 "   %zu entr%s given", session, version, count,
-           count == 1 ? "y" : "ies");
-    if (answer != NULL && count > 0)
-        print_last(answer);
-    putchar('\n');
+    if (count == 1)
+        cli_warning("no model sees an entry of the type %.*s", (int)first.len, first.ptr);
+    else if (count > 1)
+        cli_warning("no model sees %zu of them, of the type %.*s or others that are not known",
+                    count, (int)first.len, first.ptr);
+    arena_reset(&memory);
 }
 
 /* Makes the session first if a dialect is given. */
@@ -444,7 +467,13 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (status != CARDBOX_OK)
         return refused(input, &err);
-    print_appended(answer, session, version, input->count, options->common.json);
+    if (answer == NULL)
+        return cli_nomem();
+    warn_of_unknown(input);
+    if (options->common.json)
+        puts(answer);
+    else
+        print_appended(answer, session, version);
     cardbox_free(answer);
     return CLI_DONE;
 }
@@ -489,7 +518,8 @@ const cli_command cli_session_append = {
         "FILE, or the standard input, has one entry a line, each with a type. Without a "
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
-        "left alone. The head moves to the last one, whose id is said; --json has all ids.",
+        "left alone. The head moves to the last one, whose id is said; --json has all ids. "
+        "An entry of a type that is not known is kept, but no model sees it.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

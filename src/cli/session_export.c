@@ -5,6 +5,7 @@
 #include "cli/session_rows.h"
 #include "cli/target.h"
 #include "cli/term.h"
+#include "store/session_call.h"
 
 typedef struct export_options {
     cli_common common;
@@ -36,14 +37,15 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
     cardbox *db = NULL;
+    size_t unseen = 0;
     bool whole;
 
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
     db = cli_open(&options->common);
     if (db != NULL && target_open(&state.target)) {
-        status = cardbox_session_export_as(db, options->common.project, arguments[0],
-                                           options->entry, dialect, take_piece, &state, &err);
+        status = session_export_as(db, options->common.project, arguments[0], options->entry,
+                                   dialect, take_piece, &state, &unseen, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
@@ -52,6 +54,8 @@ static cli_exit run(const void *given, char **arguments, int count)
     if (whole && state.target.name != NULL)
         printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
                term_number(bytes, state.bytes));
+    if (whole)
+        session_say_unseen(unseen);
     return whole ? CLI_DONE : CLI_FAILED;
 }
 
@@ -71,7 +75,8 @@ const cli_command cli_session_export = {
     .description =
         "What was appended stands among it, in the order in which it came. FILE takes its "
         "name when it is whole; "
-        "-, the default, is the standard output.",
+        "-, the default, is the standard output. Of the other dialect, what has no counterpart "
+        "travels along unseen, as with `session convert`, and is counted on standard error.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",

@@ -151,20 +151,21 @@ static cli_exit convert_file(const session_file *file, const void *given)
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    size_t left_out;
+    size_t left_out, unseen;
     bool fine;
 
     if (options->to != NULL && strcmp(options->to, other) != 0) {
         cli_error("the file is %s already", options->to);
         return CLI_FAILED;
     }
-    fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &memory);
+    fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &unseen, &memory);
     if (fine)
         fwrite(buf_str(&out), 1, out.len, stdout);
     buf_free(&out);
     arena_reset(&memory);
     if (!fine)
         return cli_nomem();
+    session_say_unseen(unseen);
     if (left_out > 0)
         cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
                   left_out);
@@ -192,8 +193,11 @@ const cli_command cli_session_convert = {
     .name = "session convert",
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
-    .description = "To the standard output. What has no counterpart travels along, so that "
-                   "converting back gives the same entries.",
+    .description =
+        "To the standard output. What has no counterpart travels along, so that "
+        "converting back gives the same entries, but there no model sees it: "
+        "compactions, commands of the user's own, settings of model and thinking, plain's system, "
+        "what failed. How many these are is said on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,

@@ -37,6 +37,13 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
     return false;
 }
 
+void session_say_unseen(size_t count)
+{
+    if (count > 0)
+        cli_warning("%zu entr%s no counterpart: no model sees %s in the other dialect", count,
+                    count == 1 ? "y has" : "ies have", count == 1 ? "it" : "them");
+}
+
 /* --- for programs --- */
 
 static void add_text(buf *out, const char *name, const char *text)

@@ -36,4 +36,7 @@ typedef struct session_listed {
 /* `of` must live as long as the listing. */
 listing session_listing(const session_listed *of);
 
+/* How many entries a conversion has no counterpart for, on standard error; nothing of 0. */
+void session_say_unseen(size_t count);
+
 #endif

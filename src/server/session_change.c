@@ -128,7 +128,7 @@ static void render_head(request *r, const join_rows *found)
     const session_move *move = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
-    cardbox_status status = session_head_status(found->rows, &version, &err);
+    cardbox_status status = session_head_status(found->rows, move, &version, &err);
     if (!fault_check(r, status, &err))
         return;
     buf_text(begin_answer(r, move->session), ",\"head_entry_id\":");
@@ -153,10 +153,6 @@ void handle_move_head(request *r)
 
 /* --- fork --- */
 
-typedef struct session_fork {
-    view tenant, session, entry, new_session;
-} session_fork;
-
 enum { F_SESSION, F_ENTRY, FORK_FIELDS };
 
 static const field FORK[FORK_FIELDS] = {
@@ -166,8 +162,7 @@ static const field FORK[FORK_FIELDS] = {
 
 static void build_fork(params *p, const void *keys)
 {
-    const session_fork *fork = keys;
-    session_fork_params(p, fork->tenant, fork->session, fork->entry, fork->new_session);
+    session_fork_params(p, keys);
 }
 
 static void render_fork(request *r, const join_rows *found)
@@ -175,7 +170,7 @@ static void render_fork(request *r, const join_rows *found)
     const session_fork *fork = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t entries = 0;
-    cardbox_status status = session_fork_status(found->rows, &entries, &err);
+    cardbox_status status = session_fork_status(found->rows, fork, &entries, &err);
     if (!fault_check(r, status, &err))
         return;
     buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");

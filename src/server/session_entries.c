@@ -246,7 +246,7 @@ static void render_diff(request *r, const join_rows *found)
     const diff_plan *d = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!page_check_budget(r, found->rows) ||
-        !fault_check(r, session_diff_status(found->rows, d->a, d->b, &err), &err))
+        !fault_check(r, session_diff_status(found->rows, d->session, d->a, d->b, &err), &err))
         return;
     session_diff_json(request_body(r), found->rows, d->limit, &d->shown);
     fault_or_answer(r);

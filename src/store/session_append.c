@@ -206,6 +206,11 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
             error_set(err, CARDBOX_INVALID,
                       "an entry of type %s needs the member %s: a model would see nothing of it",
                       session_kind_name(entry->kind), lacks);
+    else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
+        status = error_set(err, CARDBOX_INVALID,
+                           "entry %.*s has a message whose role no model would see: give user, "
+                           "assistant, toolResult, bashExecution or custom",
+                           (int)entry->id.len, entry->id.ptr);
     arena_reset(&memory);
     return status;
 }

@@ -6,6 +6,7 @@
 #define STORE_SESSION_CALL_H
 
 #include "cardbox/session.h"
+#include "cardbox/session_file.h"
 #include "store/call.h"
 #include "store/session_write.h"
 
@@ -19,5 +20,11 @@ cardbox_status session_run(cardbox *db, statement_id id, params *p, store_rows *
 /* STATEMENT_session_settle. */
 cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
                               store_rows **rows, cardbox_error *err);
+
+/* cardbox_session_export_as; `unseen` receives how many entries have no counterpart. */
+cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                 const char *entry_id, cardbox_dialect dialect,
+                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_error *err);
 
 #endif

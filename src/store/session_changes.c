@@ -161,7 +161,7 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
     session_head_params(&p, &move);
     status = session_run(db, STATEMENT_session_head, &p, &rows, err);
     if (status == CARDBOX_OK)
-        status = session_head_status(rows, version, err);
+        status = session_head_status(rows, &move, version, err);
     rows_free(rows);
     return status;
 }
@@ -170,6 +170,8 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
                                     const char *session_id, const char *entry_id,
                                     const char *new_session_id, cardbox_error *err)
 {
+    const session_fork fork = {view_of(tenant), view_of(session_id), view_of(entry_id),
+                               view_of(new_session_id)};
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_session(db, tenant, session_id, err);
@@ -181,12 +183,11 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    session_fork_params(&p, view_of(tenant), view_of(session_id), view_of(entry_id),
-                        view_of(new_session_id));
+    session_fork_params(&p, &fork);
     status = client_run(db, STATEMENT_session_fork, &p, RUN_ONCE, &rows, err);
     params_free(&p);
     if (status == CARDBOX_OK)
-        status = session_fork_status(rows, entries, err);
+        status = session_fork_status(rows, &fork, entries, err);
     rows_free(rows);
     return status;
 }

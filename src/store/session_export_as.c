@@ -21,13 +21,14 @@ static bool keep_piece(void *arg, const char *bytes, size_t len)
 }
 
 static cardbox_status convert(const session_file *file, view session_id, cardbox_session_piece take,
-                              void *arg, cardbox_error *err)
+                              void *arg, size_t *unseen, cardbox_error *err)
 {
     buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
     arena memory = ARENA_INIT;
+    size_t left_out;
     cardbox_status status = CARDBOX_OK;
 
-    if (session_convert_file(&text, file, session_id, NULL, &memory))
+    if (session_convert_file(&text, file, session_id, &left_out, unseen, &memory))
         take(arg, buf_str(&text), text.len);
     else if (text.failure == BUF_TOO_LARGE)
         status = error_set(err, CARDBOX_TOO_LARGE, "the converted session is too large");
@@ -40,7 +41,8 @@ static cardbox_status convert(const session_file *file, view session_id, cardbox
 
 /* A session without an entry, which has no dialect to convert from, goes as it is. */
 static cardbox_status give_as(view whole, view session_id, cardbox_dialect dialect,
-                              cardbox_session_piece take, void *arg, cardbox_error *err)
+                              cardbox_session_piece take, void *arg, size_t *unseen,
+                              cardbox_error *err)
 {
     session_file file = {.memory = ARENA_INIT};
     cardbox_status status = CARDBOX_OK;
@@ -48,19 +50,21 @@ static cardbox_status give_as(view whole, view session_id, cardbox_dialect diale
     if (!session_file_read(&file, whole, VIEW("")))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
-        status = convert(&file, session_id, take, arg, err);
+        status = convert(&file, session_id, take, arg, unseen, err);
     else if (whole.len > 0)
         take(arg, whole.ptr, whole.len);
     session_file_free(&file);
     return status;
 }
 
-cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const char *session_id,
-                                         const char *entry_id, cardbox_dialect dialect,
-                                         cardbox_session_piece take, void *arg, cardbox_error *err)
+cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                 const char *entry_id, cardbox_dialect dialect,
+                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_error *err)
 {
     buf whole = BUF_INIT(CARDBOX_CONVERT_MAX);
 
+    *unseen = 0;
     if (dialect == CARDBOX_DIALECT_UNKNOWN)
         return cardbox_session_export(db, tenant, session_id, entry_id, take, arg, err);
     if (dialect != CARDBOX_DIALECT_PLAIN && dialect != CARDBOX_DIALECT_PI)
@@ -77,7 +81,16 @@ cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const 
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = give_as((view){buf_str(&whole), whole.len}, view_of(session_id), dialect, take,
-                         arg, err);
+                         arg, unseen, err);
     buf_free(&whole);
     return status;
+}
+
+cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                         const char *entry_id, cardbox_dialect dialect,
+                                         cardbox_session_piece take, void *arg, cardbox_error *err)
+{
+    size_t unseen;
+
+    return session_export_as(db, tenant, session_id, entry_id, dialect, take, arg, &unseen, err);
 }

@@ -314,8 +314,8 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     return status == CARDBOX_OK ? take_path(out, rows, &read, err) : status;
 }
 
-static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const char *a,
-                                const char *b, cardbox_error *err)
+static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
+                                const char *a, const char *b, cardbox_error *err)
 {
     cardbox_entries *made = NULL;
     session_node_row node;
@@ -328,7 +328,7 @@ static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const c
         if (node.extra != SESSION_DIFF_FOUND)
             entries_add(made, row, EXTRA_SIDE);
     }
-    status = session_diff_status(rows, view_of(a), view_of(b), err);
+    status = session_diff_status(rows, view_of(session_id), view_of(a), view_of(b), err);
     if (status == CARDBOX_OK)
         return entries_finish(out, made, err);
     cardbox_entries_free(made);
@@ -355,5 +355,5 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
                         limit == 0 ? CARDBOX_PAGE_MAX : limit,
                         json_max == 0 ? -1 : (int64_t)json_max);
     status = session_run(db, STATEMENT_session_diff, &p, &rows, err);
-    return status == CARDBOX_OK ? take_diff(out, rows, a, b, err) : status;
+    return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;
 }

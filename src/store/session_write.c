@@ -203,7 +203,8 @@ void session_head_params(params *p, const session_move *move)
     params_int8_or_null(p, move->expected_version > 0, move->expected_version);
 }
 
-cardbox_status session_head_status(const store_rows *rows, int64_t *version, cardbox_error *err)
+cardbox_status session_head_status(const store_rows *rows, const session_move *move,
+                                   int64_t *version, cardbox_error *err)
 {
     int outcome = rows_int4(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
@@ -212,7 +213,7 @@ cardbox_status session_head_status(const store_rows *rows, int64_t *version, car
     if (version != NULL)
         *version = now;
     if (outcome == MOVE_NO_ENTRY)
-        return error_set(err, CARDBOX_NOT_FOUND, "entry not found");
+        return session_no_entry(move->session, move->entry, err);
     if (outcome != MOVE_ELSEWHERE)
         return common_status(outcome, now, err);
     error_set(err, CARDBOX_CONFLICT,
@@ -227,24 +228,29 @@ cardbox_status session_head_status(const store_rows *rows, int64_t *version, car
 
 enum { FORK_NO_ENTRY = 5, FORK_EXISTS = 6 };
 
-void session_fork_params(params *p, view tenant, view session, view entry, view new_session)
+void session_fork_params(params *p, const session_fork *fork)
 {
-    params_text(p, tenant);
-    params_text(p, session);
-    params_text(p, entry.ptr == NULL ? VIEW("") : entry);
-    params_text(p, new_session);
+    params_text(p, fork->tenant);
+    params_text(p, fork->session);
+    params_text(p, fork->entry.ptr == NULL ? VIEW("") : fork->entry);
+    params_text(p, fork->new_session);
 }
 
-cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, cardbox_error *err)
+cardbox_status session_fork_status(const store_rows *rows, const session_fork *fork,
+                                   int64_t *entries, cardbox_error *err)
 {
     int outcome = rows_int4(rows, 0, 0);
 
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);
     if (outcome == FORK_NO_ENTRY)
-        return error_set(err, CARDBOX_NOT_FOUND, "entry not found");
-    if (outcome == FORK_EXISTS)
-        return conflict(rows_int8(rows, 0, 1), err, "the new session exists: it is at version");
+        return session_no_entry(fork->session, fork->entry, err);
+    if (outcome == FORK_EXISTS) {
+        char message[SESSION_ID_MAX + 40];
+        snprintf(message, sizeof(message), "session %.*s exists: it is at version",
+                 (int)fork->new_session.len, fork->new_session.ptr);
+        return conflict(rows_int8(rows, 0, 1), err, message);
+    }
     return common_status(outcome, rows_int8(rows, 0, 1), err);
 }
 

@@ -171,16 +171,22 @@ void session_head_params(params *p, const session_move *move);
 
 /* CARDBOX_OK (also if it is there already); CARDBOX_NOT_FOUND: no such session or entry;
  * CARDBOX_CONFLICT: the head or the version is another one. `version` may be NULL. */
-cardbox_status session_head_status(const store_rows *rows, int64_t *version, cardbox_error *err);
+cardbox_status session_head_status(const store_rows *rows, const session_move *move,
+                                   int64_t *version, cardbox_error *err);
 
 /* --- fork: STATEMENT_session_fork --- */
 
-/* `entry` empty: the head. */
-void session_fork_params(params *p, view tenant, view session, view entry, view new_session);
+typedef struct session_fork {
+    view tenant, session, entry; /* entry empty: the head */
+    view new_session;
+} session_fork;
+
+void session_fork_params(params *p, const session_fork *fork);
 
 /* CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_CONFLICT: the new session
  * exists. `entries` may be NULL: how many it begins with. */
-cardbox_status session_fork_status(const store_rows *rows, int64_t *entries, cardbox_error *err);
+cardbox_status session_fork_status(const store_rows *rows, const session_fork *fork,
+                                   int64_t *entries, cardbox_error *err);
 
 /* --- delete: STATEMENT_session_delete --- */
 

@@ -65,6 +65,8 @@ static cardbox_status read_session(cardbox_session_writer *writer, const char *t
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);
     writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
+    if (session->entries > 0 || session->header != NULL) /* else the first entry tells */
+        writer->batch.dialect = (int)session->dialect;
     cardbox_sessions_free(got);
     return CARDBOX_OK;
 }
@@ -300,8 +302,8 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
         const session_batch *batch = &writer->batch;
         view first = batch->count > 0 ? batch->puts[0].entry.id : VIEW("");
         *err = own;
-        snprintf(err->message, sizeof(err->message),
-                 "%zu entries were not written, from %.*s on: %.300s", batch->count,
+        snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.300s",
+                 batch->count, batch->count == 1 ? "y was" : "ies were",
                  first.len > 100 ? 100 : (int)first.len, first.ptr, own.message);
     }
     free_writer(writer);

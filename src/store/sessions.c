@@ -206,10 +206,10 @@ static cardbox_status no_session(cardbox_error *err)
     return error_set(err, CARDBOX_NOT_FOUND, "session not found");
 }
 
-static cardbox_status no_entry(view entry, cardbox_error *err)
+cardbox_status session_no_entry(view session, view entry, cardbox_error *err)
 {
-    return error_set(err, CARDBOX_NOT_FOUND, "session has no entry %.*s", (int)entry.len,
-                     entry.ptr);
+    return error_set(err, CARDBOX_NOT_FOUND, "session %.*s has no entry%s%.*s", (int)session.len,
+                     session.ptr, entry.len > 0 ? " " : "", (int)entry.len, entry.ptr);
 }
 
 static cardbox_status too_long(view entry, int64_t most, const char *hint, cardbox_error *err)
@@ -276,7 +276,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     out->entry_id = rows_text(rows, goal, NODE_ENTRY);
     out->header = rows_text(rows, goal, NODE_TEXT);
     if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? no_entry(read->entry, err) : CARDBOX_OK;
+        return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, goal, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
@@ -412,7 +412,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
         return no_session(err);
     out->entry_id = rows_text(rows, goal, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
-        return no_entry(read->entry, err);
+        return session_no_entry(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
@@ -438,7 +438,8 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
 /* Which of the two entries there are, as the statement says. */
 enum { HAS_A = 1, HAS_B = 2 };
 
-cardbox_status session_diff_status(const store_rows *rows, view a, view b, cardbox_error *err)
+cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
+                                   cardbox_error *err)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         if (rows_int8(rows, row, NODE_EXTRA) != SESSION_DIFF_FOUND)
@@ -446,7 +447,7 @@ cardbox_status session_diff_status(const store_rows *rows, view a, view b, cardb
         int64_t there = rows_int8(rows, row, NODE_SEQ);
         if (there == (HAS_A | HAS_B))
             return CARDBOX_OK;
-        return no_entry((there & HAS_A) == 0 ? a : b, err);
+        return session_no_entry(session, (there & HAS_A) == 0 ? a : b, err);
     }
     return no_session(err);
 }

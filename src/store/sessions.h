@@ -132,6 +132,9 @@ typedef struct session_path {
     size_t count;
 } session_path;
 
+/* CARDBOX_NOT_FOUND, in the words of all that want an entry. `entry` empty: the head. */
+cardbox_status session_no_entry(view session, view entry, cardbox_error *err);
+
 /* CARDBOX_NOT_FOUND: no such session, or no such entry; CARDBOX_TOO_LARGE: its lines have more than
  * SESSION_PATH_BYTES_MAX; CARDBOX_NOMEM. */
 cardbox_status session_path_take(session_path *out, const store_rows *rows,
@@ -177,7 +180,8 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
                          int64_t text_max);
 
 /* CARDBOX_NOT_FOUND: no such session, or one of the entries is not there. */
-cardbox_status session_diff_status(const store_rows *rows, view a, view b, cardbox_error *err);
+cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
+                                   cardbox_error *err);
 
 /* --- export: STATEMENT_session_export --- */
 

@@ -91,6 +91,25 @@ def test_convert_there_and_back():
     assert done.returncode == 1 and "1 lines are in no tree" in done.stderr and done.stdout == pi
 
 
+def test_convert_keeps_labels_and_counts_what_no_model_sees():
+    def entry(kind, own, parent, **rest):
+        return json.dumps({"type": kind, "id": own, "parentId": parent, **rest})
+    both = [entry("label", "l", "a", targetId="a", label="here"), entry("session_info", "n", "l", name="N")]
+    said = entry("message", "a", None, message={"role": "user", "content": "x"})
+    left = entry("branch_summary", "s", "n", fromId="a", summary="of it")
+    pi = [said, *both, left, entry("custom", "c", "s", customType="own")]
+    done = cardbox("session", "convert", "-", stdin="\n".join(pi))
+    assert done.stderr == "" and done.stdout.splitlines()[1:3] == both, done
+    summary = json.loads(done.stdout.splitlines()[3])
+    assert summary["type"] == "user" and "\n<summary>\nof it\n</summary>" in summary["content"], summary
+    back = cardbox("session", "convert", "-", stdin=done.stdout)
+    assert back.stderr == "" and back.stdout.splitlines()[1:] == pi, back
+    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has no counterpart: no model sees it "),
+                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have no counterpart")):
+        done = cardbox("session", "convert", "-", stdin="\n".join(lines))
+        assert words in done.stderr, done
+
+
 def test_real_file():
     path = shared_file("data", "pi", "large-session.jsonl")
     report = json.loads(cardbox("session", "check", "--json", path).stdout)
@@ -281,7 +300,7 @@ def test_append_says_the_ids_it_gives():
     two = '{"type":"user","content":"one"}\n\n{"type":"user","content":"two"}\n'
     done = cardbox("session", "append", "--create", "plain", "new", stdin=two, env=env)
     head = objects("head", "new", env=env)[0]["head_entry_id"]
-    assert done.stdout == f"session new   version 2   2 entries given   last {head}\n", done
+    assert done.stdout == f"session new   version 2   2 entries appended   last {head}\n", done
     answer = json.loads(cardbox("session", "append", "--json", "new", stdin=two, env=env).stdout)
     assert [one["outcome"] for one in answer["entries"]] == ["appended"] * 2 and answer["version"] == 3
     assert [one["entry_id"] for one in answer["entries"]] == ids("path", "new", "--from", "2", env=env)
@@ -294,10 +313,34 @@ def test_append_refuses_in_the_words_of_the_caller():
              "cardbox session append: line 3: with a key an entry needs an id, and is given no timestamp"),
             ('{"type":"message","message":{"role":"user","content":"x"}}\n\n{"type":"session"}', [], "append: line 3: "),
             ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the parent nix"),
+            ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],
+             "append: line 1: entry r has a message whose role no model would see: give user, "),
             ('{"type":"user","content":"x"}', [],
              "append: the session is of the dialect pi, the entries are of plain\n")):
         done = cardbox("session", "append", *options, "s-1", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
+
+
+def test_append_says_what_was_there_and_what_no_model_sees():
+    env = store()
+    two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'
+    done = cardbox("session", "append", "--create", "plain", "seen", stdin=two, env=env)
+    assert done.stdout == "session seen   version 2   2 entries appended   last b\n", done
+    assert "no model sees an entry of the type usr\n" in done.stderr, done
+    done = cardbox("session", "append", "seen", stdin=two.splitlines()[0] + '\n{"id":"c","type":"user","content":"x"}', env=env)
+    assert "version 3   1 entry appended, 1 unchanged   last c\n" in done.stdout and not done.stderr, done
+
+
+def test_what_is_not_there_is_named():
+    env = store()
+    for words, said in ((("head", "s-1", "nope"), "session s-1 has no entry nope"),
+                        (("fork", "s-1", "nope"), "session s-1 has no entry nope"),
+                        (("path", "s-1", "nope"), "session s-1 has no entry nope"),
+                        (("diff", "s-1", "nope", FORK), "session s-1 has no entry nope"),
+                        (("context", "s-1", "nope"), "session s-1 has no entry nope"),
+                        (("fork", "--new-id", "s-1", "s-1"), "session s-1 exists: it is at version")):
+        done = cardbox("session", *words, env=env, check=False)
+        assert done.returncode == 1 and said in done.stderr, (words, done)
 
 
 def test_append_up_to_the_limit():
@@ -306,7 +349,7 @@ def test_append_up_to_the_limit():
     done = cardbox("session", "append", "--create", "plain", "many", stdin="\n".join(lines), env=env, check=False)
     assert done.returncode == 1 and "has over 1000 entries" in done.stderr, done
     done = cardbox("session", "append", "--create", "plain", "many", stdin="\n".join(lines[1:]), env=env)
-    assert "1000 entries given" in done.stdout, done
+    assert "1,000 entries appended" in done.stdout, done
 
 
 def test_export():

@@ -141,12 +141,32 @@ static void test_open_entries(void **state)
                      CARDBOX_INVALID);
 }
 
+/* What the session can't have is refused at once, not when the writer is closed. */
+static void test_writer_knows_the_dialect(void **state)
+{
+    (void)state;
+    const char *s = new_session();
+    cardbox_session_writer *writer = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    must_append(s, "{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}");
+    assert_ok(cardbox_session_open(&writer, db, T, s, NULL, &err), &err);
+    assert_non_null(cardbox_session_append_entry(
+        writer, "{\"type\":\"label\",\"targetId\":\"a\",\"label\":\"l\"}", &err));
+    assert_null(cardbox_session_append_entry(writer, "{\"type\":\"custom\"}", &err));
+    assert_int_equal(err.status, CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "dialect"));
+    assert_ok(cardbox_session_close(writer, &err), &err);
+    assert_int_equal(version_of(s), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writer_goes_on),
         cmocka_unit_test(test_writer_mixes),
         cmocka_unit_test(test_open_entries),
+        cmocka_unit_test(test_writer_knows_the_dialect),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -177,6 +177,37 @@ static void plain_as_pi(void **state)
     buf_free(&text);
 }
 
+/* A tool that is labelled is no block of the message before it: the label would name nothing. */
+static void labels_are_the_same(void **state)
+{
+    static const char LABEL[] =
+        "{\"type\":\"label\",\"id\":\"l\",\"parentId\":\"c\",\"targetId\":\"b\",\"label\":\"x\"}\n";
+    buf text = BUF_INIT(1u << 20);
+    session_file file, other;
+    buf out;
+
+    (void)state;
+    buf_text(&text,
+             "{\"id\":\"a\",\"type\":\"assistant\",\"content\":\"ok\"}\n"
+             "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"tool\",\"name\":\"n\",\"params\":{},"
+             "\"toolCallId\":\"c1\"}\n"
+             "{\"id\":\"c\",\"parentId\":\"b\",\"type\":\"tool\",\"name\":\"m\",\"params\":{},"
+             "\"toolCallId\":\"c2\"}\n");
+    buf_text(&text, LABEL);
+    assert_round_trip(&text, SESSION_PLAIN);
+    file = read_file(&text);
+    out = convert(&file, SESSION_PLAIN);
+    other = read_file(&out);
+    assert_non_null(strstr(buf_str(&out), LABEL));
+    assert_int_equal(other.tree.in_tree, 3);
+    assert_true(view_equal(other.entries[0].id, VIEW("b")));
+    assert_int_equal(other.tree.nodes[0].label, 2);
+    session_file_free(&file);
+    session_file_free(&other);
+    buf_free(&out);
+    buf_free(&text);
+}
+
 /* What somebody changed after it was converted is an entry of its own: nothing is undone. */
 static void an_edited_line_is_what_it_says(void **state)
 {
@@ -331,13 +362,15 @@ static void put_pi_blocks(buf *out, uint64_t *dice)
 
 static void put_pi_entry(buf *out, uint64_t *dice)
 {
-    static const char *const TYPES[] = {"message",    "message", "message", "message",
-                                        "compaction", "label",   "custom",  "later"};
+    static const char *const TYPES[] = {"message",    "message",     "message",        "message",
+                                        "compaction", "label",       "branch_summary", "later",
+                                        "custom",     "session_info"};
     static const char *const ROLES[] = {"user",   "assistant",     "assistant",  "toolResult",
                                         "custom", "bashExecution", "hookMessage"};
     static const char *const ENDS[] = {"stop", "error", "toolUse"};
 
-    buf_printf(out, ",\"type\":\"%s\"", pick(dice, TYPES, 8));
+    buf_printf(out, ",\"type\":\"%s\"", pick(dice, TYPES, 10));
+    put_member(out, dice, "summary", true);
     put_member(out, dice, roll(dice, 20) == 0 ? "plain" : "data", false);
     buf_printf(out, ",\"message\":{\"role\":\"%s\",\"stopReason\":\"%s\"", pick(dice, ROLES, 7),
                pick(dice, ENDS, 3));
@@ -418,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pi_as_plain),
+        cmocka_unit_test(labels_are_the_same),
         cmocka_unit_test(what_failed_is_metadata),
         cmocka_unit_test(plain_as_pi),
         cmocka_unit_test(an_edited_line_is_what_it_says),

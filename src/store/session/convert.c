@@ -18,6 +18,7 @@ typedef struct conversion {
     session_names calls;    /* where in `names` a call's tool is */
     view *names;            /* JSON */
     size_t name_count, name_capacity;
+    size_t unseen; /* entries that go whole, though they meant something */
     arena *memory;
 } conversion;
 
@@ -39,6 +40,20 @@ void convert_put_link(buf *out, const session_item *item, view id)
     else
         buf_text(out, "null");
     convert_put_member(out, "timestamp", item->entry->timestamp);
+}
+
+bool convert_put_same(buf *out, const session_item *item)
+{
+    const session_entry *entry = item->entry;
+    bool is_named = entry->parent_state == SESSION_PARENT_NAMED;
+
+    if ((entry->kind != SESSION_LABEL && entry->kind != SESSION_INFO) || entry->id_is_made ||
+        entry->parent_state == SESSION_PARENT_UNUSABLE || is_named != item->has_parent ||
+        (is_named && !view_equal(entry->parent, item->parent)))
+        return false;
+    buf_view(out, entry->text);
+    buf_char(out, '\n');
+    return true;
 }
 
 bool convert_is_deep(view text)
@@ -165,6 +180,12 @@ static bool restore_plain(conversion *c, const session_item *item)
     return fine;
 }
 
+/* What no model saw before either is not missed. */
+static void note_unseen(conversion *c, const session_entry *entry)
+{
+    c->unseen += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
+}
+
 /* --- pi to plain --- */
 
 static void pi_to_plain(conversion *c, const session_header *header)
@@ -180,21 +201,32 @@ static void pi_to_plain(conversion *c, const session_header *header)
     buf_free(&made);
     for (size_t i = 0; i < c->count && !c->memory->failed; i++) {
         const session_item *item = &c->items[i];
-        if (!restore_plain(c, item))
-            convert_to_plain(c->out, item, item->entry->id, c->memory);
+        if (!restore_plain(c, item) && !convert_to_plain(c->out, item, item->entry->id, c->memory))
+            note_unseen(c, item->entry);
     }
 }
 
 /* --- plain to pi --- */
 
+static void count_child(conversion *c, view id)
+{
+    uint32_t children = session_names_get(&c->children, id);
+
+    session_names_set(&c->children, id, children == SESSION_NONE ? 1 : children + 1);
+}
+
+/* A label hangs on its target too, which has to stay an entry of its own. */
 static void count_children(conversion *c)
 {
+    view target;
+
     for (size_t i = 0; i < c->count; i++) {
         const session_item *item = &c->items[i];
-        uint32_t children = item->has_parent ? session_names_get(&c->children, item->parent) : 0;
         if (item->has_parent)
-            session_names_set(&c->children, item->parent,
-                              children == SESSION_NONE ? 1 : children + 1);
+            count_child(c, item->parent);
+        if (item->entry->kind == SESSION_LABEL &&
+            session_text_of(&target, item->entry->target, c->memory))
+            count_child(c, target);
     }
 }
 
@@ -295,14 +327,17 @@ static void plain_to_pi(conversion *c, view session_id)
         size_t count = run_at(c, at);
         for (size_t i = at; i < at + count; i++)
             note_calls(c, c->items[i].entry);
-        if (count > 1 || !restore_pi(c, &c->items[at]))
-            convert_to_pi(c->out, &c->items[at], count, name_of(c, c->items[at].entry), c->memory);
+        const session_entry *entry = c->items[at].entry;
+        if ((count > 1 || !restore_pi(c, &c->items[at])) &&
+            !convert_to_pi(c->out, &c->items[at], count, name_of(c, entry), c->memory))
+            note_unseen(c, entry);
         at += count;
     }
 }
 
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id, arena *memory)
+                     const session_item *items, size_t count, view session_id, size_t *unseen,
+                     arena *memory)
 {
     conversion c = {.out = out, .items = items, .count = count, .memory = memory};
 
@@ -313,6 +348,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
         pi_to_plain(&c, header);
     else
         plain_to_pi(&c, session_id);
+    *unseen = c.unseen;
     return buf_ok(out) && !memory->failed;
 }
 
@@ -336,14 +372,13 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
 }
 
 bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
-                          arena *memory)
+                          size_t *unseen, arena *memory)
 {
     size_t count;
     session_item *items = items_of(file, &count, memory);
 
-    if (left_out != NULL)
-        *left_out = file->lines - file->blank - file->has_header - count;
+    *left_out = file->lines - file->blank - file->has_header - count;
     return items != NULL &&
            session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
-                           count, session_id, memory);
+                           count, session_id, unseen, memory);
 }

@@ -59,17 +59,21 @@ void convert_put_member(buf *out, const char *name, view value);
 /* Appends {"id":...,"parentId":...,"timestamp":... of a converted entry. */
 void convert_put_link(buf *out, const session_item *item, view id);
 
-/* --- pi to plain: one entry, one line --- */
+/* Appends the line of a label or of a name, which means the same in both dialects. False: it is
+ * another entry, or hangs elsewhere than its line says. */
+bool convert_put_same(buf *out, const session_item *item);
 
-void convert_to_plain(buf *out, const session_item *item, view id, arena *memory);
+/* --- pi to plain: one entry, one line; false: it has no counterpart and travels whole --- */
+
+bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory);
 
 /* A header as an entry of plain's. */
 void convert_header_to_plain(buf *out, const session_header *header, arena *memory);
 
 /* --- plain to pi: an entry, or a run of an assistant's and of tools, is one line --- */
 
-/* `name` is that of the tool whose result the entry is: JSON, or empty. */
-void convert_to_pi(buf *out, const session_item *run, size_t count, view name, arena *memory);
+/* `name` is that of the tool whose result the entry is: JSON, or empty. False: as above. */
+bool convert_to_pi(buf *out, const session_item *run, size_t count, view name, arena *memory);
 
 /* A header for a session that has none. */
 void convert_make_header(buf *out, view id, view timestamp);

@@ -170,15 +170,17 @@ static bool has_counterpart(const session_entry *entry)
     }
 }
 
-void convert_to_pi(buf *out, const session_item *run, size_t count, view name, arena *memory)
+bool convert_to_pi(buf *out, const session_item *run, size_t count, view name, arena *memory)
 {
     const session_entry *entry = run[0].entry;
     holes *all = arena_zeros(memory, count, sizeof(*all));
 
+    if (convert_put_same(out, &run[0]))
+        return true;
     convert_put_link(out, &run[0], run[count - 1].entry->id);
     if (all == NULL || !has_counterpart(entry)) {
         put_custom(out, entry, memory);
-        return;
+        return false;
     }
     for (size_t i = 0; i < count; i++)
         all[i].memory = memory;
@@ -197,6 +199,7 @@ void convert_to_pi(buf *out, const session_item *run, size_t count, view name, a
         holes_put(out, run[i].entry->text, &all[i]);
     }
     buf_text(out, "]}\n");
+    return true;
 }
 
 void convert_make_header(buf *out, view id, view timestamp)

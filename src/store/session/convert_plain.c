@@ -3,6 +3,7 @@
  * known by their place; what ended in error has no counterpart, since plain can't say so.
  */
 #include "store/session/convert_parts.h"
+#include "store/session/message.h"
 
 /* What of a message has a counterpart. The texts are insides. */
 typedef struct parts {
@@ -24,6 +25,14 @@ static void join(parts *p, buf *to, bool *has_any, scan_value string, hole_kind 
     *has_any = true;
     holes_add(&p->holes, inside, kind, to->len, inside.len);
     buf_view(to, inside);
+}
+
+/* In the words around it in which a model is given it. */
+static void join_summary(parts *p, scan_value summary)
+{
+    buf_text(&p->content, SESSION_BRANCH_BEGINS);
+    join(p, &p->content, &p->has_text, summary, HOLE_CONTENT);
+    buf_text(&p->content, SESSION_SUMMARY_ENDS);
 }
 
 static void add_call(parts *p, scan_value block)
@@ -61,13 +70,15 @@ static void add_block(parts *p, scan_value block, hole_kind text)
 static void read_parts(parts *p, const session_entry *entry, arena *memory)
 {
     hole_kind text = entry->role == SESSION_ROLE_TOOL_RESULT ? HOLE_OUTPUT : HOLE_CONTENT;
-    size_t most = 2 * entry->text.len + 64; /* a block is longer than what joins two */
+    size_t most = 2 * entry->text.len + 512; /* a block is longer than what joins two */
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 
     *p = (parts){BUF_INIT(most), BUF_INIT(most), BUF_INIT(most),    0,
                  false,          false,          {.memory = memory}};
-    if (entry->content.kind == SCAN_STRING)
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        join_summary(p, entry->content);
+    else if (entry->content.kind == SCAN_STRING)
         join(p, &p->content, &p->has_text, entry->content, text);
     while (entry->content.kind == SCAN_ARRAY && scan_element(&walk, &block))
         add_block(p, block, text);
@@ -101,7 +112,8 @@ static void put_message(buf *out, const session_entry *entry, parts *p)
         put_result(out, entry, p);
         return;
     }
-    buf_printf(out, ",\"type\":\"%s\"", entry->role == SESSION_ROLE_USER ? "user" : "assistant");
+    buf_printf(out, ",\"type\":\"%s\"",
+               entry->role == SESSION_ROLE_ASSISTANT ? "assistant" : "user");
     put_joined(out, "content", &p->content);
     if (p->has_thinking)
         put_joined(out, "thinking", &p->thinking);
@@ -130,6 +142,8 @@ static bool has_counterpart(const session_entry *entry)
 
     if (convert_is_deep(entry->text))
         return false;
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        return entry->in_context;
     if (entry->kind != SESSION_MESSAGE ||
         (entry->content.kind != SCAN_STRING && entry->content.kind != SCAN_ARRAY))
         return false;
@@ -138,15 +152,17 @@ static bool has_counterpart(const session_entry *entry)
     return entry->role == SESSION_ROLE_USER || entry->role == SESSION_ROLE_TOOL_RESULT;
 }
 
-void convert_to_plain(buf *out, const session_item *item, view id, arena *memory)
+bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory)
 {
     const session_entry *entry = item->entry;
     parts p;
 
+    if (convert_put_same(out, item))
+        return true;
     convert_put_link(out, item, id);
     if (!has_counterpart(entry)) {
         put_whole(out, entry, memory);
-        return;
+        return false;
     }
     read_parts(&p, entry, memory);
     put_message(out, entry, &p);
@@ -158,6 +174,7 @@ void convert_to_plain(buf *out, const session_item *item, view id, arena *memory
     buf_free(&p.content);
     buf_free(&p.thinking);
     buf_free(&p.calls);
+    return true;
 }
 
 void convert_header_to_plain(buf *out, const session_header *header, arena *memory)

@@ -149,6 +149,12 @@ view context_call_of(context *ctx, scan_value id);
  * empty, or out of memory. */
 scan_value context_token(context *ctx, view text);
 
+/* JSON text around the summary of a branch that was left. */
+#define SESSION_BRANCH_BEGINS                                                                      \
+    "Another branch of this conversation was left and the conversation went on from here. This "   \
+    "is a summary of that branch:\\n\\n<summary>\\n"
+#define SESSION_SUMMARY_ENDS "\\n</summary>"
+
 /* Adds the message that an entry gives, if it gives one. A compaction gives its summary. */
 void context_add_entry(context *ctx, const session_entry *entry);
 

@@ -39,12 +39,11 @@ static void add_summary(context *ctx, const session_entry *entry)
 {
     bool is_branch = entry->kind == SESSION_BRANCH_SUMMARY;
     view pieces[] = {
-        is_branch ? VIEW("Another branch of this conversation was left and the conversation went "
-                         "on from here. This is a summary of that branch:\\n\\n<summary>\\n")
+        is_branch ? VIEW(SESSION_BRANCH_BEGINS)
                   : VIEW("The earlier part of this conversation was replaced by this summary of "
                          "it:\\n\\n<summary>\\n"),
         scan_string_inside(entry->content),
-        VIEW("\\n</summary>"),
+        VIEW(SESSION_SUMMARY_ENDS),
     };
 
     add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, 3);
