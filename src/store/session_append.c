@@ -186,6 +186,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
+    view role = scan_find(entry->body, "role").text;
 
     if (entry->id_is_made)
         status = error_set(err, CARDBOX_INVALID,
@@ -208,9 +209,9 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                       session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
         status = error_set(err, CARDBOX_INVALID,
-                           "entry %.*s has a message whose role no model would see: give user, "
-                           "assistant, toolResult, bashExecution or custom",
-                           (int)entry->id.len, entry->id.ptr);
+                           "the role %.*s is not known: a model would see nothing of the message; "
+                           "give user, assistant, toolResult, bashExecution or custom",
+                           role.len > 100 ? 100 : (int)role.len, role.ptr);
     arena_reset(&memory);
     return status;
 }

@@ -75,12 +75,14 @@ def test_append_refuses_what_no_model_sees():
     for entry, member in nothing:
         said = append("silent", entry, status=422)
         assert f"of type {entry['type']} needs the member {member}" in reason(said), (entry, said)
+    make("silent-pi")
+    assert 'the role "new" is not known' in reason(append("silent-pi", of_pi(role="new"), status=422))
     for session, entries in (
             ("silent", ({"type": "user", "content": ""}, {"type": "assistant", "toolCalls": []},
                         {"type": "assistant", "thinking": "x"}, {"type": "tool", "name": "t", "toolCallId": "c"},
                         {"type": "tool_result", "toolCallId": "c", "output": False}, {"type": "metadata"}, {"type": "usr"})),
             ("silent-pi", (of_pi(role="assistant", content=[]), of_pi(role="bashExecution", command="ls"),
-                           of_pi(role="new"), {"type": "branch_summary", "summary": ""}, {"type": "custom"}))):
+                           {"type": "branch_summary", "summary": ""}, {"type": "custom"}))):
         make(session)
         append(session, *entries)
     for number, (entry, _) in enumerate(nothing):
