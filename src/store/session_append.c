@@ -179,6 +179,14 @@ static cardbox_status check_type(const session_line *line, cardbox_error *err)
                      "an entry needs a type, and not session: a header goes with the session");
 }
 
+static cardbox_status bad_role(view role, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INVALID,
+                     "a model sees messages of the roles user, assistant, toolResult, "
+                     "bashExecution and custom, not %.*s",
+                     (int)role.len, role.ptr);
+}
+
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -186,7 +194,6 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
-    view role = scan_find(entry->body, "role").text;
 
     if (entry->id_is_made)
         status = error_set(err, CARDBOX_INVALID,
@@ -208,10 +215,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                       "an entry of type %s needs the member %s: a model would see nothing of it",
                       session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
-        status = error_set(err, CARDBOX_INVALID,
-                           "the role %.*s is not known: a model would see nothing of the message; "
-                           "give user, assistant, toolResult, bashExecution or custom",
-                           role.len > 100 ? 100 : (int)role.len, role.ptr);
+        status = bad_role(scan_find(entry->body, "role").text, err);
     arena_reset(&memory);
     return status;
 }

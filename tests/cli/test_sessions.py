@@ -314,7 +314,7 @@ def test_append_refuses_in_the_words_of_the_caller():
             ('{"type":"message","message":{"role":"user","content":"x"}}\n\n{"type":"session"}', [], "append: line 3: "),
             ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the parent nix"),
             ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],
-             'append: line 1: the role "usr" is not known: '),
+             'toolResult, bashExecution and custom, not "usr"\n'),
             ('{"type":"user","content":"x"}', [],
              "append: the session is of the dialect pi, the entries are of plain\n")):
         done = cardbox("session", "append", *options, "s-1", stdin=given, env=env, check=False)

@@ -76,7 +76,7 @@ def test_append_refuses_what_no_model_sees():
         said = append("silent", entry, status=422)
         assert f"of type {entry['type']} needs the member {member}" in reason(said), (entry, said)
     make("silent-pi")
-    assert 'the role "new" is not known' in reason(append("silent-pi", of_pi(role="new"), status=422))
+    assert 'and custom, not "new"' in reason(append("silent-pi", of_pi(role="new"), status=422))
     for session, entries in (
             ("silent", ({"type": "user", "content": ""}, {"type": "assistant", "toolCalls": []},
                         {"type": "assistant", "thinking": "x"}, {"type": "tool", "name": "t", "toolCallId": "c"},
