@@ -7,20 +7,29 @@
 #include "cli/commands.h"
 #include "cli/json_view.h"
 #include "cli/source.h"
-#include "cli/table.h"
 #include "cli/term.h"
+
+enum { SCOPE_WIDTH = 5 };
 
 static const opt_spec SHOW_SPECS[] = {
     CLI_JSON,
     CLI_OPTIONS_END,
 };
 
-/* What a string token says; these are our own texts. */
-static void add_said(table *rows, scan_value string)
+/* On a terminal what it does is wrapped beside its name; else it is one line, for grep. */
+static void print_line(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
-    scan_decode(&text, string.text);
-    table_text(rows, buf_str(&text));
+    int column;
+    scan_decode(&text, bus_description(ability).text); /* our own text */
+    column = printf("%-*s  ", name_width, ability->text->id);
+    printf("%s", term_on(STYLE_DIM));
+    column += printf("%-*s  ", SCOPE_WIDTH, bus_scope_name(ability->scope));
+    printf("%s", term_off(STYLE_DIM));
+    if (term_width() > 0)
+        wrap_text(stdout, buf_str(&text), column, column);
+    else
+        puts(buf_str(&text));
     buf_free(&text);
 }
 
@@ -31,25 +40,26 @@ static bool is_wanted(const bus_ability *ability, char **arguments, int count)
 
 static bool print_all(char **arguments, int count, bool json)
 {
-    static const table_column COLUMNS[] = {
-        {"ability", TABLE_LEFT}, {"scope", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     const bus_ability *ability;
-    table rows;
     buf line = BUF_INIT(1 << 20);
-    table_init(&rows, COLUMNS, sizeof(COLUMNS) / sizeof(COLUMNS[0]));
+    int name_width = 0;
+    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
+        int width = (int)strlen(ability->text->id);
+        if (is_wanted(ability, arguments, count) && width > name_width)
+            name_width = width;
+    }
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         if (!is_wanted(ability, arguments, count))
             continue;
-        table_text(&rows, ability->text->id);
-        table_add(&rows, view_of(bus_scope_name(ability->scope)), STYLE_DIM);
-        add_said(&rows, bus_description(ability));
+        if (!json) {
+            print_line(ability, name_width);
+            continue;
+        }
         describe_whole(&line, ability);
         buf_char(&line, '\n');
     }
-    bool fine = buf_ok(&line) && (json || table_print(stdout, &rows, 0, term_width()));
-    if (json)
-        fputs(buf_str(&line), stdout);
-    table_free(&rows);
+    bool fine = buf_ok(&line);
+    fputs(buf_str(&line), stdout);
     buf_free(&line);
     return fine;
 }

@@ -189,8 +189,9 @@ void card_view_summary(buf *out, const cardbox_card *card)
 /* --- tables --- */
 
 const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},       {"type", TABLE_LEFT}, {"role", TABLE_LEFT},
-    {"age", TABLE_RIGHT}, {"content", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
+    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},      {"type", TABLE_WORD},
+    {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
+    {"", TABLE_SPARE}};
 
 static void add_missing(table *rows, const char *text)
 {

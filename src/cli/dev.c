@@ -329,7 +329,9 @@ static cli_exit run(const void *given, char **arguments, int count)
     r->lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
     catch_signals();
-    if (open_folder(r))
+    /* Where the port is taken no folder is made for nothing; in one that is there already, its lock
+     * says more. */
+    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(r))
         status = run_in_folder(r);
     if (r->lock >= 0)
         close(r->lock);

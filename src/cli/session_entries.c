@@ -135,19 +135,28 @@ static cli_exit run_path(const void *given, char **arguments, int count)
     const path_options *options = given;
     const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     cardbox *db = cli_open(common);
+    cli_exit status;
 
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_session_path(&entries, db, common->project, arguments[0],
+    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
+        cardbox_session_path(&entries, db, common->project, arguments[0],
                              count > 1 ? arguments[1] : NULL, (size_t)options->from,
-                             (size_t)common->limit, true, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    session_listed of = {.entries = entries, .lines = true};
-    listing listed = session_listing(&of);
-    cli_exit status = listing_print(&listed, common->json, "the path has no such entries");
+                             (size_t)common->limit, true, &err) != CARDBOX_OK) {
+        status = cli_failed(&err);
+    } else {
+        session_listed of = {.entries = entries,
+                             .head = cardbox_sessions_at(found, 0)->head_entry_id,
+                             .lines = true};
+        listing listed = session_listing(&of);
+
+        status = listing_print(&listed, common->json, "the path has no such entries");
+    }
     cardbox_entries_free(entries);
+    cardbox_sessions_free(found);
     return status;
 }
 

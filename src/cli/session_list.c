@@ -40,9 +40,9 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *common)
 {
-    static const table_column columns[] = {{"session", TABLE_WHOLE}, {"dialect", TABLE_LEFT},
-                                           {"entries", TABLE_RIGHT}, {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_RIGHT}, {"name", TABLE_FLEXIBLE},
+    static const table_column columns[] = {{"session", TABLE_WHOLE},       {"dialect", TABLE_LEFT},
+                                           {"entries", TABLE_RIGHT},       {"changed", TABLE_RIGHT},
+                                           {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE},
                                            {"from", TABLE_WHOLE}};
     listing found = {.of = sessions,
                      .count = cardbox_sessions_count(sessions),

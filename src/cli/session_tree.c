@@ -14,7 +14,8 @@ enum {
     ROLE_COLUMNS = 9,
     GAP = 2,
     TEXT_MAX = 120,    /* columns, where no terminal cuts; */
-    ID_MAX = 1024,     /* ids are never cut */
+    ID_MAX = 1024,     /* ids are cut on terminals only, */
+    ID_SHOWN = 36,     /* in the middle, and to this many columns */
     TOOLS_MAX = 30,    /* columns of the names of tools, */
     LABEL_MAX = 40,    /* and of a label */
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
@@ -221,6 +222,23 @@ static term_style style_of(view role)
     return strcmp(name, "result") == 0 ? card_view_style("tool") : card_view_style(name);
 }
 
+static int id_columns(const drawing *d, view id)
+{
+    int columns = term_columns(id);
+
+    return d->look.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
+}
+
+static int add_id(drawing *d, view id)
+{
+    view end = term_end(id, (ID_SHOWN - 1) / 2);
+
+    if (term_columns(id) <= id_columns(d, id))
+        return add_styled(&d->line, id, ID_MAX, STYLE_DIM);
+    int begun = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
+    return begun + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
+}
+
 /* "o ", the id if wanted, and the role. */
 static int add_who(drawing *d, const session_tree_entry *entry)
 {
@@ -228,7 +246,7 @@ static int add_who(drawing *d, const session_tree_entry *entry)
 
     buf_text(&d->line, "o ");
     if (d->id_columns > 0) {
-        int taken = add_styled(&d->line, entry->id, ID_MAX, STYLE_DIM);
+        int taken = add_id(d, entry->id);
         int room = taken > d->id_columns ? taken : d->id_columns;
 
         add_spaces(&d->line, room - taken + GAP);
@@ -309,7 +327,7 @@ static void draw_all(drawing *d)
 static void measure_ids(drawing *d)
 {
     for (size_t i = 0; d->look.ids && i < d->count; i++) {
-        int columns = term_columns(d->entries[i].id);
+        int columns = id_columns(d, d->entries[i].id);
 
         if (columns <= ID_ALIGN_MAX && columns > d->id_columns)
             d->id_columns = columns;

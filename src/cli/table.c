@@ -3,7 +3,6 @@
  */
 #include "cli/table.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Between two columns; the least that a flexible one, and any other, is cut to; and the most that a
@@ -12,6 +11,7 @@
 #define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
 #define WORD_MIN       9
+#define WHOLE_MIN      36
 #define FLEXIBLE_ALIGN 72
 
 void table_init(table *t, const table_column *columns, size_t count)
@@ -102,10 +102,32 @@ static void measure(layout *l, const table *t)
 static int least_width(table_align align)
 {
     if (align == TABLE_WHOLE)
-        return INT_MAX;
+        return WHOLE_MIN;
     if (align == TABLE_WORD)
         return WORD_MIN;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
+}
+
+/* Leaves out what is spare, from the left, as long as flexible columns alone cannot give the room.
+ */
+static void leave_out_spare(layout *l, const table *t, int room)
+{
+    int least = -GAP;
+
+    for (size_t c = 0; c < t->width; c++) {
+        bool gives = t->columns[c].align == TABLE_FLEXIBLE && l->widths[c] > FLEXIBLE_MIN;
+
+        if (l->widths[c] > 0)
+            least += (gives ? FLEXIBLE_MIN : l->widths[c]) + GAP;
+    }
+    for (size_t c = 0; least > room && c < t->width; c++) {
+        table_align align = t->columns[c].align;
+
+        if (l->widths[c] == 0 || (align != TABLE_SPARE && align != TABLE_SPARE_RIGHT))
+            continue;
+        least -= l->widths[c] + GAP;
+        l->widths[c] = 0;
+    }
 }
 
 /* The column that gives way next: a flexible one, else the widest; -1: all are narrow. */
@@ -177,6 +199,7 @@ static void shrink(layout *l, const table *t, int room)
 {
     int excess = -room - GAP, column = 0;
 
+    leave_out_spare(l, t, room);
     for (size_t c = 0; c < t->width; c++)
         excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
     while (excess > 0 && (column = find_widest(l, t)) >= 0) {
@@ -193,21 +216,25 @@ static void shrink(layout *l, const table *t, int room)
 static void print_cell(FILE *out, const layout *l, view text, const table_cell *cell, int width,
                        table_align align, bool last)
 {
+    bool is_right = align == TABLE_RIGHT || align == TABLE_SPARE_RIGHT;
     const char *cut = "";
+    view end = VIEW("");
     int columns = cell->columns;
 
-    if (columns > width && l->cuts && align != TABLE_WHOLE) {
-        text.len = term_fit(text, width - 1);
-        columns = term_columns(text) + 1;
+    if (columns > width && l->cuts) {
+        if (align == TABLE_WHOLE)
+            end = term_end(text, (width - 1) / 2);
+        text.len = term_fit(text, width - 1 - term_columns(end));
+        columns = term_columns(text) + 1 + term_columns(end);
         cut = TERM_ELLIPSIS;
     }
     if (columns > width)
         width = columns;
-    if (align == TABLE_RIGHT)
+    if (is_right)
         fprintf(out, "%*s", width - columns, "");
-    fprintf(out, "%s%.*s%s%s", term_on(cell->style), (int)text.len, text.ptr, cut,
-            term_off(cell->style));
-    if (align != TABLE_RIGHT && !last)
+    fprintf(out, "%s%.*s%s%.*s%s", term_on(cell->style), (int)text.len, text.ptr, cut, (int)end.len,
+            end.ptr, term_off(cell->style));
+    if (!is_right && !last)
         fprintf(out, "%*s", width - columns, "");
 }
 

@@ -19,7 +19,10 @@ typedef enum table_align {
     TABLE_RIGHT,    /* for numbers */
     TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
     TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
-    TABLE_WHOLE     /* left; an id, which is copied: never cut, others are left out for it */
+    TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
+                       longer than a UUID is cut, in its middle */
+    TABLE_SPARE,    /* left; left out before anything but what is flexible gives way */
+    TABLE_SPARE_RIGHT
 } table_align;
 
 typedef struct table_column {

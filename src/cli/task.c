@@ -71,7 +71,7 @@ const cli_command cli_task_run = {
 /* --- send and cancel --- */
 
 /* Whether it was refused because the task is finished; then how it ended was said. */
-static bool is_over(cardbox *db, const cli_common *common, const char *task_id)
+static bool is_over(cardbox *db, const cli_common *common, const char *task_id, const char *advice)
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
@@ -79,17 +79,18 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id)
         task = cardbox_ledger_task(found, 0);
     bool over = task != NULL && task->completion_status != NULL;
     if (over)
-        cli_error("task %s is %s already; for more, run a new task", task_id,
-                  strcmp(task->completion_status, "cancelled") == 0 ? "cancelled" : "finished");
+        cli_error("task %s is %s already%s", task_id,
+                  strcmp(task->completion_status, "cancelled") == 0 ? "cancelled" : "finished",
+                  advice);
     cardbox_ledger_free(found);
     return over;
 }
 
-/* Ends a command that changed a task, or did not. */
+/* Ends a command that changed a task, or did not; `advice` is for a task that is finished. */
 static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
-                       cardbox_status status, const cardbox_error *err)
+                       cardbox_status status, const char *advice, const cardbox_error *err)
 {
-    if (status == CARDBOX_CONFLICT && is_over(db, common, task_id))
+    if (status == CARDBOX_CONFLICT && is_over(db, common, task_id, advice))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
@@ -131,7 +132,7 @@ static cli_exit run_send(const void *given, char **arguments, int count)
     if (db == NULL)
         return CLI_FAILED;
     cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
-    return finish(db, common, message.task_id, status, &err);
+    return finish(db, common, message.task_id, status, "; for more, run a new task", &err);
 }
 
 typedef struct cancel_options {
@@ -150,7 +151,7 @@ static cli_exit run_cancel(const void *given, char **arguments, int count)
         return CLI_FAILED;
     cardbox_status status =
         cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
-    return finish(db, common, arguments[0], status, &err);
+    return finish(db, common, arguments[0], status, "", &err);
 }
 
 static const opt_spec CANCEL_SPECS[] = {

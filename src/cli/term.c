@@ -100,6 +100,19 @@ size_t term_fit(view text, int columns)
     return fits;
 }
 
+view term_end(view text, int columns)
+{
+    int total = term_columns(text), width;
+
+    while (total > columns) {
+        size_t bytes = next_character(text, &width);
+
+        text = (view){text.ptr + bytes, text.len - bytes};
+        total -= width;
+    }
+    return text;
+}
+
 const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number)
 {
     char digits[24];

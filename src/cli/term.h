@@ -41,6 +41,9 @@ int term_columns(view text);
 /* The longest beginning that fits so many columns, in bytes. */
 size_t term_fit(view text, int columns);
 
+/* The longest end that fits so many columns. */
+view term_end(view text, int columns);
+
 /* Whether a well-formed character must not reach a terminal: controls, and what changes the
  * direction of the text around it. */
 bool term_is_unfit(view character);

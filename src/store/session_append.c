@@ -142,8 +142,8 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
     bool follows = found[1].kind == SCAN_NONE && batch->before[0] != '\0';
     if (*is_new && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
-                         "with a key an entry needs an id, and is given no timestamp: what is "
-                         "filled in would be another one the next time");
+                         "with a key an entry needs an id of its own: one that is made here would "
+                         "be another the next time");
     if (!*is_new && !follows)
         return CARDBOX_OK;
     batch->is_filled = batch->is_filled || *is_new;

@@ -254,10 +254,11 @@ def test_database_that_dies():
 
 def test_port_that_is_taken():
     dev, folder = Dev(open_folder()), open_folder()
-    done = cardbox("dev", "--data", folder, "--listen", f"127.0.0.1:{dev.port}", check=False)
-    assert done.returncode == 1 and f"127.0.0.1:{dev.port} is in use" in done.stderr, done
-    assert "make run ARGS='--listen 127.0.0.1:9000'" in done.stderr, done
-    assert not os.path.exists(os.path.join(folder, "pg")), "the port is tried first"
+    for data in (folder, os.path.join(folder, "new")):
+        done = cardbox("dev", "--data", data, "--listen", f"127.0.0.1:{dev.port}", check=False)
+        assert done.returncode == 1 and done.stderr.count(f"127.0.0.1:{dev.port} is in use") == 1, done
+        assert "make run ARGS='--listen 127.0.0.1:9000'" in done.stderr, done
+    assert os.listdir(folder) == ["lock"], "the port is tried first"
     dev.stop()
 
 

@@ -56,6 +56,16 @@ def test_each_command_has_help_with_an_example():
         yield name, lambda name=name: check(name)
 
 
+def test_abilities_are_wrapped_on_a_terminal():
+    said = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox"), "ability", "list"],
+                          capture_output=True, text=True, check=True).stdout
+    assert max(map(len, said.splitlines())) > 80, "one line each, for grep"
+    for columns in (60, 120):
+        text = re.sub("\033\\[[0-9;]*m", "", on_terminal("cardbox", columns, "ability", "list"))
+        assert max(map(len, text.splitlines())) <= min(columns, 80), text
+        assert text.split() == said.split()
+
+
 def on_terminal(program, columns, *arguments):
     """What a program prints on a terminal of so many columns."""
     ours, its = pty.openpty()

@@ -194,6 +194,8 @@ def test_lists_of_entries():
     path = objects("path", "s-1")
     assert len(path) == 19 and path[-1]["entry_id"] == HEAD and path[-1]["entry"]["name"].startswith("Nightly")
     assert ids("path", "s-1", SIDE, "--from", "14", "--limit", "1") == ["5e55000f"]
+    shown = cardbox("session", "path", "s-1", env=shared()).stdout.splitlines()
+    assert [line.endswith("(head)") for line in shown] == [False] * 19 + [True], shown
     leaves = cardbox("session", "leaves", "s-1", env=shared()).stdout.splitlines()
     assert leaves[0].split() == ["depth", "entry", "role"] and leaves[2].endswith("(head)"), leaves
     first = cardbox("session", "leaves", "--limit", "1", "s-1", env=shared())
@@ -310,7 +312,7 @@ def test_append_refuses_in_the_words_of_the_caller():
     env = store()
     for given, options, said in (
             ('\n{"id":"a","type":"user","content":"x"}\n{"type":"user","content":"x"}', ["--key", "k"],
-             "cardbox session append: line 3: with a key an entry needs an id, and is given no timestamp"),
+             "cardbox session append: line 3: with a key an entry needs an id of its own: "),
             ('{"type":"message","message":{"role":"user","content":"x"}}\n\n{"type":"session"}', [], "append: line 3: "),
             ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the parent nix"),
             ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],

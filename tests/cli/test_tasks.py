@@ -85,10 +85,10 @@ def test_life_of_a_task():
     assert followed.returncode == 1 and re.search("cancelled after .* s: enough$", followed.stdout, re.M)
     assert invoke("ldg:task:get", {"taskId": task})["task"]["cancelReason"] == "enough"
     assert json.loads(run("task", "show", task, "--json").stdout.splitlines()[-1])["text"] == "enough"
-    for words in (("send", task, "x"), ("cancel", task)):
+    for words, advice in ((("send", task, "x"), "; for more, run a new task"), (("cancel", task), "")):
         failed = run("task", *words, check=False)
         assert failed.returncode == 1, failed
-        assert f"task {task} is cancelled already; for more, run a new task" in failed.stderr, failed
+        assert failed.stderr.endswith(f"task {task} is cancelled already{advice}\n"), failed
     assert task not in run("task", "list").stdout
     row, = [line for line in run("task", "list", "--all").stdout.splitlines() if line.startswith(task)]
     assert row.split()[1] == "cancelled" and row.endswith("  count the \ufffd[31mbirds"), row

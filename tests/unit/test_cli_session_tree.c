@@ -111,6 +111,11 @@ static void shows_ids_and_roots(void **state)
           "o id     user       c\n\n"
           "o id     user       its parent is none\n");
     check(entries, 0, (session_tree_look){.ids = true}, "");
+    entries[0].id = VIEW("an-id-that-is-much-longer-than-those-that-we-make-ourselves");
+    check(entries, 1, (session_tree_look){.ids = true},
+          "o an-id-that-is-much-longer-than-those-that-we-make-ourselves  user       a\n");
+    check(entries, 1, (session_tree_look){.ids = true, .width = 60},
+          "o an-id-that-is-much" TERM_ELLIPSIS "we-make-ourselves  user       a\n");
 }
 
 /* A child that comes before its parent is drawn below it all the same. */

@@ -163,6 +163,62 @@ static void leaves_words_out_last(void **state)
         check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
 }
 
+/* Only what is longer than a UUID is cut, in its middle. */
+static void cuts_long_ids_in_the_middle(void **state)
+{
+    static const table_column COLUMNS[] = {
+        {"id", TABLE_WHOLE}, {"state", TABLE_WORD}, {"n", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}};
+    static const char *const CELLS[] = {
+        "an-id-that-is-much-longer-than-those-that-we-make-ourselves", "cancelled", "1",
+        "0123456789012345678901234"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {0, "id                                                           state      n  text\n"
+            "an-id-that-is-much-longer-than-those-that-we-make-ourselves  cancelled  1  "
+            "0123456789012345678901234\n"},
+        {72, "id                                    state      n  text\n"
+             "an-id-that-is-much\xe2\x80\xa6"
+             "we-make-ourselves  cancelled  1  "
+             "0123456789012345678\xe2\x80\xa6\n"},
+        {40, "id\nan-id-that-is-much\xe2\x80\xa6"
+             "we-make-ourselves\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
+    assert_string_equal(term_end(VIEW("a\xe6\x97\xa5\xe6\x9c\xac"), 3).ptr, "\xe6\x9c\xac");
+}
+
+/* The age goes before a word is cut. */
+static void leaves_out_what_is_spare(void **state)
+{
+    static const table_column COLUMNS[] = {{"type", TABLE_WORD},
+                                           {"age", TABLE_SPARE_RIGHT},
+                                           {"text", TABLE_FLEXIBLE},
+                                           {"call", TABLE_SPARE}};
+    static const char *const CELLS[] = {"task.deliverable", "12 d", "0123456789012345678901234",
+                                        "call-1"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {52, "type               age  text                  call\n"
+             "task.deliverable  12 d  0123456789012345678\xe2\x80\xa6  call-1\n"},
+        {51, "type              text                       call\n"
+             "task.deliverable  0123456789012345678901234  call-1\n"},
+        {43, "type              text\ntask.deliverable  0123456789012345678901234\n"},
+        {37,
+         "type             text\ntask.deliverab\xe2\x80\xa6  0123456789012345678\xe2\x80\xa6\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
+}
+
 static void makes_text_harmless(void **state)
 {
     static const char *const rows[][4] = {
@@ -228,6 +284,8 @@ int main(void)
         cmocka_unit_test(cuts_other_columns_last),
         cmocka_unit_test(cuts_no_id),
         cmocka_unit_test(leaves_words_out_last),
+        cmocka_unit_test(cuts_long_ids_in_the_middle),
+        cmocka_unit_test(leaves_out_what_is_spare),
         cmocka_unit_test(makes_text_harmless),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),
