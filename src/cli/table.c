@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-/* Between two columns; the least that a flexible one, and any other, is cut to; and the most that a
- * flexible one makes the next wait for where nothing is cut: a longer cell pushes its own line. */
+/* Between two columns; the least that a flexible one, any other, a word and an id are cut to; the
+ * most that a flexible one makes the next wait for where nothing is cut: a longer cell pushes its
+ * own line. */
 #define GAP            2
 #define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
