@@ -424,7 +424,7 @@ def test_appends_that_are_refused():
     no([an_entry("y", "nothing")], 404, "neither in the session")
     assert no([an_entry("e1", None, content="x")], 409, "other content")["current_version"] == 2
     no([{"type": "user", "content": "x"}], 409, "version", expected_version=1)
-    no([{"type": "user"}], 422, "timestamp", idempotency_key="k")
+    no([{"type": "user"}], 422, "an id of its own", idempotency_key="k")
     value = {"session_id": session, "entries": [an_entry("e2", "e1")], "idempotency_key": "k",
              "expected_version": 2}
     first = ask("session:append", value)
