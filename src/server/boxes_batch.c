@@ -79,7 +79,7 @@ static bool list_add(batch_answer *a, row_list *list, const box_row *row)
 static bool keep(batch_answer *a, store_rows *rows)
 {
     store_rows **more =
-        arena_more(&a->memory, a->kept, a->kept_count, &a->kept_room, sizeof(*more));
+        arena_more(&a->memory, a->kept, a->kept_count, &a->kept_room, sizeof(store_rows *));
     if (more == NULL)
         return fail(a, BUF_NOMEM);
     a->kept = more;
