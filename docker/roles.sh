@@ -7,8 +7,8 @@ set -euo pipefail
 
 psql -X -v ON_ERROR_STOP=1 -d "$POSTGRES_DB" -U "$POSTGRES_USER" \
     -v owner_password="$CARDBOX_OWNER_PASSWORD" -v server_password="$CARDBOX_SERVER_PASSWORD" <<'SQL'
-CREATE ROLE cardbox_service NOLOGIN;
 CREATE ROLE cardbox_owner LOGIN CREATEROLE PASSWORD :'owner_password';
+CREATE ROLE cardbox_service NOLOGIN ADMIN cardbox_owner;
 CREATE ROLE cardbox_server LOGIN PASSWORD :'server_password' IN ROLE cardbox_service;
 SELECT format('ALTER DATABASE %I OWNER TO cardbox_owner', current_database()) \gexec
 SQL

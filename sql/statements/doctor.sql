@@ -1,7 +1,6 @@
 -- Who we are, and what the database is.
 SELECT current_user::text,
-       pg_has_role(current_user, 'cardbox_service', 'MEMBER'),
-       pg_has_role(current_user, 'cardbox_worker', 'MEMBER'),
+       pg_has_role('cardbox_service', 'USAGE'), pg_has_role('cardbox_worker', 'USAGE'),
        current_setting('server_version'), pg_is_in_recovery(), current_setting('jit') = 'off',
        current_database()::text, pg_database_size(current_database()),
        coalesce(current_setting('cardbox.dev', true), '') = 'on' -- the mark of dev_mark.sql

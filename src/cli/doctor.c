@@ -94,7 +94,7 @@ static void check_worker(doctor *d, const operate_facts *facts)
 {
     if (!facts->in_worker_role)
         say(d, FINDING_WARNING, "role",
-            "%s is a member of neither cardbox_service nor cardbox_worker: for a service, GRANT "
+            "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
             "cardbox_service TO %s",
             facts->role, facts->role);
     else if (facts->granted == 0)

@@ -359,9 +359,11 @@ static cardbox_status apply(migrator *m, const migration *one)
     static const char alone[] = "-- no-transaction\n";
     char doing[96];
     snprintf(doing, sizeof(doing), "migration %d (%s)", one->version, one->name);
-    cardbox_status status = strncmp(one->text, alone, strlen(alone)) == 0
-                                ? apply_by_statement(m, one, doing)
-                                : apply_in_transaction(m, one, doing);
+    cardbox_status status = exec_statement(m, STATEMENT_migrate_member, doing);
+    if (status != CARDBOX_OK)
+        return status;
+    status = strncmp(one->text, alone, strlen(alone)) == 0 ? apply_by_statement(m, one, doing)
+                                                           : apply_in_transaction(m, one, doing);
     return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 

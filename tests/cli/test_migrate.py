@@ -155,6 +155,20 @@ def test_looks_in_pg_catalog_alone():
     assert psql(dsn, "SELECT DISTINCT path FROM public.paths") == "pg_catalog\n"
 
 
+def test_owner_that_sees_no_rows():
+    """It would move none, and say nothing: from PostgreSQL 16 on every owner that made the group roles."""
+    dsn, role = empty(), f"lazy_{os.getpid()}"
+    cardbox("migrate", "--dsn", empty())  # the roles are there
+    psql(dsn, f"CREATE ROLE {role} LOGIN CREATEROLE NOINHERIT; ALTER DATABASE " + dsn.split("dbname=")[1] + f" OWNER TO {role}")
+    cardbox_test.at_end(lambda: psql(dsn, f"DROP OWNED BY {role}; ALTER DATABASE " + dsn.split("dbname=")[1]
+                                          + f" OWNER TO cardbox; DROP OWNED BY {role} CASCADE; DROP ROLE {role}"))
+    done = cardbox("migrate", "--dsn", as_role(dsn, role), check=False)
+    assert done.returncode == 1 and f"ALTER ROLE {role} INHERIT" in done.stderr, done
+    assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == "0\n"
+    psql(dsn, f"ALTER ROLE {role} INHERIT")
+    cardbox("migrate", "--dsn", as_role(dsn, role))
+
+
 def test_role_without_rights_may_check():
     dsn = as_role(Postgres.shared().database(), "cardbox_app")
     assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
