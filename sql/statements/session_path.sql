@@ -6,6 +6,7 @@
 -- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
 -- kept is, where lines are wanted, the first entry that a compaction keeps.
 -- The text of an entry whose card is missing is null, which none has that is there.
+-- An entry's parent is the one before it, which is looked up for the first of a part alone.
 -- The path's end is found by its place, in the order of places: PostgreSQL takes any session for one of a
 -- single entry, so a join would as soon read all of them.
 WITH goal AS MATERIALIZED (
@@ -22,7 +23,7 @@ WITH goal AS MATERIALIZED (
              ORDER BY x.seq LIMIT 1) AS e ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text
 ), path AS MATERIALIZED (
-    SELECT e.*, sum(e.size) OVER () AS total
+    SELECT e.*, sum(e.size) OVER () AS total, lag(e.entry_id) OVER (ORDER BY e.depth) AS above
       FROM goal g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.seq) AS w
      CROSS JOIN LATERAL (
@@ -36,7 +37,7 @@ SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g
        g.header AS text, NULL::int8 AS extra, NULL::text AS kept
   FROM goal g
 UNION ALL
-SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
+SELECT e.seq, e.entry_id, coalesce(e.above, r.parent_id), e.depth, e.kind, e.missing, e.size, e.card_id,
        r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL,
        CASE WHEN e.kind IN (4, 260) AND c.raw IS NOT NULL
             THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.raw) END

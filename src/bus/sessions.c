@@ -52,9 +52,10 @@ BUS_BUILDS(bus_session_get)
 
 BUS_RENDERS(bus_session_get)
 {
+    const session_wish *wish = call->plan;
     session_row session;
     if (rows_count(rows) == 0)
-        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+        return session_none_such(wish->session, err);
     session_row_read(&session, rows, 0);
     session_row_json(out, &session, call->tenant);
     return CARDBOX_OK;

@@ -35,12 +35,17 @@ cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_commo
     for (int i = 0; i < count; i++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
 
-        if (delete_one(db, common->project, ids[i], &err) == CARDBOX_OK) {
+        switch (delete_one(db, common->project, ids[i], &err)) {
+        case CARDBOX_OK:
             print_deleted(kind, ids[i], common->json);
-        } else {
+            continue;
+        case CARDBOX_NOT_FOUND:
+            cli_error("%s not found: %.600s", kind, ids[i]);
+            break;
+        default:
             cli_error("%.600s: %s%s", ids[i], err.message, cli_hint(&err));
-            status = CLI_FAILED;
         }
+        status = CLI_FAILED;
     }
     return status;
 }

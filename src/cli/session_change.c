@@ -461,7 +461,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     if (status == CARDBOX_OK)
         status = cardbox_session_append(&version, db, options->common.project, session,
                                         input->lines, input->count, &how, &err);
-    if (status == CARDBOX_NOT_FOUND && strcmp(err.message, "session not found") == 0) {
+    if (status == CARDBOX_NOT_FOUND && strncmp(err.message, "session not found", 17) == 0) {
         cli_error("session %s not found: --create pi or --create plain makes it", session);
         return CLI_FAILED;
     }

@@ -290,7 +290,8 @@ static void render_task(request *r, const join_rows *found)
     follower *f = r->plan;
     task_row task;
     if (rows_count(found->rows) == 0 || !task_row_read(&task, found->rows, 0))
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "task not found");
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "Task not found: %.*s", (int)f->view.key.task_id.len,
+                     f->view.key.task_id.ptr);
     else if (task.status.ptr != NULL && f->view.key.after >= task.events)
         request_answer_fixed(r, 204, VIEW(""));
     else if (r->followers->count >= FOLLOWERS_MOST)

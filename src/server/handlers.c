@@ -47,15 +47,22 @@ bool handler_id(request *r, view *out, size_t param, const char *what)
     *out = r->match.params[param];
     if (view_is_id(*out, CARDBOX_CARD_ID_MAX))
         return true;
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "%s not found", what);
+    fault_answer(r, FAULT_NOT_FOUND, NULL,
+                 "%s not found: an id is 1 to %d bytes of UTF-8 without control characters", what,
+                 CARDBOX_CARD_ID_MAX);
     return false;
 }
 
 card_key *handler_card(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
-    if (key == NULL || !handler_id(r, &key->card_id, 1, "card"))
+    if (key == NULL)
         return NULL;
+    key->card_id = r->match.params[1];
+    if (!view_is_id(key->card_id, CARDBOX_CARD_ID_MAX)) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        return NULL;
+    }
     key->tenant = request_tenant(r);
     return key;
 }

@@ -66,7 +66,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
 /* Whether the query has no parameter; answered if it has. */
 bool handler_no_query(request *r);
 
-/* The id in the path's `param`th parameter, of a card, a session, an entry or a task: `what`.
+/* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
  * False: nothing of ours can have this id; answered. */
 bool handler_id(request *r, view *out, size_t param, const char *what);
 

@@ -128,12 +128,14 @@ static void build_entry(params *p, const void *keys)
 /* There is such a session and now such an entry: it came between two statements. */
 static void came_late(request *r)
 {
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "entry not found");
+    const entry_key *key = r->plan;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    fault_check(r, session_no_entry(key->session, key->entry, &err), &err);
 }
 
 static void render_entry(request *r, const join_rows *found)
 {
-    const entry_key *key = r->ticket.keys;
+    const entry_key *key = r->plan;
     session_node_row node;
     if (rows_count(found->rows) == 0) {
         session_check_exists(r, key->session, key->entry, came_late);
@@ -154,6 +156,7 @@ void handle_entry(request *r)
         !handler_id(r, &key->entry, 2, "entry"))
         return;
     key->tenant = request_tenant(r);
+    r->plan = key;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_entries_get, build_entry, key, render_entry);
 }
 

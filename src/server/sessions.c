@@ -93,9 +93,11 @@ void session_get_build(params *p, const void *keys)
 
 static void render_get(request *r, const join_rows *found)
 {
+    const session_key *key = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
     session_row session;
     if (rows_count(found->rows) == 0) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "session not found");
+        fault_check(r, session_none_such(key->session, &err), &err);
         return;
     }
     session_row_read(&session, found->rows, 0);

@@ -4,6 +4,7 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
+#include "store/box_reads.h"
 #include "store/call.h"
 #include "store/card_result.h"
 #include "store/list.h"
@@ -66,7 +67,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
         return status;
     *out = NULL;
     if (box_id == NULL || !uuid16_parse(&h.box, view_of(box_id)))
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+        return box_none_such(box_id, err);
     h.tenant = view_of(tenant);
     h.limit = limit;
     params_init(&p, REQUEST_MAX);
@@ -75,7 +76,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+        return box_none_such(box_id, err);
     }
     return status == CARDBOX_OK ? take_log(out, rows, limit, err) : status;
 }

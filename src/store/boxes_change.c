@@ -5,6 +5,7 @@
 #include "cardbox/box.h"
 
 #include <inttypes.h>
+#include "store/box_reads.h"
 #include "store/call.h"
 #include "store/gather.h"
 #include "store/write.h"
@@ -276,7 +277,7 @@ cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *b
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = error_set(err, CARDBOX_NOT_FOUND, "box not found");
+        status = box_none_such(box_id, err);
     rows_free(rows);
     return status;
 }

@@ -185,6 +185,11 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
     return CARDBOX_OK;
 }
 
+cardbox_status box_none_such(const char *box_id, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id == NULL ? "" : box_id);
+}
+
 /* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
  * and only where there is nothing to answer. */
 static cardbox_status no_box(const char *tenant, const char *box_id,
@@ -201,9 +206,9 @@ static cardbox_status no_box(const char *tenant, const char *box_id,
     cardbox_boxes_free(now);
     if (status != CARDBOX_OK)
         return status;
-    return error_set(err, CARDBOX_NOT_FOUND,
-                     there ? "the box never had this version or length, or its log begins later"
-                           : "box not found");
+    return there ? error_set(err, CARDBOX_NOT_FOUND,
+                             "the box never had this version or length, or its log begins later")
+                 : box_none_such(box_id, err);
 }
 
 cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
@@ -335,7 +340,7 @@ cardbox_status box_read_cards(store_rows **rows, box_read *read, cardbox *db, co
     read->want = BOX_WANT_CARDS;
     read->tenant = view_of(tenant);
     if (box_id == NULL || !uuid16_parse(&read->box_id, view_of(box_id)))
-        return error_set(err, CARDBOX_NOT_FOUND, "box not found");
+        return box_none_such(box_id, err);
     cardbox_status status = run_reads(rows, db, read, 1, err);
     if (status != CARDBOX_OK || find_head(*rows) >= 0)
         return status;

@@ -220,20 +220,21 @@ cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *t
 }
 
 /* A result that must hold a card. */
-static cardbox_status expect_one(cardbox_cards **out, cardbox_error *err)
+static cardbox_status expect_one(cardbox_cards **out, const char *whose, const char *id,
+                                 cardbox_error *err)
 {
     if (cardbox_cards_count(*out) > 0)
         return CARDBOX_OK;
     cardbox_cards_free(*out);
     *out = NULL;
-    return error_set(err, CARDBOX_NOT_FOUND, "card not found");
+    return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s%s", whose, id);
 }
 
 cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *tenant,
                                 const char *card_id, cardbox_error *err)
 {
     cardbox_status status = cardbox_get_cards(out, db, tenant, &card_id, 1, err);
-    return status == CARDBOX_OK ? expect_one(out, err) : status;
+    return status == CARDBOX_OK ? expect_one(out, "", card_id, err) : status;
 }
 
 /* --- lists --- */
@@ -436,5 +437,5 @@ cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char 
     filter.type = type;
     filter.limit = 1;
     cardbox_status status = cardbox_list_cards(out, db, tenant, &filter, err);
-    return status == CARDBOX_OK ? expect_one(out, err) : status;
+    return status == CARDBOX_OK ? expect_one(out, "none of step ", step_id, err) : status;
 }

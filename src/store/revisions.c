@@ -71,7 +71,7 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
     params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return error_set(err, CARDBOX_NOT_FOUND, "card not found");
+        return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s", card_id);
     }
     return status == CARDBOX_OK ? take_revisions(out, rows, limit, err) : status;
 }

@@ -125,7 +125,7 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
     session_get_params(&p, x->tenant, x->session);
     cardbox_status status = session_run(x->db, STATEMENT_session_get, &p, rows, x->err);
     if (status == CARDBOX_OK && rows_count(*rows) == 0)
-        status = error_set(x->err, CARDBOX_NOT_FOUND, "session not found");
+        status = session_none_such(x->session, x->err);
     if (status == CARDBOX_OK)
         session_row_read(row, *rows, 0);
     return status;

@@ -49,7 +49,7 @@ cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const ch
     status = session_run(db, STATEMENT_session_get, &p, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+        return session_none_such(view_of(session_id), err);
     }
     return status == CARDBOX_OK ? sessions_take(out, rows, 1, err) : status;
 }
@@ -95,7 +95,7 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     if (rows_count(rows) == 0) {
-        status = error_set(err, CARDBOX_NOT_FOUND, "session not found");
+        status = session_none_such(view_of(session_id), err);
     } else {
         session_counts_read(&counts, rows);
         *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,

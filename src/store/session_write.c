@@ -19,14 +19,14 @@ static cardbox_status conflict(int64_t version, cardbox_error *err, const char *
 }
 
 /* Of the outcomes that all changes have. */
-static cardbox_status common_status(int outcome, int64_t version, cardbox_error *err)
+static cardbox_status common_status(int outcome, view session, int64_t version, cardbox_error *err)
 {
     switch ((session_outcome)outcome) {
     case SESSION_DONE:
     case SESSION_DONE_BEFORE:
         return CARDBOX_OK;
     case SESSION_NONE_SUCH:
-        return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+        return session_none_such(session, err);
     case SESSION_WRONG_VERSION:
         return conflict(version, err, "the session has changed: it is at version");
     case SESSION_KEY_REUSED:
@@ -72,7 +72,7 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
                         create->dialect == SESSION_PI
                             ? "the session exists in the dialect plain, not pi: it is at version"
                             : "the session exists in the dialect pi, not plain: it is at version");
-    return common_status(outcome, now, err);
+    return common_status(outcome, create->session, now, err);
 }
 
 /* --- write lines --- */
@@ -161,7 +161,7 @@ cardbox_status session_write_status(const store_rows *rows, const session_batch 
     if (written.outcome == SESSION_OTHER_DIALECT)
         return other_dialect(batch, written.version, err);
     if (written.outcome != SESSION_REFUSED)
-        return common_status((int)written.outcome, written.version, err);
+        return common_status((int)written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
         put_who(who, sizeof(who), batch, i);
@@ -173,7 +173,7 @@ cardbox_status session_write_status(const store_rows *rows, const session_batch 
             err->current_version = written.version;
         return status;
     }
-    return common_status((int)written.outcome, written.version, err);
+    return common_status((int)written.outcome, batch->session, written.version, err);
 }
 
 /* --- settle --- */
@@ -215,7 +215,7 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
     if (outcome == MOVE_NO_ENTRY)
         return session_no_entry(move->session, move->entry, err);
     if (outcome != MOVE_ELSEWHERE)
-        return common_status(outcome, now, err);
+        return common_status(outcome, move->session, now, err);
     error_set(err, CARDBOX_CONFLICT,
               head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
               head.len > 0 ? head.ptr : "");
@@ -251,7 +251,7 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
                  (int)fork->new_session.len, fork->new_session.ptr);
         return conflict(rows_int8(rows, 0, 1), err, message);
     }
-    return common_status(outcome, rows_int8(rows, 0, 1), err);
+    return common_status(outcome, fork->session, rows_int8(rows, 0, 1), err);
 }
 
 /* --- delete --- */
@@ -269,8 +269,7 @@ cardbox_status session_delete_status(session_deletion *deletion, bool *more, con
 {
     *more = false;
     if (rows_count(rows) == 0)
-        return deletion->begun ? CARDBOX_OK
-                               : error_set(err, CARDBOX_NOT_FOUND, "session not found");
+        return deletion->begun ? CARDBOX_OK : session_none_such(deletion->session, err);
     deletion->begun = true;
     deletion->entries += rows_int8(rows, 0, 0);
     deletion->cards += rows_int8(rows, 0, 1);

@@ -201,9 +201,10 @@ void session_path_params(params *p, const session_path_read *read)
         params_null(p);
 }
 
-static cardbox_status no_session(cardbox_error *err)
+cardbox_status session_none_such(view session, cardbox_error *err)
 {
-    return error_set(err, CARDBOX_NOT_FOUND, "session not found");
+    return error_set(err, CARDBOX_NOT_FOUND, "session not found: %.*s", (int)session.len,
+                     session.ptr);
 }
 
 cardbox_status session_no_entry(view session, view entry, cardbox_error *err)
@@ -272,7 +273,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
 
     *out = (session_path){.count = 0};
     if (goal < 0)
-        return no_session(err);
+        return session_none_such(read->session, err);
     out->entry_id = rows_text(rows, goal, NODE_ENTRY);
     out->header = rows_text(rows, goal, NODE_TEXT);
     if (out->entry_id.ptr == NULL)
@@ -409,7 +410,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
     while (goal < rows_count(rows) && rows_int8(rows, goal, LINE_SEQ) != -1)
         goal++;
     if (goal == rows_count(rows))
-        return no_session(err);
+        return session_none_such(read->session, err);
     out->entry_id = rows_text(rows, goal, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
         return session_no_entry(read->session, read->entry, err);
@@ -449,7 +450,7 @@ cardbox_status session_diff_status(const store_rows *rows, view session, view a,
             return CARDBOX_OK;
         return session_no_entry(session, (there & HAS_A) == 0 ? a : b, err);
     }
-    return no_session(err);
+    return session_none_such(session, err);
 }
 
 /* --- export --- */

@@ -132,7 +132,10 @@ typedef struct session_path {
     size_t count;
 } session_path;
 
-/* CARDBOX_NOT_FOUND, in the words of all that want an entry. `entry` empty: the head. */
+/* CARDBOX_NOT_FOUND, in the words of all that want a session. */
+cardbox_status session_none_such(view session, cardbox_error *err);
+
+/* The same of an entry; empty: the head. */
 cardbox_status session_no_entry(view session, view entry, cardbox_error *err);
 
 /* CARDBOX_NOT_FOUND: no such session, or no such entry; CARDBOX_TOO_LARGE: its lines have more than

@@ -265,7 +265,7 @@ def test_replace_and_delete():
     assert cardbox("box", "get", BOX, env=env, check=False).returncode == 1
     done = cardbox("card", "delete", "--json", "demo-019-deliverable", "nix", env=env, check=False)
     assert done.returncode == 1 and done.stdout == '{"card_id":"demo-019-deliverable","deleted":true}\n'
-    assert done.stderr.startswith("cardbox card delete: nix: card not found"), done.stderr
+    assert done.stderr.startswith("cardbox card delete: card not found: nix"), done.stderr
     assert cardbox("card", "get", "demo-019-deliverable", env=env, check=False).returncode == 1
 
 

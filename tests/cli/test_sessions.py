@@ -215,7 +215,7 @@ def test_repairs_in_words():
     done = cardbox("session", "delete", "failed", env=shared())
     assert done.stdout == "session failed is deleted\n", done
     gone = cardbox("session", "delete", "failed", env=shared(), check=False)
-    assert gone.returncode == 1 and "failed: session not found" in gone.stderr, gone
+    assert gone.returncode == 1 and gone.stderr == "cardbox session delete: session not found: failed\n", gone
 
 
 def test_diff():
@@ -232,7 +232,7 @@ def test_entries_that_are_not_there():
         assert done.returncode == 1 and done.stdout == "" and f"has no entry {missing}" in done.stderr, done
     for words in (["children", "s-9"], ["leaves", "s-9"], ["labels", "s-9"]):
         done = cardbox("session", *words, env=shared(), check=False)
-        assert done.returncode == 1 and "session not found" in done.stderr, done
+        assert done.returncode == 1 and "session not found: s-9" in done.stderr, done
     done = cardbox("session", "children", "s-1", HEAD, env=shared())
     assert done.stdout == "" and done.stderr == "nothing follows it\n"
 

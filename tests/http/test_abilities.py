@@ -374,7 +374,7 @@ def test_sessions_that_are_not_there():
                        ("head", {"entry_id": "e1"}), ("append", {"entries": [{"type": "user", "content": "x"}]}),
                        ("append", {"entries": [an_entry("x", None)]}), ("context", {})):
         value = {"session_id": session, **more}
-        refused(f"session:{name}", value, 404, "error", "session not found", tenant="other")
+        refused(f"session:{name}", value, 404, "error", f"session not found: {session}", tenant="other")
     for name, more in (("entry", {}), ("children", {}), ("path", {}), ("head", {}), ("fork", {})):
         refused(f"session:{name}", {"session_id": session, "entry_id": "no", **more}, 404, "error", "entry")
     refused("session:diff", {"session_id": session, "a": "e1", "b": "no"}, 404, "error", "no")

@@ -82,7 +82,7 @@ def test_all_of_it_goes():
     assert rows("gone") == 0
     for path in ("", "/tree", "/context", "/export", "/entries/e1"):
         assert server().get(url("one", project="gone") + path).status == 404, path
-    assert delete("one", 404, project="gone")["detail"]["error_message"] == "session not found"
+    assert delete("one", 404, project="gone")["detail"]["error_message"] == "session not found: one"
     assert server().request("DELETE", url("one", project="gone") + "?x=1").status == 422
 
 

@@ -113,7 +113,7 @@ def test_make():
     session = get(url("made"))
     assert (session["session_id"], session["project_id"], session["dialect"], session["entries"],
             session["head_entry_id"]) == ("made", "p", None, 0, None), session
-    assert get(url("made", project="q"), 404)["detail"]["error_message"] == "session not found"
+    assert get(url("made", project="q"), 404)["detail"]["error_message"] == "session not found: made"
 
 
 def test_dialects():
@@ -447,14 +447,15 @@ def test_nothing_there():
     make("empty")
     for part in ("tree", "leaves", "branch-points", "labels"):
         assert get(url("empty", part)) == {"entries": [], "next_cursor": None}
-        assert reason(get(url("nothing", part), 404)) == "session not found"
+        assert reason(get(url("nothing", part), 404)) == "session not found: nothing"
         get(url("empty", part) + "?cursor=x", 422)
         get(url("empty", part) + "?lines=-1", 422)
     for rest in ((), ("children",), ("path",)):
-        assert reason(get(url("nothing", "entries", "a", *rest), 404)) == "session not found"
-        assert "entry" in reason(get(url("empty", "entries", "a", *rest), 404))
+        assert reason(get(url("nothing", "entries", "a", *rest), 404)) == "session not found: nothing"
+        assert reason(get(url("empty", "entries", "a", *rest), 404)) == "session empty has no entry a"
         get(url("empty", "entries", "x" * 513, *rest), 404)
-    assert reason(get(url("x" * 513), 404)) == "session not found"
+    assert reason(get(url("x" * 513), 404)).startswith("session not found: an id is 1 to 512 bytes")
+    assert reason(get(url("x" * 512), 404)) == "session not found: " + "x" * 492
     ask("PUT", url("x" * 513), None, 422)
     context = get(url("empty", "context"))
     assert context["messages"] == [] and context["leaf"] is None

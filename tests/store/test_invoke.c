@@ -86,7 +86,7 @@ static void or_nothing(void **state)
     cardbox_rollback(tx);
     assert_fails(db, "card:get", "{\"card_id\":\"dropped\"}", CARDBOX_NOT_FOUND, "card not found");
     assert_fails(db, "session:tree", "{\"session_id\":\"dropped\"}", CARDBOX_NOT_FOUND,
-                 "session not found");
+                 "session not found: dropped");
     assert_int_equal(messages_of("dropped"), 0);
 }
 
