@@ -20,7 +20,8 @@ enum {
     SENDERS_PART = 4,  /* of the pool's connections, one in so many */
     SLOW_FROM = 5,     /* a statement takes so many times as long as the work on it */
     SLOW_UNTIL = 3,    /* less, since one that carries all has more work for the same commit */
-    MEAN_OVER = 8      /* statements */
+    MEAN_OVER = 8,     /* statements */
+    AWAIT_PART = 8     /* of the time that a statement takes, one in so many */
 };
 
 /* An append under way, on its thread's stack. */
@@ -40,6 +41,10 @@ struct gather {
     pthread_mutex_t lock;
     waiting *first; /* all that are not done, the oldest first */
     waiting **last;
+    unsigned count;           /* how many these are */
+    unsigned company;         /* and were when the last statement ended, its own with them */
+    int64_t ended_us;         /* when that was */
+    pthread_cond_t all_there; /* as many as then */
     unsigned senders, senders_max;
     int64_t took_us;   /* a statement, as seen from here: the mean of the last ones */
     int64_t worked_us; /* and what PostgreSQL says it worked on it before its commit */
@@ -48,6 +53,7 @@ struct gather {
 
 gather *gather_new(store_pool *pool)
 {
+    pthread_condattr_t clock;
     gather *g = calloc(1, sizeof(*g));
     if (g == NULL)
         return NULL;
@@ -56,6 +62,10 @@ gather *gather_new(store_pool *pool)
     g->last = &g->first;
     g->senders_max = part < SENDERS_LEAST ? SENDERS_LEAST : part;
     pthread_mutex_init(&g->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&g->all_there, &clock);
+    pthread_condattr_destroy(&clock);
     return g;
 }
 
@@ -63,7 +73,10 @@ void gather_free(gather *g)
 {
     if (g == NULL)
         return;
-    pthread_mutex_destroy(&g->lock);
+    if (!pool_is_forked(g->pool)) {
+        pthread_cond_destroy(&g->all_there); /* would wait for those who wait in the parent */
+        pthread_mutex_destroy(&g->lock);
+    }
     free(g);
 }
 
@@ -114,6 +127,18 @@ static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
     return count;
 }
 
+/* Lock held. */
+static void join(gather *g, waiting *self)
+{
+    /* On its thread's stack, but out of the list before gather_append returns. */
+    // cppcheck-suppress autoVariables
+    *g->last = self;
+    // cppcheck-suppress autoVariables
+    g->last = &self->next;
+    if (++g->count == g->company)
+        pthread_cond_signal(&g->all_there);
+}
+
 static void leave(gather *g, waiting *gone)
 {
     waiting **at = &g->first;
@@ -122,12 +147,15 @@ static void leave(gather *g, waiting *gone)
     *at = gone->next;
     if (*at == NULL)
         g->last = at;
+    g->count--;
 }
 
 /* Lock held. */
 static void finish(gather *g, waiting *const *together, size_t count)
 {
     g->senders--;
+    g->company = g->count < TOGETHER_MAX ? g->count : TOGETHER_MAX;
+    g->ended_us = clock_us();
     for (size_t i = 0; i < count; i++) {
         leave(g, together[i]);
         together[i]->done = true;
@@ -206,10 +234,29 @@ static void learn(gather *g, int64_t took_us, int64_t worked_us)
     g->slow_commit = g->took_us > (g->slow_commit ? SLOW_UNTIL : SLOW_FROM) * g->worked_us;
 }
 
+/* Where a commit is slow, who comes too late for a statement waits for two. So the next one is held
+ * until as many ask as did when the last one ended, for an eighth of a statement's time from then:
+ * 8 threads then go 6.8 in a statement instead of 5.7, measured. It delays nobody who is alone, nor
+ * who comes later than that; and one who stays away is awaited once. */
+static void await_company(gather *g)
+{
+    int64_t until_us = g->ended_us + g->took_us / AWAIT_PART;
+    struct timespec until = {(time_t)(until_us / 1000000), (long)(until_us % 1000000) * 1000};
+    int late = 0;
+    g->senders++; /* nobody goes meanwhile */
+    while (late == 0 && g->count < g->company)
+        late = pthread_cond_timedwait(&g->all_there, &g->lock, &until);
+    g->senders--;
+}
+
 /* Those whom the end of a statement has woken are about to ask for the next: they shall come along.
  */
 static void let_others_come(gather *g)
 {
+    if (g->slow_commit) {
+        await_company(g);
+        return;
+    }
     pthread_mutex_unlock(&g->lock);
     sched_yield();
     pthread_mutex_lock(&g->lock);
@@ -246,11 +293,7 @@ cardbox_status gather_append(gather *g, const box_append *append, box_change *ch
         return CARDBOX_OK; /* no lock of the parent's: what it does next says why */
     pthread_cond_init(&self.wake, NULL);
     pthread_mutex_lock(&g->lock);
-    /* On the stack, but out of the list before this returns. */
-    // cppcheck-suppress autoVariables
-    *g->last = &self;
-    // cppcheck-suppress autoVariables
-    g->last = &self.next;
+    join(g, &self);
     see_through(g, &self);
     pthread_mutex_unlock(&g->lock);
     pthread_cond_destroy(&self.wake);

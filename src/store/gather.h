@@ -1,6 +1,7 @@
 /*
  * gather.h: appends that threads of a pool make at the same time go to the database in one
- * statement: one message, one commit for all. Nobody waits for company. Knows nothing of retries.
+ * statement: one message, one commit for all. Nobody alone waits for company. Knows nothing of
+ * retries.
  */
 #ifndef STORE_GATHER_H
 #define STORE_GATHER_H
