@@ -1,5 +1,6 @@
 # build.sh: the builds that tests run on. A variant is plain, asan, tsan or valgrind (which is the
-# plain build under valgrind) or pooled (the plain build behind PgBouncer); fuzz is asan by clang with coverage for libFuzzer.
+# plain build under valgrind) or pooled (the plain build behind PgBouncer); fuzz is asan by clang with
+# coverage for libFuzzer.
 # shellcheck shell=bash
 
 BUILT=
@@ -113,12 +114,7 @@ compile_test() { # VARIANT FILE [FLAG...]
 run_fuzz() { # FILE...
     local target
     build_variant fuzz
-    heading plain fuzz
-    for target in "$@"; do
-        while [ "$(jobs -pr | wc -l)" -ge "$JOBS" ]; do wait -n; done
-        fuzz_target "$target" &
-    done
-    wait
+    for target in "$@"; do start fuzz_target "$target"; done
 }
 
 fuzz_target() { # FILE

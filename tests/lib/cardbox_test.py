@@ -168,8 +168,15 @@ class Postgres:
 
     def database(self, migrate=True):
         """A new database; returns its owner's DSN."""
-        name = f"test_{os.getpid()}_{time.monotonic_ns()}"
-        return self._run("migrated" if migrate else "createdb", name).strip()
+        return self._run("migrated" if migrate else "createdb", self._new_name()).strip()
+
+    def copy(self, dsn):
+        """A new database with all that is in the DSN's, to which nobody is connected."""
+        return self._run("copied", self._new_name(), re.search(r"dbname=(\S+)", dsn).group(1)).strip()
+
+    @staticmethod
+    def _new_name():
+        return f"test_{os.getpid()}_{time.monotonic_ns()}"
 
     def psql(self, dsn, sql):
         """Runs SQL as superuser in the DSN's database; returns unaligned rows."""

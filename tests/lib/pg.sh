@@ -6,6 +6,7 @@
 #   pg.sh restart DIR [fast|immediate]
 #   pg.sh createdb DIR NAME              an empty database; prints its owner's DSN
 #   pg.sh migrated DIR NAME              the same, migrated by $CARDBOX_BUILD/bin/cardbox
+#   pg.sh copied DIR NAME TEMPLATE       the same, a copy of another, to which nobody is connected
 # Roles, none of which needs a password: postgres (superuser), cardbox (owner of the databases),
 # cardbox_app (what servers run as: in cardbox_service, owner of nothing).
 #   pg.sh pooled DIR DSN                 the DSN through PgBouncer, which is started if need be
@@ -75,12 +76,32 @@ pg_createdb() { # DIR NAME
         echo "host=$1 port=5432 user=cardbox dbname=$2"
 }
 
+# The first is kept as it is, and the others are copies: that costs a fifth of migrating.
 pg_migrated() { # DIR NAME
+    local template
+    template=migrated_$(cksum <<<"${CARDBOX_BUILD:-build}" | cut -d ' ' -f 1)
+    (
+        flock 9 # tests that run at the same time share it
+        [ -e "$1/$template" ] || pg_template "$1" "$template"
+    ) 9>"$1.lock" && pg_copied "$@" "$template"
+}
+
+pg_template() { # DIR NAME
     local dsn said
     dsn=$(pg_createdb "$@") || return
     said=$("${CARDBOX_BUILD:-build}/bin/cardbox" migrate --dsn "$dsn" 2>&1) ||
         { echo "$said" >&2 && return 1; }
-    pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && echo "$dsn"
+    pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && touch "$1/$2"
+}
+
+# PostgreSQL copies all but what ALTER DATABASE has set.
+pg_copied() { # DIR NAME TEMPLATE
+    pg_psql "$1" postgres <<END && echo "host=$1 port=5432 user=cardbox dbname=$2"
+CREATE DATABASE "$2" OWNER cardbox TEMPLATE "$3";
+SELECT format('ALTER DATABASE %I SET %s', '$2', setting)
+  FROM pg_db_role_setting, unnest(setconfig) AS setting
+ WHERE setrole = 0 AND setdatabase = (SELECT oid FROM pg_database WHERE datname = '$3') \\gexec
+END
 }
 
 # In transaction mode and set as cardboxd(8) says, with as few server connections as there can be trouble with, taken in turn: a
@@ -122,7 +143,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    start | stop | restart | createdb | migrated | pooled | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | createdb | migrated | copied | pooled | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi

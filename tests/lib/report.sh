@@ -2,10 +2,6 @@
 # a subshell of its own, so what it led to is kept in a file of $RESULTS.
 # shellcheck shell=bash
 
-heading() { # VARIANT GROUP
-    if [ "$1" = plain ]; then echo "--- $2"; else echo "--- $2, $1"; fi
-}
-
 # Prints "PASSED FAILED": from cmocka's summary lines, or from a script's last line.
 count_cases() { # LOG
     awk '

@@ -16,7 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
-from cardbox_test import as_role, database, once, psql  # noqa: E402
+from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
           "sessions", "session_entries", "session_lines", "session_keys", "session_remains",
@@ -314,22 +314,6 @@ SELECT t.tenant_id, t.task_id, 'saying-' || substr(t.task_id, 6), i, '"x"'
 UNWATCHED = "".join(f"ALTER TABLE cardbox.{table} SET (autovacuum_enabled = false);" for table in TABLES)
 
 
-@once
-def analysed():
-    owner = database()
-    psql(owner, BIG)
-    psql(owner, "VACUUM ANALYZE")
-    return owner
-
-
-@once
-def unknown():
-    """The same rows, of which PostgreSQL knows nothing, as after a large import."""
-    owner = database()
-    psql(owner, UNWATCHED + BIG)
-    return owner
-
-
 # One large session, of which alone PostgreSQL knows.
 OTHER = """
 INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
@@ -345,9 +329,26 @@ ANALYZE;
 
 @once
 def outdated():
-    """The same rows, of projects that were made since PostgreSQL looked."""
+    """The rows of projects that were made since PostgreSQL looked."""
     owner = database()
     psql(owner, UNWATCHED + OTHER + BIG)
+    return owner
+
+
+@once
+def analysed():
+    owner = Postgres.shared().copy(outdated())
+    psql(owner, "VACUUM ANALYZE")
+    return owner
+
+
+@once
+def unknown():
+    """The same rows, of which PostgreSQL knows nothing, as after a large import."""
+    owner = Postgres.shared().copy(outdated())
+    psql(owner, "SET allow_system_table_mods = on; DELETE FROM pg_statistic;"
+                "UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0"
+                " WHERE relnamespace = 'cardbox'::regnamespace AND relkind IN ('r', 'i')")
     return owner
 
 
