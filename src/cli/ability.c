@@ -185,6 +185,5 @@ const cli_command cli_ability_invoke = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_invoke,
 };

@@ -97,7 +97,6 @@ const cli_command cli_box_get = {
     .size = sizeof(get_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_get,
 };
 
@@ -239,7 +238,6 @@ const cli_command cli_box_cards = {
     .size = sizeof(cards_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_cards,
 };
 
@@ -329,6 +327,5 @@ const cli_command cli_box_log = {
     .size = sizeof(log_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_log,
 };

@@ -1,6 +1,5 @@
 /*
- * box_change.c: `cardbox box create`, `append`, `replace`, `fork` and `delete`, over the public
- * SDK.
+ * box_change.c: `cardbox box create`, `append`, `replace` and `fork`, over the public SDK.
  */
 #include <inttypes.h>
 #include "cli/commands.h"
@@ -82,7 +81,6 @@ const cli_command cli_box_create = {
     .options = create_specs,
     .size = sizeof(create_options),
     .most = -1,
-    .needs_project = true,
     .run = run_create,
 };
 
@@ -138,7 +136,6 @@ const cli_command cli_box_append = {
     .size = sizeof(append_options),
     .least = 2,
     .most = -1,
-    .needs_project = true,
     .run = run_append,
 };
 
@@ -189,7 +186,6 @@ const cli_command cli_box_replace = {
     .size = sizeof(replace_options),
     .least = 1,
     .most = -1,
-    .needs_project = true,
     .run = run_replace,
 };
 
@@ -253,27 +249,5 @@ const cli_command cli_box_fork = {
     .size = sizeof(fork_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_fork,
-};
-
-/* --- delete --- */
-
-static cli_exit run_delete(const void *common, char **arguments, int count)
-{
-    return cli_delete("box", cardbox_delete_box, common, arguments, count);
-}
-
-const cli_command cli_box_delete = {
-    .name = "box delete",
-    .arguments = "BOX...",
-    .summary = "delete boxes",
-    .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
-    .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .needs_project = true,
-    .run = run_delete,
 };

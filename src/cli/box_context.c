@@ -81,6 +81,5 @@ const cli_command cli_box_context = {
     .size = sizeof(context_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run,
 };

@@ -73,7 +73,6 @@ const cli_command cli_box_list = {
                 "box list --project demo --limit 1 --json",
     .options = cli_page_specs,
     .size = sizeof(cli_common),
-    .needs_project = true,
     .run = run_list,
 };
 
@@ -110,6 +109,5 @@ const cli_command cli_card_boxes = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_with_card,
 };

@@ -123,7 +123,6 @@ const cli_command cli_card_get = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
-    .needs_project = true,
     .run = run_get,
 };
 
@@ -295,7 +294,6 @@ const cli_command cli_card_add = {
     .options = add_specs,
     .size = sizeof(add_options),
     .most = 1,
-    .needs_project = true,
     .run = run_add,
 };
 
@@ -425,6 +423,5 @@ const cli_command cli_card_list = {
                 "card list --project demo --meta author_id=agent-1 --meta host=db-2",
     .options = list_specs,
     .size = sizeof(list_options),
-    .needs_project = true,
     .run = run_list,
 };

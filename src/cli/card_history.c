@@ -1,76 +1,10 @@
 /*
- * card_history.c: `cardbox card revisions` and `delete`, and how everything is deleted that has an
- * id, over the public SDK.
+ * card_history.c: `cardbox card revisions`, over the public SDK.
  */
 #include <inttypes.h>
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/listing.h"
-
-/* --- delete --- */
-
-static void print_deleted(const char *kind, const char *id, bool json)
-{
-    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
-
-    if (json) {
-        buf_printf(&line, "{\"%s_id\":", kind);
-        buf_json_string(&line, view_of(id));
-        buf_text(&line, ",\"deleted\":true}");
-    } else {
-        buf_printf(&line, "%s %s is deleted", kind, id);
-    }
-    puts(buf_str(&line));
-    buf_free(&line);
-}
-
-cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_common *common,
-                    char **ids, int count)
-{
-    cardbox *db = cli_open(common);
-    cli_exit status = CLI_DONE;
-
-    if (db == NULL)
-        return CLI_FAILED;
-    for (int i = 0; i < count; i++) {
-        cardbox_error err = CARDBOX_ERROR_INIT;
-
-        switch (delete_one(db, common->project, ids[i], &err)) {
-        case CARDBOX_OK:
-            print_deleted(kind, ids[i], common->json);
-            continue;
-        case CARDBOX_NOT_FOUND:
-            cli_error("%s not found: %.600s", kind, ids[i]);
-            break;
-        default:
-            cli_error("%.600s: %s%s", ids[i], err.message, cli_hint(&err));
-        }
-        status = CLI_FAILED;
-    }
-    return status;
-}
-
-static cli_exit run_delete(const void *common, char **arguments, int count)
-{
-    return cli_delete("card", cardbox_delete_card, common, arguments, count);
-}
-
-const cli_command cli_card_delete = {
-    .name = "card delete",
-    .arguments = "CARD...",
-    .summary = "delete cards",
-    .description = "They can't be read from now on; `cardbox card add --restore` brings one back "
-                   "until the retention period is over. A sealed card can't be deleted.",
-    .examples = "card delete --project demo demo-019-deliverable",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .needs_project = true,
-    .run = run_delete,
-};
-
-/* --- revisions --- */
 
 typedef struct revisions_options {
     cli_common common;
@@ -166,6 +100,5 @@ const cli_command cli_card_revisions = {
     .size = sizeof(revisions_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_revisions,
 };

@@ -68,10 +68,10 @@ typedef struct cli_command {
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const void *defaults; /* what the options struct holds before they are read; NULL: zeros */
-    size_t size;          /* of the options struct, up to CLI_OPTIONS_MAX bytes */
-    int least, most;      /* arguments; most < 0: any number */
-    bool needs_project;
+    const void *defaults;  /* what the options struct holds before they are read; NULL: zeros */
+    size_t size;           /* of the options struct, up to CLI_OPTIONS_MAX bytes */
+    int least, most;       /* arguments; most < 0: any number */
+    bool project_optional; /* it takes --project, and does without */
     cli_exit (*run)(const void *options, char **arguments, int count);
 } cli_command;
 
@@ -130,13 +130,6 @@ bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SI
 /* The database, which is closed behind the command. NULL: why not was said. */
 cardbox *cli_open(const cli_common *common);
 void cli_close(void); /* at once, for a command that goes on without it */
-
-/* Deletes things by their ids, one after the other, and says what became of each. `kind` is what
- * they are: "box". */
-typedef cardbox_status (*cli_delete_one)(cardbox *db, const char *project, const char *id,
-                                         cardbox_error *err);
-cli_exit cli_delete(const char *kind, cli_delete_one delete_one, const cli_common *common,
-                    char **ids, int count);
 
 /* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
 cli_exit cli_finish(cli_exit status);

@@ -90,6 +90,5 @@ const cli_command cli_export = {
     .options = specs,
     .size = sizeof(cli_common),
     .most = 1,
-    .needs_project = true,
     .run = run,
 };

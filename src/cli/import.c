@@ -221,5 +221,6 @@ const cli_command cli_import = {
     .options = specs,
     .size = sizeof(import_options),
     .most = 1,
+    .project_optional = true,
     .run = run,
 };

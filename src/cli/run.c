@@ -221,7 +221,8 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     }
     if (count < command->least || (command->most >= 0 && count > command->most))
         return wrong_count(command, count);
-    if (command->needs_project && (common->project == NULL || *common->project == '\0')) {
+    if (cli_is_of_project() && !command->project_optional &&
+        (common->project == NULL || *common->project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }

@@ -1,6 +1,5 @@
 /*
- * session_change.c: `cardbox session fork`, `delete`, `head`, `label` and `append`, over the public
- * SDK.
+ * session_change.c: `cardbox session fork`, `head`, `label` and `append`, over the public SDK.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -81,30 +80,7 @@ const cli_command cli_session_fork = {
     .size = sizeof(fork_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_fork,
-};
-
-/* --- delete --- */
-
-static cli_exit run_delete(const void *common, char **arguments, int count)
-{
-    return cli_delete("session", cardbox_session_delete, common, arguments, count);
-}
-
-const cli_command cli_session_delete = {
-    .name = "session delete",
-    .arguments = "SESSION...",
-    .summary = "delete sessions for good",
-    .description = "Their lines go, and the cards of their entries but for those that other\n"
-                   "sessions, such as their forks, have too. Not for workers' roles.",
-    .examples = "session delete --project demo second-try",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .needs_project = true,
-    .run = run_delete,
 };
 
 /* --- head --- */
@@ -199,7 +175,6 @@ const cli_command cli_session_head = {
     .size = sizeof(head_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_head,
 };
 
@@ -306,7 +281,6 @@ const cli_command cli_session_label = {
     .size = sizeof(cli_common),
     .least = 2,
     .most = 3,
-    .needs_project = true,
     .run = run_label,
 };
 
@@ -526,6 +500,5 @@ const cli_command cli_session_append = {
     .size = sizeof(append_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_append,
 };

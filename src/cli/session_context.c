@@ -118,6 +118,5 @@ const cli_command cli_session_context = {
     .size = sizeof(context_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run,
 };

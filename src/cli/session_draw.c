@@ -217,6 +217,5 @@ const cli_command cli_session_tree = {
     .size = sizeof(tree_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_tree,
 };

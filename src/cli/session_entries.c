@@ -106,7 +106,6 @@ static cli_exit run_labels(const void *common, char **arguments, int count)
         .size = sizeof(cli_common),                                                                \
         .least = 1,                                                                                \
         .most = (most_arguments),                                                                  \
-        .needs_project = true,                                                                     \
         .run = (runs),                                                                             \
     }
 
@@ -181,7 +180,6 @@ const cli_command cli_session_path = {
     .size = sizeof(path_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_path,
 };
 
@@ -219,6 +217,5 @@ const cli_command cli_session_diff = {
     .size = sizeof(cli_common),
     .least = 3,
     .most = 3,
-    .needs_project = true,
     .run = run_diff,
 };

@@ -84,6 +84,5 @@ const cli_command cli_session_export = {
     .size = sizeof(export_options),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run,
 };

@@ -256,6 +256,5 @@ const cli_command cli_session_import = {
     .options = specs,
     .size = sizeof(import_options),
     .most = 1,
-    .needs_project = true,
     .run = run,
 };

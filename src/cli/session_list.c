@@ -82,7 +82,6 @@ const cli_command cli_session_list = {
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
     .size = sizeof(cli_common),
-    .needs_project = true,
     .run = run_list,
 };
 
@@ -169,6 +168,5 @@ const cli_command cli_session_show = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_show,
 };

@@ -64,7 +64,6 @@ const cli_command cli_task_run = {
     .size = sizeof(run_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_run,
 };
 
@@ -172,7 +171,6 @@ const cli_command cli_task_send = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 2,
-    .needs_project = true,
     .run = run_send,
 };
 
@@ -187,7 +185,6 @@ const cli_command cli_task_cancel = {
     .size = sizeof(cancel_options),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_cancel,
 };
 
@@ -309,7 +306,6 @@ const cli_command cli_task_list = {
                 "task list --project demo --all --limit 20 --skip 20",
     .options = LIST_SPECS,
     .size = sizeof(list_options),
-    .needs_project = true,
     .run = run_list,
 };
 
@@ -342,7 +338,6 @@ const cli_command cli_task_show = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_show,
 };
 
@@ -359,6 +354,5 @@ const cli_command cli_task_follow = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .needs_project = true,
     .run = run_follow,
 };

@@ -1,0 +1,105 @@
+/*
+ * delete.c: `cardbox card delete`, `box delete` and `session delete`: one after the other by their
+ * ids, and what became of each, over the public SDK.
+ */
+#include "cli/commands.h"
+
+typedef cardbox_status delete_one(cardbox *db, const char *project, const char *id,
+                                  cardbox_error *err);
+
+static void print_deleted(const char *kind, const char *id, bool json)
+{
+    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
+
+    if (json) {
+        buf_printf(&line, "{\"%s_id\":", kind);
+        buf_json_string(&line, view_of(id));
+        buf_text(&line, ",\"deleted\":true}");
+    } else {
+        buf_printf(&line, "%s %s is deleted", kind, id);
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+static cli_exit delete_each(const char *kind, delete_one *run, const cli_common *common, char **ids,
+                            int count)
+{
+    cardbox *db = cli_open(common);
+    cli_exit status = CLI_DONE;
+
+    if (db == NULL)
+        return CLI_FAILED;
+    for (int i = 0; i < count; i++) {
+        cardbox_error err = CARDBOX_ERROR_INIT;
+
+        switch (run(db, common->project, ids[i], &err)) {
+        case CARDBOX_OK:
+            print_deleted(kind, ids[i], common->json);
+            continue;
+        case CARDBOX_NOT_FOUND:
+            cli_error("%s not found: %.600s", kind, ids[i]);
+            break;
+        default:
+            cli_error("%.600s: %s%s", ids[i], err.message, cli_hint(&err));
+        }
+        status = CLI_FAILED;
+    }
+    return status;
+}
+
+static cli_exit delete_cards(const void *common, char **arguments, int count)
+{
+    return delete_each("card", cardbox_delete_card, common, arguments, count);
+}
+
+const cli_command cli_card_delete = {
+    .name = "card delete",
+    .arguments = "CARD...",
+    .summary = "delete cards",
+    .description = "They can't be read from now on; `cardbox card add --restore` brings one back "
+                   "until the retention period is over. A sealed card can't be deleted.",
+    .examples = "card delete --project demo demo-019-deliverable",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = -1,
+    .run = delete_cards,
+};
+
+static cli_exit delete_boxes(const void *common, char **arguments, int count)
+{
+    return delete_each("box", cardbox_delete_box, common, arguments, count);
+}
+
+const cli_command cli_box_delete = {
+    .name = "box delete",
+    .arguments = "BOX...",
+    .summary = "delete boxes",
+    .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
+    .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = -1,
+    .run = delete_boxes,
+};
+
+static cli_exit delete_sessions(const void *common, char **arguments, int count)
+{
+    return delete_each("session", cardbox_session_delete, common, arguments, count);
+}
+
+const cli_command cli_session_delete = {
+    .name = "session delete",
+    .arguments = "SESSION...",
+    .summary = "delete sessions for good",
+    .description = "Their lines go, and the cards of their entries but for those that other\n"
+                   "sessions, such as their forks, have too. Not for workers' roles.",
+    .examples = "session delete --project demo second-try",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = -1,
+    .run = delete_sessions,
+};
