@@ -68,10 +68,13 @@ WAIT_S = 120  # for what must come; generous, since it is no measurement
 
 def await_(condition, describe=lambda: "", seconds=WAIT_S):
     """Waits until condition() gives something true, and returns that."""
-    deadline = time.monotonic() + seconds
+    asked = time.monotonic()
+    deadline = asked + seconds
     while not (met := condition()):
-        assert time.monotonic() < deadline, f"it did not come within {seconds} s: {describe()}"
-        time.sleep(0.02)
+        answered = time.monotonic()
+        assert answered < deadline, f"it did not come within {seconds} s: {describe()}"
+        time.sleep(max(0.02, answered - asked))  # what is asked about has half of the time
+        asked = time.monotonic()
     return met
 
 
