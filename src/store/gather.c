@@ -1,12 +1,15 @@
 /*
  * gather.c: a thread that wants to append sends for itself and for all who wait, unless enough are
- * sending: then it waits, and one of those who end wakes it. A box is on its way once at a time.
+ * sending: then it sleeps until it is done or one of those who end makes it the next to send. It is
+ * woken once, and then needs no lock to return. A box is on its way once at a time.
  * What fails together is tried again by each alone, so nobody pays for a neighbour's mistake.
  */
 #include "store/gather.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cardbox/limits.h"
@@ -30,9 +33,9 @@ typedef struct waiting {
     box_change change;
     cardbox_status status;
     cardbox_error *err;
-    pthread_cond_t wake;
+    sem_t wake;
     bool taken; /* somebody sends it */
-    bool done;
+    bool leads; /* itself does */
     struct waiting *next;
 } waiting;
 
@@ -46,6 +49,7 @@ struct gather {
     int64_t ended_us;         /* when that was */
     pthread_cond_t all_there; /* as many as then */
     unsigned senders, senders_max;
+    bool gathering;    /* one more is about to send, with all who come until it does */
     int64_t took_us;   /* a statement, as seen from here: the mean of the last ones */
     int64_t worked_us; /* and what PostgreSQL says it worked on it before its commit */
     bool slow_commit;
@@ -106,16 +110,28 @@ static unsigned senders_now(const gather *g)
     return g->slow_commit ? 1 : g->senders_max;
 }
 
-static bool may_send(const gather *g, const waiting *self)
+/* Makes `one` the next to send, if it may. Lock held. */
+static bool appoint(gather *g, waiting *one)
 {
-    return g->senders < senders_now(g) && may_go(g, self);
+    if (g->gathering || g->senders >= senders_now(g) || !may_go(g, one))
+        return false;
+    g->gathering = one->taken = one->leads = true;
+    return true;
 }
 
-/* The appends that `self` sends, its own first; it may. Lock held. */
+/* The oldest that may send, which is to be woken; NULL: none. Lock held. */
+static waiting *appoint_next(gather *g)
+{
+    waiting *w = g->first;
+    while (w != NULL && !appoint(g, w))
+        w = w->next;
+    return w;
+}
+
+/* The appends that `self` sends, its own first; it leads. Lock held. */
 static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
 {
     size_t count = 0;
-    self->taken = true;
     together[count++] = self;
     for (waiting *w = g->first; w != NULL && count < TOGETHER_MAX; w = w->next) {
         if (!may_go(g, w))
@@ -123,6 +139,7 @@ static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
         w->taken = true;
         together[count++] = w;
     }
+    g->gathering = false;
     g->senders++;
     return count;
 }
@@ -156,17 +173,8 @@ static void finish(gather *g, waiting *const *together, size_t count)
     g->senders--;
     g->company = g->count < TOGETHER_MAX ? g->count : TOGETHER_MAX;
     g->ended_us = clock_us();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         leave(g, together[i]);
-        together[i]->done = true;
-        pthread_cond_signal(&together[i]->wake);
-    }
-    for (waiting *w = g->first; w != NULL; w = w->next) {
-        if (may_go(g, w)) {
-            pthread_cond_signal(&w->wake);
-            return;
-        }
-    }
 }
 
 /* --- sending --- */
@@ -243,10 +251,8 @@ static void await_company(gather *g)
     int64_t until_us = g->ended_us + g->took_us / AWAIT_PART;
     struct timespec until = {(time_t)(until_us / 1000000), (long)(until_us % 1000000) * 1000};
     int late = 0;
-    g->senders++; /* nobody goes meanwhile */
     while (late == 0 && g->count < g->company)
         late = pthread_cond_timedwait(&g->all_there, &g->lock, &until);
-    g->senders--;
 }
 
 /* Those whom the end of a statement has woken are about to ask for the next: they shall come along.
@@ -262,26 +268,32 @@ static void let_others_come(gather *g)
     pthread_mutex_lock(&g->lock);
 }
 
-/* Until it is done, by this thread or another. Lock held, but while sending. */
-static void see_through(gather *g, waiting *self)
+/* One that is woken may be gone at once: it lies on its thread's stack. */
+static void wake(waiting *one)
+{
+    if (one != NULL)
+        sem_post(&one->wake);
+}
+
+static void lead(gather *g, waiting *self)
 {
     waiting *together[TOGETHER_MAX];
-    while (!self->done) {
-        if (may_send(g, self))
-            let_others_come(g);
-        if (!may_send(g, self)) {
-            if (!self->done)
-                pthread_cond_wait(&self->wake, &g->lock);
-            continue;
-        }
-        size_t count = take(g, self, together);
-        pthread_mutex_unlock(&g->lock);
-        int64_t began_us = clock_us();
-        int64_t worked_us = send(g, together, count);
-        pthread_mutex_lock(&g->lock);
-        learn(g, clock_us() - began_us, worked_us);
-        finish(g, together, count);
-    }
+    pthread_mutex_lock(&g->lock);
+    let_others_come(g);
+    size_t count = take(g, self, together);
+    waiting *next = appoint_next(g);
+    pthread_mutex_unlock(&g->lock);
+    wake(next);
+    int64_t began_us = clock_us();
+    int64_t worked_us = send(g, together, count);
+    pthread_mutex_lock(&g->lock);
+    learn(g, clock_us() - began_us, worked_us);
+    finish(g, together, count);
+    next = appoint_next(g);
+    pthread_mutex_unlock(&g->lock);
+    wake(next);
+    for (size_t i = 1; i < count; i++)
+        wake(together[i]);
 }
 
 cardbox_status gather_append(gather *g, const box_append *append, box_change *change,
@@ -291,12 +303,19 @@ cardbox_status gather_append(gather *g, const box_append *append, box_change *ch
     *change = self.change;
     if (pool_is_forked(g->pool))
         return CARDBOX_OK; /* no lock of the parent's: what it does next says why */
-    pthread_cond_init(&self.wake, NULL);
+    sem_init(&self.wake, 0, 0);
     pthread_mutex_lock(&g->lock);
     join(g, &self);
-    see_through(g, &self);
+    bool leads = appoint(g, &self);
     pthread_mutex_unlock(&g->lock);
-    pthread_cond_destroy(&self.wake);
+    if (!leads) {
+        while (sem_wait(&self.wake) != 0 && errno == EINTR) {
+        }
+        leads = self.leads;
+    }
+    if (leads)
+        lead(g, &self);
+    sem_destroy(&self.wake);
     *change = self.change;
     return self.status;
 }
