@@ -45,13 +45,16 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
 void connect_params_fill(connect_params *out, const cardbox_options *options)
 {
     /* What others may have put into a schema on the path, such as an operator that fits better than
-     * PostgreSQL's own, must not run with our rights. A pooler in transaction mode refuses start-up
-     * settings: what may be behind one sends session_guard.sql first, and behind one the role has
-     * them. */
+     * PostgreSQL's own, must not run with our rights; and no statement must mean or do another
+     * thing where a database or a role has settings of its own. A pooler in transaction mode
+     * refuses start-up settings: what may be behind one sends session_guard.sql first, and behind
+     * one the role has them. */
     out->settings[0] = '\0';
     if (!options->no_named_statements)
         snprintf(out->settings, sizeof(out->settings),
-                 "-c statement_timeout=%u -c search_path=pg_catalog",
+                 "-c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
+                 "-c default_transaction_isolation=read\\ committed "
+                 "-c standard_conforming_strings=on",
                  options->statement_timeout_ms);
 
     const char *const pairs[][2] = {

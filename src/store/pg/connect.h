@@ -13,7 +13,7 @@
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char settings[96];
+    char settings[192];
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins. */

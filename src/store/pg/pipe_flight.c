@@ -168,8 +168,6 @@ static void land(store_pipe *pipe)
     pipe->in_flight--;
     pipe->front_ms = clock_ms();
     pipe->reads = 0;
-    if (f->failed && f->preparing)
-        pipe->prepared[f->id].sent = false;
     if (can_heal(pipe, f) && heal(pipe, f))
         return;
     if (!f->failed && f->rows == NULL) {
@@ -193,6 +191,9 @@ static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
     if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
         connect_error(&f->error, pipe->conn, result);
         f->failed = true;
+        /* What failed behind its preparation stays prepared. */
+        if (f->preparing && f->ahead > 0)
+            pipe->prepared[f->id].sent = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
         give(pipe, f, result);
         return;

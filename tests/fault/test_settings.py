@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""A database with settings of its own: what our statements mean and do stays the same; and statements that
+it refuses leave nothing in its sessions."""
+
+import concurrent.futures
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, cardbox, database, psql
+
+JSON = {"Content-Type": "application/json"}
+SETTINGS = ("default_transaction_isolation = 'serializable'", "standard_conforming_strings = off", "DateStyle = 'SQL, DMY'",
+            "TimeZone = 'Asia/Kathmandu'", "IntervalStyle = 'sql_standard'", "bytea_output = 'escape'", "extra_float_digits = -5",
+            "array_nulls = off", "transform_null_equals = on", "quote_all_identifiers = on", "xmloption = 'document'",
+            "jit = on", "jit_above_cost = 0", "plan_cache_mode = 'force_generic_plan'")
+
+
+def odd_database():
+    dsn = database()
+    name = dsn.split("dbname=")[1]
+    psql(dsn, ";".join(f"ALTER DATABASE {name} SET {setting}" for setting in SETTINGS))
+    return dsn
+
+
+def test_writers_of_one_session():
+    """Each takes its turn: where a transaction is serializable, all but one at a time fail."""
+    server = Server(odd_database())
+    assert server.request("PUT", "/projects/p/sessions/s", '{"dialect": "plain"}', JSON).status == 200
+
+    def write(number):
+        return server.post("/projects/p/sessions/s/entries", {"entry": {"type": "user", "content": str(number)}})
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(write, range(100)))
+    assert {answer.status for answer in answers} == {200}, [answer for answer in answers if answer.status != 200][:3]
+    fork = server.post("/projects/p/sessions/s/fork", {"session_id": "s-2"})
+    assert fork.status in (200, 201) and fork.json()["entries"] == 100, fork
+    again = server.post("/projects/p/sessions/s-2/fork", {})
+    assert again.status in (200, 201), again
+    assert server.request("DELETE", "/projects/p/sessions/s").status == 200
+    assert server.get("/projects/p/sessions/s-2/context").status == 200
+    server.stop()
+
+
+def test_command_line():
+    dsn = odd_database()
+    line = '{"kind": "card", "card_id": "a", "created_at": "2026-02-01T03:04:05.678901Z", "content": 1.0000000000000001}'
+    cardbox("import", "--dsn", dsn, "--project", "p", stdin=line)
+    out = cardbox("export", "--dsn", dsn, "--project", "p").stdout
+    assert "2026-02-01T03:04:05.678901Z" in out and "1.0000000000000001" in out, out
+    assert cardbox("gc", "--dsn", dsn).returncode == 0
+
+
+def test_refused_statements_leave_nothing():
+    """What fails as it runs the first time was prepared all the same, and is not prepared again each time."""
+    dsn = database()
+    psql(dsn, "CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;"
+              "CREATE TRIGGER refuse BEFORE INSERT ON cardbox.cards FOR EACH ROW EXECUTE FUNCTION public.refuse()")
+    server = Server(dsn, "--loops", "1", "--write-connections", "1")
+    for _ in range(5):
+        assert server.post("/projects/p/cards", {"card_id": "a", "content": 1}).status == 500
+    sessions = set(Postgres.shared().backends(dsn))
+    with open(os.path.join(Postgres.shared().directory, "log"), encoding="utf-8", errors="replace") as log:
+        said = [line for line in log if "already exists" in line and any(f"[{pid}]" in line for pid in sessions)]
+    assert not said, said
+    psql(dsn, "DROP TRIGGER refuse ON cardbox.cards")
+    assert server.post("/projects/p/cards", {"card_id": "a", "content": 1}).status in (200, 201)
+    server.stop()
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
