@@ -1,6 +1,8 @@
 -- Who we are, and what the database is.
 SELECT current_user::text,
        pg_has_role('cardbox_service', 'USAGE'), pg_has_role('cardbox_worker', 'USAGE'),
-       current_setting('server_version'), pg_is_in_recovery(), current_setting('jit') = 'off',
+       current_setting('server_version'), pg_is_in_recovery(),
+       current_setting('default_transaction_read_only') = 'on', current_setting('server_encoding'),
+       current_setting('jit') = 'off',
        current_database()::text, pg_database_size(current_database()),
        coalesce(current_setting('cardbox.dev', true), '') = 'on' -- the mark of dev_mark.sql

@@ -17,6 +17,8 @@ static cardbox *opened;
 
 const char *cli_hint(const cardbox_error *err)
 {
+    if (err->status == CARDBOX_UNAVAILABLE && error_is_refusal(err))
+        return ""; /* it answers */
     if (err->status == CARDBOX_UNAVAILABLE && is_of_dev)
         return "; " DEV_STOPPED_HINT;
     if (err->status == CARDBOX_UNAVAILABLE)

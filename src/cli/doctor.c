@@ -58,6 +58,16 @@ static void check_server(doctor *d, const operate_facts *facts)
         say(d, FINDING_WARNING, "server",
             "a standby: nothing can be written; name the primary, or all hosts with "
             "target_session_attrs=read-write");
+    else if (facts->reads_only)
+        say(d, FINDING_WARNING, "server",
+            "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
+            "default_transaction_read_only = off, or where it was set",
+            facts->database);
+    if (strcmp(facts->encoding, "UTF8") != 0)
+        say(d, FINDING_ERROR, "server",
+            "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
+            "made with ENCODING 'UTF8' TEMPLATE template0",
+            facts->encoding);
 }
 
 static void check_schema(doctor *d, const operate_facts *facts)

@@ -226,6 +226,15 @@ static void answer_internal(request *r)
                  "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
+static const char *why_away(const cardbox_error *err)
+{
+    if (error_is_read_only(err->sqlstate))
+        return "the database only reads: it is a standby, or set so";
+    if (strncmp(err->sqlstate, "53", 2) == 0)
+        return "the database lacks disk space, memory or connections";
+    return "the database does not answer";
+}
+
 void fault_answer_store(request *r, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
@@ -235,7 +244,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+        fault_answer(r, FAULT_AWAY, NULL, "%s", why_away(err));
         return;
     case CARDBOX_NOMEM:
         fault_answer_memory(r);

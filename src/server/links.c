@@ -202,7 +202,7 @@ static void checked(void *arg, store_rows *rows, const cardbox_error *err)
 bool links_blame(db_link *k, const cardbox_error *err)
 {
     bool forbidden = err->status == CARDBOX_FORBIDDEN;
-    if (strcmp(err->sqlstate, "25006") == 0)
+    if (error_is_read_only(err->sqlstate))
         pipe_drop(k->pipe, "the database is read-only");
     if (!forbidden && !error_is_schema(err->sqlstate))
         return false;

@@ -85,6 +85,11 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
+bool error_is_read_only(const char *sqlstate)
+{
+    return strcmp(sqlstate, "25006") == 0;
+}
+
 bool error_is_schema(const char *sqlstate)
 {
     static const char *const STATES[] = {"3F000", "42P01", "42883", "42703"};

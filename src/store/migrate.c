@@ -373,6 +373,19 @@ static void report(const migrator *m, size_t index, bool now)
         m->how->report(m->how->arg, &m->list[index], now);
 }
 
+/* Other encodings can't hold what JSON can, and find out card by card. */
+static cardbox_status check_encoding(migrator *m)
+{
+    const char *encoding = PQparameterStatus(m->conn, "server_encoding");
+    if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
+        return CARDBOX_OK;
+    return error_set(
+        m->err, CARDBOX_INVALID,
+        "the database's encoding is %s, but UTF8 is needed: make it by CREATE DATABASE "
+        "... ENCODING 'UTF8' TEMPLATE template0",
+        encoding);
+}
+
 /* What the database has of the list. */
 static cardbox_status compare_all(migrator *m)
 {
@@ -381,6 +394,8 @@ static cardbox_status compare_all(migrator *m)
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
     /* Only where it is needed: a role that may not create a schema can still check one. */
+    if (status == CARDBOX_OK && !known)
+        status = check_encoding(m);
     if (status == CARDBOX_OK && !known && !dry_run)
         status = exec_statement(m, STATEMENT_migrate_begin, "making cardbox.migrations");
     if (status == CARDBOX_OK && (known || !dry_run))

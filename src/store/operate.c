@@ -48,6 +48,8 @@ enum {
     COL_IN_WORKER_ROLE,
     COL_VERSION,
     COL_IN_RECOVERY,
+    COL_READS_ONLY,
+    COL_ENCODING,
     COL_JIT_OFF,
     COL_DATABASE,
     COL_BYTES,
@@ -66,6 +68,8 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     out->in_service_role = rows_bool(rows, 0, COL_IN_SERVICE_ROLE);
     out->in_worker_role = rows_bool(rows, 0, COL_IN_WORKER_ROLE);
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
+    out->reads_only = rows_bool(rows, 0, COL_READS_ONLY);
+    copy_text(out->encoding, sizeof(out->encoding), rows_text(rows, 0, COL_ENCODING));
     out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
     out->is_dev = rows_bool(rows, 0, COL_DEV);

@@ -25,7 +25,9 @@ typedef struct operate_facts {
     bool in_service_role; /* a member of cardbox_service */
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
+    bool reads_only;      /* default_transaction_read_only is on */
     bool jit_off;
+    char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
     int64_t bytes;          /* of the database */
     int migration;          /* the newest that was applied */

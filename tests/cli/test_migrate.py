@@ -155,6 +155,15 @@ def test_looks_in_pg_catalog_alone():
     assert psql(dsn, "SELECT DISTINCT path FROM public.paths") == "pg_catalog\n"
 
 
+def test_other_encodings():
+    """They hold what a test writes, and refuse the first card in another script."""
+    dsn = empty()
+    psql(dsn, "CREATE DATABASE latin OWNER cardbox TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+    done = cardbox("migrate", "--dsn", dsn.split("dbname=")[0] + "dbname=latin", check=False)
+    psql(dsn, "DROP DATABASE latin")
+    assert done.returncode == 1 and "encoding is LATIN1, but UTF8 is needed" in done.stderr, done
+
+
 def test_owner_that_sees_no_rows():
     """It would move none, and say nothing: from PostgreSQL 16 on every owner that made the group roles."""
     dsn, role = empty(), f"lazy_{os.getpid()}"

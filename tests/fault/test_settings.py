@@ -53,6 +53,22 @@ def test_command_line():
     assert cardbox("gc", "--dsn", dsn).returncode == 0
 
 
+def test_reads_only():
+    """As a standby, or one that its administrator has closed: reads go on, and writes say why not."""
+    dsn = database()
+    name = dsn.split("dbname=")[1]
+    cardbox("import", "--dsn", dsn, "--project", "p", stdin='{"kind": "card", "card_id": "a", "content": 1}')
+    psql(dsn, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    server = Server(dsn)
+    assert server.get("/projects/p/cards/a").status == 200 and server.get("/readyz").status == 200
+    refused = server.post("/projects/p/cards", {"card_id": "b", "content": 1})
+    assert refused.status == 503 and "only reads" in refused.json()["detail"]["error_message"], refused
+    assert "default_transaction_read_only is on" in cardbox("doctor", "--dsn", dsn, check=False).stdout
+    psql(dsn, f"BEGIN READ WRITE; ALTER DATABASE {name} RESET default_transaction_read_only; COMMIT")
+    cardbox_test.await_(lambda: server.post("/projects/p/cards", {"card_id": "b", "content": 1}).status in (200, 201))
+    server.stop()
+
+
 def test_refused_statements_leave_nothing():
     """What fails as it runs the first time was prepared all the same, and is not prepared again each time."""
     dsn = database()

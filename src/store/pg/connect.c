@@ -111,6 +111,18 @@ void connect_silence(PGconn *pg)
     PQsetNoticeReceiver(pg, ignore_notice, NULL);
 }
 
+static const char *hint_of(const char *sqlstate)
+{
+    if (sqlstate == NULL)
+        return "";
+    if (error_is_schema(sqlstate))
+        return " (was the database migrated? run `cardbox migrate`)";
+    if (error_is_read_only(sqlstate))
+        return " (is it a standby? name the primary, or all hosts with "
+               "target_session_attrs=read-write)";
+    return "";
+}
+
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -124,10 +136,7 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
         message = PQerrorMessage(pg);
     if (message == NULL || message[0] == '\0')
         message = "the connection to the database was lost";
-    error_set(err, status, "%.*s%s", first_line(message), message,
-              sqlstate != NULL && error_is_schema(sqlstate)
-                  ? " (was the database migrated? run `cardbox migrate`)"
-                  : "");
+    error_set(err, status, "%.*s%s", first_line(message), message, hint_of(sqlstate));
     if (err != NULL) {
         err->retryable = retryable;
         if (sqlstate != NULL)
