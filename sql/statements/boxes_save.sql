@@ -1,8 +1,10 @@
--- Imports boxes: see the function save_box. Arrays are parallel.
+-- Imports boxes: see the function save_box. In the order of their boxes, so that two such statements, or
+-- one and boxes_append, can't deadlock. Arrays are parallel.
 -- $1 text[] tenants, $2 uuid[] boxes, $3 jsonb[] ids, $4 jsonb[] parent ids (of new boxes),
 -- $5 timestamptz[] times of the change or NULL
 SELECT k.ord, c.outcome, c.version
-  FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::jsonb[], $5::timestamptz[]) WITH ORDINALITY
-       AS k(tenant_id, box_id, card_ids, parent_ids, at, ord)
+  FROM (SELECT * FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::jsonb[], $5::timestamptz[])
+                      WITH ORDINALITY AS u(tenant_id, box_id, card_ids, parent_ids, at, ord)
+         ORDER BY u.tenant_id COLLATE "C", u.box_id, u.ord) AS k
  CROSS JOIN LATERAL cardbox.save_box(k.tenant_id, k.box_id, k.card_ids, k.parent_ids, NULL, k.at)
        AS c

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """cardbox import: what rows become, what is refused and why, and that nothing spoils the rest."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -330,6 +331,18 @@ def test_contract_rows():
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == \
         ["line 4", "line 1407", "line 1408", "line 1409", "line 1411"]
     assert psql(dsn, "SELECT count(DISTINCT tenant_id) FROM cardbox.cards") == "4\n"
+
+
+def test_boxes_in_two_orders_at_once():
+    """Two imports that meet wait for one another, never each for the other."""
+    dsn = database()
+    def rows(turn):
+        return [{"kind": "box", "box_id": f"00000000-0000-7000-8000-{n:012}", "card_ids": [f"{turn}"]} for n in range(300)]
+    for turn in range(4):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(lambda given: load(dsn, *given), (rows(f"a{turn}"), rows(f"b{turn}")[::-1])))
+        assert [status for status, _, _ in done] == [0, 0], done
+    assert psql(dsn, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0\n"
 
 
 if __name__ == "__main__":
