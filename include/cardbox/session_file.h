@@ -141,7 +141,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
  * The report: a JSON object of session_id, dialect, changed, version, lines, blank, headers,
  * appended, unchanged, kept, not_kept, then of the session as it is now entries, roots, leaves,
  * branch_points, dangling_parents, max_depth, and of the file duplicates, conflicts, cycles, bad,
- * torn, and issues: an array, of up to 10,000, each with line, kind and reason.
+ * torn, and issues: an array, of up to 10,000, each with line (null of an entry of the session
+ * that is not in the file), kind, reason, and of an entry its id.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

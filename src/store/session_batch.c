@@ -110,32 +110,6 @@ static void put_around(session_put *put, const session_line *line)
         put->after = (view){text_end, (size_t)(end - text_end)};
 }
 
-/* An entry without an id hangs on the one before; if that is out of the tree, on nothing. Which one
- * of the batches before that is, only the database knows: it stands for '' then. */
-static bool follow_line(session_batch *batch, session_entry *entry)
-{
-    bool is_first = batch->ids.used == 0 && batch->goes_on;
-    view before = is_first ? VIEW("") : view_of(batch->ring);
-
-    if ((is_first || before.len > 0) && entry->id_is_made &&
-        entry->parent_state == SESSION_PARENT_ABSENT) {
-        entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = (view){arena_copy(&batch->memory, before), before.len};
-    }
-    return !batch->memory.failed;
-}
-
-/* What comes next goes on from this entry, if it is no second one of its id. */
-static void note_ring(session_batch *batch, const session_put *put)
-{
-    size_t len = put->parent_place == PARENT_SELF ? put->entry.id.len : 0;
-
-    if (put->twin > 0)
-        return;
-    memcpy(batch->ring, put->entry.id.ptr, len);
-    batch->ring[len] = '\0';
-}
-
 bool session_batch_import(session_batch *batch, const session_line *line,
                           const session_entry *entry, int64_t seq, int32_t ord)
 {
@@ -152,10 +126,7 @@ bool session_batch_import(session_batch *batch, const session_line *line,
         if (put->entry.id.ptr == NULL)
             return false;
         put_around(put, line);
-        if (!follow_line(batch, &put->entry) || !session_batch_link(batch, put))
-            return false;
-        note_ring(batch, put);
-        return true;
+        return session_batch_link(batch, put);
     }
     put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
     put->raw = line->kind == SESSION_LINE_HEADER ? line->text : (view){NULL, 0};
@@ -188,11 +159,14 @@ static void col_twin(params *p, const session_put *put)
     params_int4(p, put->twin);
 }
 
+/* Which entry of the batches before comes before one without an id only the database knows: it
+ * stands for ''. */
 static void col_parent(params *p, const session_put *put)
 {
     bool named = put->kind >= 0 && put->entry.parent_state == SESSION_PARENT_NAMED;
+    bool follows = put->parent_place == PARENT_BEFORE;
 
-    params_text_or_null(p, named ? put->entry.parent : (view){NULL, 0});
+    params_text_or_null(p, named ? put->entry.parent : follows ? VIEW("") : (view){NULL, 0});
 }
 
 static void col_parent_place(params *p, const session_put *put)

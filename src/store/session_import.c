@@ -60,6 +60,7 @@ static bool is_gone_on_from(importer *in, const session_put *put, session_line_o
     case SESSION_LINE_APPENDED:
     case SESSION_LINE_EXTRA_ROOT:
     case SESSION_LINE_UNCHANGED:
+    case SESSION_LINE_STILL_ROOT:
         in->has_diverged = in->has_diverged || is_elsewhere;
         return true;
     case SESSION_LINE_OWN_PARENT:
@@ -80,7 +81,7 @@ static void note_outcomes(importer *in, const store_rows *rows)
         int64_t seq = -1;
         session_line_outcome outcome = session_written_line(rows, i, &seq);
 
-        session_report_outcome(&in->report, outcome, put->line, id);
+        session_report_outcome(&in->report, outcome, put->line, seq, id);
         in->has_diverged = in->has_diverged || outcome == SESSION_LINE_DROPPED;
         if (put->kind >= 0 && is_gone_on_from(in, put, outcome, seq))
             session_batch_follow(&in->batch, id);
@@ -139,7 +140,6 @@ static cardbox_status send(importer *in)
     in->batch.puts = spare.puts;
     in->batch.capacity = spare.capacity;
     in->batch.memory = spare.memory;
-    in->batch.goes_on = in->batch.goes_on || in->sent.ids.used > 0;
     return session_batch_reset(&in->batch) ? CARDBOX_OK : error_nomem(in->err);
 }
 
@@ -353,12 +353,13 @@ static cardbox_status settle(importer *in)
 {
     store_rows *rows = NULL;
     view id;
+    int64_t seq;
     cardbox_status status = session_settle(in->db, in->tenant, in->session, &rows, in->err);
     bool has_changed = status == CARDBOX_OK && rows_count(rows) > 0;
 
     for (int row = 0; has_changed && row < rows_count(rows); row++) {
-        session_line_outcome outcome = session_settled_read(&id, rows, row);
-        session_report_settled(&in->report, outcome, id);
+        session_line_outcome outcome = session_settled_read(&id, &seq, rows, row);
+        session_report_settled(&in->report, outcome, seq, id);
     }
     in->report.version += has_changed; /* it is a change of its own */
     in->report.is_changed = in->report.is_changed || has_changed;

@@ -36,11 +36,35 @@ void session_report_issue(session_report *report, session_issue_kind kind, uint6
     add_issue(report, (session_issue){kind, line, at, reason, {"", 0}});
 }
 
+/* Where settling may say more of an entry. */
+static void note_place(session_report *report, int64_t seq, uint64_t line)
+{
+    report_run *last = report->run_count > 0 ? &report->runs[report->run_count - 1] : NULL;
+
+    if (last != NULL && (uint64_t)(seq - last->seq) == last->count &&
+        line - last->line == last->count) {
+        last->count++;
+        return;
+    }
+    if (report->run_count == SESSION_ISSUES_MAX)
+        return;
+    last = arena_more(&report->memory, report->runs, report->run_count, &report->run_capacity,
+                      sizeof(*last));
+    if (last == NULL)
+        return;
+    report->runs = last;
+    last[report->run_count++] = (report_run){seq, line, 1};
+}
+
 void session_report_outcome(session_report *report, session_line_outcome outcome, uint64_t line,
-                            view id)
+                            int64_t seq, view id)
 {
     session_issue issue = {.line = line, .id = id.ptr == NULL ? VIEW("") : id};
+    bool is_there = outcome == SESSION_LINE_APPENDED || outcome == SESSION_LINE_EXTRA_ROOT ||
+                    outcome == SESSION_LINE_UNCHANGED || outcome == SESSION_LINE_STILL_ROOT;
 
+    if (is_there && seq >= 0)
+        note_place(report, seq, line);
     switch (outcome) {
     case SESSION_LINE_APPENDED:
         report->of.appended++;
@@ -61,6 +85,10 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
         report->of.appended++;
         issue.kind = SESSION_ISSUE_DANGLING;
         break;
+    case SESSION_LINE_STILL_ROOT:
+        report->of.unchanged++;
+        issue.kind = SESSION_ISSUE_DANGLING;
+        break;
     case SESSION_LINE_TWIN:
         report->of.kept++;
         issue.kind = SESSION_ISSUE_DUPLICATE;
@@ -75,6 +103,17 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
     add_issue(report, issue);
 }
 
+/* 0: it is not in the file. */
+static uint64_t line_of(const session_report *report, int64_t seq)
+{
+    for (size_t i = 0; i < report->run_count; i++) {
+        const report_run *run = &report->runs[i];
+        if (seq >= run->seq && (uint64_t)(seq - run->seq) < run->count)
+            return run->line + (uint64_t)(seq - run->seq);
+    }
+    return 0;
+}
+
 static session_issue *find_dangling(session_report *report, view id)
 {
     for (size_t i = 0; i < report->issue_count; i++) {
@@ -85,16 +124,22 @@ static session_issue *find_dangling(session_report *report, view id)
     return NULL;
 }
 
-void session_report_settled(session_report *report, session_line_outcome outcome, view id)
+void session_report_settled(session_report *report, session_line_outcome outcome, int64_t seq,
+                            view id)
 {
     session_issue *issue = find_dangling(report, id);
+    bool is_ring = outcome == SESSION_LINE_OWN_PARENT;
 
-    if (outcome == SESSION_LINE_OWN_PARENT)
-        report->totals[SESSION_ISSUE_CYCLE]++;
-    if (issue == NULL)
+    if (issue == NULL && outcome != SESSION_LINE_APPENDED)
+        add_issue(report,
+                  (session_issue){.kind = is_ring ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING,
+                                  .line = line_of(report, seq),
+                                  .id = id});
+    if (issue == NULL || outcome == SESSION_LINE_EXTRA_ROOT)
         return;
     report->totals[SESSION_ISSUE_DANGLING]--;
-    if (outcome == SESSION_LINE_OWN_PARENT) {
+    if (is_ring) {
+        report->totals[SESSION_ISSUE_CYCLE]++;
         issue->kind = SESSION_ISSUE_CYCLE;
         return;
     }
@@ -105,15 +150,6 @@ void session_report_settled(session_report *report, session_line_outcome outcome
 
 /* --- JSON --- */
 
-static int by_line(const void *left, const void *right)
-{
-    const session_issue *a = left, *b = right;
-
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return (int)a->kind - (int)b->kind;
-}
-
 static void put_count(buf *out, const char *name, uint64_t count)
 {
     buf_printf(out, ",\"%s\":%llu", name, (unsigned long long)count);
@@ -122,7 +158,7 @@ static void put_count(buf *out, const char *name, uint64_t count)
 static void put_issues(buf *out, session_report *report)
 {
     if (report->issue_count > 0)
-        qsort(report->issues, report->issue_count, sizeof(*report->issues), by_line);
+        qsort(report->issues, report->issue_count, sizeof(*report->issues), session_issue_order);
     buf_text(out, ",\"issues\":[");
     for (size_t i = 0; i < report->issue_count; i++) {
         if (i > 0)

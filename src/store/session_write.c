@@ -184,9 +184,11 @@ void session_settle_params(params *p, view tenant, view session)
     params_text(p, session);
 }
 
-session_line_outcome session_settled_read(view *entry_id, const store_rows *rows, int row)
+session_line_outcome session_settled_read(view *entry_id, int64_t *seq, const store_rows *rows,
+                                          int row)
 {
     *entry_id = rows_text(rows, row, 0);
+    *seq = rows_int8(rows, row, 2);
     return (session_line_outcome)rows_int4(rows, row, 1);
 }
 

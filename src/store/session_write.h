@@ -72,8 +72,6 @@ typedef struct session_batch {
     size_t count, capacity;
     size_t bytes; /* of the lines */
     session_names ids;
-    char ring[SESSION_ID_MAX + 1];   /* of an import: the entry before, if it is its own parent */
-    bool goes_on;                    /* of an import: there were entries before */
     char before[SESSION_ID_MAX + 1]; /* the entry before, of an import that of the batches before;
                                         empty: none so far. A reset keeps it */
     bool is_filled;                  /* an entry was given an id */
@@ -128,7 +126,8 @@ typedef enum session_line_outcome {
     SESSION_LINE_KEPT = 7,    /* no entry, but kept for the export */
     SESSION_LINE_DROPPED = 8, /* no entry, and not kept: the session is no longer like the file */
     SESSION_LINE_TWIN = 9,    /* an earlier line of the file is the same entry */
-    SESSION_LINE_NO_TARGET = 10
+    SESSION_LINE_NO_TARGET = 10,
+    SESSION_LINE_STILL_ROOT = 11 /* it is there already, and its parent is not */
 } session_line_outcome;
 
 /* Rows: place 0 first, which is of the whole, then one of each line in the order of the batch (none
@@ -151,13 +150,15 @@ session_line_outcome session_written_line(const store_rows *rows, size_t i, int6
 cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
                                     cardbox_error *err);
 
-/* --- after an import: STATEMENT_session_settle: rows of entry_id and outcome --- */
+/* --- after an import: STATEMENT_session_settle: rows of entry_id, outcome and seq --- */
 
 void session_settle_params(params *p, view tenant, view session);
 
 /* SESSION_LINE_APPENDED: its parent came later, and they are linked. SESSION_LINE_OWN_PARENT: its
- * parents led back to itself, and it was taken out of the tree; its line is kept. */
-session_line_outcome session_settled_read(view *entry_id, const store_rows *rows, int row);
+ * parents led back to itself, and it was taken out of the tree; its line is kept.
+ * SESSION_LINE_EXTRA_ROOT: its parent was. */
+session_line_outcome session_settled_read(view *entry_id, int64_t *seq, const store_rows *rows,
+                                          int row);
 
 /* --- the head: STATEMENT_session_head --- */
 

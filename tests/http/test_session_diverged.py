@@ -172,6 +172,66 @@ def test_the_same_report_again():
     assert not again["changed"] and take("again") == data, again
 
 
+def issues(report):
+    return [(one["line"], one["kind"], one.get("id")) for one in report["issues"]]
+
+
+def test_a_ring_is_named_with_its_line():
+    """Also where settling finds it, of entries that were there before."""
+    first, second = lines(user("a", "b")), b"bad\n\n" + lines(user("b", "a"), user("c", "b"))
+    assert issues(bring("closed", first)) == [(1, "dangling", "a")]
+    want = [(1, "dangling", "a"), (2, "bad", None), (4, "cycle", "b"), (5, "dangling", "c")]
+    for session in ("closed", "closed", "closed", "closed-at-once"):
+        report = bring(session, first + second)
+        assert (report["cycles"], issues(report)) == (1, want), (session, report)
+    bring("elsewhere", first)
+    assert append("elsewhere", user("x", None)).status == 200
+    report = bring("elsewhere", first + second)
+    want = [(2, "not_kept", None), (2, "bad", None), (3, "not_kept", None), (1, "dangling", "a"),
+            (4, "cycle", "b"), (5, "dangling", "c")]
+    assert sorted(issues(report), key=str) == sorted(want, key=str), report
+    bring("others", lines(user("a", "b"), user("b", "c"), user("d", "b")))
+    report = bring("others", lines(user("c", "a")))
+    assert issues(report) == [(1, "cycle", "c"), (None, "dangling", "b")], report
+
+
+def test_what_comes_before_a_line_without_an_id():
+    """Behind the border of a batch, and lines that only repeat others, of a file that differs from there on."""
+    chain = lines(*(user(f"e{at}", f"e{at - 1}" if at else None) for at in range(4000)), user("e0", None))
+    bring("border", chain + lines(user("z", None)))
+    report = bring("border", chain + b'{"type":"user","content":"x"}\n')
+    assert (report["appended"], report["max_depth"]) == (1, 4000), report
+
+
+def test_a_header_that_comes_late():
+    """A session has none so far, since its file was torn or empty then, and somebody has appended."""
+    header = lines({"type": "session", "version": 3, "id": "late", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/x"})
+    said = {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": "a"}}
+    change = {"type": "model_change", "id": "m", "parentId": "a", "provider": "p", "modelId": "m"}
+    more = {"type": "message", "id": "n", "parentId": None, "message": {"role": "user", "content": "n"}}
+    for name, first in (("late", b""), ("late-torn", header[:40]), ("late-blank", b"\n \n"),
+                        ("late-entry", lines(said))):
+        bring(name, first)
+        assert append(name, more).status == 200
+        for data in (header[:-1], header + lines(said, change)):
+            report = bring(name, data)
+            assert report["not_kept"] == 0, (name, report)
+        assert server().get(url(name)).json()["header"]["id"] == "late"
+        assert not bring(name, header + lines(said, change))["changed"]
+        fork = name + "-fork"
+        assert server().post(url(name, "/fork"), {"session_id": fork, "entry_id": "n"}).status in (200, 201)
+        for session in (name, fork):
+            out = take(session)
+            file = [json.loads(line) for line in out.split(b"\n") if line.strip() and line != header[:40]]
+            assert [one["type"] == "session" for one in file] == [True] + [False] * (len(file) - 1), out
+            bring(session + "-again", out)
+            assert tree_of(session + "-again") == tree_of(session)
+            assert take(session + "-again") == out
+            assert not bring(session, out)["changed"]
+    report = bring("late", lines({"type": "session", "id": "late", "cwd": "/y"}))
+    assert issues(report) == [(1, "not_kept", None)], report
+
+
 def test_an_empty_file_makes_a_session():
     assert bring("empty", b"")["changed"]
     assert not bring("empty", b"")["changed"]

@@ -262,14 +262,22 @@ def check_converted(session, file, dialect):
     assert [one.text for one in back.entries] == [one.text for one in file.tree], (dialect, back.entries)
 
 
+def check_report(report, file):
+    assert {name: report[name] for name in file.report()} == file.report(), (report, file.report())
+    said_of = [(one["line"], "bad" if one["kind"] == "torn" else one["kind"]) for one in report["issues"]
+               if one["kind"] != "nuls"]
+    assert sorted(said_of) == file.issues, (report, file.issues)
+
+
 def check_file(session, data, dice):
     file = session_model.File(data)
     report = bring(session, data)
-    assert {name: report[name] for name in file.report()} == file.report(), (report, file.report())
+    check_report(report, file)
     ids = check_tree(session, file)
     assert get(url(session, "/export")).body == data
     again = bring(session, data)
-    assert not again["changed"] and {name: again[name] for name in file.report()} == file.report(), again
+    assert not again["changed"] and again["issues"] == report["issues"], (report, again)
+    check_report(again, file)
     for leaf in dice.sample(file.tree, min(3, len(file.tree))) + file.tree[-1:]:
         check_leaf(session, leaf, ids[leaf.place])
     if file.tree:

@@ -84,7 +84,7 @@ def test_what_a_fork_has_stays():
     settle = forked_ring("stem")
     ok(server().post(url("stem", "fork"), {"session_id": "branch"}))
     before = export("branch")
-    assert psql(dsn(), settle).split() == ["6"]
+    assert psql(dsn(), settle).split() == ["4", "6"]
     assert export("branch") == before and b"stem" in before
     assert (delete("stem")["cards"], delete("branch")["cards"]) == (0, 2)
 
@@ -108,6 +108,35 @@ def test_what_a_fork_takes_meanwhile_stays():
         settler.join()
     assert b'"held"' in export("taken")
     assert (delete("held")["cards"], delete("taken")["cards"]) == (0, 2)
+
+
+def test_cards_are_locked_in_one_order():
+    """By settling, which finds the ring that ends last first, as by who deletes a fork."""
+    bring("order", line("a", "z") + line("b", "y") + line("c", "b") + line("d", "a"))
+    psql(dsn(), "UPDATE cardbox.session_entries SET missing = CASE seq WHEN 0 THEN 'd' ELSE 'c' END"
+                " WHERE session_id = 'order' AND seq < 2")
+    ok(server().post(url("order", "fork"), {"session_id": "order-fork", "entry_id": "c"}))
+    lock = "SELECT 1 FROM cardbox.cards WHERE tenant_id = 'p' AND card_id = '%s' FOR UPDATE;\n"
+    first, last = card("order", 2), card("order", 3)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        other.stdin.write("BEGIN;" + lock % first)
+        other.stdin.flush()
+        assert other.stdout.readline() == "1\n"
+        settled = []
+        settler = threading.Thread(target=lambda: settled.extend(psql(
+            dsn(), "SELECT outcome FROM cardbox.settle_session('p', 'order') ORDER BY 1").split()))
+        settler.start()
+        deadline = time.monotonic() + 60
+        while psql(dsn(), waiting).strip() == "0":
+            assert time.monotonic() < deadline and settler.is_alive()
+            time.sleep(.02)
+        other.stdin.write(lock % last + "COMMIT;\n")
+        other.stdin.close()
+        assert other.stdout.read() == "1\n"
+        settler.join()
+    assert settled == ["4", "4", "6", "6"], settled
 
 
 def leave_behind(session, seq, project="old"):

@@ -42,6 +42,7 @@ class File:
     def __init__(self, data):
         self.header, self.entries, self.blank, self.bad, self.headers = None, [], 0, 0, 0
         self.duplicates = self.conflicts = self.cycles = 0
+        self.issues = []         # (line, kind), in their order; but for NULs
         self.places = []         # headers and entries: what an index counts
         self.named = {}
         for number, line in enumerate(data.split(b"\n") if data else [], 1):
@@ -56,14 +57,18 @@ class File:
             self.blank += 1
         elif not isinstance(value, dict):
             self.bad += 1
+            self.issues.append((number, "bad"))
         elif value.get("type") == "session" and "parentId" not in value:
             self.headers += 1
+            if self.headers > 1 or self.entries:
+                self.issues.append((number, "header"))
             if not self.places:
                 self.header = value
             self.places.append(None)
         elif value.get("id") is not None and not is_id(value["id"]) or not (
                 isinstance(value.get("type"), str) or isinstance(value.get("id"), str)):
             self.bad += 1
+            self.issues.append((number, "bad"))
             self.places.append(None)
         else:
             self._entry(Entry(len(self.places), number, text, value))
@@ -75,6 +80,7 @@ class File:
         if first:
             self.duplicates += first.text == entry.text
             self.conflicts += first.text != entry.text
+            self.issues.append((entry.line, "duplicate" if first.text == entry.text else "conflict"))
             return
         if entry.id:
             self.named[entry.id] = entry
@@ -123,6 +129,9 @@ class File:
             if entry.value.get("type") == "label" and target:
                 label = entry.value.get("label")
                 target.label = label if isinstance(label, str) and label else None
+        self.issues += [(entry.line, "cycle" if entry.is_out else "dangling") for entry in self.entries
+                        if entry.is_out or entry.is_dangling]
+        self.issues.sort()
 
     def report(self):
         return {"headers": self.headers, "entries": len(self.tree), "blank": self.blank, "bad": self.bad,

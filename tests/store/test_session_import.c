@@ -152,12 +152,30 @@ static void assert_tree(const char *id, view bytes)
     session_file_free(&file);
 }
 
+/* What is said of lines is what the whole file's reader says of them. */
+static void assert_issues(const cardbox_session_report *report, view bytes)
+{
+    const char *said = strstr(cardbox_session_report_json(report), "\"issues\":");
+    session_file file;
+    buf out = BUF_INIT((size_t)1 << 28);
+
+    assert_true(session_file_read(&file, bytes, VIEW("")));
+    session_file_report(&out, &file, SESSION_ISSUES_MAX);
+    const char *wanted = strstr(buf_str(&out), "\"issues\":");
+    assert_true(said != NULL && wanted != NULL);
+    if (strcmp(said, wanted) != 0)
+        fail_msg("\n%s\nis not\n%s\nof\n%.*s", said, wanted, (int)bytes.len, bytes.ptr);
+    session_file_free(&file);
+    buf_free(&out);
+}
+
 /* Imports, and then again: nothing is written. */
 static void check_file(view bytes, size_t piece)
 {
     const char *id = new_id();
     cardbox_session_report *report = import(id, bytes, piece);
 
+    assert_issues(report, bytes);
     cardbox_session_report_free(report);
     assert_exports(id, bytes);
     assert_tree(id, bytes);
@@ -166,6 +184,7 @@ static void check_file(view bytes, size_t piece)
         fail_msg("the same file again: %s\n%.*s", cardbox_session_report_json(report),
                  (int)bytes.len, bytes.ptr);
     assert_int_equal(cardbox_session_report_counts(report).not_kept, 0);
+    assert_issues(report, bytes);
     cardbox_session_report_free(report);
     assert_exports(id, bytes);
 }
@@ -177,7 +196,9 @@ static void check_longer(view bytes, size_t cut)
 
     cardbox_session_report_free(import(id, (view){bytes.ptr, cut}, 1 << 16));
     assert_exports(id, (view){bytes.ptr, cut});
-    cardbox_session_report_free(import(id, bytes, 1 << 16));
+    cardbox_session_report *report = import(id, bytes, 1 << 16);
+    assert_issues(report, bytes);
+    cardbox_session_report_free(report);
     assert_exports(id, bytes);
     assert_tree(id, bytes);
 }
@@ -539,8 +560,9 @@ static void put_border_file(buf *out, uint64_t *dice)
         "{\"type\":\"custom\"}",
         "{\"type\":\"custom\",\"x\":1}",
         "{\"id\":\"r\",\"parentId\":\"r\"}",
+        "{\"id\":\"a\",\"parentId\":\"a\"}",
     };
-    unsigned kinds = roll(dice, 2) ? 6 : 5, before = roll(dice, 5);
+    unsigned kinds = roll(dice, 2) ? 7 : 5, before = roll(dice, 5);
 
     buf_text(out, "{\"id\":\"a\"}\n{\"id\":\"b\",\"parentId\":\"a\"}\n{\"id\":\"c\"}\n");
     for (unsigned i = 3; i < BATCH - before; i++)

@@ -137,12 +137,12 @@ static bool add_places(session_file *file)
     return fine;
 }
 
-static int by_line(const void *left, const void *right)
+int session_issue_order(const void *left, const void *right)
 {
     const session_issue *a = left, *b = right;
 
     if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
+        return a->line - 1 < b->line - 1 ? -1 : 1; /* 0 last */
     return (int)a->kind - (int)b->kind;
 }
 
@@ -172,7 +172,7 @@ bool session_file_read(session_file *out, view bytes, view session_id)
     fine = fine && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
     fine = fine && add_places(out);
     if (fine && out->issue_count > 0)
-        qsort(out->issues, out->issue_count, sizeof(*out->issues), by_line);
+        qsort(out->issues, out->issue_count, sizeof(*out->issues), session_issue_order);
     out->dialect = dialect_of(out);
     return fine;
 }
@@ -189,8 +189,12 @@ void session_file_free(session_file *file)
 
 void session_issue_json(buf *out, const session_issue *issue)
 {
-    buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
-               session_issue_name(issue->kind));
+    buf_text(out, "{\"line\":");
+    if (issue->line > 0)
+        buf_printf(out, "%llu", (unsigned long long)issue->line);
+    else
+        buf_text(out, "null");
+    buf_printf(out, ",\"kind\":\"%s\",\"reason\":", session_issue_name(issue->kind));
     buf_json_string(out,
                     view_of(issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason));
     if (issue->id.len > 0) {

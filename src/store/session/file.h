@@ -25,7 +25,7 @@ enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_KEPT + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;
-    uint64_t line;
+    uint64_t line;      /* 0: of an entry that is not in the file */
     uint64_t at;        /* byte in the line, of a bad one */
     const char *reason; /* static */
     view id;            /* of an entry */
@@ -58,6 +58,9 @@ void session_file_free(session_file *file);
  * branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn, max_depth, and
  * "issues" with at most `most` of them. */
 void session_file_report(buf *out, const session_file *file, size_t most);
+
+/* For qsort: by lines, of one line by the kinds. */
+int session_issue_order(const void *left, const void *right);
 
 /* Appends an issue as a JSON object: line, kind, reason, and id or at. */
 void session_issue_json(buf *out, const session_issue *issue);
