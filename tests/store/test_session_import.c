@@ -161,10 +161,8 @@ static void assert_issues(const cardbox_session_report *report, view bytes)
 
     assert_true(session_file_read(&file, bytes, VIEW("")));
     session_file_report(&out, &file, SESSION_ISSUES_MAX);
-    const char *wanted = strstr(buf_str(&out), "\"issues\":");
-    assert_true(said != NULL && wanted != NULL);
-    if (strcmp(said, wanted) != 0)
-        fail_msg("\n%s\nis not\n%s\nof\n%.*s", said, wanted, (int)bytes.len, bytes.ptr);
+    if (said == NULL || strcmp(said, strstr(buf_str(&out), "\"issues\":")) != 0)
+        fail_msg("%s\nis not as in\n%s", said, buf_str(&out));
     session_file_free(&file);
     buf_free(&out);
 }
@@ -337,10 +335,9 @@ static void test_other_files(void **state)
         &err);
     assert_int_equal(cardbox_session_report_counts(report).appended, 1);
     assert_int_equal(cardbox_session_report_counts(report).not_kept, 2);
-    assert_non_null(
-        strstr(cardbox_session_report_json(report), "{\"line\":1,\"kind\":\"not_kept\""));
-    assert_non_null(
-        strstr(cardbox_session_report_json(report), "{\"line\":3,\"kind\":\"not_kept\""));
+    const char *json = cardbox_session_report_json(report);
+    assert_non_null(strstr(json, "{\"line\":1,\"kind\":\"not_kept\""));
+    assert_non_null(strstr(json, "{\"line\":3,\"kind\":\"not_kept\""));
     cardbox_session_report_free(report);
 }
 
