@@ -89,23 +89,31 @@ def test_what_a_fork_has_stays():
     assert (delete("stem")["cards"], delete("branch")["cards"]) == (0, 2)
 
 
-def test_what_a_fork_takes_meanwhile_stays():
-    settle = forked_ring("held")
+def settle_meanwhile(settle, first, then):
+    """What settling gives that waits for a transaction which began with `first` and ends with `then`."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    settled = []
     with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forker:
-        forker.stdin.write("BEGIN; SELECT outcome FROM cardbox.fork_held_session('p', 'held', '', 'taken');\n")
-        forker.stdin.flush()
-        assert forker.stdout.readline() == "1\n"
-        settler = threading.Thread(target=lambda: psql(dsn(), settle))
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        other.stdin.write(f"BEGIN; {first};\n")
+        other.stdin.flush()
+        assert other.stdout.readline() == "1\n"
+        settler = threading.Thread(target=lambda: settled.extend(psql(dsn(), settle).split()))
         settler.start()
         deadline = time.monotonic() + 60
         while psql(dsn(), waiting).strip() == "0":
             assert time.monotonic() < deadline and settler.is_alive()
             time.sleep(.02)
-        forker.stdin.write("COMMIT;\n")
-        forker.stdin.close()
+        other.stdin.write(f"{then}; COMMIT;\n")
+        other.stdin.close()
         settler.join()
+    assert other.returncode == 0
+    return settled
+
+
+def test_what_a_fork_takes_meanwhile_stays():
+    settle = forked_ring("held")
+    settle_meanwhile(settle, "SELECT outcome FROM cardbox.fork_held_session('p', 'held', '', 'taken')", "")
     assert b'"held"' in export("taken")
     assert (delete("held")["cards"], delete("taken")["cards"]) == (0, 2)
 
@@ -116,27 +124,9 @@ def test_cards_are_locked_in_one_order():
     psql(dsn(), "UPDATE cardbox.session_entries SET missing = CASE seq WHEN 0 THEN 'd' ELSE 'c' END"
                 " WHERE session_id = 'order' AND seq < 2")
     ok(server().post(url("order", "fork"), {"session_id": "order-fork", "entry_id": "c"}))
-    lock = "SELECT 1 FROM cardbox.cards WHERE tenant_id = 'p' AND card_id = '%s' FOR UPDATE;\n"
-    first, last = card("order", 2), card("order", 3)
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        other.stdin.write("BEGIN;" + lock % first)
-        other.stdin.flush()
-        assert other.stdout.readline() == "1\n"
-        settled = []
-        settler = threading.Thread(target=lambda: settled.extend(psql(
-            dsn(), "SELECT outcome FROM cardbox.settle_session('p', 'order') ORDER BY 1").split()))
-        settler.start()
-        deadline = time.monotonic() + 60
-        while psql(dsn(), waiting).strip() == "0":
-            assert time.monotonic() < deadline and settler.is_alive()
-            time.sleep(.02)
-        other.stdin.write(lock % last + "COMMIT;\n")
-        other.stdin.close()
-        assert other.stdout.read() == "1\n"
-        settler.join()
-    assert settled == ["4", "4", "6", "6"], settled
+    lock = "SELECT 1 FROM cardbox.cards WHERE tenant_id = 'p' AND card_id = '%s' FOR UPDATE"
+    assert settle_meanwhile("SELECT outcome FROM cardbox.settle_session('p', 'order') ORDER BY 1",
+                            lock % card("order", 2), lock % card("order", 3)) == ["4", "4", "6", "6"]
 
 
 def leave_behind(session, seq, project="old"):
