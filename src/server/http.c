@@ -2,6 +2,7 @@
  * http.c: libmicrohttpd in external epoll mode, one daemon a loop: its callbacks, which lead each
  * request from its first line to its end, and its options.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -248,10 +249,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         tally_sub(&h->stats->clients, 1);
         *context = NULL;
     }
-    /* At its limit the library stops listening, and looks only at the start of a run whether it may
-     * again: without one more run the server would stay deaf. */
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED)
-        h->pending = true;
+    tally_set(&h->stats->clients_busy, h->clients.busy);
 }
 
 /* Paths and queries are decoded by path.c and query.c, which know NUL and "%2F". */
@@ -288,18 +286,16 @@ void http_global_init(void)
     MHD_set_panic_func(on_panic, NULL);
 }
 
-static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
+static struct MHD_Daemon *start_daemon(http *h)
 {
     const settings *set = h->house->set;
-    long connections = set->connections_max / set->loops;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, h},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escapes, NULL},
-        {MHD_OPTION_LISTEN_SOCKET, listen_fd, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, connections > 0 ? connections : 1, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, set->connections_max, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, set->idle_timeout_s, NULL},
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
@@ -312,16 +308,15 @@ static struct MHD_Daemon *start_daemon(http *h, int listen_fd)
         {MHD_OPTION_HTTPS_PRIORITIES, 0, versions},
         {MHD_OPTION_END, 0, NULL},
     };
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                     MHD_USE_SUPPRESS_DATE_NO_CLOCK;
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG | MHD_USE_SUPPRESS_DATE_NO_CLOCK;
     bool plain = t->cert == NULL;
     return MHD_start_daemon(plain ? flags : flags | MHD_USE_TLS, 0, NULL, NULL, on_request, h,
                             MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_ARRAY, options,
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f,
-               int listen_fd)
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
@@ -331,7 +326,7 @@ http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct f
     h->joiner = j;
     h->transfers = t;
     h->followers = f;
-    h->daemon = start_daemon(h, listen_fd);
+    h->daemon = start_daemon(h);
     if (h->daemon == NULL) {
         free(h);
         return NULL;
@@ -371,6 +366,18 @@ int64_t http_next_ms(const http *h, int64_t now_ms)
     return next_ms;
 }
 
+/* Who the client is, nobody asks. */
+int http_accept(http *h, int listen_fd)
+{
+    static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
+    int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
+    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
+    h->pending = true;
+    return 0;
+}
+
 void http_run(http *h)
 {
     h->pending = false;
@@ -386,18 +393,12 @@ bool http_pending(const http *h)
 void http_tick(http *h, int64_t now_ms)
 {
     clients_tick(&h->clients, now_ms, h->house->set->slow_request_timeout_ms);
+    tally_set(&h->stats->clients_busy, h->clients.busy);
     if (h->refused > 0 && now_ms >= h->refused_ms) {
         log_warn("requests_refused", "status=%d count=%zu", HTTP_UNAVAILABLE, h->refused);
         h->refused = 0;
         h->refused_ms = now_ms + REFUSED_LOG_MS;
     }
-}
-
-void http_quiesce(http *h)
-{
-    MHD_socket fd = MHD_quiesce_daemon(h->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
 }
 
 size_t http_active(const http *h)

@@ -12,9 +12,8 @@ typedef struct http http;
 /* Once, before threads start: what the library calls when it finds itself broken. */
 void http_global_init(void);
 
-/* Serves a socket that listens; it is the library's from now on. NULL: it says why in the log. */
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f,
-               int listen_fd);
+/* NULL: it says why in the log. */
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f);
 
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);
@@ -23,7 +22,11 @@ void http_free(http *h);
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
-/* Accepts, reads, calls handlers, writes. */
+/* Takes a connection that waits at a socket that listens. Gives 0, or why it could take none, as
+ * errno: EAGAIN, nobody waits. */
+int http_accept(http *h, int listen_fd);
+
+/* Reads, calls handlers, writes. */
 void http_run(http *h);
 
 /* Closes connections that are too slow with a request. */
@@ -31,9 +34,6 @@ void http_tick(http *h, int64_t now_ms);
 
 /* Whether there is something to do for http_run although http_fd is not ready. */
 bool http_pending(const http *h);
-
-/* Takes no more connections. */
-void http_quiesce(http *h);
 
 /* Requests that have begun to arrive and whose answer has not left. */
 size_t http_active(const http *h);

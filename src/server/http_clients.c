@@ -14,8 +14,14 @@
 
 enum {
     ROUND_MS = 250,
+    BUSY_MS = 1000,
     SLACK_MS = 50 /* the kernel tells the age of the last bytes in ticks */
 };
+
+static bool is_busy(const client *c, int64_t now_ms)
+{
+    return now_ms - c->since_ms < BUSY_MS;
+}
 
 client *client_open(clients *all, int fd)
 {
@@ -29,6 +35,7 @@ client *client_open(clients *all, int fd)
     if (all->first != NULL)
         all->first->prev = c;
     all->first = c;
+    all->busy++;
     return c;
 }
 
@@ -42,6 +49,7 @@ void client_close(clients *all, client *c)
         c->prev->next = c->next;
     if (c->next != NULL)
         c->next->prev = c->prev;
+    all->busy -= all->busy > 0 && is_busy(c, clock_ms());
     free(c);
 }
 
@@ -100,10 +108,12 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
     if (now_ms < all->due_ms)
         return;
+    all->busy = 0;
     all->due_ms = now_ms + ROUND_MS;
     for (client *c = all->first; c != NULL; c = c->next) {
         if (c->state == CLIENT_IDLE && has_begun(c, now_ms))
             client_move(c, CLIENT_SENDING, now_ms);
+        all->busy += is_busy(c, now_ms);
         if (c->state != CLIENT_SENDING)
             continue;
         if (now_ms - c->since_ms >= patience_ms)

@@ -25,7 +25,8 @@ typedef struct client {
 
 typedef struct clients {
     client *first;
-    int64_t due_ms; /* the janitor's next round */
+    size_t busy;    /* with a request that began or ended in the last second, or as young as that */
+    int64_t due_ms; /* the janitor's next round, when the busy are counted anew */
 } clients;
 
 /* NULL: no memory. */
@@ -44,8 +45,8 @@ void client_shut(client *c, const char *reason, int64_t now_ms);
 /* Whether the client has closed its side. */
 bool client_left(const client *c);
 
-/* Shuts down those that are sending a request for more than `patience_ms`, or have left in the
- * middle of one. */
+/* Shuts down those that are sending a request for more than `patience_ms`, or
+ * have left in the middle of one. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 #endif

@@ -1,7 +1,5 @@
 /*
- * listen.c: opens listening sockets. With several loops each has a socket of its own on the same
- * port, and the kernel spreads the connections (SO_REUSEPORT); a path or an inherited socket is
- * shared instead.
+ * listen.c: opens the listening socket, of which each loop has a descriptor.
  */
 #include "server/listen.h"
 #include <errno.h>
@@ -18,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, INHERITED_FD = 3 };
+enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
@@ -43,6 +41,17 @@ static bool fail_to_bind(const char *where, char *error, size_t size)
     else if (errno == EADDRNOTAVAIL)
         remedy = ": that is no address of this machine";
     return fail(error, size, "cannot listen on %s: %s%s", where, strerror(errno), remedy);
+}
+
+/* Gives the other loops a descriptor of the first one's socket. */
+static bool share(listener *l, char *error, size_t size)
+{
+    for (size_t i = 1; i < l->count; i++) {
+        l->fds[i] = fcntl(l->fds[0], F_DUPFD_CLOEXEC, 0);
+        if (l->fds[i] < 0)
+            return fail(error, size, "cannot share the listening socket: %s", strerror(errno));
+    }
+    return true;
 }
 
 /* --- TCP --- */
@@ -82,7 +91,7 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
-static int bound_socket(const struct sockaddr *address, socklen_t len, bool shared_port)
+static int bound_socket(const struct sockaddr *address, socklen_t len)
 {
     int one = 1;
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -90,25 +99,13 @@ static int bound_socket(const struct sockaddr *address, socklen_t len, bool shar
         return -1;
     if (address->sa_family != AF_UNIX)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if ((shared_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) != 0) ||
-        bind(fd, address, len) != 0 || listen(fd, BACKLOG) != 0) {
+    if (bind(fd, address, len) != 0 || listen(fd, BACKLOG) != 0) {
         int cause = errno;
         close(fd);
         errno = cause;
         return -1;
     }
     return fd;
-}
-
-/* Sockets that share a port share it with any other process of this user that shares it too: a
- * second server would take half of this one's connections. So the port must be free without sharing
- * first. */
-static bool is_free(const struct sockaddr *address, socklen_t len)
-{
-    int fd = bound_socket(address, len, false);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
 }
 
 static bool is_reachable(const struct sockaddr *address)
@@ -150,29 +147,13 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     memcpy(&address, found->ai_addr, len);
     freeaddrinfo(found);
     l->reachable = is_reachable((const struct sockaddr *)&address);
-    if (l->count > 1 && !is_free((const struct sockaddr *)&address, len))
+    l->fds[0] = bound_socket((const struct sockaddr *)&address, len);
+    if (l->fds[0] < 0 || !name_tcp(l, &address))
         return fail_to_bind(where, error, size);
-    for (size_t i = 0; i < l->count; i++) {
-        l->fds[i] = bound_socket((const struct sockaddr *)&address, len, l->count > 1);
-        if (l->fds[i] < 0 || !name_tcp(l, &address))
-            return fail_to_bind(where, error, size);
-    }
-    return true;
+    return share(l, error, size);
 }
 
 /* --- paths and inherited sockets --- */
-
-/* Several loops accept from one socket. */
-static bool share(listener *l, int fd, char *error, size_t size)
-{
-    l->fds[0] = fd;
-    for (size_t i = 1; i < l->count; i++) {
-        l->fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        if (l->fds[i] < 0)
-            return fail(error, size, "cannot share the listening socket: %s", strerror(errno));
-    }
-    return true;
-}
 
 /* A socket that nobody listens on is what a server that was killed left behind. */
 static void remove_stale(const struct sockaddr_un *address)
@@ -197,12 +178,12 @@ static bool open_path(listener *l, const char *path, char *error, size_t size)
                     sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path) + 1);
     remove_stale(&address);
-    int fd = bound_socket((const struct sockaddr *)&address, sizeof(address), false);
-    if (fd < 0)
+    l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
+    if (l->fds[0] < 0)
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
     snprintf(l->name, sizeof(l->name), "unix:%s", path);
     l->unlink = path;
-    return share(l, fd, error, size);
+    return share(l, error, size);
 }
 
 /* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
@@ -217,7 +198,9 @@ static bool take_inherited(listener *l, char *error, size_t size)
 {
     struct sockaddr_storage address = {0};
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
-    if (!share(l, INHERITED_FD, error, size))
+    fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
+    l->fds[0] = INHERITED_FD;
+    if (!share(l, error, size))
         return false;
     if (!name_tcp(l, &address))
         snprintf(l->name, sizeof(l->name), "unix:inherited");

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/door.h"
 #include "server/followers.h"
-#include "server/http.h"
 #include "server/links.h"
 #include "server/transfers.h"
 
@@ -20,7 +20,8 @@ enum {
     EVENTS_MAX = 64,
     TAG_WAKE = 0,
     TAG_HTTP = 1,
-    TAG_LINKS = 2,        /* and on */
+    TAG_DOOR = 2,
+    TAG_LINKS = 3,        /* and on */
     LINGER_MS = 100,      /* draining: as long as no request comes for this time */
     LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
     WAIT_MOST_MS = 60000
@@ -39,6 +40,7 @@ struct loop {
     int epoll_fd;
     int wake_fd;
     http *http;
+    door door;
     links *links;
     joiner *joiner;
     transfers *transfers;
@@ -68,6 +70,7 @@ void loop_free(loop *l)
     if (l == NULL)
         return;
     loop_wait(l);
+    door_close(&l->door, NULL);
     http_free(l->http);
     links_free(l->links); /* what is in flight ends here, and its batch with it */
     joiner_free(l->joiner);
@@ -80,7 +83,7 @@ void loop_free(loop *l)
     free(l);
 }
 
-static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
+static cardbox_status fill(loop *l, cardbox_error *err)
 {
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -94,25 +97,25 @@ static cardbox_status fill(loop *l, int listen_fd, cardbox_error *err)
     l->followers = followers_new(l->house->set);
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
-    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, l->followers, listen_fd);
+    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, l->followers);
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
 }
 
-cardbox_status loop_new(loop **out, shared *house, stats *s, int listen_fd, cardbox_error *err)
+cardbox_status loop_new(loop **out, shared *house, size_t number, int listen_fd, cardbox_error *err)
 {
-    cardbox_status status = CARDBOX_NOMEM;
     loop *l = calloc(1, sizeof(*l));
-    if (l != NULL) {
-        l->house = house;
-        l->stats = s;
-        l->epoll_fd = l->wake_fd = -1;
-        status = fill(l, listen_fd, err);
-    }
-    if (l == NULL || l->http == NULL)
+    if (l == NULL) {
         close(listen_fd);
-    if (status != CARDBOX_OK && l != NULL)
+        return CARDBOX_NOMEM;
+    }
+    l->house = house;
+    l->stats = &house->stats[number];
+    l->epoll_fd = l->wake_fd = -1;
+    cardbox_status status = fill(l, err);
+    door_open(&l->door, house, number, l->epoll_fd, TAG_DOOR, listen_fd);
+    if (status != CARDBOX_OK)
         loop_free(l);
     else
         *out = l;
@@ -129,8 +132,7 @@ static void loop_move(loop *l, loop_phase phase, int64_t end_ms)
 
 static void start_draining(loop *l, int64_t now_ms)
 {
-    http_run(l->http); /* takes the connections that are in the socket's queue already */
-    http_quiesce(l->http);
+    door_close(&l->door, l->http);
     l->active_ms = now_ms;
     loop_move(l, LOOP_DRAINING, now_ms + l->house->set->drain_timeout_ms);
 }
@@ -182,6 +184,7 @@ static int wait_ms(const loop *l)
     int64_t now_ms = clock_ms();
     int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
+    next_ms = earlier(next_ms, door_next_ms(&l->door));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
     if (l->phase != LOOP_SERVING)
@@ -190,12 +193,14 @@ static int wait_ms(const loop *l)
     return next_ms <= now_ms ? 0 : (int)(next_ms - now_ms);
 }
 
-static void dispatch(loop *l, const struct epoll_event *events, int count)
+static void dispatch(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
     uint64_t ignored;
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 >= TAG_LINKS)
             links_ready(l->links, events[i].data.u64 - TAG_LINKS);
+        else if (events[i].data.u64 == TAG_DOOR)
+            door_ready(&l->door, l->http, now_ms);
         else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
             log_debug("wake", "errno=%d", errno);
     }
@@ -207,9 +212,10 @@ static void turn(loop *l)
     int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
     int64_t now_ms = clock_ms();
     bool http_ready = count <= 0;
-    dispatch(l, events, count);
+    dispatch(l, events, count, now_ms);
     for (int i = 0; i < count; i++)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
+    door_tick(&l->door, now_ms);
     links_tick(l->links, now_ms);
     joiner_tick(l->joiner, now_ms);
     transfers_tick(l->transfers, now_ms);

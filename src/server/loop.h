@@ -10,8 +10,10 @@
 
 typedef struct loop loop;
 
-/* Takes the listening socket over, whatever the outcome. */
-cardbox_status loop_new(loop **out, shared *house, stats *s, int listen_fd, cardbox_error *err);
+/* The loop of this number, from 0. Takes its descriptor of the listening socket over, whatever the
+ * outcome. */
+cardbox_status loop_new(loop **out, shared *house, size_t number, int listen_fd,
+                        cardbox_error *err);
 
 /* Starts its thread. */
 bool loop_start(loop *l);

@@ -99,14 +99,13 @@ static bool make_loops(server *s)
 {
     s->house.waker = waker_start(&s->set);
     size_t wanted = (size_t)s->set.loops;
-    s->loops = calloc(wanted, sizeof(loop *));
+    s->loops = s->house.loops = calloc(wanted, sizeof(loop *));
     s->house.stats = calloc(wanted, sizeof(stats));
     while (s->loops != NULL && s->house.stats != NULL && s->count < wanted) {
         cardbox_error err = CARDBOX_ERROR_INIT;
         int fd = s->listener.fds[s->count];
         s->listener.fds[s->count] = -1;
-        if (loop_new(&s->loops[s->count], &s->house, &s->house.stats[s->count], fd, &err) !=
-            CARDBOX_OK) {
+        if (loop_new(&s->loops[s->count], &s->house, s->count, fd, &err) != CARDBOX_OK) {
             fprintf(stderr, "cardboxd: %s\n",
                     err.message[0] == '\0' ? "cannot start serving: out of memory or descriptors"
                                            : err.message);
@@ -248,6 +247,8 @@ int main(int argc, char **argv)
 done:
     if (status != EXIT_SUCCESS)
         tell_loops(&s, STOP_HURRY);
+    for (size_t i = 0; i < s.count; i++)
+        loop_wait(s.loops[i]); /* one that runs may wake another */
     for (size_t i = 0; i < s.count; i++)
         loop_free(s.loops[i]);
     bool all_ended = transfer_hall_free(s.house.hall);

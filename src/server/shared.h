@@ -10,6 +10,7 @@
 #include "server/stats.h"
 #include "server/tls.h"
 
+struct loop;
 struct token_board;
 
 /* How far stopping has come. It never goes back. */
@@ -30,7 +31,9 @@ typedef struct shared {
     tls tls;
     struct transfer_hall *hall; /* exports and imports */
     struct waker *waker;        /* NULL: there is none */
+    struct loop **loops;
     stats *stats;               /* one for each loop; each writes its own */
+    atomic_size_t at_door;      /* the loop that takes connections; see door.h */
     int64_t started_s;          /* seconds since 1970 */
     atomic_int stop;            /* stop_phase */
     atomic_int connections_up;  /* database connections that are usable, of all loops */

@@ -61,6 +61,7 @@ typedef struct stats {
     tally duration_us[ROUTE_CLASSES];
     tally in_flight;      /* requests */
     tally clients;        /* open connections of clients */
+    tally clients_busy;   /* of them */
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by fault */
@@ -89,6 +90,11 @@ static inline void tally_add(tally *s, uint64_t more)
 static inline void tally_sub(tally *s, uint64_t less)
 {
     atomic_store_explicit(s, tally_get(s) - less, memory_order_relaxed);
+}
+
+static inline void tally_set(tally *s, uint64_t now)
+{
+    atomic_store_explicit(s, now, memory_order_relaxed);
 }
 
 /* Notes a request that is over. */
