@@ -1,6 +1,6 @@
 /*
- * door.h: where connections come in: one socket that all loops listen on, and one loop at a time
- * that takes them from it, until it is another's turn. Knows no HTTP.
+ * door.h: where connections come in: one socket that all loops have, and one loop at a time that
+ * takes connections from it, until it is another's turn. Must not know what they are used for.
  */
 #ifndef SERVER_DOOR_H
 #define SERVER_DOOR_H
@@ -20,11 +20,14 @@ typedef struct door {
 
 /* Which loop takes the next connection, by what all of them have; `at` stands at the door.
  *
- * Few clients are best served by one loop, as what they ask for goes in one statement: with eight
- * of them cards cost a seventh less. So the first loop takes all until DOOR_BUSY of its connections
- * are busy, then the second, and when all loops have as many each next one goes to the loop with
- * the fewest. A connection stays where it came, and who is idle now may be busy later: so no loop
- * ever takes one while it has DOOR_AHEAD more than another, busy or not. */
+ * Few clients are best served by one loop, as what they ask for then goes in one statement: eight
+ * that read cards cost a fifth less. So the first loop takes all until DOOR_BUSY of its connections
+ * are busy, then the second, and when each loop has as many, the one with the fewest takes the
+ * next. Not SO_REUSEPORT, by which chance decides.
+ *
+ * A connection stays where it came, and one that is idle now may be busy later: so no loop takes
+ * one while it has DOOR_AHEAD more than another, busy or not. What holds, however long the server
+ * runs: new connections make up for a difference, and only clients that leave make a large one. */
 size_t door_next(const stats *loops, size_t count, size_t at);
 
 enum { DOOR_BUSY = 16, DOOR_AHEAD = 16 };
