@@ -124,6 +124,15 @@ static bool start_loops(server *s)
     return true;
 }
 
+/* First none runs any more, since one that does may wake another. */
+static void free_loops(server *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        loop_wait(s->loops[i]);
+    for (size_t i = 0; i < s->count; i++)
+        loop_free(s->loops[i]);
+}
+
 static void tell_loops(server *s, stop_phase phase)
 {
     atomic_store(&s->house.stop, phase);
@@ -247,10 +256,7 @@ int main(int argc, char **argv)
 done:
     if (status != EXIT_SUCCESS)
         tell_loops(&s, STOP_HURRY);
-    for (size_t i = 0; i < s.count; i++)
-        loop_wait(s.loops[i]); /* one that runs may wake another */
-    for (size_t i = 0; i < s.count; i++)
-        loop_free(s.loops[i]);
+    free_loops(&s);
     bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);
