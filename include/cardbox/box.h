@@ -304,7 +304,8 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
                       const cardbox_read_options *options, cardbox_error *err);
 
 /**
- * Finds the boxes that hold a card now, newest change first.
+ * Finds the boxes that hold a card now, the newest first (by creation, ties by id). Where fewer
+ * than `limit` hold it, every box of the tenant is looked at.
  *
  * @param out      receives the boxes, without their ids (card_count 0)
  * @param db       any handle

@@ -41,6 +41,10 @@
  * reads in some 50 ms. */
 #define CARDBOX_LIST_WALK_MAX 20000
 
+/* Boxes that are looked at for one page of those that hold a card: they are larger than the rows of
+ * cards, and their tails are read. */
+#define CARDBOX_BOXES_WALK_MAX 5000
+
 /* Bytes of a task's completion status, which is an index key: "failed: " and a reason. */
 #define CARDBOX_TASK_STATUS_MAX 1024
 

@@ -1,31 +1,24 @@
--- The boxes that hold a card now, newest change first. Sealed segments are found by their index; the
--- short tails of the tenant's boxes are looked through, since an index on them would make every
--- append write up to 64 index entries.
+-- A page of the boxes that hold a card now, newest first. Sealed segments are found by their index. Of the
+-- short tails there is none, since it would make every append write up to 64 index entries: so the boxes of
+-- the tenant are looked through, and no more than $6 of them for a page. Columns: whether the box is one of
+-- the page (1), and whether the look ended at it (2), or both (3); and the box.
 -- $1 text  tenant
 -- $2 text  card id
 -- $3 int8  how many
--- $4 timestamptz, $5 uuid  the last row of the page before; NULL: from the newest. A box that changes
--- between two pages goes to the front.
-WITH RECURSIVE holding AS (
-    SELECT s.chain_id, s.start
-      FROM cardbox.card_box_segments s
-     WHERE s.tenant_id = $1::text AND s.card_ids ? $2::text
-       AND cardbox.id_keys(s.tenant_id, s.card_ids) @> ARRAY[cardbox.id_key($1::text, $2::text)]
-    UNION
-    SELECT c.chain_id, h.start
-      FROM holding h
-      JOIN cardbox.card_box_chains c
-        ON c.tenant_id = $1::text AND c.parent_chain_id = h.chain_id AND c.parent_length > h.start
-), held AS (
-    SELECT b.* FROM cardbox.card_boxes b
-     WHERE b.tenant_id = $1::text AND b.chain_id IN (SELECT h.chain_id FROM holding h)
-       AND b.deleted_at IS NULL
-    UNION
-    SELECT b.* FROM cardbox.card_boxes b
-     WHERE b.tenant_id = $1::text AND b.tail ? $2::text AND b.deleted_at IS NULL
-)
-SELECT h.box_id, h.version, h.length, h.parent_ids, h.created_at, h.updated_at
-  FROM held h
- WHERE (h.updated_at, h.box_id) < (coalesce($4::timestamptz, 'infinity'), coalesce($5::uuid,
-        'ffffffff-ffff-ffff-ffff-ffffffffffff'))
- ORDER BY h.updated_at DESC, h.box_id DESC LIMIT $3::int8
+-- $4 timestamptz, $5 uuid  the last row of the page before; NULL: from the newest
+-- $6 int8  how many are looked at
+SELECT CASE WHEN w.fits THEN 1 ELSE 0 END + CASE WHEN w.n = $6::int8 THEN 2 ELSE 0 END::int8,
+       w.box_id, w.version, w.length, w.parent_ids, w.created_at, w.updated_at
+  FROM (SELECT o.*, row_number() OVER () AS n
+          FROM (SELECT b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at,
+                       b.deleted_at IS NULL
+                       AND (b.tail ? $2::text
+                            OR b.chain_id IN (SELECT cardbox.chains_with_card($1::text, $2::text))) AS fits
+                  FROM cardbox.card_boxes b
+                 WHERE b.tenant_id = $1::text
+                   AND (b.created_at, b.box_id) < (least($4::timestamptz, 'infinity'),
+                                                   least($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                 ORDER BY b.created_at DESC, b.box_id DESC
+                 LIMIT $6::int8) AS o) AS w
+ WHERE w.fits OR w.n = $6::int8
+ LIMIT $3::int8

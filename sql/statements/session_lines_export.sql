@@ -1,5 +1,6 @@
 -- A page of all lines of a tenant's sessions, session by session in the order of the files: entries, of
 -- which the card is named, and lines that are none.
+-- Not coalesce: see boxes_list.
 -- $1 text  tenant
 -- $2 text session, $3 int8 seq, $4 int4 ord  after this line; NULL: from the first
 -- $5 int8  how many
@@ -13,14 +14,14 @@ SELECT k.session_id, k.seq, CASE WHEN k.entry_id IS NULL THEN k.ord END, k.bytes
                     e.before, e.after, e.target, e.label, NULL::bytea AS bytes, NULL::text AS ring_id
                FROM cardbox.session_entries e
               WHERE e.tenant_id = $1::text AND e.session_id <> ALL (ARRAY (SELECT g.session_id FROM gone g))
-                AND (e.session_id, e.seq) > (coalesce($2::text, ''), coalesce($3::int8, -2))
+                AND (e.session_id, e.seq) > (greatest($2::text, ''), greatest($3::int8, -2))
               ORDER BY e.session_id, e.seq LIMIT $5::int8)
             UNION ALL
             (SELECT l.session_id, l.seq, l.ord, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, l.bytes,
                     l.ring_id
                FROM cardbox.session_lines l
               WHERE l.tenant_id = $1::text AND l.session_id <> ALL (ARRAY (SELECT g.session_id FROM gone g))
-                AND (l.session_id, l.seq, l.ord) > (coalesce($2::text, ''), coalesce($3::int8, -2), coalesce($4::int4, 0))
+                AND (l.session_id, l.seq, l.ord) > (greatest($2::text, ''), greatest($3::int8, -2), greatest($4::int4, 0))
               ORDER BY l.session_id, l.seq, l.ord LIMIT $5::int8)) AS m
          ORDER BY m.session_id, m.seq, m.ord LIMIT $5::int8) AS k
   LEFT JOIN LATERAL (

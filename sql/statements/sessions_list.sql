@@ -1,4 +1,5 @@
 -- A page of sessions, newest first.
+-- Not coalesce: see boxes_list.
 -- $1 text  tenant
 -- $2 timestamptz, $3 text  the last row of the page before; NULL: from the newest
 -- $4 int8  how many
@@ -6,7 +7,7 @@ SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, h.entry_id AS h
        s.version, s.created_at, s.updated_at
   FROM (SELECT * FROM cardbox.sessions x
          WHERE x.tenant_id = $1::text
-           AND (x.created_at, x.session_id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::text, ''))
+           AND (x.created_at, x.session_id) < (least($2::timestamptz, 'infinity'), greatest($3::text, ''))
          ORDER BY x.created_at DESC, x.session_id DESC
          LIMIT $4::int8) AS s
   LEFT JOIN LATERAL (

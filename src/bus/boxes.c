@@ -159,7 +159,7 @@ BUS_RENDERS(box_list)
 {
     const box_list *list = call->plan;
     (void)err;
-    list_json_boxes(out, rows, list->limit, LIST_COL_CREATED, call->memory);
+    list_json_boxes(out, rows, list->limit, call->memory);
     return CARDBOX_OK;
 }
 

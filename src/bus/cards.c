@@ -214,7 +214,7 @@ BUS_RENDERS(card_boxes)
 {
     const box_list *list = call->plan;
     (void)err;
-    list_json_boxes(out, rows, list->limit, LIST_COL_UPDATED, call->memory);
+    list_json_boxes(out, rows, list->limit, call->memory);
     return CARDBOX_OK;
 }
 

@@ -14,16 +14,11 @@ static void build_boxes(params *p, const void *keys)
     boxes_list_params(p, keys);
 }
 
-static void render_boxes(request *r, const join_rows *found)
-{
-    page_render_boxes(r, found, LIST_COL_CREATED);
-}
-
 void handle_list_boxes(request *r)
 {
     box_list *list = page_of_boxes(r);
     if (list != NULL)
-        handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_list, build_boxes, list, render_boxes);
+        handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_list, build_boxes, list, page_render_boxes);
 }
 
 /* --- changes --- */

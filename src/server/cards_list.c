@@ -158,11 +158,6 @@ static void build_holders(params *p, const void *keys)
     boxes_with_card_params(p, keys);
 }
 
-static void render_holders(request *r, const join_rows *found)
-{
-    page_render_boxes(r, found, LIST_COL_UPDATED);
-}
-
 void handle_card_boxes(request *r)
 {
     box_list *list = page_of_boxes(r);
@@ -170,5 +165,6 @@ void handle_card_boxes(request *r)
     if (key == NULL)
         return;
     list->card_id = key->card_id;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_with_card, build_holders, list, render_holders);
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_with_card, build_holders, list,
+                page_render_boxes);
 }

@@ -81,11 +81,11 @@ void page_answer(request *r)
         fault_or_answer(r);
 }
 
-void page_render_boxes(request *r, const join_rows *found, int time_column)
+void page_render_boxes(request *r, const join_rows *found)
 {
     const box_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
         return;
-    list_json_boxes(request_body(r), found->rows, list->limit, time_column, &r->memory);
+    list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
     page_answer(r);
 }

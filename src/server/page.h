@@ -41,8 +41,7 @@ bool page_check_budget(request *r, const store_rows *rows);
 /* Answers with the page in the body, unless memory ran out for its cursor. */
 void page_answer(request *r);
 
-/* Answers a page of boxes that the request's ticket asked for as box_list. The cursor is made of
- * the id and the time in `time_column`, by which the list goes. */
-void page_render_boxes(request *r, const join_rows *found, int time_column);
+/* Answers a page of boxes that the request's ticket asked for as box_list. */
+void page_render_boxes(request *r, const join_rows *found);
 
 #endif

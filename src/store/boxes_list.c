@@ -19,21 +19,18 @@ static void add_box(cardbox_boxes *result, int row)
     box_read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
 }
 
-/* One row more than `limit` was asked for: it tells that there is a next page. */
-static cardbox_status take_page(cardbox_boxes **out, store_rows *rows, int limit, bool has_next,
+static cardbox_status take_page(cardbox_boxes **out, store_rows *rows, int limit,
                                 cardbox_error *err)
 {
     cardbox_boxes *result = NULL;
-    int count = rows_count(rows);
-    cardbox_status status = boxes_new(&result, rows, (size_t)count, err);
+    box_page page;
+    cardbox_status status = boxes_new(&result, rows, (size_t)rows_count(rows), err);
     if (status != CARDBOX_OK)
         return status;
-    for (int row = 0; row < count && row < limit; row++)
+    box_page_read(&page, rows, limit, &result->memory);
+    for (int row = 0; row < page.count; row++)
         add_box(result, row);
-    if (has_next && count > limit)
-        result->cursor =
-            list_cursor_text(&result->memory, rows_micros(rows, limit - 1, LIST_COL_CREATED),
-                             view_of(result->boxes[limit - 1].box_id));
+    result->cursor = page.next;
     return boxes_finish(out, result, err);
 }
 
@@ -68,7 +65,7 @@ cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db, const char *
         params_free(&p);
     }
     arena_reset(&memory);
-    return status == CARDBOX_OK ? take_page(out, rows, (int)limit, true, err) : status;
+    return status == CARDBOX_OK ? take_page(out, rows, (int)limit, err) : status;
 }
 
 cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
@@ -88,9 +85,14 @@ cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const c
     list.tenant = view_of(tenant);
     list.card_id = view_of(card_id);
     list.limit = limit;
+    list.walk = INT64_MAX; /* there is no next page here, and nobody else waits */
     params_init(&p, REQUEST_MAX);
     boxes_with_card_params(&p, &list);
     status = client_run(db, STATEMENT_boxes_with_card, &p, RUN_AGAIN, &rows, err);
     params_free(&p);
-    return status == CARDBOX_OK ? take_page(out, rows, (int)limit, false, err) : status;
+    if (status == CARDBOX_OK)
+        status = take_page(out, rows, (int)limit, err);
+    if (status == CARDBOX_OK)
+        (*out)->cursor = NULL;
+    return status;
 }

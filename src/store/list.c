@@ -146,21 +146,28 @@ void cards_list_params(params *p, const card_list *list)
     params_int8(p, CARDBOX_LIST_WALK_MAX);
 }
 
-void card_page_read(card_page *out, const store_rows *rows, int64_t limit)
+/* Of the rows of a list that says of each what it is, in its first column: how many are the page.
+ * `last` is the one behind which the next page begins; negative: there is none. */
+static int page_count(int *last, const store_rows *rows, int64_t limit)
 {
-    enum { FITS = 1, ENDS_WALK = 2 }; /* what cards_list says of each card */
-    int count = rows_count(rows), last = count - 1;
-    int64_t said = count > 0 ? rows_int8(rows, last, CARD_ORD) : FITS;
-    bool more = (said & ENDS_WALK) != 0;
+    enum { SAID = 0, FITS = 1, ENDS_WALK = 2 };
+    int count = rows_count(rows);
+    int64_t said = count > 0 ? rows_int8(rows, count - 1, SAID) : FITS;
+    *last = (said & ENDS_WALK) != 0 ? count - 1 : -1;
     if ((said & FITS) == 0)
         count--;
     if (count > limit) {
         count = (int)limit;
-        last = count - 1;
-        more = true;
+        *last = count - 1;
     }
-    *out = (card_page){.count = count};
-    if (more) {
+    return count;
+}
+
+void card_page_read(card_page *out, const store_rows *rows, int64_t limit)
+{
+    int last;
+    *out = (card_page){.count = page_count(&last, rows, limit)};
+    if (last >= 0) {
         card_row card;
         card_row_read(&card, rows, last, CARD_FIRST);
         out->next = (list_cursor){true, card.created_micros, card.card_id};
@@ -192,6 +199,20 @@ void boxes_with_card_params(params *p, const box_list *list)
     params_text(p, list->card_id);
     params_int8(p, list->limit + 1);
     put_box_cursor(p, &list->from);
+    params_int8(p, list->walk > 0 ? list->walk : CARDBOX_BOXES_WALK_MAX);
+}
+
+void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    int last;
+    *out = (box_page){.count = page_count(&last, rows, limit)};
+    if (last >= 0) {
+        char id[UUID_TEXT_SIZE];
+        uuid16 box = rows_uuid(rows, last, LIST_COL_BOX);
+        uuid16_format(id, &box);
+        out->next =
+            list_cursor_text(memory, rows_micros(rows, last, LIST_COL_CREATED), view_of(id));
+    }
 }
 
 /* --- histories --- */

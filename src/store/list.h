@@ -53,20 +53,30 @@ typedef struct box_list {
     view card_id;
     list_cursor from;
     int64_t limit; /* as in card_list */
+    int64_t walk;  /* with a card id: how many boxes are looked at; 0: CARDBOX_BOXES_WALK_MAX */
 } box_list;
 
 void boxes_list_params(params *p, const box_list *list);
 void boxes_with_card_params(params *p, const box_list *list);
 
-/* Columns of both. */
+/* Columns of both; before them what says whether the row is one of the page. */
 enum {
-    LIST_COL_BOX,
+    LIST_COL_BOX = 1,
     LIST_COL_VERSION,
     LIST_COL_LENGTH,
     LIST_COL_PARENTS,
     LIST_COL_CREATED,
     LIST_COL_UPDATED
 };
+
+/* How many of their rows are the page, the first ones, and the text of the cursor of the next page.
+ * That is NULL where there is none, and where memory ran out, which the arena remembers. */
+typedef struct box_page {
+    int count;
+    const char *next;
+} box_page;
+
+void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory);
 
 /* What STATEMENT_card_revisions and STATEMENT_box_log take: a history, newest first. */
 typedef struct history {

@@ -75,8 +75,11 @@ void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view t
 
 /* --- boxes --- */
 
-static void add_box(buf *out, const store_rows *rows, int row, const char *id)
+static void add_box(buf *out, const store_rows *rows, int row)
 {
+    char id[UUID_TEXT_SIZE];
+    uuid16 box = rows_uuid(rows, row, LIST_COL_BOX);
+    uuid16_format(id, &box);
     buf_printf(out, "%s{\"box_id\":\"%s\",\"version\":", row == 0 ? "" : ",", id);
     buf_int(out, rows_int8(rows, row, LIST_COL_VERSION));
     buf_text(out, ",\"length\":");
@@ -88,20 +91,14 @@ static void add_box(buf *out, const store_rows *rows, int row, const char *id)
     buf_char(out, '}');
 }
 
-void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, int time_column,
-                     arena *memory)
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory)
 {
-    const char *next = NULL;
+    box_page page;
+    box_page_read(&page, rows, limit, memory);
     buf_text(out, "{\"boxes\":[");
-    for (int row = 0; row < rows_count(rows) && row < limit; row++) {
-        char id[UUID_TEXT_SIZE];
-        uuid16 box = rows_uuid(rows, row, LIST_COL_BOX);
-        uuid16_format(id, &box);
-        add_box(out, rows, row, id);
-        if (row + 1 == limit && rows_count(rows) > limit)
-            next = list_cursor_text(memory, rows_micros(rows, row, time_column), view_of(id));
-    }
-    end_page(out, next, memory);
+    for (int row = 0; row < page.count; row++)
+        add_box(out, rows, row);
+    end_page(out, page.next, memory);
 }
 
 static void add_change(buf *out, const store_rows *rows, int row)

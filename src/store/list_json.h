@@ -12,10 +12,7 @@
 /* Each appends {"cards":[...],"next_cursor":...} or its like of up to `limit` rows. */
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
 
-/* The cursor is made of the id and the time in `time_column`, by which the list goes. */
-void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, int time_column,
-                     arena *memory);
-
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 

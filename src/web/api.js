@@ -138,6 +138,6 @@ export function project(name, signal) {
     cards: (ids) => call('POST', at('cards', 'batch'), { body: { card_ids: ids }, signal }),
     list: (filters, cursor) => get(at('cards') + query({ limit: 50, ...filters, cursor })),
     revisions: (card) => get(at('cards', card, 'revisions')),
-    holders: (card) => get(at('cards', card, 'boxes')),
+    holders: (card, cursor) => get(at('cards', card, 'boxes') + query({ cursor })),
   };
 }

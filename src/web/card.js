@@ -149,11 +149,13 @@ function revisionsOf(data) {
     content(one.card), el('details', {}, el('summary', {}, 'raw'), pretty(write(one.card)))));
 }
 
-function holdersOf(data, project) {
+async function holdersOf(api, id, project) {
+  let { data } = await api.holders(id);
+  while (data.boxes.length === 0 && data.next_cursor) ({ data } = await api.holders(id, data.next_cursor));
   const all = data.boxes;
   if (all.length === 0) return el('p', {}, 'No box holds it.');
-  return el('ul', {}, all.map(({ box_id: id }) => el('li', {},
-    el('a', { href: link({ project, view: 'box', id }) }, foreign(id, { class: 'id' })))));
+  return el('ul', {}, all.map(({ box_id: box }) => el('li', {},
+    el('a', { href: link({ project, view: 'box', id: box }) }, foreign(box, { class: 'id' })))));
 }
 
 /** Shows a card in full. `api` is of its project. */
@@ -163,7 +165,7 @@ export async function showCard(panel, api, project, id) {
     const { data: card, text } = await api.card(id);
     fill(panel, el('h2', {}, foreign(card.card_id)), el('div', { class: 'content' }, content(card)),
       el('h3', {}, 'All fields'), facts(card),
-      later('Boxes that hold it', async () => holdersOf((await api.holders(id)).data, project)),
+      later('Boxes that hold it', () => holdersOf(api, id, project)),
       later('Earlier revisions', async () => revisionsOf((await api.revisions(id)).data)),
       el('details', { class: 'part' }, el('summary', {}, 'Raw JSON, as the server sends it'),
         copyButton(text, 'Copy JSON'), pretty(text)));

@@ -250,7 +250,7 @@ def test_boxes():
 
 
 def test_boxes_of_a_card():
-    """In a tail, in a sealed segment, through a fork; with cursors, in the order of changes."""
+    """In a tail, in a sealed segment, through a fork; with cursors, the newest first."""
     tail = new_box("holders", "x", "c")
     sealed = new_box("holders", "c", *[f"f{n}" for n in range(100)])
     fork = send("POST", url("holders", "boxes", sealed, "fork"), {})["box_id"]
@@ -259,7 +259,7 @@ def test_boxes_of_a_card():
     append("holders", tail, "y")
     path = url("holders", "cards", "c", "boxes")
     found = ask(path)
-    assert [row["box_id"] for row in found["boxes"]] == [tail, fork, sealed]
+    assert [row["box_id"] for row in found["boxes"]] == [fork, sealed, tail]
     for limit in (1, 2, 3):
         assert pages(path, "boxes", limit) == found["boxes"]
     assert ask(url("holders", "cards", "nowhere", "boxes")) == {"boxes": [], "next_cursor": None}

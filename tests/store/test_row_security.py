@@ -161,6 +161,27 @@ def test_what_was_said_stays():
     assert seen.stdout.strip() == "user|t", seen
 
 
+def lists(tenant):
+    """Lists of a card and of chains, which are looked up in the owner's name."""
+    return (f"SELECT (SELECT count(*) FROM cardbox.list_cards('{tenant}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
+            "NULL, NULL, NULL, 100, 100)), "
+            f"(SELECT count(*) FROM cardbox.chains_with_card('{tenant}', 'id-1'))")
+
+
+def test_lists_are_of_what_is_granted():
+    dsn = database()
+    for role, seen in ((ROLE, "0|0"), ("cardbox_app", "2|2"), ("cardbox", "2|2"), ("postgres", "2|2")):
+        assert sql(dsn, role, lists("mine")).stdout.strip() == "2|2", role
+        assert sql(dsn, role, lists("other")).stdout.strip() == seen, role
+    # Who has taken the worker's role sees what that sees, and who is no longer a worker sees nothing.
+    assert sql(dsn, "postgres", f"SET ROLE {ROLE}; {lists('other')}").stdout.strip() == "0|0"
+    assert sql(dsn, "postgres", f"SET ROLE {ROLE}; {lists('mine')}").stdout.strip() == "2|2"
+    assert sql(dsn, "postgres", f"SET SESSION AUTHORIZATION {ROLE}; {lists('other')}").stdout.strip() == "0|0"
+    assert "permission denied" in sql(dsn, ROLE, "SELECT cardbox.session_sees('other')").stderr
+    Postgres.shared().psql(as_role(dsn, "postgres"), f"REVOKE cardbox_worker FROM {ROLE}")
+    assert "permission denied" in sql(dsn, ROLE, lists("mine")).stderr
+
+
 def test_grant_and_revoke_at_once():
     dsn = database()
     pg = Postgres.shared()
