@@ -130,7 +130,7 @@ bool schema_is_type(scan_value value, view token)
     return scan_string_is(token, VIEW("integer")) && is_integer(value);
 }
 
-bool schema_is_type_name(view token)
+static bool is_type_name(view token)
 {
     return find_type(token) < TYPE_COUNT || scan_string_is(token, VIEW("integer"));
 }
@@ -186,11 +186,10 @@ static bool check_types(schema_run *run, scan_value argument, const schema_place
 {
     scan_value item;
     size_t count = 0;
-    if (argument.kind == SCAN_STRING && schema_is_type_name(argument.text))
+    if (argument.kind == SCAN_STRING && is_type_name(argument.text))
         return true;
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++)
-        if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING ||
-            !schema_is_type_name(item.text))
+        if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING || !is_type_name(item.text))
             return schema_refuse(run, at, "is not a list of the names of types");
     return argument.kind == SCAN_ARRAY && count > 0
                ? true

@@ -72,9 +72,6 @@ const schema_keyword *schema_keyword_find(view token);
 /* Whether a value is of the type that a string token names. */
 bool schema_is_type(scan_value value, view token);
 
-/* Whether a string token names a type. */
-bool schema_is_type_name(view token);
-
 /* What a reference, "#/$defs/x", refers to. SCAN_NONE: nothing. */
 scan_value schema_resolve(scan_value root, view token);
 

@@ -32,8 +32,10 @@ int cluster_open_log(const cluster *c)
     return log;
 }
 
-int cluster_run(const cluster *c, const char *program, const char *const *arguments,
-                const char *input)
+/* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
+ * name. */
+static int run(const cluster *c, const char *program, const char *const *arguments,
+               const char *input)
 {
     const char *argv[ARGUMENTS_MAX + 2] = {NULL};
     char path[PATH_MAX];
@@ -118,7 +120,7 @@ static bool init(const cluster *c, const char *fresh)
 
     for (size_t i = 0; i < sizeof(locales) / sizeof(locales[0]); i++) {
         arguments[8] = locales[i];
-        if (cluster_run(c, "initdb", arguments, NULL) == 0)
+        if (run(c, "initdb", arguments, NULL) == 0)
             return true;
     }
     return false;
@@ -128,7 +130,7 @@ static bool make_database(const cluster *c, const char *fresh)
 {
     const char *arguments[] = {"--single", "-D", fresh, "postgres", NULL};
 
-    return cluster_run(c, "postgres", arguments, statement_get(STATEMENT_dev_database)->text) == 0;
+    return run(c, "postgres", arguments, statement_get(STATEMENT_dev_database)->text) == 0;
 }
 
 bool cluster_make(cluster *c)

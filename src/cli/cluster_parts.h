@@ -16,11 +16,6 @@ bool cluster_find_user(cluster *c);
 /* Makes the data folder with the database cardbox if there is none. */
 bool cluster_make(cluster *c);
 
-/* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
- * name. */
-int cluster_run(const cluster *c, const char *program, const char *const *arguments,
-                const char *input);
-
 /* The log, opened for a child to write to; -1: failed. */
 int cluster_open_log(const cluster *c);
 

@@ -73,7 +73,8 @@ void session_object(buf *out, const cardbox_session *session)
     add_text(out, "updated_at", session->updated_at);
 }
 
-void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
+/* Appends the object of an entry; of its line only if it was read and `with_line`. */
+static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
     buf_text(out, "{\"entry_id\":");
     buf_json_string(out, view_of(entry->entry_id));
@@ -105,7 +106,7 @@ static void add_listed_object(buf *out, const void *given, size_t i)
 
     if (of->sides)
         buf_printf(out, "{\"side\":\"%s\",\"entry\":", SIDES[entry->side]);
-    session_entry_object(out, entry, of->lines);
+    add_entry_object(out, entry, of->lines);
     if (of->sides)
         buf_char(out, '}');
 }

@@ -21,9 +21,6 @@ void session_object(buf *out, const cardbox_session *session);
 /* What an entry's line says, as far as it was read. */
 void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory);
 
-/* Appends the object of an entry; of its line only if it was read and `with_line`. */
-void session_entry_object(buf *out, const cardbox_entry *entry, bool with_line);
-
 /* Entries as they are listed. */
 typedef struct session_listed {
     const cardbox_entries *entries;

@@ -16,7 +16,7 @@ typedef struct reader {
 
 static const shape_place BODY = {"body", NULL, 0};
 
-int64_t limit_clamp(int64_t limit)
+static int64_t clamp(int64_t limit)
 {
     if (limit < LIMIT_LEAST)
         return LIMIT_LEAST;
@@ -95,7 +95,7 @@ static void read_limit(reader *in, scan_value value)
     if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &limit))
         shape_fault(in->faults, &BODY, "limit", -1, "int_type", "Input should be a valid integer",
                     value.text);
-    in->out->limit = limit_clamp(limit);
+    in->out->limit = clamp(limit);
 }
 
 static void read_member(reader *in, view key, scan_value value)

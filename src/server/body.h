@@ -38,7 +38,4 @@ typedef struct body_shape {
 /* Reads the body of `s`, which is given the faults. */
 void body_read(body_batch *out, const body_shape *wanted, shape *s);
 
-/* Brings a limit into its bounds. */
-int64_t limit_clamp(int64_t limit);
-
 #endif

@@ -2,7 +2,6 @@
  * metrics.c: the table of metrics, and how their values become lines. No label holds anything that
  * a client has sent: the number of series is bounded, and no project's name is told to operators.
  */
-#include "server/metrics.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -12,6 +11,7 @@
 #include "server/auth.h"
 #include "server/fault.h"
 #include "server/handlers.h"
+#include "server/shared.h"
 
 typedef struct metric metric;
 
@@ -220,7 +220,7 @@ static double cpu_seconds(const scene *of)
         name, type, help, write_value, 0, value                                                    \
     }
 
-/* The README's section on metrics has the same names, types and texts; a test compares. */
+/* METRICS in cardboxd.8 has the same names, types and texts; a test compares. */
 static const metric METRICS[] = {
     LABELLED("cardbox_requests_total", "counter", write_requests,
              "Requests that are over, by operation and class of status."),
@@ -269,7 +269,8 @@ static void sum_loops(stats *sum, const shared *house)
     }
 }
 
-void metrics_write(buf *out, const shared *house, stats *sum)
+/* Writes all of them in Prometheus' text format 0.0.4. `sum` is room for one stats. */
+static void write_metrics(buf *out, const shared *house, stats *sum)
 {
     scene of = {house, sum};
     sum_loops(sum, house);
@@ -286,6 +287,6 @@ void handle_metrics(request *r)
     if (sum == NULL)
         return;
     r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
-    metrics_write(request_body(r), r->shared, sum);
+    write_metrics(request_body(r), r->shared, sum);
     fault_or_answer(r);
 }

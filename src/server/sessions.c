@@ -85,7 +85,7 @@ void handle_list_sessions(request *r)
 
 /* --- read --- */
 
-void session_get_build(params *p, const void *keys)
+static void build_get(params *p, const void *keys)
 {
     const session_key *key = keys;
     session_get_params(p, key->tenant, key->session);
@@ -112,5 +112,5 @@ void handle_session(request *r)
     if (key == NULL || !handler_id(r, &key->session, 1, "session"))
         return;
     key->tenant = request_tenant(r);
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, session_get_build, key, render_get);
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, build_get, key, render_get);
 }

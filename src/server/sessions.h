@@ -33,9 +33,6 @@ typedef struct session_key {
     view tenant, session;
 } session_key;
 
-/* Parameters of STATEMENT_session_get of a session_key. */
-void session_get_build(params *p, const void *keys);
-
 /* In the order of session_dialect and cardbox_dialect; NULL ends them. */
 extern const char *const SESSION_DIALECTS[];
 

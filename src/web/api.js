@@ -5,7 +5,7 @@ import { parse } from './json.js';
 const ROOT = new URL('../', document.baseURI);
 const TOKEN_KEY = 'cardbox.token';
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, code, message, hint) {
     super(message);
     Object.assign(this, { status, code, hint });

@@ -37,7 +37,7 @@ export async function listSessions(main, api, here) {
 
 /** Rows in the order of the tree: {node, level, begins, leaf}; `begins`: the first of a branch. A child
  * alone goes on at its parent's level, several are set in. */
-export function rowsOf(nodes) {
+function rowsOf(nodes) {
   const children = new Map(nodes.map((node) => [node.entry_id, []]));
   const roots = [];
   for (const node of nodes) (children.get(node.parent_id) ?? roots).push(node);

@@ -276,10 +276,6 @@ static void walks_the_tree(void **state)
     assert_int_equal(path[0], 0);
     assert_int_equal(path[1], 1);
     assert_int_equal(path[2], 4);
-    assert_int_equal(session_tree_common(tree, 2, 4), 1);
-    assert_int_equal(session_tree_common(tree, 2, 3), 0);
-    assert_int_equal(session_tree_common(tree, 1, 2), 1);
-    assert_int_equal(session_tree_common(tree, 2, 5), SESSION_NONE);
     session_file_free(&file);
 }
 

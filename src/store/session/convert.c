@@ -61,7 +61,9 @@ bool convert_is_deep(view text)
     return !scan_check(text, CARDBOX_JSON_DEPTH_MAX - LEVELS_ADDED, NULL, NULL, NULL);
 }
 
-bool convert_read(session_entry *out, view text, view id, arena *memory)
+/* An entry read from text that was restored, with the id that its converted line has. False: it is
+ * none, or out of memory. */
+static bool read_entry(session_entry *out, view text, view id, arena *memory)
 {
     session_lines lines = session_lines_of(text);
     session_line line;
@@ -110,7 +112,7 @@ static bool restore_pi(conversion *c, const session_item *item)
     bool fine = kept.kind == SCAN_OBJECT || kept.kind == SCAN_ARRAY;
 
     fine = fine && restored_text(&text, kept, item->entry->value, c->memory) &&
-           convert_read(&entry, text, item->entry->id, c->memory);
+           read_entry(&entry, text, item->entry->id, c->memory);
     if (fine) {
         original.entry = &entry;
         convert_to_plain(&again, &original, item->entry->id, c->memory);
@@ -135,7 +137,7 @@ static bool add_restored(restored_run *run, view text, const session_item *item,
     session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
 
     run->items = arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
-    if (run->items == NULL || entry == NULL || !convert_read(entry, text, item->entry->id, memory))
+    if (run->items == NULL || entry == NULL || !read_entry(entry, text, item->entry->id, memory))
         return false;
     run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
     return true;

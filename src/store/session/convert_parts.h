@@ -45,10 +45,6 @@ void holes_put(buf *out, view text, holes *h);
  * it is no such array. */
 bool holes_fill(buf *out, scan_value pieces, scan_value line);
 
-/* An entry read from text that was restored, with the id that its converted line has. False: it is
- * none, or out of memory. */
-bool convert_read(session_entry *out, view text, view id, arena *memory);
-
 /* Whether a text is nested so deeply that it would be too deep inside another line: it travels as a
  * string, without holes. */
 bool convert_is_deep(view text);

@@ -22,11 +22,6 @@ static const struct {
                                             "it was left out"},
 };
 
-const char *session_issue_name(session_issue_kind kind)
-{
-    return ISSUES[kind].name;
-}
-
 /* An array with room for one more. NULL: out of memory, and the old one stays. */
 static void *grown(void *array, size_t count, size_t *capacity, size_t size)
 {
@@ -194,7 +189,7 @@ void session_issue_json(buf *out, const session_issue *issue)
         buf_printf(out, "%llu", (unsigned long long)issue->line);
     else
         buf_text(out, "null");
-    buf_printf(out, ",\"kind\":\"%s\",\"reason\":", session_issue_name(issue->kind));
+    buf_printf(out, ",\"kind\":\"%s\",\"reason\":", ISSUES[issue->kind].name);
     buf_json_string(out,
                     view_of(issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason));
     if (issue->id.len > 0) {

@@ -65,7 +65,4 @@ int session_issue_order(const void *left, const void *right);
 /* Appends an issue as a JSON object: line, kind, reason, and id or at. */
 void session_issue_json(buf *out, const session_issue *issue);
 
-/* "bad", "torn", "header", ... */
-const char *session_issue_name(session_issue_kind kind);
-
 #endif

@@ -220,14 +220,3 @@ uint32_t *session_tree_path(const session_tree *tree, uint32_t entry, arena *mem
     }
     return path;
 }
-
-uint32_t session_tree_common(const session_tree *tree, uint32_t a, uint32_t b)
-{
-    while (a != b && a != SESSION_NONE && b != SESSION_NONE) {
-        if (tree->nodes[a].depth >= tree->nodes[b].depth)
-            a = tree->nodes[a].parent;
-        else
-            b = tree->nodes[b].parent;
-    }
-    return a == b ? a : SESSION_NONE;
-}

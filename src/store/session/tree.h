@@ -52,7 +52,4 @@ uint32_t session_tree_find(const session_tree *tree, view id);
  * memory. */
 uint32_t *session_tree_path(const session_tree *tree, uint32_t entry, arena *memory);
 
-/* The last entry that is on the way to both; SESSION_NONE: they are in two trees. */
-uint32_t session_tree_common(const session_tree *tree, uint32_t a, uint32_t b);
-
 #endif
