@@ -219,9 +219,9 @@ static cli_exit run_cards(const void *given, char **arguments, int count)
 static const opt_spec cards_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"tail", OPT_INT, offsetof(cards_options, tail), NULL, "N", "only the last N", 1, INT32_MAX},
+    CLI_INT(cards_options, "tail", tail, "N", "only the last N", 1, INT32_MAX),
     BOX_AS_OF(cards_options),
-    {"ids", OPT_FLAG, offsetof(cards_options, ids), NULL, NULL, "show the ids of the cards", 0, 0},
+    CLI_FLAG(cards_options, "ids", ids, "show the ids of the cards"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -310,8 +310,7 @@ static cli_exit run_log(const void *given, char **arguments, int count)
 static const opt_spec log_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"before", OPT_INT, offsetof(log_options, before), NULL, "N", "only versions below this one", 1,
-     INT32_MAX},
+    CLI_INT(log_options, "before", before, "N", "only versions below this one", 1, INT32_MAX),
     CLI_LIMIT,
     CLI_JSON,
     CLI_OPTIONS_END,

@@ -15,15 +15,9 @@ typedef struct box_as_of {
 
 /* For the options of a command that has it as its member `at`. */
 #define BOX_AS_OF(type)                                                                            \
-    {"at-version", OPT_INT, offsetof(type, at.version), NULL, "N", "as it was at this version", 1, \
-     INT32_MAX},                                                                                   \
-        {"at-length", OPT_INT,  offsetof(type, at.length),                                         \
-         NULL,        "N",      "as when it first had N cards",                                    \
-         1,           INT32_MAX},                                                                  \
-    {                                                                                              \
-        "at-time", OPT_TEXT, offsetof(type, at.time), NULL, "TIME",                                \
-            "as it was then, such as 2025-01-02T03:04:05Z", 0, 0                                   \
-    }
+    CLI_INT(type, "at-version", at.version, "N", "as it was at this version", 1, INT32_MAX),       \
+        CLI_INT(type, "at-length", at.length, "N", "as when it first had N cards", 1, INT32_MAX),  \
+        CLI_TEXT(type, "at-time", at.time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
 
 /* What cli_refused calls these. */
 extern const cli_origin BOX_AS_OF_ORIGINS[];

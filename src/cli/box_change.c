@@ -64,10 +64,9 @@ static cli_exit run_create(const void *given, char **arguments, int count)
 static const opt_spec create_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"id", OPT_TEXT, offsetof(create_options, id), NULL, "UUID", "its id (default: a new UUIDv7)",
-     0, 0},
-    {"parent", OPT_LIST, offsetof(create_options, parents), NULL, "UUID",
-     "a box that it is made from; may be given several times", 0, 0},
+    CLI_TEXT(create_options, "id", id, "UUID", "its id (default: a new UUIDv7)"),
+    CLI_LIST(create_options, "parent", parents, "UUID",
+             "a box that it is made from; may be given several times"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -115,10 +114,9 @@ static cli_exit run_append(const void *given, char **arguments, int count)
 static const opt_spec append_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
-     "append key: the same one appends once", 0, 0},
-    {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
-     "only if the box is at this version", 1, INT32_MAX},
+    CLI_TEXT(append_options, "key", key, "KEY", "append key: the same one appends once"),
+    CLI_INT(append_options, "expected-version", expected_version, "N",
+            "only if the box is at this version", 1, INT32_MAX),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -166,8 +164,8 @@ static cli_exit run_replace(const void *given, char **arguments, int count)
 static const opt_spec replace_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"expected-version", OPT_INT, offsetof(replace_options, expected_version), NULL, "N",
-     "only if the box is at this version", 1, INT32_MAX},
+    CLI_INT(replace_options, "expected-version", expected_version, "N",
+            "only if the box is at this version", 1, INT32_MAX),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -226,12 +224,9 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
 static const opt_spec fork_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"at-version", OPT_INT, offsetof(fork_options, at_version), NULL, "N",
-     "as it was at this version", 1, INT32_MAX},
-    {"at-length", OPT_INT, offsetof(fork_options, at_length), NULL, "N",
-     "only with its first N cards", 0, INT32_MAX},
-    {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "UUID",
-     "id of the fork (default: a new UUIDv7)", 0, 0},
+    CLI_INT(fork_options, "at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
+    CLI_INT(fork_options, "at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
+    CLI_TEXT(fork_options, "new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -83,8 +83,8 @@ static cli_exit run_revisions(const void *given, char **arguments, int count)
 static const opt_spec revisions_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"before", OPT_INT, offsetof(revisions_options, before), NULL, "N",
-     "only revisions below this one", 1, INT32_MAX},
+    CLI_INT(revisions_options, "before", before, "N", "only revisions below this one", 1,
+            INT32_MAX),
     CLI_LIMIT,
     CLI_JSON,
     CLI_OPTIONS_END,

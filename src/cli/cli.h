@@ -31,6 +31,14 @@ typedef struct cli_common {
     {                                                                                              \
         name, OPT_FLAG, offsetof(type, field), NULL, NULL, help, 0, 0                              \
     }
+#define CLI_INT(type, name, field, value, help, least, most)                                       \
+    {                                                                                              \
+        name, OPT_INT, offsetof(type, field), NULL, value, help, least, most                       \
+    }
+#define CLI_LIST(type, name, field, value, help)                                                   \
+    {                                                                                              \
+        name, OPT_LIST, offsetof(type, field), NULL, value, help, 0, 0                             \
+    }
 #define CLI_DSN                                                                                    \
     {                                                                                              \
         "dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                          \
@@ -45,10 +53,7 @@ typedef struct cli_common {
     }
 #define CLI_JSON CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
 #define CLI_LIMIT                                                                                  \
-    {                                                                                              \
-        "limit", OPT_INT, offsetof(cli_common, limit), NULL, "N", "at most N rows (default 200)",  \
-            1, CARDBOX_PAGE_MAX                                                                    \
-    }
+    CLI_INT(cli_common, "limit", limit, "N", "at most N rows (default 200)", 1, CARDBOX_PAGE_MAX)
 #define CLI_CURSOR                                                                                 \
     CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
 #define CLI_OPTIONS_END                                                                            \

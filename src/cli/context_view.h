@@ -20,13 +20,9 @@ typedef struct context_view_options {
 
 /* For the options of a command that has them as its member `how`. */
 #define CONTEXT_VIEW_OPTIONS(type)                                                                 \
-    {"format", OPT_TEXT, offsetof(type, how.format),                                               \
-     NULL,     "FORMAT", "openai (default), anthropic or entries",                                 \
-     0,        0},                                                                                 \
-    {                                                                                              \
-        "no-repair", OPT_FLAG, offsetof(type, how.no_repair), NULL, NULL,                          \
-            "leave calls and results as they are, paired or not", 0, 0                             \
-    }
+    CLI_TEXT(type, "format", how.format, "FORMAT", "openai (default), anthropic or entries"),      \
+        CLI_FLAG(type, "no-repair", how.no_repair,                                                 \
+                 "leave calls and results as they are, paired or not")
 
 /* False: there is no such format, which was said. */
 bool context_view_how(cardbox_context_options *out, const context_view_options *options);

@@ -344,8 +344,7 @@ static const opt_spec specs[] = {
      "folder of the database (default " DEV_FOLDER ")", 0, 0},
     {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
      "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-    {"no-sample", OPT_FLAG, offsetof(dev_options, no_sample), NULL, NULL,
-     "leave the sample project out", 0, 0},
+    CLI_FLAG(dev_options, "no-sample", no_sample, "leave the sample project out"),
     CLI_OPTIONS_END,
 };
 

@@ -123,13 +123,13 @@ static cli_exit run(const void *given, char **arguments, int count)
 
 static const opt_spec specs[] = {
     CLI_DSN,
-    {"dry-run", OPT_FLAG, offsetof(gc_options, dry_run), NULL, NULL, "only count", 0, 0},
-    {"retention-days", OPT_INT, offsetof(gc_options, retention_days), NULL, "N",
-     "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX},
-    {"batch", OPT_INT, offsetof(gc_options, batch), NULL, "N",
-     "most rows in one transaction (default 1000)", 1, 100000},
-    {"wait-s", OPT_INT, offsetof(gc_options, wait_s), NULL, "N",
-     "for whoever has what it needs locked (default 60)", 0, 86400},
+    CLI_FLAG(gc_options, "dry-run", dry_run, "only count"),
+    CLI_INT(gc_options, "retention-days", retention_days, "N",
+            "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX),
+    CLI_INT(gc_options, "batch", batch, "N", "most rows in one transaction (default 1000)", 1,
+            100000),
+    CLI_INT(gc_options, "wait-s", wait_s, "N", "for whoever has what it needs locked (default 60)",
+            0, 86400),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -195,8 +195,8 @@ static cli_exit run(const void *given, char **arguments, int count)
 static const opt_spec specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"tenant-from-rows", OPT_FLAG, offsetof(import_options, tenant_from_rows), NULL, NULL,
-     "each row into the project that its tenant_id names", 0, 0},
+    CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
+             "each row into the project that its tenant_id names"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -85,10 +85,9 @@ static cli_exit run(const void *given, char **arguments, int count)
 
 static const opt_spec specs[] = {
     CLI_DSN,
-    {"dry-run", OPT_FLAG, offsetof(migrate_options, dry_run), NULL, NULL,
-     "only show what would be applied", 0, 0},
-    {"wait-s", OPT_INT, offsetof(migrate_options, wait_s), NULL, "N",
-     "for each lock that another session has (default 60)", 0, 86400},
+    CLI_FLAG(migrate_options, "dry-run", dry_run, "only show what would be applied"),
+    CLI_INT(migrate_options, "wait-s", wait_s, "N",
+            "for each lock that another session has (default 60)", 0, 86400),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -64,8 +64,7 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
 static const opt_spec fork_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"new-id", OPT_TEXT, offsetof(fork_options, new_id), NULL, "ID",
-     "id of the fork (default: a new UUIDv7)", 0, 0},
+    CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -159,8 +158,7 @@ static cli_exit run_head(const void *given, char **arguments, int count)
 static const opt_spec head_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"expected", OPT_TEXT, offsetof(head_options, expected), NULL, "ENTRY",
-     "move it only if it is here now", 0, 0},
+    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -474,12 +472,12 @@ static cli_exit run_append(const void *given, char **arguments, int count)
 static const opt_spec append_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"create", OPT_TEXT, offsetof(append_options, create), NULL, "DIALECT",
-     "make the session if it is missing: pi or plain", 0, 0},
-    {"key", OPT_TEXT, offsetof(append_options, key), NULL, "KEY",
-     "append key: the same one appends once; each entry then needs an id", 0, 0},
-    {"expected-version", OPT_INT, offsetof(append_options, expected_version), NULL, "N",
-     "only if the session is at this version", 1, INT32_MAX},
+    CLI_TEXT(append_options, "create", create, "DIALECT",
+             "make the session if it is missing: pi or plain"),
+    CLI_TEXT(append_options, "key", key, "KEY",
+             "append key: the same one appends once; each entry then needs an id"),
+    CLI_INT(append_options, "expected-version", expected_version, "N",
+            "only if the session is at this version", 1, INT32_MAX),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -95,8 +95,8 @@ static const opt_spec specs[] = {
     CLI_DSN,
     CLI_PROJECT,
     CONTEXT_VIEW_OPTIONS(context_options),
-    {"compare", OPT_TEXT, offsetof(context_options, compare), NULL, "ENTRY",
-     "say how many messages this entry's context shares with it", 0, 0},
+    CLI_TEXT(context_options, "compare", compare, "ENTRY",
+             "say how many messages this entry's context shares with it"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -162,10 +162,9 @@ static cli_exit run_path(const void *given, char **arguments, int count)
 static const opt_spec path_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
-    {"from", OPT_INT, offsetof(path_options, from), NULL, "DEPTH",
-     "only from this depth on; a root has 0", 0, INT32_MAX},
-    {"limit", OPT_INT, offsetof(cli_common, limit), NULL, "N", "at most N entries (default all)", 1,
-     INT32_MAX},
+    CLI_INT(path_options, "from", from, "DEPTH", "only from this depth on; a root has 0", 0,
+            INT32_MAX),
+    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -129,16 +129,13 @@ static cli_exit run_create(const void *given, char **arguments, int count)
 
 static const opt_spec create_specs[] = {
     CLI_DSN,
-    {"name", OPT_TEXT, offsetof(create_options, name), NULL, "NAME",
-     "what it is for; each has its own", 0, 0},
-    {"tenant", OPT_LIST, offsetof(create_options, tenants), NULL, "PROJECT",
-     "a project that it is good for; may be given several times", 0, 0},
-    {"all-tenants", OPT_FLAG, offsetof(create_options, all_tenants), NULL, NULL,
-     "good for every project", 0, 0},
-    {"scope", OPT_TEXT, offsetof(create_options, scope), NULL, "SCOPES",
-     "read, write, tasks, admin, with commas between (default read)", 0, 0},
-    {"expires", OPT_TEXT, offsetof(create_options, expires), NULL, "WHEN",
-     "30d, 12h or a moment (default never)", 0, 0},
+    CLI_TEXT(create_options, "name", name, "NAME", "what it is for; each has its own"),
+    CLI_LIST(create_options, "tenant", tenants, "PROJECT",
+             "a project that it is good for; may be given several times"),
+    CLI_FLAG(create_options, "all-tenants", all_tenants, "good for every project"),
+    CLI_TEXT(create_options, "scope", scope, "SCOPES",
+             "read, write, tasks, admin, with commas between (default read)"),
+    CLI_TEXT(create_options, "expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
