@@ -85,8 +85,8 @@ archive_room() { # BUILD ROOM
     done
     [ "${#objects[@]}" -gt 0 ] || return 0
     mkdir -p "$1/tests"
-    rm -f "$1/tests/lib$2.a"
-    ar rcs "$1/tests/lib$2.a" "${objects[@]}"
+    rm -f "$1/tests/new$2.a"
+    ar rcs "$1/tests/new$2.a" "${objects[@]}" && mv "$1/tests/new$2.a" "$1/tests/lib$2.a" # another run may link it
 }
 
 room_archives() { # BUILD
