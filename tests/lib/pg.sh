@@ -88,7 +88,8 @@ pg_migrated() { # DIR NAME
 
 pg_template() { # DIR NAME
     local dsn said
-    dsn=$(pg_createdb "$@") || return
+    # Where the last one failed, this one says why again.
+    pg_psql "$1" postgres -c "DROP DATABASE IF EXISTS \"$2\"" && dsn=$(pg_createdb "$@") || return
     said=$("${CARDBOX_BUILD:-build}/bin/cardbox" migrate --dsn "$dsn" 2>&1) ||
         { echo "$said" >&2 && return 1; }
     pg_psql "$1" "$2" -c 'GRANT cardbox_service TO cardbox_app' && touch "$1/$2"
