@@ -321,7 +321,7 @@ def is_ready(port):
 
 def start_ms(bench):
     port = free_port()
-    command = [os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn", bench.dsn,
+    command = [cardbox_test.CARDBOXD, "--dsn", bench.dsn,
                "--listen", f"127.0.0.1:{port}", "--log-level", "error"]
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -17,7 +17,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, holding, parse_responses, psql
+from cardbox_test import (CARDBOXD, Postgres, Server, as_role, await_, cardboxd, holding, parse_responses,
+                          psql)
 
 CARD = "/projects/p/cards/a"
 BATCH = "/projects/p/cards/batch"
@@ -286,10 +287,8 @@ def test_few_descriptors():
     with serving("--loops", "1", prefix=("prlimit", "--nofile=64")) as server:
         assert "connections_max_lowered" in server.log()
         check_crowd(server, 100)
-    command = ["prlimit", "--nofile=40", os.path.join(cardbox_test.BUILD, "bin", "cardboxd"),
-               "--dsn", database(), "--loops", "1", "--listen", "127.0.0.1:0"]
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    assert refused.returncode == 1 and "file descriptors" in refused.stderr, refused
+    done = cardboxd("--dsn", database(), "--loops", "1", "--listen", "127.0.0.1:0", prefix=("prlimit", "--nofile=40"))
+    assert done.returncode == 1 and "file descriptors" in done.stderr, done
 
 
 def test_slow_requests():
@@ -418,8 +417,7 @@ def test_starts_without_database():
 
 
 def refused(*options):
-    done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), *options],
-                          capture_output=True, text=True, timeout=20)
+    done = cardboxd(*options)
     assert done.returncode != 0 and done.stdout == "" and done.stderr.count("\n") == 1, done
     return done.stderr
 
@@ -438,8 +436,7 @@ def test_refusals():
 def test_unix_socket():
     path = os.path.join(cardbox_test.temp_dir(), "http")
     for _ in range(2):  # the second finds what a server that was killed has left
-        process = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn",
-                                    as_role(database(), "cardbox_app"), "--listen", "unix:" + path],
+        process = subprocess.Popen([CARDBOXD, "--dsn", as_role(database(), "cardbox_app"), "--listen", "unix:" + path],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cardbox_test.at_end(process.kill)
         assert process.stdout.readline() == f"ready: unix:{path}\n"
@@ -458,9 +455,8 @@ def test_inherited_socket():
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        program = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
         script = (f'exec 3<&{listening.fileno()}; export LISTEN_PID=$$ LISTEN_FDS=1; '
-                  f'exec "{program}" --dsn "{as_role(database(), "cardbox_app")}"')
+                  f'exec "{CARDBOXD}" --dsn "{as_role(database(), "cardbox_app")}"')
         process = subprocess.Popen(["bash", "-c", script], pass_fds=[listening.fileno()],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cardbox_test.at_end(process.kill)
@@ -560,8 +556,7 @@ def test_port_in_use():
     dsn = Postgres.shared().database()
     for loops in ("1", "2"):
         first = Server(dsn, "--loops", loops)
-        second = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardboxd"), "--dsn", dsn, "--loops", loops,
-                                 "--listen", f"127.0.0.1:{first.port}"], capture_output=True, text=True, timeout=60)
+        second = cardboxd("--dsn", dsn, "--loops", loops, "--listen", f"127.0.0.1:{first.port}")
         assert second.returncode == 1 and "in use" in second.stderr, second
         first.stop()
 

@@ -12,9 +12,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, parse_responses, read_all
+from cardbox_test import CARDBOXD, Postgres, as_role, cardbox, cardboxd, parse_responses, read_all
 
-CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
 CARD = "/projects/p/cards/a"
 
 
@@ -182,8 +181,7 @@ def test_files():
     cert, key, other = files()
 
     def refused(*options):
-        done = subprocess.run([CARDBOXD, "--listen", "127.0.0.1:0", *options], capture_output=True,
-                              text=True, timeout=30)
+        done = cardboxd("--listen", "127.0.0.1:0", *options)
         assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done
         return done.stderr
 

@@ -17,9 +17,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, cardbox, parse_responses
+from cardbox_test import CARDBOXD, Postgres, Server, as_role, await_, cardbox, cardboxd, parse_responses
 
-CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
 BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
 SCOPES = ("read", "write", "tasks", "admin")
 GARBAGE = "cbx_" + "0" * 64
@@ -78,8 +77,7 @@ def scene():
 
 def routes():
     """method, path of project a, scope: of every route."""
-    printed = subprocess.run([CARDBOXD, "--routes"], capture_output=True, text=True, check=True)
-    for line in printed.stdout.splitlines():
+    for line in cardboxd("--routes").stdout.splitlines():
         method, pattern, scope = line.split()
         box = BOXES["a"] if scope == "read" else "x"  # a write that is let through must change nothing
         path = pattern.replace("{project_id}", "a").replace("{box_id}", box)
@@ -391,8 +389,7 @@ def test_database_that_comes_later():
 
 
 def refused(dsn, *options):
-    done = subprocess.run([CARDBOXD, "--dsn", dsn, "--listen", "127.0.0.1:0", "--log-level", "error",
-                           *options], capture_output=True, text=True, timeout=60)
+    done = cardboxd("--dsn", dsn, "--listen", "127.0.0.1:0", "--log-level", "error", *options)
     assert done.returncode == 2 and done.stdout == "", done
     return done.stderr
 
@@ -462,14 +459,13 @@ def test_role_of_a_worker():
 
 def test_addresses_that_are_none():
     for listen in ("foo", "127.0.0.1", "127.0.0.1:99999", "no such host:80", "unix:relative", ""):
-        done = subprocess.run([CARDBOXD, "--listen", listen], capture_output=True, text=True, timeout=60)
+        done = cardboxd("--listen", listen)
         assert done.returncode == 2 and done.stderr.startswith("cardboxd: "), (listen, done)
         assert done.stderr.count("--help") <= 1
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = subprocess.run([CARDBOXD, "--listen", f"127.0.0.1:{taken.getsockname()[1]}"],
-                              capture_output=True, text=True, timeout=60)
+        done = cardboxd("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
         assert done.returncode == 1 and "choose another place with --listen" in done.stderr, done
 
 

@@ -34,6 +34,7 @@ import urllib.parse
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(ROOT, os.environ.get("CARDBOX_BUILD", "build"))
+CARDBOXD = os.path.join(BUILD, "bin", "cardboxd")
 SHARED = os.path.join(ROOT, "..", "shared")
 LIGHT = bool(os.environ.get("CARDBOX_TEST_LIGHT"))
 POOLED = bool(os.environ.get("CARDBOX_TEST_POOLED"))
@@ -243,6 +244,11 @@ def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120, binary=Fa
     return done
 
 
+def cardboxd(*options, prefix=()):
+    """Runs a cardboxd that ends by itself; returns its subprocess.CompletedProcess, with text."""
+    return subprocess.run([*prefix, CARDBOXD, *options], capture_output=True, text=True, timeout=60)
+
+
 def load(dsn_, *rows, project="p", options=()):
     """Imports rows (dicts, or lines as they are); returns (exit status, counts, complaints)."""
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
@@ -269,7 +275,7 @@ class Server:
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
             dsn, options = pooled(dsn), (*options, "--no-named-statements")
-        command = [*prefix, os.path.join(BUILD, "bin", "cardboxd"),
+        command = [*prefix, CARDBOXD,
                    "--dsn", as_role(dsn, "cardbox_app"),
                    "--listen", f"127.0.0.1:{self.port}", *options]
         with open(self.log_path, "wb") as log:

@@ -13,12 +13,12 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
+from cardbox_test import CARDBOXD  # noqa: E402
 
 # The last line of releases that runs on Debian 12's node 18.
 LINTER = "@redocly/cli@1.34.20"
 NPM_FOLDER = os.path.join(cardbox_test.ROOT, "build", "npm")
 OPENAPI = os.path.join(cardbox_test.ROOT, "openapi")
-CARDBOXD = os.path.join(cardbox_test.BUILD, "bin", "cardboxd")
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
 BOX = "01970000-0000-7000-8000-00000000000"
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
