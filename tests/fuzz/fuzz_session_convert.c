@@ -16,6 +16,23 @@ static bool is_native(const session_file *file)
     return !file->has_header || scan_find(scan_whole(file->header.text), "plain").kind == SCAN_NONE;
 }
 
+/* What an entry leaves to its place is written at its end, where that is another one now. */
+static bool is_said(view line, const session_entry *entry)
+{
+    static const char *const MORE[] = {",\"id\":", ",\"firstKeptEntryId\":"};
+    size_t same = entry->text.len - 1;
+
+    if (view_equal(line, entry->text))
+        return true;
+    for (size_t i = 0; i < 2; i++) {
+        view more = view_of(MORE[i]);
+        if (line.len > same + more.len && memcmp(line.ptr, entry->text.ptr, same) == 0 &&
+            memcmp(line.ptr + same, more.ptr, more.len) == 0)
+            return i == 1 || entry->id_is_made;
+    }
+    return false;
+}
+
 /* The entries in the tree, and nothing else, are in the other text in their order. */
 static void check_back(const session_file *file, view back)
 {
@@ -28,7 +45,7 @@ static void check_back(const session_file *file, view back)
         do
             require(session_lines_next(&lines, &line));
         while (line.kind == SESSION_LINE_HEADER);
-        require(view_equal(line.text, file->entries[i].text));
+        require(is_said(line.text, &file->entries[i]));
     }
     while (session_lines_next(&lines, &line))
         require(line.kind == SESSION_LINE_HEADER);
@@ -39,9 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     session_file file, other;
     buf there, back;
 
-    require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
+    require(session_file_read(&file, (view){(const char *)data, size}, VIEW("")));
     require(convert_file(&there, &file, file.dialect));
-    require(session_file_read(&other, whole(&there), VIEW("fuzz")));
+    require(session_file_read(&other, whole(&there), VIEW("")));
     require(other.issue_totals[SESSION_ISSUE_BAD] + other.issue_totals[SESSION_ISSUE_TORN] == 0);
     require(convert_file(&back, &other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI));
     if (is_native(&file))

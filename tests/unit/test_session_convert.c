@@ -22,7 +22,7 @@ static session_file read_file(const buf *text)
 {
     session_file file;
 
-    assert_true(session_file_read(&file, whole(text), VIEW("s1")));
+    assert_true(session_file_read(&file, whole(text), VIEW("")));
     return file;
 }
 
@@ -261,6 +261,69 @@ static void deep_entries_travel_as_text(void **state)
     }
 }
 
+/* There and back: the same ids, parents and what compactions keep, as a reader makes them. */
+static void assert_same_session(const buf *text, session_dialect from)
+{
+    session_file file = read_file(text);
+    buf there = convert(&file, from);
+    session_file other = read_file(&there);
+    buf back = convert(&other, from == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
+    session_file again = read_file(&back);
+
+    assert_int_equal(again.count, file.tree.in_tree);
+    for (uint32_t i = 0; i < again.count; i++) {
+        const session_entry *entry = &again.entries[i];
+        uint32_t at = session_tree_find(&file.tree, entry->id);
+        uint32_t parent = again.tree.nodes[i].parent;
+
+        assert_int_not_equal(at, SESSION_NONE);
+        assert_int_equal(parent != SESSION_NONE, file.tree.nodes[at].parent != SESSION_NONE);
+        if (parent != SESSION_NONE)
+            assert_true(
+                view_equal(again.entries[parent].id, file.entries[file.tree.nodes[at].parent].id));
+        assert_true(view_equal(entry->kept, file.entries[at].kept));
+    }
+    session_file_free(&file);
+    session_file_free(&other);
+    session_file_free(&again);
+    buf_free(&there);
+    buf_free(&back);
+}
+
+#define SAID   "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n"
+#define FOLDED "{\"type\":\"compaction\",\"summary\":\"s\",\"firstKeptEntryIndex\":1}\n"
+#define TOOL   "{\"type\":\"tool\",\"name\":\"n\",\"params\":{}}\n"
+
+/* Lines without ids, and what names others by a number, where the file that they are written to has
+ * not all lines of theirs: a header, bad and blank ones. */
+static void what_is_left_to_the_place(void **state)
+{
+    static const struct {
+        session_dialect from;
+        bool is_whole; /* nothing is left out: it comes back to the byte */
+        const char *text;
+    } cases[] = {
+        {SESSION_PI, true, SAID SAID FOLDED SAID},
+        {SESSION_PI, true, "{\"type\":\"session\",\"id\":\"s\"}\n" SAID SAID FOLDED},
+        {SESSION_PI, false, "\n{\"type\":\"session\",\"id\":\"s\"}\nbad\n" SAID "\n" SAID FOLDED},
+        {SESSION_PI, false, SAID "{\"type\":\"session\",\"id\":\"s\"}\n" SAID FOLDED SAID},
+        {SESSION_PI, true, "{\"type\":\"custom\",\"id\":\"a\"}\n" FOLDED},
+        {SESSION_PLAIN, true, TOOL TOOL "{\"type\":\"user\",\"content\":\"x\"}\n"},
+        {SESSION_PLAIN, false, "bad\n{\"type\":\"user\",\"content\":\"x\"}\n\n" TOOL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        buf text = BUF_INIT(1u << 20);
+
+        buf_text(&text, cases[i].text);
+        assert_same_session(&text, cases[i].from);
+        if (cases[i].is_whole)
+            assert_round_trip(&text, cases[i].from);
+        buf_free(&text);
+    }
+}
+
 /* --- generated trees --- */
 
 static const char *pick(uint64_t *dice, const char *const *choices, unsigned count)
@@ -456,6 +519,7 @@ int main(void)
         cmocka_unit_test(plain_as_pi),
         cmocka_unit_test(an_edited_line_is_what_it_says),
         cmocka_unit_test(deep_entries_travel_as_text),
+        cmocka_unit_test(what_is_left_to_the_place),
         cmocka_unit_test(generated_trees_come_back),
         cmocka_unit_test(the_real_session_comes_back),
     };

@@ -6,6 +6,7 @@
 #include "store/session/convert.h"
 #include "store/session/convert_parts.h"
 #include "store/session/names.h"
+#include "store/session/reread.h"
 
 /* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
 enum { LEVELS_ADDED = 3 };
@@ -18,7 +19,8 @@ typedef struct conversion {
     session_names calls;    /* where in `names` a call's tool is */
     view *names;            /* JSON */
     size_t name_count, name_capacity;
-    size_t unseen; /* entries that go whole, though they meant something */
+    size_t unseen;         /* entries that go whole, though they meant something */
+    session_reread reader; /* of what is written */
     arena *memory;
 } conversion;
 
@@ -79,6 +81,51 @@ static bool read_entry(session_entry *out, view text, view id, arena *memory)
 
 /* --- lines that were converted before --- */
 
+static void note_line(conversion *c, const session_reread_entry *entry)
+{
+    c->memory->failed = !session_reread_next(&c->reader, entry) || c->memory->failed;
+}
+
+/* A line was written that leaves nothing of its entry to its place. */
+static void note_entry(conversion *c, view id)
+{
+    note_line(c, &(session_reread_entry){.id = id, .end = VIEW("\n")});
+}
+
+/* The header was written, from `start` on. */
+static void note_header(conversion *c, size_t start)
+{
+    view line = {c->out->data + start, c->out->len - start};
+
+    if (buf_ok(c->out) && !session_reread_other(&c->reader, line, false, c->memory))
+        c->memory->failed = true;
+}
+
+static view file_id_of(const conversion *c)
+{
+    return (view){c->reader.file_id.text, c->reader.file_id.len};
+}
+
+/* Gives the line that an entry was made of. What it leaves to its place in the file is written at
+ * its end where that is another file now. What a compaction keeps may be unknown. */
+static void give_restored(conversion *c, const session_item *item)
+{
+    session_entry entry = *item->entry;
+    session_reread_entry line = {.text = entry.text, .id = entry.id, .end = VIEW("\n")};
+    view ending = {NULL, 0};
+    bool fine = entry.kept.ptr != NULL ||
+                session_places_resolve(&c->reader.places, &entry, file_id_of(c), c->memory);
+
+    line.parent = item->has_parent ? item->parent : (view){NULL, 0};
+    line.kept = entry.kept;
+    if (!fine || !session_reread_ending(&c->reader, &line, &ending, c->memory))
+        c->memory->failed = true;
+    buf_view(c->out, (view){entry.text.ptr, entry.text.len - 1});
+    buf_view(c->out, ending.ptr == NULL ? VIEW("}") : ending);
+    buf_char(c->out, '\n');
+    note_line(c, &line);
+}
+
 /* Whether a conversion gives the item's own line, but for its newline. */
 static bool is_line(const buf *made, const session_item *item)
 {
@@ -102,6 +149,15 @@ static bool restored_text(view *out, scan_value kept, scan_value line, arena *me
     return fine && out->ptr != NULL;
 }
 
+/* What a compaction keeps that names it by an index: its converted line says the entry. */
+static void restore_kept(session_entry *entry, scan_value line, arena *memory)
+{
+    scan_value kept = scan_find(line, "firstKeptEntryId");
+
+    if (entry->target.kind == SCAN_NUMBER && kept.kind != SCAN_NONE)
+        session_text_of(&entry->kept, kept, memory);
+}
+
 static bool restore_pi(conversion *c, const session_item *item)
 {
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
@@ -115,13 +171,12 @@ static bool restore_pi(conversion *c, const session_item *item)
            read_entry(&entry, text, item->entry->id, c->memory);
     if (fine) {
         original.entry = &entry;
+        restore_kept(&entry, item->entry->value, c->memory);
         convert_to_plain(&again, &original, item->entry->id, c->memory);
         fine = is_line(&again, item);
     }
-    if (fine) {
-        buf_view(c->out, text);
-        buf_char(c->out, '\n');
-    }
+    if (fine)
+        give_restored(c, &original);
     buf_free(&again);
     return fine;
 }
@@ -163,6 +218,27 @@ static bool read_run(restored_run *run, const session_item *item, arena *memory)
     return run->count > 0;
 }
 
+/* Only the last one's id is known where lines say none: the others are what they become here. */
+static void give_run(conversion *c, const restored_run *run)
+{
+    view before = {NULL, 0};
+
+    for (size_t i = 0; i < run->count; i++) {
+        session_item item = run->items[i];
+        session_entry entry = *item.entry;
+
+        if (entry.id_is_made && i + 1 < run->count)
+            entry.id = view_of(session_line_id(file_id_of(c), c->reader.lines + 1, c->memory));
+        if (i > 0) {
+            item.has_parent = true;
+            item.parent = before;
+        }
+        item.entry = &entry;
+        give_restored(c, &item);
+        before = entry.id;
+    }
+}
+
 static bool restore_plain(conversion *c, const session_item *item)
 {
     restored_run run = {NULL, 0, 0};
@@ -174,10 +250,8 @@ static bool restore_plain(conversion *c, const session_item *item)
                       c->memory);
         fine = is_line(&again, item);
     }
-    for (size_t i = 0; fine && i < run.count; i++) {
-        buf_view(c->out, run.items[i].entry->text);
-        buf_char(c->out, '\n');
-    }
+    if (fine)
+        give_run(c, &run);
     buf_free(&again);
     return fine;
 }
@@ -190,21 +264,49 @@ static void note_unseen(conversion *c, const session_entry *entry)
 
 /* --- pi to plain --- */
 
-static void pi_to_plain(conversion *c, const session_header *header)
+/* Stands for the header of a file without one, so that no other is made on the way back. */
+static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
+
+/* Whether an entry leaves something to the lines before it, of which a header is one. */
+static bool needs_place(const session_entry *entry)
+{
+    return entry->id_is_made ||
+           (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER);
+}
+
+static bool any_needs_place(const conversion *c)
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < c->count; i++)
+        found = needs_place(c->items[i].entry);
+    return found;
+}
+
+static bool is_made_header(const session_header *header)
 {
     buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
 
-    if (header != NULL) {
-        convert_make_header(&made, header->id, header->timestamp);
-        if (made.len != header->text.len + 1 ||
-            memcmp(made.data, header->text.ptr, header->text.len) != 0)
-            convert_header_to_plain(c->out, header, c->memory);
-    }
+    convert_make_header(&made, header->id, header->timestamp);
+    bool same = buf_ok(&made) && made.len == header->text.len + 1 &&
+                memcmp(made.data, header->text.ptr, header->text.len) == 0;
     buf_free(&made);
+    return same;
+}
+
+static void pi_to_plain(conversion *c, const session_header *header)
+{
+    if (header == NULL && any_needs_place(c))
+        header = &NO_HEADER;
+    if (header != NULL && !is_made_header(header))
+        note_entry(c, convert_header_to_plain(c->out, header, c->memory));
     for (size_t i = 0; i < c->count && !c->memory->failed; i++) {
         const session_item *item = &c->items[i];
-        if (!restore_plain(c, item) && !convert_to_plain(c->out, item, item->entry->id, c->memory))
+        if (restore_plain(c, item))
+            continue;
+        if (!convert_to_plain(c->out, item, item->entry->id, c->memory))
             note_unseen(c, item->entry);
+        note_entry(c, item->entry->id);
     }
 }
 
@@ -292,22 +394,23 @@ static view name_of(const conversion *c, const session_entry *entry)
     return at != SESSION_NONE ? c->names[at] : (view){"", 0};
 }
 
-/* A header that went into plain as its first entry comes back. */
+/* A header that went into plain as its first entry comes back; or none, if there was none. */
 static bool restore_header(conversion *c)
 {
     scan_value kept = scan_find(c->items[0].entry->value, "pi");
     session_lines lines = session_lines_of(kept.kind == SCAN_OBJECT ? kept.text : VIEW("{}"));
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
-    session_header header;
+    session_header header = NO_HEADER;
     session_line line;
-    bool fine = session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
-                session_header_read(&header, &line, c->memory);
+    bool is_none = kept.kind == SCAN_NULL;
+    bool fine = is_none || (session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
+                            session_header_read(&header, &line, c->memory));
 
     if (fine) {
         convert_header_to_plain(&again, &header, c->memory);
         fine = is_line(&again, &c->items[0]);
     }
-    if (fine) {
+    if (fine && !is_none) {
         buf_view(c->out, header.text);
         buf_char(c->out, '\n');
     }
@@ -315,9 +418,16 @@ static bool restore_header(conversion *c)
     return fine;
 }
 
+static void put_run(conversion *c, const session_item *run, size_t count)
+{
+    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry), c->memory))
+        note_unseen(c, run[0].entry);
+    note_entry(c, run[count - 1].entry->id);
+}
+
 static void plain_to_pi(conversion *c, view session_id)
 {
-    size_t at = 0;
+    size_t at = 0, start = c->out->len;
 
     count_children(c);
     if (c->count > 0 && restore_header(c))
@@ -325,14 +435,14 @@ static void plain_to_pi(conversion *c, view session_id)
     else
         convert_make_header(c->out, session_id,
                             c->count > 0 ? c->items[0].entry->timestamp : (view){"", 0});
+    if (c->out->len > start)
+        note_header(c, start);
     while (at < c->count && !c->memory->failed) {
         size_t count = run_at(c, at);
         for (size_t i = at; i < at + count; i++)
             note_calls(c, c->items[i].entry);
-        const session_entry *entry = c->items[at].entry;
-        if ((count > 1 || !restore_pi(c, &c->items[at])) &&
-            !convert_to_pi(c->out, &c->items[at], count, name_of(c, entry), c->memory))
-            note_unseen(c, entry);
+        if (count > 1 || !restore_pi(c, &c->items[at]))
+            put_run(c, &c->items[at], count);
         at += count;
     }
 }
@@ -341,7 +451,11 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
                      const session_item *items, size_t count, view session_id, size_t *unseen,
                      arena *memory)
 {
-    conversion c = {.out = out, .items = items, .count = count, .memory = memory};
+    conversion c = {.out = out,
+                    .items = items,
+                    .count = count,
+                    .reader = SESSION_REREAD_INIT,
+                    .memory = memory};
 
     if (!session_names_init(&c.children, count, memory) ||
         !session_names_init(&c.calls, count / 2, memory))
@@ -350,6 +464,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
         pi_to_plain(&c, header);
     else
         plain_to_pi(&c, session_id);
+    session_reread_free(&c.reader);
     *unseen = c.unseen;
     return buf_ok(out) && !memory->failed;
 }

@@ -63,8 +63,8 @@ bool convert_put_same(buf *out, const session_item *item);
 
 bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory);
 
-/* A header as an entry of plain's. */
-void convert_header_to_plain(buf *out, const session_header *header, arena *memory);
+/* A header as an entry of plain's, whose id is given. */
+view convert_header_to_plain(buf *out, const session_header *header, arena *memory);
 
 /* --- plain to pi: an entry, or a run of an assistant's and of tools, is one line --- */
 

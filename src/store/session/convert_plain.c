@@ -124,11 +124,26 @@ static void put_message(buf *out, const session_entry *entry, parts *p)
     }
 }
 
+/* An index would name another entry in another file. */
+static void put_kept(buf *out, const session_entry *entry)
+{
+    if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER ||
+        entry->kept.ptr == NULL)
+        return;
+    buf_text(out, ",\"firstKeptEntryId\":");
+    if (entry->kept.len > 0)
+        buf_json_string(out, entry->kept);
+    else
+        buf_text(out, "null");
+}
+
 static void put_whole(buf *out, const session_entry *entry, arena *memory)
 {
     holes none = {.memory = memory};
 
-    buf_text(out, ",\"type\":\"metadata\",\"pi\":");
+    buf_text(out, ",\"type\":\"metadata\"");
+    put_kept(out, entry);
+    buf_text(out, ",\"pi\":");
     if (convert_is_deep(entry->text))
         holes_put(out, entry->text, &none);
     else
@@ -177,13 +192,14 @@ bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory
     return true;
 }
 
-void convert_header_to_plain(buf *out, const session_header *header, arena *memory)
+view convert_header_to_plain(buf *out, const session_header *header, arena *memory)
 {
-    const char *id = session_make_id(header->id, VIEW("header"), memory);
+    view id = view_of(session_make_id(header->id, VIEW("header"), memory));
 
     buf_text(out, "{\"id\":");
-    buf_json_string(out, view_of(id));
+    buf_json_string(out, id);
     buf_text(out, ",\"parentId\":null,\"type\":\"metadata\",\"pi\":");
     buf_view(out, header->text);
     buf_text(out, "}\n");
+    return id;
 }
