@@ -23,7 +23,7 @@ WORKER_LIBS = $(LIB_LIBS) -lcurl
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
 LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c src/bus/*.c)
 SERVER_OBJ = $(call objects,src/server/*.c)
-CLI_OBJ    = $(call objects,src/cli/*.c)
+CLI_OBJ    = $(call objects,src/cli/*.c src/cli/*/*.c)
 WORKER_OBJ = $(call objects,src/worker/*.c)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
              $(BUILD)/gen/sample_session.inc $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc \

@@ -27,7 +27,7 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        printf '%s\n' src/server/*.c src/cli/*.c src/worker/*.c | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        find src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     else
         echo build
     fi
@@ -79,10 +79,10 @@ build_variant() { # VARIANT
 # source has moved or gone would define things twice.
 archive_room() { # BUILD ROOM
     local source object objects=()
-    for source in "src/$2/"*.c; do
-        object=$1/obj/$2/$(basename "$source" .c).o
-        [ ! -e "$object" ] || objects+=("$object")
-    done
+    while read -r source; do
+        object=${source/#src/$1/obj}
+        [ ! -e "${object%.c}.o" ] || objects+=("${object%.c}.o")
+    done < <(find "src/$2" -name '*.c' | sort)
     [ "${#objects[@]}" -gt 0 ] || return 0
     mkdir -p "$1/tests"
     rm -f "$1/tests/new$2.a"

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cli/cluster.h"
+#include "cli/dev/cluster.h"
 #include "cli/commands.h"
-#include "cli/dev_sample.h"
-#include "cli/dev_server.h"
+#include "cli/dev/dev_sample.h"
+#include "cli/dev/dev_server.h"
 #include "store/migrate.h"
 #include "store/operate.h"
 

@@ -1,14 +1,14 @@
 /*
  * dev_sample.c: imports the NDJSON that is compiled in.
  */
-#include "cli/dev_sample.h"
+#include "cli/dev/dev_sample.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 #include "base/scan.h"
 #include "cli/cli.h"
-#include "cli/process.h"
+#include "cli/dev/process.h"
 #include "store/operate.h"
 #include "store/transfer/transfer.h"
 

@@ -2,7 +2,7 @@
  * cluster_make.c: the making of a cluster. It takes its place when it is whole, so that whatever
  * breaks in the middle, the next start begins anew.
  */
-#include "cli/cluster_parts.h"
+#include "cli/dev/cluster_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

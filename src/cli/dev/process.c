@@ -2,7 +2,7 @@
  * process.c: fork, exec, wait. Between the two the child touches only itself: its session, its
  * user, its descriptors, its signals.
  */
-#include "cli/process.h"
+#include "cli/dev/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * dev_server.c: starts cardboxd, reads from it where it serves, stops it. Knows nothing of
  * PostgreSQL but the connection string.
  */
-#include "cli/dev_server.h"
+#include "cli/dev/dev_server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * cluster_find.c: which PostgreSQL programs there are, and which user they may run as.
  */
-#include "cli/cluster_parts.h"
+#include "cli/dev/cluster_parts.h"
 
 #include <errno.h>
 #include <glob.h>

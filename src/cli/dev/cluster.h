@@ -2,11 +2,11 @@
  * cluster.h: the private PostgreSQL of `cardbox dev`: made on first use, reached by a unix socket
  * only, run by a user without privileges. Knows nothing of cards.
  */
-#ifndef CLI_CLUSTER_H
-#define CLI_CLUSTER_H
+#ifndef CLI_DEV_CLUSTER_H
+#define CLI_DEV_CLUSTER_H
 
 #include <signal.h>
-#include "cli/process.h"
+#include "cli/dev/process.h"
 
 /* Bytes of a connection string: two quoted bytes for each of a path. */
 #define CLUSTER_DSN_SIZE (2 * PATH_MAX + 64)

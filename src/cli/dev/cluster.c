@@ -2,7 +2,7 @@
  * cluster.c: starts and stops the private PostgreSQL server. How it is found and made is in
  * cluster_find.c and cluster_make.c.
  */
-#include "cli/cluster.h"
+#include "cli/dev/cluster.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/cluster_parts.h"
+#include "cli/dev/cluster_parts.h"
 
 /* The port is only a part of the socket's name. */
 #define PORT        "5432"

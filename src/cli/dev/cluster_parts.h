@@ -2,10 +2,10 @@
  * cluster_parts.h: the steps of cluster_open, for the cluster*.c files only. Each says by itself
  * why it fails.
  */
-#ifndef CLI_CLUSTER_PARTS_H
-#define CLI_CLUSTER_PARTS_H
+#ifndef CLI_DEV_CLUSTER_PARTS_H
+#define CLI_DEV_CLUSTER_PARTS_H
 
-#include "cli/cluster.h"
+#include "cli/dev/cluster.h"
 
 /* Where PostgreSQL's programs are, of the version that made the data. */
 bool cluster_find_programs(cluster *c);

@@ -6,7 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include "cli/process.h"
+#include "cli/dev/process.h"
 
 typedef struct dev_server {
     char log[PATH_MAX]; /* where its standard error goes */

@@ -2,8 +2,8 @@
  * process.h: child processes of `cardbox dev`: started as another user where that is needed, with
  * their output in a file or a pipe, and never outliving us. Knows nothing of what they are.
  */
-#ifndef CLI_PROCESS_H
-#define CLI_PROCESS_H
+#ifndef CLI_DEV_PROCESS_H
+#define CLI_DEV_PROCESS_H
 
 #include <limits.h>
 #include <stdbool.h>
