@@ -88,8 +88,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a moment that its log does not cover);
- *         CARDBOX_TOO_LARGE (over 10,000 cards, or a context of over 256 MiB); CARDBOX_INVALID; and
- *         the connection's
+ *         CARDBOX_TOO_LARGE (over 10,000 cards, or cards, which are then not read, or a context of
+ * over 256 MiB); CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */

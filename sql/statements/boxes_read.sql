@@ -8,41 +8,13 @@
 -- $6 int8[]  range: at most so many; NULL: to the end
 -- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
 -- $9 timestamptz[]  as of this moment; NULL: not so
--- $1 stands in a SELECT of its own: see cards_get.
 -- Rows come in any order, but mostly kind by kind. kind 0: one a box that exists (ids: its
 -- parent_ids); kind 1: a run of ids that begins at pos and may reach beyond the range; kind 2: the
 -- card at pos (null: not readable).
 -- The columns are those of enum box_column in the C code.
 WITH wanted AS (
-    SELECT k.ord, k.want, b.tenant_id, b.parent_ids, b.created_at,
-           h.version, h.chain_id, h.own_from, h.length, h.updated_at,
-           CASE WHEN h.chain_id = b.chain_id THEN b.tail END AS tail,
-           b.length / 64 * 64 AS tail_start,
-           r.first, r.before,
-           CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
-           CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
-      FROM unnest((SELECT $1::text[]), $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                  $7::int8[], $8::int8[], $9::timestamptz[]) WITH ORDINALITY
-           AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
-      JOIN cardbox.card_boxes b
-        ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL
-     CROSS JOIN LATERAL (
-        SELECT b.version, b.chain_id, b.own_from, coalesce(k.at_length, b.length) AS length,
-               b.updated_at
-         WHERE k.at_version IS NULL AND k.at_time IS NULL
-           AND (k.at_length IS NULL OR k.at_length <= b.length)
-        UNION ALL
-        SELECT l.version, l.chain_id, 9223372036854775807, l.length, l.at
-          FROM cardbox.card_box_log l
-         WHERE l.tenant_id = b.tenant_id AND l.box_id = b.box_id
-           AND l.version = coalesce(k.at_version,
-                                    cardbox.version_at(b.tenant_id, b.box_id, k.at_time))) AS h
-     CROSS JOIN LATERAL (
-        SELECT CASE WHEN k.tail IS NULL THEN least(k.skip, h.length)
-                    ELSE greatest(h.length - k.tail, 0) END AS first) AS f
-     CROSS JOIN LATERAL (
-        SELECT f.first, CASE WHEN k.tail IS NULL THEN least(f.first + least(k.most, h.length), h.length)
-                             ELSE h.length END AS before) AS r
+    SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                       $7::int8[], $8::int8[], $9::timestamptz[])
 ), runs AS (
     SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids
       FROM wanted w

@@ -120,7 +120,8 @@ BUS_READS(box_context)
 {
     box_wish *wish = read_wish(in);
     wish->context = (box_context_wish){
-        .tenant = in->call->tenant,
+        .reads = wish->reads,
+        .count = wish->count,
         .how = input_context(in),
         .whole = input_value(in, "limit").kind == SCAN_NONE,
         .bytes_max = CONTEXT_INPUT_MAX,
@@ -131,14 +132,19 @@ BUS_READS(box_context)
         wish->reads[0].most = BOX_CONTEXT_CARDS_MAX;
 }
 
+BUS_BUILDS(box_context)
+{
+    const box_wish *wish = call->plan;
+    box_context_params(p, &wish->context);
+}
+
 BUS_RENDERS(box_context)
 {
     const box_wish *wish = call->plan;
     box_view box = {0};
     cardbox_status status = open_box(call, rows, &box, err);
     return status != CARDBOX_OK ? status
-                                : box_context_answer(out, &box, &wish->reads[0].box_id,
-                                                     &wish->context, call->memory, err);
+                                : box_context_answer(out, &box, &wish->context, call->memory, err);
 }
 
 /* --- lists --- */
@@ -194,8 +200,8 @@ static const bus_ability TABLE[] = {
      box_read_build, box_get_render, NULL},
     {BUS_TEXT(box_cards), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
      box_cards_read, box_read_build, box_cards_render, NULL},
-    {BUS_TEXT(box_context), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
-     box_context_read, box_read_build, box_context_render, NULL},
+    {BUS_TEXT(box_context), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_box_context,
+     box_context_read, box_context_build, box_context_render, NULL},
     {BUS_TEXT(box_list), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_list, box_list_read,
      box_list_build, box_list_render, NULL},
     {BUS_TEXT(box_log), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_box_log, box_log_read,

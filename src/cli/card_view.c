@@ -166,6 +166,26 @@ static void add_tools(buf *out, scan_value content)
     }
 }
 
+/* What the line of a session's entry says, and the tools that it calls: as session tree does. */
+static void add_entry(buf *out, const cardbox_card *card)
+{
+    arena memory = ARENA_INIT;
+    session_words words;
+
+    session_words_of_line(&words, text_of(card->content, card->content_length), VIEW(""), &memory);
+    buf_view(out, words.text);
+    if (words.tools.len > 0)
+        buf_printf(out, "%s-> %.*s", words.text.len > 0 ? " " : "", (int)words.tools.len,
+                   words.tools.ptr);
+    arena_reset(&memory);
+}
+
+static bool is_entry(const cardbox_card *card)
+{
+    return strncmp(card->type, "session.", sizeof("session.") - 1) == 0 &&
+           card->content_length <= SESSION_PREVIEW_MAX;
+}
+
 void card_view_summary(buf *out, const cardbox_card *card)
 {
     static const struct {
@@ -183,7 +203,10 @@ void card_view_summary(buf *out, const cardbox_card *card)
             return;
         }
     }
-    buf_text(out, cardbox_card_text(card));
+    if (is_entry(card))
+        add_entry(out, card);
+    else
+        buf_text(out, cardbox_card_text(card));
 }
 
 /* --- tables --- */

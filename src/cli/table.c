@@ -12,6 +12,7 @@
 #define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
 #define WORD_MIN       9
+#define WORD_WHOLE     15 /* "session.message": cut further only where all else has given way */
 #define WHOLE_MIN      36
 #define FLEXIBLE_ALIGN 72
 
@@ -82,6 +83,7 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
 typedef struct layout {
     int widths[TABLE_COLUMNS_MAX]; /* 0: the column is empty throughout and left out */
     int indent;
+    int word_least;
     bool cuts; /* what is wider than its column is cut; else it goes on */
 } layout;
 
@@ -100,12 +102,12 @@ static void measure(layout *l, const table *t)
     }
 }
 
-static int least_width(table_align align)
+static int least_width(const layout *l, table_align align)
 {
     if (align == TABLE_WHOLE)
         return WHOLE_MIN;
     if (align == TABLE_WORD)
-        return WORD_MIN;
+        return l->word_least;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
 }
 
@@ -137,7 +139,7 @@ static int find_widest(const layout *l, const table *t)
     int found = -1;
 
     for (size_t c = 0; c < t->width; c++) {
-        if (l->widths[c] <= least_width(t->columns[c].align))
+        if (l->widths[c] <= least_width(l, t->columns[c].align))
             continue;
         if (t->columns[c].align == TABLE_FLEXIBLE)
             return (int)c;
@@ -155,17 +157,17 @@ static int rank_of(table_align align)
     return align == TABLE_FLEXIBLE ? 1 : 0;
 }
 
-/* Where words are at stake, makes the flexible columns as narrow as others may be. */
-static int squeeze(layout *l, const table *t, int excess)
+/* Where words are at stake, makes the columns of an alignment narrower than they otherwise are. */
+static int squeeze(layout *l, const table *t, int excess, table_align align, int least)
 {
     bool words = false;
 
     for (size_t c = 0; c < t->width; c++)
         words = words || (t->columns[c].align == TABLE_WORD && l->widths[c] > 0);
     for (size_t c = 0; words && excess > 0 && c < t->width; c++) {
-        int most = l->widths[c] - WIDTH_MIN, taken = excess < most ? excess : most;
+        int most = l->widths[c] - least, taken = excess < most ? excess : most;
 
-        if (t->columns[c].align != TABLE_FLEXIBLE || most <= 0)
+        if (t->columns[c].align != align || most <= 0)
             continue;
         l->widths[c] -= taken;
         excess -= taken;
@@ -173,19 +175,29 @@ static int squeeze(layout *l, const table *t, int excess)
     return excess;
 }
 
+/* The place of the first whole column, or that behind the last one. */
+static size_t find_whole(const table *t)
+{
+    size_t found = 0;
+
+    while (found < t->width && t->columns[found].align != TABLE_WHOLE)
+        found++;
+    return found;
+}
+
 /* Where there is a whole column, leaves out others from the right, flexible ones late and words
  * last, until it fits. The first whole one stays. */
 static void leave_out(layout *l, const table *t, int excess)
 {
-    size_t kept = 0;
+    size_t kept = find_whole(t);
 
-    while (kept < t->width && t->columns[kept].align != TABLE_WHOLE)
-        kept++;
     if (kept == t->width)
         return;
     for (int rank = 0; rank < 3; rank++) {
         if (rank == rank_of(TABLE_FLEXIBLE))
-            excess = squeeze(l, t, excess);
+            excess = squeeze(l, t, excess, TABLE_FLEXIBLE, WIDTH_MIN);
+        if (rank == rank_of(TABLE_WORD))
+            excess = squeeze(l, t, excess, TABLE_WORD, WORD_MIN);
         for (size_t c = t->width; excess > 0 && c-- > 0;) {
             if (c == kept || rank_of(t->columns[c].align) != rank || l->widths[c] == 0)
                 continue;
@@ -200,11 +212,12 @@ static void shrink(layout *l, const table *t, int room)
 {
     int excess = -room - GAP, column = 0;
 
+    l->word_least = find_whole(t) < t->width ? WORD_WHOLE : WORD_MIN;
     leave_out_spare(l, t, room);
     for (size_t c = 0; c < t->width; c++)
         excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
     while (excess > 0 && (column = find_widest(l, t)) >= 0) {
-        int most = l->widths[column] - least_width(t->columns[column].align);
+        int most = l->widths[column] - least_width(l, t->columns[column].align);
         int taken = excess < most ? excess : most;
 
         l->widths[column] -= taken;

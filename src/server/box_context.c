@@ -1,9 +1,9 @@
 /*
  * box_context.c: GET .../boxes/{b}/context: the messages for an LLM of a box's cards. The rows are
- * those of a hydrated box; what a message is made of them is the pure core's business.
+ * those of a hydrated box, unless they would be too large; what a message is made of them is the
+ * pure core's business.
  */
 #include "server/box_query.h"
-#include "server/box_view.h"
 #include "server/context_view.h"
 #include "store/box_context.h"
 
@@ -18,18 +18,24 @@ static const field QUERY[C_COUNT] = {
     [C_REPAIR] = CONTEXT_REPAIR_FIELD,
 };
 
-/* Rows that a read is expected to give, roughly: a context is rarely longer. */
-enum { WEIGHT = 1000 };
+static void build(params *p, const void *keys)
+{
+    box_context_params(p, keys);
+}
 
 static void render(request *r, const join_rows *found)
 {
-    const box_read *read = r->ticket.keys;
+    const box_context_wish *wish = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    bool others;
     box_view box;
-    if (!box_query_open(r, found, &box))
+    if (!box_view_first(&box, &others, found->rows, &r->memory)) {
+        fault_answer_memory(r);
         return;
-    cardbox_status status =
-        box_context_answer(request_body(r), &box, &read->box_id, r->plan, &r->memory, &err);
+    }
+    if (!box_query_exists(r, &box, others))
+        return;
+    cardbox_status status = box_context_answer(request_body(r), &box, wish, &r->memory, &err);
     context_view_answer(r, status, &err, "ask with ?limit= for the last ones alone");
 }
 
@@ -42,16 +48,16 @@ void handle_box_context(request *r)
     if (reads == NULL)
         return;
     *wish = (box_context_wish){
-        .tenant = request_tenant(r),
+        .reads = reads,
+        .count = count,
         .how = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]),
         .whole = !query[C_LIMIT].given,
         .bytes_max = context_input_max(r),
     };
-    r->plan = wish;
     reads->want = BOX_WANT_CARDS;
     if (wish->whole)
         reads->most = BOX_CONTEXT_CARDS_MAX;
     else
         reads->tail = query[C_LIMIT].number;
-    box_query_join(r, reads, count, WEIGHT, render);
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_box_context, build, wish, render);
 }

@@ -55,19 +55,23 @@ void box_query_join(request *r, const box_read *reads, size_t count, size_t weig
     joiner_add(r->joiner, r);
 }
 
+bool box_query_exists(request *r, const box_view *box, bool others)
+{
+    if (box->exists)
+        return true;
+    if (others)
+        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
+                     "the box was never as it is asked for");
+    else
+        not_found(r);
+    return false;
+}
+
 bool box_query_open(request *r, const join_rows *found, box_view *box)
 {
     if (!box_view_open(box, found, 0, &r->memory)) {
         fault_answer_memory(r);
         return false;
     }
-    if (box->exists)
-        return true;
-    /* The second read says whether it is the box or the moment that is missing. */
-    if (r->ticket.count > 1 && found->start[1] < found->start[2])
-        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
-                     "the box was never as it is asked for");
-    else
-        not_found(r);
-    return false;
+    return box_query_exists(r, box, r->ticket.count > 1 && found->start[1] < found->start[2]);
 }

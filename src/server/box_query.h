@@ -32,7 +32,11 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
                     join_render render);
 
-/* The one box that a request is about. False: answered. */
+/* Whether there is the box that a request is about; answered if not. `others`: it is there, but not
+ * as of the moment that was asked for. */
+bool box_query_exists(request *r, const box_view *box, bool others);
+
+/* The one box that a joined request is about. False: answered. */
 bool box_query_open(request *r, const join_rows *found, box_view *box);
 
 #endif

@@ -7,7 +7,7 @@
 #include "store/call.h"
 #include "store/context_result.h"
 
-static cardbox_status build(cardbox_context **out, const store_rows *rows, const uuid16 *id,
+static cardbox_status build(cardbox_context **out, const store_rows *rows,
                             const box_context_wish *wish, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -21,7 +21,7 @@ static cardbox_status build(cardbox_context **out, const store_rows *rows, const
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = box_context_of(&ctx, &box, wish, &memory, err);
-    if (status == CARDBOX_OK && !box_context_head(&head, &box, id, &memory))
+    if (status == CARDBOX_OK && !box_context_head(&head, &box, wish, &memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = context_finish(out, &ctx, wish->how.format, &head, err);
@@ -34,9 +34,10 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
                                          const char *box_id, const cardbox_read_options *part,
                                          const cardbox_context_options *options, cardbox_error *err)
 {
-    box_context_wish wish = {.bytes_max = CONTEXT_BYTES_MAX};
     box_read read = BOX_READ_INIT;
+    box_context_wish wish = {.reads = &read, .count = 1, .bytes_max = CONTEXT_BYTES_MAX};
     store_rows *rows = NULL;
+    params p;
     cardbox_status status = check_read(out, db, tenant, err);
 
     if (status == CARDBOX_OK)
@@ -50,13 +51,17 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    wish.tenant = view_of(tenant);
     wish.whole = read.tail < 0 && read.most < 0;
     if (wish.whole)
         read.most = BOX_CONTEXT_CARDS_MAX;
-    status = box_read_cards(&rows, &read, db, tenant, box_id, part, err);
+    status = box_read_cards(&read, tenant, box_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    box_context_params(&p, &wish);
+    status = box_read_run(&rows, STATEMENT_box_context, &p, db, tenant, box_id, part, err);
     if (status == CARDBOX_OK)
-        status = build(out, rows, &read.box_id, &wish, err);
+        status = build(out, rows, &wish, err);
     rows_free(rows);
     return status;
 }

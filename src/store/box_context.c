@@ -9,6 +9,12 @@
 #include "store/errors.h"
 #include "store/ids.h"
 
+void box_context_params(params *p, const box_context_wish *wish)
+{
+    boxes_read_params(p, wish->reads, wish->count);
+    params_int8(p, (int64_t)wish->bytes_max);
+}
+
 /* The row's own time as a JSON string. */
 static view time_of(const card_row *row, arena *memory)
 {
@@ -59,7 +65,9 @@ static bool is_missing(const box_view *box, size_t at)
 static cardbox_status check_size(const box_view *box, const box_context_wish *wish,
                                  cardbox_error *err)
 {
-    if (rows_bytes(box->rows) > wish->bytes_max)
+    bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
+
+    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
         return error_set(err, CARDBOX_TOO_LARGE,
                          "the context would be made of more than %zu bytes, ask for the box's last "
                          "cards alone",
@@ -86,7 +94,7 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
         if (is_missing(box, i))
             continue;
         card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
-        if (!read_card(&cards[count++], &row, wish->tenant, wish->how.format, memory))
+        if (!read_card(&cards[count++], &row, wish->reads->tenant, wish->how.format, memory))
             return error_nomem(err);
     }
     return cards != NULL && context_of_cards(out, cards, count, wish->how.repair, memory)
@@ -112,11 +120,11 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     return first != NULL;
 }
 
-bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *memory)
+bool box_context_head(buf *out, const box_view *box, const box_context_wish *wish, arena *memory)
 {
     char text[UUID_TEXT_SIZE];
 
-    uuid16_format(text, id);
+    uuid16_format(text, &wish->reads->box_id);
     buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
     buf_int(out, box->head.version);
     buf_text(out, ",\"length\":");
@@ -129,14 +137,14 @@ bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *me
     return fine;
 }
 
-cardbox_status box_context_answer(buf *out, const box_view *box, const uuid16 *id,
-                                  const box_context_wish *wish, arena *memory, cardbox_error *err)
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_wish *wish,
+                                  arena *memory, cardbox_error *err)
 {
     context ctx;
     context_output written = {0};
     cardbox_status status = box_context_of(&ctx, box, wish, memory, err);
 
-    if (status == CARDBOX_OK && !box_context_head(out, box, id, memory))
+    if (status == CARDBOX_OK && !box_context_head(out, box, wish, memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = context_answer(out, &written, &ctx, &wish->how, err);

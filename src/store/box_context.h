@@ -12,11 +12,15 @@
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };
 
 typedef struct box_context_wish {
-    view tenant; /* which card objects show */
+    const box_read *reads; /* the first is the box's, the others only say whether there is one */
+    size_t count;
     context_wish how;
     bool whole;       /* to the box's end: refused where only a part was read */
-    size_t bytes_max; /* of rows */
+    size_t bytes_max; /* of cards: of more none is read */
 } box_context_wish;
+
+/* STATEMENT_box_context: rows as of boxes_read. */
+void box_context_params(params *p, const box_context_wish *wish);
 
 /*
  * The context of the cards that were read of a box, in its order, but those that can't be read. Its
@@ -28,10 +32,10 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
 
 /* Appends {"box_id","version","length","cards" (how many were asked for),"missing_card_ids" (each
  * once), and leaves the object open. False: out of memory. */
-bool box_context_head(buf *out, const box_view *box, const uuid16 *id, arena *memory);
+bool box_context_head(buf *out, const box_view *box, const box_context_wish *wish, arena *memory);
 
 /* Appends the whole object: the head's members and what context_answer gives. */
-cardbox_status box_context_answer(buf *out, const box_view *box, const uuid16 *id,
-                                  const box_context_wish *wish, arena *memory, cardbox_error *err);
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_wish *wish,
+                                  arena *memory, cardbox_error *err);
 
 #endif

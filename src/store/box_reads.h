@@ -6,6 +6,7 @@
 #define STORE_BOX_READS_H
 
 #include "cardbox/box.h"
+#include "store/pg/statement.h"
 #include "store/read.h"
 
 /* Which part of a box, as of when, of options that may be NULL. */
@@ -15,10 +16,14 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
 /* CARDBOX_NOT_FOUND of a box, in the words of the public functions. */
 cardbox_status box_none_such(const char *box_id, cardbox_error *err);
 
-/* Reads the cards of a box that exists: `read` says which part, and is given tenant and id. Rows of
- * boxes_read, one of them BOX_HEAD. `options` are those that `read` was made of. */
-cardbox_status box_read_cards(store_rows **rows, box_read *read, cardbox *db, const char *tenant,
-                              const char *box_id, const cardbox_read_options *options,
+/* A read of a part of a box becomes one of its cards. CARDBOX_NOT_FOUND: no box has such an id. */
+cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err);
+
+/* Runs a statement that gives rows as boxes_read does, and frees its parameters. Without a BOX_HEAD
+ * it is CARDBOX_NOT_FOUND. `options` are those that the read was made of. */
+cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
+                            const char *tenant, const char *box_id,
+                            const cardbox_read_options *options, cardbox_error *err);
 
 #endif

@@ -333,15 +333,22 @@ static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head
     return cards_finish(out, cards, err);
 }
 
-cardbox_status box_read_cards(store_rows **rows, box_read *read, cardbox *db, const char *tenant,
-                              const char *box_id, const cardbox_read_options *options,
+cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err)
 {
     read->want = BOX_WANT_CARDS;
     read->tenant = view_of(tenant);
     if (box_id == NULL || !uuid16_parse(&read->box_id, view_of(box_id)))
         return box_none_such(box_id, err);
-    cardbox_status status = run_reads(rows, db, read, 1, err);
+    return CARDBOX_OK;
+}
+
+cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
+                            const char *tenant, const char *box_id,
+                            const cardbox_read_options *options, cardbox_error *err)
+{
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, rows, err);
+    params_free(p);
     if (status != CARDBOX_OK || find_head(*rows) >= 0)
         return status;
     rows_free(*rows);
@@ -355,12 +362,18 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
 {
     box_read read = BOX_READ_INIT;
     store_rows *rows = NULL;
+    params p;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = box_read_options(&read, options, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    status = box_read_cards(&rows, &read, db, tenant, box_id, options, err);
+    status = box_read_cards(&read, tenant, box_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    boxes_read_params(&p, &read, 1);
+    status = box_read_run(&rows, STATEMENT_boxes_read, &p, db, tenant, box_id, options, err);
     return status == CARDBOX_OK ? take_cards(out, rows, find_head(rows), err) : status;
 }

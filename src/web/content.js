@@ -79,11 +79,28 @@ const CLASSES = {
     ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
 };
 
+/** What the line of a session's entry says: its texts, and the tools that it calls. */
+function entry(line) {
+  const said = isObject(line.message) ? line.message : line;
+  const parts = Array.isArray(said.content) ? said.content.filter(isObject) : [];
+  const calls = [...parts.filter(({ type }) => type === 'toolCall'),
+    ...Array.isArray(said.toolCalls) ? said.toolCalls.filter(isObject) : []];
+  const texts = [said.content, said.summary, said.output, ...parts.map(({ text }) => text)]
+    .filter((text) => typeof text === 'string' && text.trim());
+  if (texts.length + calls.length === 0) return null;
+  return [texts.length > 0 ? block(texts.join('\n\n'), { class: 'text' }) : null,
+    calls.map(({ name }) => el('p', {}, '→ ', foreign(String(name), { class: 'tool' })))];
+}
+
+function makerOf({ content_class: kind, type }) {
+  if (kind) return CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null);
+  return String(type).startsWith('session.') ? entry : null;
+}
+
 export function content(card) {
   const of = card.content;
   if (typeof of === 'string') return block(of, { class: 'text' });
-  const kind = card.content_class ?? '';
-  const make = CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null);
+  const make = makerOf(card);
   return (make && isObject(of) ? make(of) : null) ?? json(of, 'Content');
 }
 

@@ -225,6 +225,15 @@ def test_diff():
     assert table[0].split() == ["side", "depth", "entry", "role"] and len(table) == 10
 
 
+def test_cards_say_what_entries_do():
+    """Not the JSON of their lines; programs are given that."""
+    cardbox("session", "import", "--project", "shown", "--session", "s", write(PLAIN), env=shared())
+    table = cardbox("card", "list", "--project", "shown", env=shared()).stdout
+    assert "{" not in table and any(line.endswith("I'll create the file -> write") for line in table.splitlines()), table
+    row = next(line for line in table.splitlines() if line.endswith("  use TypeScript instead"))
+    assert row.split()[1:3] == ["session.user", "user"], row
+
+
 def test_entries_that_are_not_there():
     for words, missing in ((["children", "s-1", "zz"], "zz"), (["diff", "s-1", "nope", SIDE], "nope"),
                            (["diff", "s-1", SIDE, "nix"], "nix"), (["path", "s-1", "zz"], "zz")):

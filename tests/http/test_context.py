@@ -204,6 +204,21 @@ def test_odd_cards():
         context_of("odd", make_box("odd", []), f"?format={form}")
 
 
+def test_too_large_to_be_loaded():
+    """How large the cards are is asked first: half a GB of them never reaches the server."""
+    add("large", [text("big", "user", "x" * 1_000_000), {**text("raw", "user", ""), "content": "\ud800" * 200_000}])
+    box = make_box("large", ["big"] * 500)
+    before = server().peak_rss_kb()
+    refused = context_of("large", box, status=413)["detail"]
+    assert "made of more than 33554432 bytes" in refused["error_message"] and "?limit=" in refused["hint"], refused
+    assert server().peak_rss_kb() - before < 100_000, (before, server().peak_rss_kb())
+    assert len(context_of("large", box, "?limit=2")["messages"]) == 2
+    context_of("large", make_box("large", ["raw"] * 28), status=413)
+    assert len(context_of("large", make_box("large", ["raw"] * 27))["messages"]) == 27
+    empty = context_of("large", make_box("large", []))
+    assert empty["messages"] == [] and empty["cards"] == 0
+
+
 def some_cards(rng, count):
     """A conversation with broken pairs: calls twice, results of nothing, late and doubled ones."""
     for at in range(count):

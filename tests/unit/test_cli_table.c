@@ -163,6 +163,33 @@ static void leaves_words_out_last(void **state)
         check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
 }
 
+/* Beside an id the text gives way before the type is cut. */
+static void keeps_types_whole(void **state)
+{
+    static const table_column COLUMNS[] = {{"card", TABLE_WHOLE},
+                                           {"type", TABLE_WORD},
+                                           {"role", TABLE_WORD},
+                                           {"text", TABLE_FLEXIBLE}};
+    static const char *const CELLS[] = {"74611c1d-6455-8b53-8432-0000000186a0", "session.message",
+                                        "assistant", "0123456789012345678901234"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {78, "card                                  type             role       text\n"
+             "74611c1d-6455-8b53-8432-0000000186a0  session.message  assistant  "
+             "01234567890\xe2\x80\xa6\n"},
+        {70, "card                                  type             role\n"
+             "74611c1d-6455-8b53-8432-0000000186a0  session.message  assistant\n"},
+        {58, "card                                  type       role\n"
+             "74611c1d-6455-8b53-8432-0000000186a0  session.\xe2\x80\xa6  assistant\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
+}
+
 /* Only what is longer than a UUID is cut, in its middle. */
 static void cuts_long_ids_in_the_middle(void **state)
 {
@@ -284,6 +311,7 @@ int main(void)
         cmocka_unit_test(cuts_other_columns_last),
         cmocka_unit_test(cuts_no_id),
         cmocka_unit_test(leaves_words_out_last),
+        cmocka_unit_test(keeps_types_whole),
         cmocka_unit_test(cuts_long_ids_in_the_middle),
         cmocka_unit_test(leaves_out_what_is_spare),
         cmocka_unit_test(makes_text_harmless),

@@ -384,6 +384,16 @@ def test_sessions():
     assert all("404" in one for one in browser.complaints())
 
 
+def test_session_cards():
+    """Of an entry's line its text is shown, and what it calls."""
+    put_session()
+    browser = visit("/ui/#/demo/cards?type=session.message")
+    browser.await_text("another way")
+    shown = browser.text()
+    assert "I look" in shown and "→ read_log" in shown and "parentId" not in shown, shown
+    no_complaints(browser)
+
+
 @once
 def put_long_session():
     """A session with a name and more entries than are asked for at once, and a fork of it."""

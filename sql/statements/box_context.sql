@@ -1,0 +1,49 @@
+-- The cards of a box for a context: boxes_read of cards alone, but that none is given where they are too
+-- large together.
+-- $1 to $9: as of boxes_read; $3 is 2 or 0
+-- $10 int8 bytes of cards, as they are stored but not compressed: with more there are no rows of kind 2
+-- What is compressed is unpacked for its size, but neither made text nor sent.
+WITH wanted AS (
+    SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+                                       $7::int8[], $8::int8[], $9::timestamptz[])
+), runs AS (
+    SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids
+      FROM wanted w
+     CROSS JOIN LATERAL (
+        SELECT p.start, p.card_ids
+          FROM cardbox.chain_segments(w.tenant_id, w.chain_id, w.own_from, w.ids_first,
+                                      w.ids_before) AS p
+        UNION ALL
+        SELECT w.tail_start, w.tail
+         WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
+), found AS MATERIALIZED (
+    SELECT r.ord, r.start + e.place - 1 AS pos, e.id, c.*
+      FROM runs r
+     CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
+      LEFT JOIN LATERAL (
+            SELECT x.card_id, x.content, x.raw, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
+                   x.metadata, x.created_at, x.sealed
+              FROM cardbox.cards x
+             WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
+               AND x.content IS NOT NULL AND x.deleted_at IS NULL
+               AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
+             LIMIT 1) AS c ON true
+     WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before
+), total AS MATERIALIZED (
+    SELECT coalesce(sum(coalesce(octet_length(f.raw::text), pg_column_size(f.content #> '{}'), 0)::int8
+                        + coalesce(pg_column_size(f.tool_calls #> '{}'), 0)
+                        + coalesce(pg_column_size(f.metadata #> '{}'), 0)), 0) <= $10::int8 AS fits
+      FROM found f
+)
+SELECT w.ord, 0 AS kind, NULL::int8 AS pos, w.parent_ids AS ids, w.version, w.length, w.first,
+       w.before, w.created_at AS box_created_at, w.updated_at, NULL::text AS wanted_id,
+       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls,
+       NULL::text AS tool_call_id, NULL::int4 AS ttl_seconds, NULL::timestamptz AS expires_at,
+       NULL::jsonb AS metadata, NULL::timestamptz AS created_at, NULL::bool AS sealed
+  FROM wanted w
+UNION ALL
+SELECT f.ord, 2, f.pos, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f.id,
+       f.card_id, coalesce(f.raw, f.content::text::json), f.tool_calls, f.tool_call_id, f.ttl_seconds,
+       f.expires_at, f.metadata, f.created_at, f.sealed
+  FROM found f CROSS JOIN total t
+ WHERE t.fits
