@@ -266,6 +266,19 @@ def test_boxes_of_a_card():
     ask(url("holders", "cards", "x" * 600, "boxes"), expect=404)
 
 
+def test_boxes_of_a_card_among_many():
+    """A page looks at so many boxes and no more, and says where to go on, also where it has found none."""
+    held = new_box("crowd", "c")
+    psql(dsn(), "SELECT count(cardbox.create_box('crowd', gen_random_uuid(), '[\"x\"]', '[]', NULL, false))"
+                " FROM generate_series(1, 5000)")
+    path = url("crowd", "cards", "c", "boxes")
+    first = ask(path)
+    assert first["boxes"] == [] and first["next_cursor"], first
+    second = ask(path, cursor=first["next_cursor"])
+    assert [row["box_id"] for row in second["boxes"]] == [held] and second["next_cursor"] is None, second
+    assert held in cardbox("card", "boxes", "--project", "crowd", "--dsn", dsn(), "c").stdout
+
+
 def test_log():
     made = new_box("log", "a", "b")
     append("log", made, "c", key="key 1")
