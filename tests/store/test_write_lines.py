@@ -2,6 +2,7 @@
 """Lines behind those of a session are written by a short way: it leaves the same rows, and gives the
 same answers, as the way for all lines does."""
 
+import hashlib
 import json
 import os
 import random
@@ -55,7 +56,9 @@ class File:
             return self.dice.choice(self.ids), -3
         if way == 8:
             return "nobody", -3
-        return None, self.dice.choice((0, -1))
+        if self.dice.random() < 0.5:
+            return None, 0
+        return self.ids[-1] if self.ids and not here else None, -1  # of the batches before
 
     def _entry(self, here):
         """One line as write_lines has it."""
@@ -136,6 +139,39 @@ def test_the_way_is_taken():
         answer = pg.psql(dsn, call("write_lines", "short", "taken", file.batch()))
         assert answer.splitlines()[0].startswith("0|1|"), answer
     pg.psql(dsn, "ALTER FUNCTION cardbox.write_session_away RENAME TO write_session")
+
+
+def test_cards_that_are_there():
+    """As after an import of a project's cards alone: they are found before anything is written."""
+    pg = Postgres.shared()
+    dsn = pg.database()
+    lines = File(random.Random(11), False).batch()
+    for tenant in ("short", "long"):
+        pg.psql(dsn, call("write_session", tenant, "cards", lines))
+        for table in ("session_entries", "session_lines", "sessions"):
+            pg.psql(dsn, f"DELETE FROM cardbox.{table} WHERE tenant_id = '{tenant}' AND session_id = 'cards'")
+    short, long = (pg.psql(dsn, call(function, tenant, "cards", lines))
+                   for function, tenant in (("write_lines", "short"), ("write_session", "long")))
+    assert sorted(short.splitlines()) == sorted(long.splitlines()) and short.startswith("0|1|"), f"{short}\n{long}"
+    for table in TABLES:
+        short, long = (pg.psql(dsn, table % tenant) for tenant in ("short", "long"))
+        assert short == long, table
+
+
+def test_ids_of_a_session_lie_together():
+    """Ids are random: a page for each is what they cost where they lie among those of all sessions. The
+    first change of a page behind a checkpoint is seen in the WAL."""
+    pg = Postgres("full_page_writes=on")
+    dsn = pg.database()
+    pg.psql(dsn, """
+        INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, depth, branch, kind, card_id, size)
+        SELECT 't', 's-' || s, e, md5(s || '-' || e), e, 0, 257, s || '-' || e, 2
+          FROM generate_series(1, 100) AS s, generate_series(0, 499) AS e""")
+    lines = [[n, 0, hashlib.sha256(bytes([n % 256, n // 256])).hexdigest()[:32], 0, None, -1 if n else 0, 257, "{}",
+              None, None, None, None] for n in range(500)]
+    pg.psql(dsn, "CHECKPOINT")
+    plan = json.loads(pg.psql(dsn, "EXPLAIN (ANALYZE, WAL, FORMAT JSON) " + call("write_lines", "t", "s", lines)))
+    assert plan[0]["Plan"]["WAL FPI"] < 100, f"{plan[0]['Plan']['WAL FPI']} pages for {len(lines)} entries"
 
 
 if __name__ == "__main__":
