@@ -344,6 +344,40 @@ def test_what_a_compaction_keeps():
             assert list(map(said, context(copy, format="entries")["messages"])) == [6, 4, 5, 7], (copy, out)
 
 
+def test_an_index_that_is_appended():
+    """Of a compaction it is a place in the session that it is appended to: the same entry in forks, on branches
+    and wherever an export is read; of an entry on another branch it keeps nothing."""
+    header = json.dumps({"type": "session", "id": "index", "version": 3, "cwd": "/"}).encode() + b"\n"
+    branch = [said_line(number, False, parentId="e1") for number in (4, 5)]
+    bring("index", header + b"\n" + b"".join(said_line(number, False) for number in (1, 2, 3)) + b"".join(branch))
+
+    def fold(session, number, parent, place):
+        entry = json.loads(said_line(number, False, type="compaction", summary="so far", tokensBefore=9,
+                                     firstKeptEntryIndex=place, parentId=parent))
+        answer = server().post(url(session, "/entries"), {"entries": [entry, json.loads(said_line(number + 1, False))]})
+        assert answer.status == 200, answer
+
+    def numbers_of(session, leaf):
+        return list(map(said, context(session, leaf, format="entries")["messages"]))
+    fold("index", 6, "e3", 2)    # e2
+    fold("index", 8, "e5", 2)    # not on this branch
+    fold("index", 10, "e4", 4)   # e4
+    server().post(url("index", "/fork"), {"session_id": "index-fork", "entry_id": "e5"})
+    fold("index-fork", 12, "e5", 5)  # e5: places stay as they were
+    wanted = {"e7": [6, 2, 3, 7], "e9": [8, 9], "e11": [10, 4, 11]}
+    assert {leaf: numbers_of("index", leaf) for leaf in wanted} == wanted
+    assert numbers_of("index-fork", "e13") == [12, 5, 13]
+    for leaf, numbered in wanted.items():
+        server().post(url("index", "/fork"), {"session_id": f"index-{leaf}", "entry_id": leaf})
+        for source, query in (("index", {"leaf": leaf}), (f"index-{leaf}", {}), ("index", {})):
+            bring("index-again" + leaf + source + "".join(query), get(url(source, "/export", **query)).body,
+                  "?force=true")
+            assert numbers_of("index-again" + leaf + source + "".join(query), leaf) == numbered, (source, query)
+        assert numbers_of(f"index-{leaf}", leaf) == numbered
+    bring("index-out", get(url("index-fork", "/export")).body)
+    assert numbers_of("index-out", "e13") == [12, 5, 13]
+
+
 def test_random_files():
     for seed in range(SEED, SEED + COUNT):
         data = random_file(seed)

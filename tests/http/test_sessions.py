@@ -70,7 +70,8 @@ def test_append_refuses_what_no_model_sees():
                ({"type": "message", "message": "x"}, "message"), ({"type": "message", "role": "user"}, "message"),
                (of_pi(content="x"), "message"), (of_pi(role="user"), "content"), (of_pi(role="toolResult"), "content"),
                ({"type": "custom_message"}, "content"), ({"type": "compaction"}, "summary"),
-               ({"type": "branch_summary"}, "summary"))
+               ({"type": "branch_summary"}, "summary"), ({"type": "branch_summary", "summary": 5}, "summary"),
+               ({"type": "branch_summary", "summary": {"text": "x"}}, "summary"))
     make("silent")
     for entry, member in nothing:
         said = append("silent", entry, status=422)

@@ -327,6 +327,8 @@ const char *session_entry_lacks(const session_entry *entry)
     if (entry->kind == SESSION_MESSAGE &&
         scan_find(scan_find(entry->value, "message"), "role").kind != SCAN_STRING)
         return "message with a role";
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        return entry->content.kind == SCAN_STRING ? NULL : "summary, a text that may be empty";
     if (KINDS[entry->kind].role == SESSION_ROLE_NONE && entry->role == SESSION_ROLE_NONE)
         return NULL;
     if (entry->kind == SESSION_PLAIN_TOOL || entry->role == SESSION_ROLE_BASH ||
