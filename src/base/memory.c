@@ -10,3 +10,13 @@ size_t memory_in_use(void)
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
 }
+
+size_t memory_spare(void)
+{
+    return mallinfo2().fordblks;
+}
+
+void memory_give_back(size_t keep)
+{
+    malloc_trim(keep);
+}

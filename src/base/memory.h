@@ -1,5 +1,6 @@
 /*
- * memory.h: how much memory the process has in use. Knows nothing of what it is used for.
+ * memory.h: how much memory the process has in use, and what it has and does not use. Knows nothing
+ * of what it is used for.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -9,5 +10,12 @@
 /* Bytes that were allocated and not freed, by all threads. Takes some microseconds. 0 where the
  * allocator does not tell, such as that of a sanitizer. */
 size_t memory_in_use(void);
+
+/* Bytes that were freed and may still be the process's; of some of them the system may know. */
+size_t memory_spare(void);
+
+/* Gives the spare memory back to the system but for about so many bytes: next to nothing of it stays
+ * resident. Threads that allocate wait meanwhile, some ten milliseconds for 100 MB. */
+void memory_give_back(size_t keep);
 
 #endif

@@ -20,6 +20,7 @@
 #include "server/waker.h"
 #include "server/token_list.h"
 #include "server/transfers.h"
+#include "server/trimmer.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -38,6 +39,7 @@ typedef struct server {
     token_board tokens;
     keeper *keeper;
     sweeper *sweeper;
+    trimmer *trimmer;
     listener listener;
     loop **loops;
     size_t count;
@@ -251,12 +253,14 @@ int main(int argc, char **argv)
         goto done;
     }
     s.sweeper = sweeper_start(&s.set);
+    s.trimmer = trimmer_start(&s.house);
     serve_until_signal(&s, &waited_for);
     status = EXIT_SUCCESS;
 done:
     if (status != EXIT_SUCCESS)
         tell_loops(&s, STOP_HURRY);
     free_loops(&s);
+    trimmer_stop(s.trimmer);
     bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);

@@ -1,0 +1,62 @@
+/*
+ * trimmer.c: while answers are large what was freed is about to be used again, and to give it back
+ * would hold the loops up: so it looks for a time in which little is sent.
+ */
+#include "server/trimmer.h"
+#include <stdlib.h>
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/ticker.h"
+
+enum {
+    LOOK_MS = 1000,
+    QUIET_BYTES = 1024 * 1024,     /* of answers between two looks */
+    SPARE_MOST = 48 * 1024 * 1024, /* bytes that are free and may stay so */
+    SPARE_KEPT = 4 * 1024 * 1024
+};
+
+struct trimmer {
+    const shared *house;
+    ticker ticker;
+    uint64_t sent; /* bytes, at the last look */
+};
+
+static bool is_quiet(trimmer *t)
+{
+    uint64_t sent = 0;
+    for (long i = 0; i < t->house->set->loops; i++)
+        sent += tally_get(&t->house->stats[i].body_bytes_out);
+    bool quiet = sent - t->sent < QUIET_BYTES;
+    t->sent = sent;
+    return quiet;
+}
+
+static int64_t turn(void *arg)
+{
+    size_t spare;
+    if (is_quiet(arg) && (spare = memory_spare()) > SPARE_MOST) {
+        memory_give_back(SPARE_KEPT);
+        log_debug("memory_given_back", "spare=%zu", spare);
+    }
+    return LOOK_MS;
+}
+
+trimmer *trimmer_start(const shared *house)
+{
+    trimmer *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return NULL;
+    t->house = house;
+    if (ticker_start(&t->ticker, turn, t))
+        return t;
+    free(t);
+    return NULL;
+}
+
+void trimmer_stop(trimmer *t)
+{
+    if (t == NULL)
+        return;
+    ticker_stop(&t->ticker);
+    free(t);
+}

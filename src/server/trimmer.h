@@ -1,0 +1,18 @@
+/*
+ * trimmer.h: a thread that gives memory back to the system which a burst of large answers has left
+ * free. Knows nothing of requests but how many bytes their answers had.
+ */
+#ifndef SERVER_TRIMMER_H
+#define SERVER_TRIMMER_H
+
+#include "server/shared.h"
+
+typedef struct trimmer trimmer;
+
+/* NULL: no memory, no thread; all goes on without. */
+trimmer *trimmer_start(const shared *house);
+
+/* The loops' stats must still be there. */
+void trimmer_stop(trimmer *t);
+
+#endif
