@@ -14,8 +14,8 @@ size_t memory_in_use(void);
 /* Bytes that were freed and may still be the process's; of some of them the system may know. */
 size_t memory_spare(void);
 
-/* Gives the spare memory back to the system but for about so many bytes: next to nothing of it stays
- * resident. Threads that allocate wait meanwhile, some ten milliseconds for 100 MB. */
+/* Gives the spare memory back to the system, but for so many bytes at the end of the heap. Threads
+ * that allocate may wait for it. */
 void memory_give_back(size_t keep);
 
 #endif

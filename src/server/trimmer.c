@@ -11,7 +11,7 @@
 enum {
     LOOK_MS = 1000,
     QUIET_BYTES = 1024 * 1024,     /* of answers between two looks */
-    SPARE_MOST = 48 * 1024 * 1024, /* bytes that are free and may stay so */
+    SPARE_MOST = 32 * 1024 * 1024, /* bytes that are free and may stay so */
     SPARE_KEPT = 4 * 1024 * 1024
 };
 
