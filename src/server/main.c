@@ -129,6 +129,7 @@ static bool start_loops(server *s)
 /* First none runs any more, since one that does may wake another. */
 static void free_loops(server *s)
 {
+    trimmer_stop(s->trimmer);
     for (size_t i = 0; i < s->count; i++)
         loop_wait(s->loops[i]);
     for (size_t i = 0; i < s->count; i++)
@@ -260,7 +261,6 @@ done:
     if (status != EXIT_SUCCESS)
         tell_loops(&s, STOP_HURRY);
     free_loops(&s);
-    trimmer_stop(s.trimmer);
     bool all_ended = transfer_hall_free(s.house.hall);
     free(s.loops);
     free(s.house.stats);

@@ -19,6 +19,7 @@ struct trimmer {
     const shared *house;
     ticker ticker;
     uint64_t sent; /* bytes, at the last look */
+    bool due;      /* much was sent before it */
 };
 
 static bool is_quiet(trimmer *t)
@@ -33,8 +34,11 @@ static bool is_quiet(trimmer *t)
 
 static int64_t turn(void *arg)
 {
-    size_t spare;
-    if (is_quiet(arg) && (spare = memory_spare()) > SPARE_MOST) {
+    trimmer *t = arg;
+    bool quiet = is_quiet(t);
+    size_t spare = quiet && t->due ? memory_spare() : 0; /* also of what was given back */
+    t->due = !quiet;
+    if (spare > SPARE_MOST) {
         memory_give_back(SPARE_KEPT);
         log_debug("memory_given_back", "spare=%zu", spare);
     }
