@@ -19,7 +19,7 @@ struct trimmer {
     const shared *house;
     ticker ticker;
     uint64_t sent; /* bytes, at the last look */
-    bool due;      /* much was sent before it */
+    bool due;      /* much was sent since memory was given back */
 };
 
 static bool is_quiet(trimmer *t)
@@ -36,10 +36,11 @@ static int64_t turn(void *arg)
 {
     trimmer *t = arg;
     bool quiet = is_quiet(t);
-    size_t spare = quiet && t->due ? memory_spare() : 0; /* also of what was given back */
-    t->due = !quiet;
+    size_t spare = quiet && t->due ? memory_spare() : 0; /* it counts what was given back, too */
+    t->due = t->due || !quiet;
     if (spare > SPARE_MOST) {
         memory_give_back(SPARE_KEPT);
+        t->due = false;
         log_debug("memory_given_back", "spare=%zu", spare);
     }
     return LOOK_MS;
