@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/token_list.h"
 #include "store/errors.h"
 #include "store/migrate.h"
 
@@ -23,6 +24,7 @@ enum {
                             * than many small ones */
     FAILURES_MOST = 2,     /* attempts to connect, then the database counts as away */
     GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
+    KEEPER_WAIT_MS = 100,  /* until it is looked again whether the keeper has its connection */
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
     READY_BYTES_MAX = 64,
     READS_LARGE = 32,     /* an answer that has come in so many pieces is a large one: */
@@ -59,6 +61,7 @@ struct links {
     int rest_fd;  /* a timer */
     bool resting; /* it was started */
     unsigned ups_seen;
+    int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
     int64_t hurried_ms; /* when all were told last to try again at once */
     link_span group[LINK_GROUPS];
     size_t count;
@@ -240,6 +243,14 @@ static void give_up(db_link *k)
         log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
 }
 
+static bool any_up(const links *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (pipe_up(l->link[i].pipe))
+            return true;
+    return false;
+}
+
 /* Draws the conclusions from whatever has happened to the connection. */
 static void look(db_link *k, int64_t now_ms)
 {
@@ -250,6 +261,10 @@ static void look(db_link *k, int64_t now_ms)
     } else if (k->state == LINK_DOWN) {
         check(k);
     }
+    if (!any_up(k->all))
+        k->all->up_ms = INT64_MAX;
+    else if (k->all->up_ms == INT64_MAX)
+        k->all->up_ms = now_ms;
     watch(k);
 }
 
@@ -313,6 +328,7 @@ cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uin
     l->house = house;
     l->stats = s;
     l->epoll_fd = epoll_fd;
+    l->up_ms = INT64_MAX;
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < LINK_GROUPS; group++) {
         l->group[group] =
@@ -372,18 +388,22 @@ void links_ready(links *l, size_t number)
     look(k, clock_ms());
 }
 
-static bool any_up(const links *l)
+/* Whether the keeper has reached the database since we did. */
+static bool keeper_is_in(const links *l)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (pipe_up(l->link[i].pipe))
-            return true;
-    return false;
+    return l->house->set->insecure_no_auth ||
+           atomic_load(&l->house->tokens->confirmed_ms) >= l->up_ms;
 }
 
-/* While the database is away one connection knocks at its door, not all. */
+/* While the database is away one connection knocks at its door, not all. And it may have too few
+ * places: the keeper's, without which nobody is let in, comes before those that only make us
+ * quicker. */
 static bool may_try(const links *l, size_t number)
 {
-    return number == 0 || pipe_fd(l->link[number].pipe) >= 0 || any_up(l);
+    const db_link *k = &l->link[number];
+    if (number == 0 || pipe_fd(k->pipe) >= 0)
+        return true;
+    return any_up(l) && (number == l->group[k->group].first || keeper_is_in(l));
 }
 
 /* When a link wants to be looked at again. */
@@ -391,7 +411,7 @@ static int64_t due_ms(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
     if (!may_try(l, number))
-        return INT64_MAX;
+        return any_up(l) ? clock_ms() + KEEPER_WAIT_MS : INT64_MAX;
     int64_t due = pipe_next_ms(k->pipe);
     int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
     if (k->state == LINK_UNFIT && k->retry_ms < due)

@@ -69,6 +69,23 @@ def test_reads_only():
     server.stop()
 
 
+def test_too_few_places():
+    """With room for less than half of its connections a server serves, and again after all of them were lost:
+    the one that reads the tokens does not go without for those that only make it quicker."""
+    postgres = Postgres("max_connections=12")
+    dsn = postgres.database()
+    server = Server(dsn, "--loops", "2", "--sweep-interval-s", "0")
+
+    def serves():
+        return [server.post("/projects/p/cards", {"card_id": "a", "content": 1}).status,
+                server.get("/projects/p/cards/a").status] == [200, 200]
+
+    for _ in range(2):
+        cardbox_test.await_(lambda: all(serves() for _ in range(10)), server.log)
+        postgres.restart()
+    server.stop()
+
+
 def test_refused_statements_leave_nothing():
     """What fails as it runs the first time was prepared all the same, and is not prepared again each time."""
     dsn = database()
