@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -176,6 +177,22 @@ def test_owner_that_sees_no_rows():
     assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == "0\n"
     psql(dsn, f"ALTER ROLE {role} INHERIT")
     cardbox("migrate", "--dsn", as_role(dsn, role))
+
+
+def test_what_releases_call_stays():
+    """A server of the release before goes on while the database is migrated, and deletes sessions as it knows how."""
+    dsn = database()
+    dropped = []
+    for name in FILES:
+        with open(os.path.join(cardbox_test.ROOT, "sql", "migrations", name), encoding="utf-8") as file:
+            dropped += re.findall(r"^DROP FUNCTION (cardbox\.\w+\([^)]*\));", file.read(), re.M)
+    assert dropped
+    for function in dropped:
+        assert psql(dsn, f"SELECT to_regprocedure('{function}') IS NOT NULL") == "t\n", function
+    line = '{"id": "a", "type": "user", "content": "x"}\n'
+    cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", "s", stdin=line + line.replace('"a"', '"b"'))
+    gone = "SELECT d.entries, d.cards FROM cardbox.delete_session('p', 's') AS d WHERE d.entries IS NOT NULL"
+    assert psql(dsn, gone) == "2|2\n" and psql(dsn, gone) == ""
 
 
 def test_role_without_rights_may_check():
