@@ -6,3 +6,7 @@ LANGUAGE sql AS $$
 $$;
 REVOKE EXECUTE ON FUNCTION cardbox.delete_session(text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.delete_session(text, text) TO cardbox_service;
+
+-- As all others.
+REVOKE EXECUTE ON FUNCTION cardbox.boxes_wanted FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_wanted TO cardbox_service, cardbox_worker;
