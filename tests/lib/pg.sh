@@ -76,10 +76,10 @@ pg_createdb() { # DIR NAME
         echo "host=$1 port=5432 user=cardbox dbname=$2"
 }
 
-# The first is kept as it is, and the others are copies: that costs a fifth of migrating.
+# The first of a build is kept as it is, and the others are copies: that costs a fifth of migrating.
 pg_migrated() { # DIR NAME
     local template
-    template=migrated_$(cksum <<<"${CARDBOX_BUILD:-build}" | cut -d ' ' -f 1)
+    template=migrated_$(stat -c %i_%Y "${CARDBOX_BUILD:-build}/bin/cardbox") || return
     (
         flock 9 # tests that run at the same time share it
         [ -e "$1/$template" ] || pg_template "$1" "$template"
