@@ -1,7 +1,8 @@
 /*
  * session.h: sessions. A session is a tree of entries, each a line of JSON that never changes: what
  * an agent's conversation is on disk, kept in PostgreSQL. Entry ids are unique within their
- * session.
+ * session. Whole files are in session_file.h, writers in session_writer.h, what a model is given in
+ * context.h; <cardbox.h> has all of them.
  */
 #ifndef CARDBOX_SESSION_H
 #define CARDBOX_SESSION_H

@@ -9,6 +9,7 @@
 #include "server/incoming.h"
 #include "server/outgoing.h"
 #include "server/sessions.h"
+#include "store/session_call.h"
 
 /* --- export --- */
 
@@ -24,6 +25,8 @@ typedef struct session_exporting {
     char session[SESSION_ID_MAX + 1];
     char leaf[SESSION_ID_MAX + 1]; /* empty: all */
     cardbox_dialect dialect;
+    size_t unseen; /* entries without a counterpart; known before the first piece */
+    char unseen_text[24];
 } session_exporting;
 
 static bool take_piece(void *arg, const char *bytes, size_t len)
@@ -35,14 +38,20 @@ static cardbox_status run_export(transfer *t)
 {
     session_exporting *e = (session_exporting *)t;
     const char *leaf = e->leaf[0] == '\0' ? NULL : e->leaf;
-    return outgoing_end(&e->out,
-                        cardbox_session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
-                                                  take_piece, &e->out, &t->err));
+    return outgoing_end(&e->out, session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
+                                                   take_piece, &e->out, &e->unseen, &t->err));
+}
+
+static void head_export(outgoing *o, request *r)
+{
+    session_exporting *e = (session_exporting *)o;
+    snprintf(e->unseen_text, sizeof(e->unseen_text), "%zu", e->unseen);
+    request_header(r, "Cardbox-Unseen", e->unseen_text);
 }
 
 static void look_export(transfer *t)
 {
-    outgoing_look(t, NULL);
+    outgoing_look(t, head_export);
 }
 
 static void copy_id(char out[SESSION_ID_MAX + 1], view id)

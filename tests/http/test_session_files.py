@@ -133,6 +133,17 @@ def test_other_dialect():
     take("to-plain", "?dialect=xml", 422)
 
 
+def test_what_a_conversion_leaves_unseen():
+    """Its number heads the answer."""
+    bring("unseen", lines(HEADER, message("a", None),
+                          *({"type": "model_change", "id": at, "parentId": up, "timestamp": "2026-01-01T00:00:00Z",
+                             "provider": "p", "modelId": "m"} for at, up in (("m", "a"), ("n", "m")))))
+    for query, unseen in (("?dialect=plain", "2"), ("?dialect=plain&leaf=m", "1"), ("?dialect=plain&leaf=a", "0"),
+                          ("?dialect=pi", "0"), ("", "0")):
+        answer = server().get(url("unseen", "export") + query)
+        assert (answer.status, answer.header("Cardbox-Unseen")) == (200, unseen), (query, answer.headers)
+
+
 def test_empty_sessions():
     assert server().request("PUT", url("empty"), b"{}", {"Content-Type": "application/json"}).status == 200
     assert take("empty") == b""
