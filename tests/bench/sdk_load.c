@@ -195,7 +195,10 @@ static bool run_threads(work what, unsigned threads)
 {
     job jobs[THREADS_MAX] = {{NULL, 0, 0, 0}};
     int64_t operations = 0;
-    uint64_t seed = (uint64_t)time(NULL) << 32 ^ (uint64_t)clock();
+    struct timespec t;
+    if (clock_gettime(CLOCK_REALTIME, &t) != 0) /* two short runs of one second differ too */
+        return false;
+    uint64_t seed = (uint64_t)t.tv_sec << 32 ^ (uint64_t)t.tv_nsec;
     if (pthread_barrier_init(&start_line, NULL, threads + 1) != 0)
         return false;
     for (unsigned i = 0; i < threads; i++) {
