@@ -51,7 +51,6 @@ struct db_link {
 /* The connections of a group: link[first] up to before link[before]. */
 typedef struct link_span {
     size_t first, before;
-    size_t quick; /* so many are used freely */
 } link_span;
 
 struct links {
@@ -65,6 +64,7 @@ struct links {
     int64_t hurried_ms; /* when all were told last to try again at once */
     link_span group[LINK_GROUPS];
     size_t count;
+    size_t cores;
     db_link link[];
 };
 
@@ -271,14 +271,16 @@ static void look(db_link *k, int64_t now_ms)
 /* --- what the loop calls --- */
 
 /* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
- * and the loops busy; more of them would only be smaller. Writes wait for the disk, and those that
- * wait at the same time are committed together. */
-static size_t quick_connections(const settings *set, link_group group)
+ * and the loops that have busy clients busy; more of them would only be smaller. Writes wait for
+ * the disk, and those that wait at the same time are committed together. */
+static size_t quick_connections(const links *l, link_group group)
 {
-    long each = sysconf(_SC_NPROCESSORS_ONLN) / set->loops;
+    size_t loops = 0;
     if (group != LINK_READS)
         return SIZE_MAX;
-    return each < 1 ? 1 : (size_t)each;
+    for (long i = 0; i < l->house->set->loops; i++)
+        loops += tally_get(&l->house->stats[i].clients_busy) > 0;
+    return loops >= l->cores ? 1 : l->cores / (loops == 0 ? 1 : loops);
 }
 
 /* What is asked of the connections of a group. A joined read has half of a request's time, and most
@@ -329,10 +331,10 @@ cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uin
     l->stats = s;
     l->epoll_fd = epoll_fd;
     l->up_ms = INT64_MAX;
+    l->cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < LINK_GROUPS; group++) {
-        l->group[group] =
-            (link_span){l->count, l->count, quick_connections(set, (link_group)group)};
+        l->group[group] = (link_span){l->count, l->count};
         for (size_t i = 0; status == CARDBOX_OK && i < counts[group]; i++)
             status = add_link(l, (link_group)group, first_tag, err);
     }
@@ -502,14 +504,14 @@ bool links_is_last(const links *l, const db_link *free_one)
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     const link_span *span = &l->group[group];
-    size_t busy = 0;
+    size_t busy = 0, quick = quick_connections(l, group);
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = span->first; i < span->before; i++) {
         db_link *k = &l->link[i];
         if (!is_usable(k))
             continue;
         if (pipe_in_flight(k->pipe) == 0) {
-            bool may = busy < span->quick || slow_ms <= now_ms;
+            bool may = busy < quick || slow_ms <= now_ms;
             *look_again_ms = may ? INT64_MAX : slow_ms;
             return may ? k : NULL;
         }
