@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How connections come to the loops: a few to one, a crowd to all."""
+"""How connections come to the loops: as many to each."""
 
 import contextlib
 import os
@@ -63,7 +63,8 @@ def test_spread():
     clients = Clients()
     for _ in range(3):
         clients.connect(8)
-        assert clients.spread() == [0, 8], clients.spread()
+        few, many = clients.spread()
+        assert many - few <= 4, (few, many)
         clients.connect(56)
         few, many = clients.spread()
         assert many - few <= 8, (few, many)
