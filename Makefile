@@ -20,11 +20,12 @@ SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls
 WORKER_LIBS = $(LIB_LIBS) -lcurl
 
-objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(1)))
-LIB_OBJ    = $(call objects,src/base/*.c src/store/*.c src/store/*/*.c src/bus/*.c)
-SERVER_OBJ = $(call objects,src/server/*.c)
-CLI_OBJ    = $(call objects,src/cli/*.c src/cli/*/*.c)
-WORKER_OBJ = $(call objects,src/worker/*.c)
+# Of every source in these rooms and in the rooms inside them.
+objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(shell find $(1) -name '*.c')))
+LIB_OBJ    := $(call objects,src/base src/store src/bus)
+SERVER_OBJ := $(call objects,src/server)
+CLI_OBJ    := $(call objects,src/cli)
+WORKER_OBJ := $(call objects,src/worker)
 GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
              $(BUILD)/gen/sample_session.inc $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc \
              $(BUILD)/gen/abilities.inc
@@ -147,7 +148,7 @@ $(BUILD)/bin/cardbox-worker: $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a
 	@echo "  LD   $@"
 	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a $(WORKER_LIBS)
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(SERVER_OBJ) $(CLI_OBJ) $(WORKER_OBJ))
 
 # --- installing ---
 

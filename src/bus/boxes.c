@@ -3,8 +3,8 @@
  * now too: that says whether it is the box or the moment that is missing.
  */
 #include "bus/abilities.h"
-#include "store/box_context.h"
-#include "store/box_view.h"
+#include "store/box/box_context.h"
+#include "store/box/box_view.h"
 #include "store/errors.h"
 #include "store/list_json.h"
 

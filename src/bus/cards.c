@@ -2,7 +2,7 @@
  * cards.c: card:*, reads and deletion, as their HTTP endpoints.
  */
 #include "bus/abilities.h"
-#include "store/card_json.h"
+#include "store/card/card_json.h"
 #include "store/errors.h"
 #include "store/list_json.h"
 

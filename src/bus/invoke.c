@@ -4,7 +4,7 @@
 #include "bus/bus.h"
 #include "cardbox/bus.h"
 #include "store/call.h"
-#include "store/work.h"
+#include "store/task/work.h"
 
 /* Bytes of an output. */
 #define OUTPUT_MAX ((size_t)1024 * 1024 * 1024)

@@ -4,7 +4,7 @@
  */
 #include "bus/abilities.h"
 #include "store/errors.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 enum { QUERY_DEFAULT = 100 };
 

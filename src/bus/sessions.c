@@ -4,8 +4,8 @@
  */
 #include "bus/abilities.h"
 #include "store/errors.h"
-#include "store/session_answer.h"
-#include "store/session_pages.h"
+#include "store/session/session_answer.h"
+#include "store/session/session_pages.h"
 
 /* --- list --- */
 

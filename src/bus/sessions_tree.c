@@ -4,7 +4,7 @@
  */
 #include "bus/abilities.h"
 #include "store/errors.h"
-#include "store/session_pages.h"
+#include "store/session/session_pages.h"
 
 typedef struct tree_wish {
     session_page page; /* one row more than is shown */

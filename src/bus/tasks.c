@@ -4,7 +4,7 @@
  */
 #include "bus/abilities.h"
 #include "store/errors.h"
-#include "store/tasks.h"
+#include "store/task/tasks.h"
 
 enum { ACTIVE_DEFAULT = 100 };
 

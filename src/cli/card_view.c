@@ -8,9 +8,9 @@
 #include <time.h>
 #include "base/isotime.h"
 #include "cli/cli.h"
-#include "store/card_json.h"
+#include "store/card/card_json.h"
 #include "store/content/content.h"
-#include "store/session/words.h"
+#include "store/session/core/words.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 

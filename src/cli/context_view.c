@@ -7,8 +7,8 @@
 #include "base/scan.h"
 #include "cli/card_view.h"
 #include "cli/session_rows.h"
-#include "store/session/context.h"
-#include "store/session/words.h"
+#include "store/session/core/context.h"
+#include "store/session/core/words.h"
 
 bool context_view_how(cardbox_context_options *out, const context_view_options *options)
 {

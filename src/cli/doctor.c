@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "store/migrate.h"
-#include "store/operate.h"
+#include "store/operate/migrate.h"
+#include "store/operate/operate.h"
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 

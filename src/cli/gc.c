@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "store/collect.h"
+#include "store/operate/collect.h"
 
 /* How long somebody who stands in the way is waited for, and how often we look. */
 enum { WAIT_S = 60, WAIT_STEP_MS = 20 };

@@ -1,7 +1,7 @@
 /*
  * migrate.c: `cardbox migrate`. What a migration is and how it is applied is the store's.
  */
-#include "store/migrate.h"
+#include "store/operate/migrate.h"
 
 #include "cli/commands.h"
 #include "cli/table.h"

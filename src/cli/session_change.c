@@ -12,8 +12,8 @@
 #include "cli/session_rows.h"
 #include "cli/source.h"
 #include "cli/term.h"
-#include "store/session/entry.h"
-#include "store/session/words.h"
+#include "store/session/core/entry.h"
+#include "store/session/core/words.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000

@@ -4,8 +4,8 @@
  */
 #include "cli/commands.h"
 #include "cli/context_view.h"
-#include "store/session/context.h"
-#include "store/session/words.h"
+#include "store/session/core/context.h"
+#include "store/session/core/words.h"
 
 typedef struct context_options {
     cli_common common;

@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/session_rows.h"
 #include "cli/session_tree.h"
-#include "store/session/names.h"
-#include "store/session/words.h"
+#include "store/session/core/names.h"
+#include "store/session/core/words.h"
 
 typedef struct tree_options {
     cli_common common;

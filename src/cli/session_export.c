@@ -5,7 +5,7 @@
 #include "cli/session_rows.h"
 #include "cli/target.h"
 #include "cli/term.h"
-#include "store/session_call.h"
+#include "store/session/session_call.h"
 
 typedef struct export_options {
     cli_common common;

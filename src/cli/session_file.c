@@ -2,14 +2,14 @@
  * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
  * alone. Knows no database.
  */
-#include "store/session/file.h"
+#include "store/session/core/file.h"
 
 #include "cli/commands.h"
 #include "cli/session_report.h"
 #include "cli/session_rows.h"
 #include "cli/session_tree.h"
 #include "cli/source.h"
-#include "store/session/convert.h"
+#include "store/session/core/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)

@@ -10,7 +10,7 @@
 #include "cli/session_report.h"
 #include "cli/source.h"
 #include "cli/term.h"
-#include "store/session/entry.h"
+#include "store/session/core/entry.h"
 
 /* Bytes of the file's beginning that tell whether it is a session, and which. */
 #define BEGINNING_BYTES 65536

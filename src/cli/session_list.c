@@ -5,7 +5,7 @@
 #include "cli/card_view.h"
 #include "cli/commands.h"
 #include "cli/session_rows.h"
-#include "store/session/words.h"
+#include "store/session/core/words.h"
 
 /* What a session is called; nothing if it has no name. */
 static void add_name(buf *out, const cardbox_session *session)

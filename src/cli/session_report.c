@@ -8,7 +8,7 @@
 #include "cli/card_view.h"
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "store/session/words.h"
+#include "store/session/core/words.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50

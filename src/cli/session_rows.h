@@ -7,7 +7,7 @@
 
 #include "cardbox/session.h"
 #include "cli/listing.h"
-#include "store/session/words.h"
+#include "store/session/core/words.h"
 
 /* "pi", "plain"; NULL: nothing told so far. */
 const char *session_dialect_name(cardbox_dialect dialect);

@@ -2,7 +2,7 @@
  * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once, and what goes
  * to the database is its SHA-256: so no log of PostgreSQL and no backup ever has it.
  */
-#include "store/tokens.h"
+#include "store/operate/tokens.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "cli/commands.h"
 #include "cli/secret.h"
 #include "cli/table.h"
-#include "store/card_input.h"
-#include "store/card_result.h"
+#include "store/card/card_input.h"
+#include "store/card/card_result.h"
 #include "store/errors.h"
 
 #define SECONDS_PER_DAY 86400

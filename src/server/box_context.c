@@ -5,7 +5,7 @@
  */
 #include "server/box_query.h"
 #include "server/context_view.h"
-#include "store/box_context.h"
+#include "store/box/box_context.h"
 
 enum { C_AT_VERSION, C_AT_LENGTH, C_AT_TIME, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
 

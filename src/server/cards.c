@@ -3,7 +3,7 @@
  */
 #include "cardbox/limits.h"
 #include "server/handlers.h"
-#include "store/card_json.h"
+#include "store/card/card_json.h"
 
 /* --- one --- */
 

@@ -6,7 +6,7 @@
 #define SERVER_CONTEXT_VIEW_H
 
 #include "server/handlers.h"
-#include "store/session/context.h"
+#include "store/session/core/context.h"
 
 extern const char *const CONTEXT_REPAIRS[];
 

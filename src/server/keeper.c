@@ -11,7 +11,7 @@
 #include "server/aside.h"
 #include "server/ticker.h"
 #include "server/token_list.h"
-#include "store/role.h"
+#include "store/operate/role.h"
 
 enum {
     LOOK_MS = 300,

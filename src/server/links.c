@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "server/token_list.h"
 #include "store/errors.h"
-#include "store/migrate.h"
+#include "store/operate/migrate.h"
 
 enum {
     SLOW_MS = 2,           /* a statement that takes as long makes the next connection be used: one

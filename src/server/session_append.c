@@ -2,7 +2,7 @@
  * session_append.c: POST .../sessions/{s}/entries, all of them in one statement.
  */
 #include "server/sessions.h"
-#include "store/session_append.h"
+#include "store/session/session_append.h"
 
 enum { A_ENTRY, A_ENTRIES, A_EXPECTED, APPEND_FIELDS };
 

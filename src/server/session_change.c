@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include "cardbox/limits.h"
 #include "server/sessions.h"
-#include "store/session_write.h"
+#include "store/session/session_write.h"
 
 /* {"session_id": begins the object. */
 static buf *begin_answer(request *r, view session)

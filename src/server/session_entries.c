@@ -5,8 +5,8 @@
 #include "server/sessions.h"
 
 #include "cardbox/limits.h"
-#include "store/session/words.h"
-#include "store/session_pages.h"
+#include "store/session/core/words.h"
+#include "store/session/session_pages.h"
 
 enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 

@@ -9,7 +9,7 @@
 #include "server/incoming.h"
 #include "server/outgoing.h"
 #include "server/sessions.h"
-#include "store/session_call.h"
+#include "store/session/session_call.h"
 
 /* --- export --- */
 

@@ -5,7 +5,7 @@
 #include "server/sessions.h"
 #include "base/clock.h"
 #include "cardbox/limits.h"
-#include "store/session_pages.h"
+#include "store/session/session_pages.h"
 
 const char *const SESSION_DIALECTS[] = {"plain", "pi", NULL};
 

@@ -6,7 +6,7 @@
 #define SERVER_SESSIONS_H
 
 #include "server/page.h"
-#include "store/sessions.h"
+#include "store/session/sessions.h"
 
 void handle_list_sessions(request *r);
 void handle_create_session(request *r);

@@ -9,7 +9,7 @@
 #include "base/wrap.h"
 #include "cardbox/version.h"
 #include "server/route.h"
-#include "store/collect.h"
+#include "store/operate/collect.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \

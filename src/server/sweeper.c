@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "server/aside.h"
 #include "server/ticker.h"
-#include "store/collect.h"
+#include "store/operate/collect.h"
 
 enum { PAUSE_MS = 100, PATIENCE_MS = 5000 };
 

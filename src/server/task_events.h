@@ -6,7 +6,7 @@
 #define SERVER_TASK_EVENTS_H
 
 #include "cardbox/limits.h"
-#include "store/tasks.h"
+#include "store/task/tasks.h"
 
 /* Events and pieces of a task that are read at once, and so many bytes of them that one more may
  * begin. A client that reads nothing holds as much as that. */

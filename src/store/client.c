@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "store/box/gather.h"
 #include "store/errors.h"
-#include "store/gather.h"
-#include "store/migrate.h"
+#include "store/operate/migrate.h"
 
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };

@@ -6,7 +6,7 @@
 #define STORE_CONTEXT_ANSWER_H
 
 #include "cardbox/status.h"
-#include "store/session/context.h"
+#include "store/session/core/context.h"
 
 /* context_write with a reason: CARDBOX_TOO_LARGE, CARDBOX_NOMEM. `out` is to be freed in any case.
  */

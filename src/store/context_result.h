@@ -6,7 +6,7 @@
 #define STORE_CONTEXT_RESULT_H
 
 #include "cardbox/context.h"
-#include "store/session/context.h"
+#include "store/session/core/context.h"
 
 /* The options of a caller, or the default; CARDBOX_INVALID: a format that there is none of. */
 cardbox_status context_options_read(context_wish *out, const cardbox_context_options *options,

@@ -6,7 +6,7 @@
 
 #include "base/isotime.h"
 #include "base/scan.h"
-#include "store/card_json.h"
+#include "store/card/card_json.h"
 
 static void add_time(buf *out, const char *name, int64_t micros)
 {

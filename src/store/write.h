@@ -7,7 +7,7 @@
 #define STORE_WRITE_H
 
 #include "cardbox/box.h"
-#include "store/card_input.h"
+#include "store/card/card_input.h"
 #include "store/pg/rows.h"
 
 /* --- cards --- */

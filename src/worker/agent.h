@@ -6,7 +6,7 @@
 #ifndef WORKER_AGENT_H
 #define WORKER_AGENT_H
 
-#include "store/work.h"
+#include "store/task/work.h"
 #include "worker/model.h"
 #include "worker/tools.h"
 

@@ -2,7 +2,7 @@
  * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
  */
 #include <stdlib.h>
-#include "store/session/context.h"
+#include "store/session/core/context.h"
 #include "worker/agent_parts.h"
 #include "worker/say.h"
 

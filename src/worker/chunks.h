@@ -5,7 +5,7 @@
 #ifndef WORKER_CHUNKS_H
 #define WORKER_CHUNKS_H
 
-#include "store/work.h"
+#include "store/task/work.h"
 
 typedef struct chunks {
     cardbox *db;

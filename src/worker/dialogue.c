@@ -1,10 +1,10 @@
 /*
  * dialogue.c: builds the context of a task. Pairing of calls and results, and the writing, are the
- * sessions' (store/session/context.h). Knows no database.
+ * sessions' (store/session/core/context.h). Knows no database.
  */
 #include "worker/dialogue.h"
 #include "store/content/class.h"
-#include "store/session/context.h"
+#include "store/session/core/context.h"
 #include "worker/tools.h"
 
 enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };

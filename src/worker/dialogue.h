@@ -7,7 +7,7 @@
 #define WORKER_DIALOGUE_H
 
 #include "base/arena.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 typedef struct dialogue_input {
     const message_row *messages; /* in the order in which they came */

@@ -4,8 +4,8 @@
  * once and right behind it.
  */
 #include "fuzz/fuzz.h"
-#include "store/session/context.h"
-#include "store/session/file.h"
+#include "store/session/core/context.h"
+#include "store/session/core/file.h"
 
 /* How many of the results that follow answer this call. */
 static size_t answers(const context_message *at, view call_id)

@@ -23,11 +23,15 @@ ROOMS = {
     "cli": ("base", "store", "bus"),
 }
 
+# Rooms inside the store that know no database, so no other header of the store than these.
+PURE_ROOMS = ("src/store/content/", "src/store/session/core/")
+PURE_HEADERS = ("base/", "store/errors.h", "store/content/", "store/session/core/")
+
 # Outside headers that only some files may see.
 PRIVATE_HEADERS = {
     "microhttpd.h": re.compile(r"src/server/http[^/]*$"),
     "curl/curl.h": re.compile(r"src/worker/net\.c$"),
-    "libpq-fe.h": re.compile(r"(src/store/|tests/)"),
+    "libpq-fe.h": re.compile(r"(src/store/(?!content/|session/core/)|tests/)"),
 }
 
 SQL = re.compile(r"\s*(?:(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|TRUNCATE|"
@@ -136,6 +140,8 @@ def include_fault(path, quoted, header):
         target = header.split("/")[0]
         if target != room and target not in ROOMS.get(room, ()):
             return f"room {room} may not include {header}"
+        if path.startswith(PURE_ROOMS) and not header.startswith(PURE_HEADERS):
+            return f"a room that knows no database may not include {header}"
     return None
 
 

@@ -7,7 +7,7 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <unistd.h>
-#include "store/migrate.h"
+#include "store/operate/migrate.h"
 
 #define LIST_MAX 128
 

@@ -16,8 +16,8 @@
 #include "cli/commands.h"
 #include "cli/dev/dev_sample.h"
 #include "cli/dev/dev_server.h"
-#include "store/migrate.h"
-#include "store/operate.h"
+#include "store/operate/migrate.h"
+#include "store/operate/operate.h"
 
 #define TAIL_LINES 8
 

@@ -9,7 +9,7 @@
 #include "base/scan.h"
 #include "cli/cli.h"
 #include "cli/dev/process.h"
-#include "store/operate.h"
+#include "store/operate/operate.h"
 #include "store/transfer/transfer.h"
 
 static const char SAMPLE[] =

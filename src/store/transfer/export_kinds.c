@@ -9,8 +9,8 @@
  */
 #include "base/base64.h"
 #include "base/isotime.h"
-#include "store/ledger.h"
-#include "store/session/entry.h"
+#include "store/ledger/ledger.h"
+#include "store/session/core/entry.h"
 #include "store/transfer/export_parts.h"
 
 /* --- members that have a value --- */

@@ -5,7 +5,7 @@
 #include "store/transfer/import_session.h"
 
 #include "store/call.h"
-#include "store/session/entry.h"
+#include "store/session/core/entry.h"
 
 size_t import_session_run(import_item *const *items, size_t count)
 {

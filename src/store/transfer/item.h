@@ -4,8 +4,8 @@
 #ifndef STORE_TRANSFER_ITEM_H
 #define STORE_TRANSFER_ITEM_H
 
-#include "store/card_input.h"
-#include "store/ledger.h"
+#include "store/card/card_input.h"
+#include "store/ledger/ledger.h"
 #include "store/transfer/transfer.h"
 
 /* A box as it goes to STATEMENT_boxes_save. */

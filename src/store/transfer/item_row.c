@@ -4,7 +4,7 @@
  */
 #include "base/base64.h"
 #include "store/errors.h"
-#include "store/session/entry.h"
+#include "store/session/core/entry.h"
 #include "store/transfer/item.h"
 
 typedef enum field_type {

@@ -1,0 +1,67 @@
+/*
+ * box_build.c: contexts of boxes for <cardbox/context.h>: the rows of a box with its cards are read
+ * in one statement, and the rest is box_context.c's.
+ */
+#include "store/box/box_context.h"
+#include "store/box/box_reads.h"
+#include "store/call.h"
+#include "store/context_result.h"
+
+static cardbox_status build(cardbox_context **out, const store_rows *rows,
+                            const box_context_wish *wish, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
+    bool others;
+    box_view box;
+    context ctx;
+    cardbox_status status = CARDBOX_OK;
+
+    if (!box_view_first(&box, &others, rows, &memory))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = box_context_of(&ctx, &box, wish, &memory, err);
+    if (status == CARDBOX_OK && !box_context_head(&head, &box, wish, &memory))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = context_finish(out, &ctx, wish->how.format, &head, err);
+    buf_free(&head);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, const char *tenant,
+                                         const char *box_id, const cardbox_read_options *part,
+                                         const cardbox_context_options *options, cardbox_error *err)
+{
+    box_read read = BOX_READ_INIT;
+    box_context_wish wish = {.reads = &read, .count = 1, .bytes_max = CONTEXT_BYTES_MAX};
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_read(out, db, tenant, err);
+
+    if (status == CARDBOX_OK)
+        status = context_options_read(&wish.how, options, err);
+    if (status == CARDBOX_OK)
+        status = box_read_options(&read, part, err);
+    if (status == CARDBOX_OK &&
+        (read.tail > BOX_CONTEXT_CARDS_MAX || read.most > BOX_CONTEXT_CARDS_MAX))
+        status = error_set(err, CARDBOX_TOO_LARGE, "a context is made of at most %d cards",
+                           BOX_CONTEXT_CARDS_MAX);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    wish.whole = read.tail < 0 && read.most < 0;
+    if (wish.whole)
+        read.most = BOX_CONTEXT_CARDS_MAX;
+    status = box_read_cards(&read, tenant, box_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    box_context_params(&p, &wish);
+    status = box_read_run(&rows, STATEMENT_box_context, &p, db, tenant, box_id, part, err);
+    if (status == CARDBOX_OK)
+        status = build(out, rows, &wish, err);
+    rows_free(rows);
+    return status;
+}

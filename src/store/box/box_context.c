@@ -1,0 +1,154 @@
+/*
+ * box_context.c: the rows of a box's cards as the plain data that the pure core of contexts takes.
+ */
+#include "store/box/box_context.h"
+
+#include "base/isotime.h"
+#include "store/card/card_json.h"
+#include "store/context_answer.h"
+#include "store/errors.h"
+#include "store/ids.h"
+
+void box_context_params(params *p, const box_context_wish *wish)
+{
+    boxes_read_params(p, wish->reads, wish->count);
+    params_int8(p, (int64_t)wish->bytes_max);
+}
+
+/* The row's own time as a JSON string. */
+static view time_of(const card_row *row, arena *memory)
+{
+    char text[ISOTIME_SIZE + 2];
+    isotime time;
+
+    isotime_from_micros(&time, row->created_micros);
+    text[0] = '"';
+    isotime_format(text + 1, &time);
+    size_t len = strlen(text);
+    text[len] = '"';
+    return (view){arena_copy(memory, (view){text, len + 1}), len + 1};
+}
+
+/* The card object, as it is shown everywhere. */
+static view object_of(const card_row *row, view project_id, arena *memory)
+{
+    buf object = BUF_INIT(SIZE_MAX / 4);
+
+    card_json(&object, row, project_id);
+    view text = {buf_ok(&object) ? arena_copy(memory, (view){buf_str(&object), object.len}) : NULL,
+                 object.len};
+    buf_free(&object);
+    return text;
+}
+
+/* The card itself is made only for the format of entries. */
+static bool read_card(context_card *out, const card_row *row, view project_id,
+                      cardbox_format format, arena *memory)
+{
+    *out = (context_card){.card_id = row->card_id,
+                          .content = row->content,
+                          .metadata = row->metadata,
+                          .tool_calls = row->tool_calls,
+                          .tool_call_id = row->tool_call_id,
+                          .created_at = time_of(row, memory)};
+    if (format == CARDBOX_FORMAT_ENTRIES)
+        out->text = object_of(row, project_id, memory);
+    return out->created_at.ptr != NULL &&
+           (format != CARDBOX_FORMAT_ENTRIES || out->text.ptr != NULL);
+}
+
+static bool is_missing(const box_view *box, size_t at)
+{
+    return rows_null(box->rows, box->cards[at].row, BOX_COL_CARD);
+}
+
+static cardbox_status check_size(const box_view *box, const box_context_wish *wish,
+                                 cardbox_error *err)
+{
+    bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
+
+    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context would be made of more than %zu bytes, ask for the box's last "
+                         "cards alone",
+                         wish->bytes_max);
+    if (wish->whole && box->head.before < box->head.length)
+        return error_set(
+            err, CARDBOX_TOO_LARGE,
+            "a context is made of at most %d cards, ask for the box's last cards alone",
+            BOX_CONTEXT_CARDS_MAX);
+    return CARDBOX_OK;
+}
+
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_wish *wish,
+                              arena *memory, cardbox_error *err)
+{
+    context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
+    size_t count = 0;
+    cardbox_status status = check_size(box, wish, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    for (size_t i = 0; cards != NULL && i < box->card_count; i++) {
+        card_row row;
+        if (is_missing(box, i))
+            continue;
+        card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
+        if (!read_card(&cards[count++], &row, wish->reads->tenant, wish->how.format, memory))
+            return error_nomem(err);
+    }
+    return cards != NULL && context_of_cards(out, cards, count, wish->how.repair, memory)
+               ? CARDBOX_OK
+               : error_nomem(err);
+}
+
+static bool add_missing(buf *out, const box_view *box, arena *memory)
+{
+    const char **ids = arena_zeros(memory, box->card_count + 1, sizeof(*ids));
+    size_t count = 0;
+
+    for (size_t i = 0; ids != NULL && i < box->card_count; i++)
+        if (is_missing(box, i))
+            ids[count++] = rows_text(box->rows, box->cards[i].row, BOX_COL_WANTED_ID).ptr;
+    const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
+    for (size_t i = 0, given = 0; first != NULL && i < count; i++) {
+        if (first[i] != i)
+            continue;
+        buf_text(out, given++ > 0 ? "," : "");
+        buf_json_string(out, view_of(ids[i]));
+    }
+    return first != NULL;
+}
+
+bool box_context_head(buf *out, const box_view *box, const box_context_wish *wish, arena *memory)
+{
+    char text[UUID_TEXT_SIZE];
+
+    uuid16_format(text, &wish->reads->box_id);
+    buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
+    buf_int(out, box->head.version);
+    buf_text(out, ",\"length\":");
+    buf_int(out, box->head.length);
+    buf_text(out, ",\"cards\":");
+    buf_int(out, box->head.before - box->head.first);
+    buf_text(out, ",\"missing_card_ids\":[");
+    bool fine = add_missing(out, box, memory);
+    buf_char(out, ']');
+    return fine;
+}
+
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_wish *wish,
+                                  arena *memory, cardbox_error *err)
+{
+    context ctx;
+    context_output written = {0};
+    cardbox_status status = box_context_of(&ctx, box, wish, memory, err);
+
+    if (status == CARDBOX_OK && !box_context_head(out, box, wish, memory))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = context_answer(out, &written, &ctx, &wish->how, err);
+    buf_char(out, '}');
+    context_output_free(&written);
+    return status;
+}

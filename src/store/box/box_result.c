@@ -1,0 +1,126 @@
+/*
+ * box_result.c: results with boxes. Ids are copied out of the rows' JSON; the rest is lent.
+ */
+#include "store/box/box_result.h"
+
+#include <stdlib.h>
+#include "base/scan.h"
+#include "store/card/card_result.h"
+#include "store/errors.h"
+
+cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err)
+{
+    cardbox_boxes *made = calloc(1, sizeof(*made));
+    if (made != NULL) {
+        made->rows = rows;
+        made->boxes = arena_zeros(&made->memory, count, sizeof(*made->boxes));
+        made->missing = arena_zeros(&made->memory, count, sizeof(*made->missing));
+    } else {
+        rows_free(rows);
+    }
+    if (made == NULL || made->memory.failed) {
+        cardbox_boxes_free(made);
+        error_nomem(err);
+        return CARDBOX_NOMEM;
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
+{
+    if (boxes->memory.failed) {
+        cardbox_boxes_free(boxes);
+        return error_nomem(err);
+    }
+    *out = boxes;
+    return CARDBOX_OK;
+}
+
+/* An id as text. What is no string, or says NUL, can only come from another writer: it is shown as
+ * its JSON, which names no card. */
+static const char *id_text(arena *memory, scan_value id)
+{
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    bool plain = id.kind == SCAN_STRING && memchr(id.text.ptr, '\\', id.text.len) == NULL;
+    if (plain)
+        return arena_copy(memory, scan_inside(id.text));
+    bool decoded = id.kind == SCAN_STRING && scan_decode(&text, id.text);
+    const char *copy = arena_copy(memory, decoded ? (view){buf_str(&text), text.len} : id.text);
+    buf_free(&text);
+    return copy;
+}
+
+void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
+                   view run)
+{
+    scan_value element;
+    int64_t at = start;
+    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
+        if (at >= first && at < before)
+            ids[at - first] = id_text(memory, element);
+}
+
+static const char *const *read_list(arena *memory, view json, size_t *count)
+{
+    size_t n = 0;
+    scan_value element;
+    for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
+        n++;
+    const char **list = arena_zeros(memory, n, sizeof(*list));
+    *count = list == NULL ? 0 : n;
+    if (list != NULL)
+        box_place_ids(memory, list, 0, (int64_t)n, 0, json);
+    return list;
+}
+
+void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
+                   const box_head *head)
+{
+    uuid16_format(box->box_id, box_id);
+    box->version = head->version;
+    box->length = head->length;
+    box->first = head->first;
+    box->card_count = (size_t)(head->before - head->first);
+    *ids = arena_zeros(memory, box->card_count, sizeof(**ids));
+    box->card_ids = *ids;
+    box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
+    box->created_at = time_text(memory, head->created_micros);
+    box->updated_at = time_text(memory, head->updated_micros);
+}
+
+/* --- what is lent --- */
+
+size_t cardbox_boxes_count(const cardbox_boxes *boxes)
+{
+    return boxes == NULL ? 0 : boxes->count;
+}
+
+const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index)
+{
+    return index < cardbox_boxes_count(boxes) ? &boxes->boxes[index] : NULL;
+}
+
+size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes)
+{
+    return boxes == NULL ? 0 : boxes->missing_count;
+}
+
+const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index)
+{
+    return index < cardbox_boxes_missing_count(boxes) ? boxes->missing[index] : NULL;
+}
+
+const char *cardbox_boxes_cursor(const cardbox_boxes *boxes)
+{
+    return boxes == NULL ? NULL : boxes->cursor;
+}
+
+void cardbox_boxes_free(cardbox_boxes *boxes)
+{
+    if (boxes == NULL)
+        return;
+    rows_free(boxes->rows);
+    arena_reset(&boxes->memory);
+    free(boxes);
+}

@@ -1,0 +1,183 @@
+/*
+ * box_view.c: takes the rows of a box apart and splices them. Ids and cards go out as PostgreSQL
+ * printed them; nothing is parsed but a run of ids that reaches beyond what was asked for.
+ */
+#include "store/box/box_view.h"
+#include <stdlib.h>
+#include "base/isotime.h"
+#include "base/scan.h"
+#include "store/card/card_json.h"
+
+/* Ids in a run, at most: the length of a segment in the database. */
+enum { RUN_MAX = 64 };
+
+/* --- rows in order --- */
+
+static int by_position(const void *a, const void *b)
+{
+    const box_row *one = a, *other = b;
+    return (one->pos > other->pos) - (one->pos < other->pos);
+}
+
+void box_rows_sort(box_row *rows, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (rows[i].pos < rows[i - 1].pos) {
+            qsort(rows, count, sizeof(*rows), by_position);
+            return;
+        }
+    }
+}
+
+bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
+                   arena *memory)
+{
+    size_t runs = 0, cards = 0;
+    box_row *rows = arena_take(memory, (count + 1) * sizeof(*rows));
+    *out = (box_view){.rows = from};
+    if (rows == NULL)
+        return false;
+    /* Runs from the front, cards from the back: there is room for both. */
+    for (size_t i = 0; i < count; i++) {
+        int32_t kind = rows_int4(from, index[i], BOX_COL_KIND);
+        box_row here = {rows_int8(from, index[i], BOX_COL_POS), from, index[i]};
+        if (kind == BOX_HEAD) {
+            box_head_read(&out->head, from, index[i]);
+            out->exists = true;
+        } else if (kind == BOX_IDS) {
+            rows[runs++] = here;
+        } else {
+            rows[count - ++cards] = here;
+        }
+    }
+    box_rows_sort(rows, runs);
+    box_rows_sort(rows + count - cards, cards);
+    out->runs = rows;
+    out->run_count = runs;
+    out->cards = rows + count - cards;
+    out->card_count = cards;
+    return true;
+}
+
+bool box_view_first(box_view *out, bool *others, const store_rows *from, arena *memory)
+{
+    int *index = arena_zeros(memory, (size_t)rows_count(from) + 1, sizeof(*index));
+    size_t count = 0;
+    for (int row = 0; index != NULL && row < rows_count(from); row++) {
+        if (rows_int8(from, row, BOX_COL_ORD) == 1)
+            index[count++] = row;
+    }
+    *others = count < (size_t)rows_count(from);
+    return index != NULL && box_view_take(out, from, index, count, memory);
+}
+
+/* --- ids --- */
+
+/* Between elements: neither at the start of a list nor behind a comma that is there already. */
+static void comma(buf *out, char opening)
+{
+    if (out->len > 0 && out->data[out->len - 1] != opening && out->data[out->len - 1] != ',')
+        buf_char(out, ',');
+}
+
+/* Only the elements from the first-th to before the last-th of a run. */
+static void add_part(buf *out, view run, int64_t first, int64_t last)
+{
+    scan_value item, list = {SCAN_ARRAY, run};
+    int64_t place = 0;
+    for (scan_walk walk = scan_enter(list); place < last && scan_element(&walk, &item); place++) {
+        if (place < first)
+            continue;
+        comma(out, '[');
+        buf_view(out, item.text);
+    }
+}
+
+/* The ids from the first-th to before the before-th of the box, spliced from its runs. These follow
+ * one another without gaps; only the last may go on behind the end. */
+static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before)
+{
+    for (size_t i = 0; i < box->run_count; i++) {
+        int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
+        bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
+        view run = rows_jsonb(box->runs[i].rows, box->runs[i].row, BOX_COL_IDS);
+        if (from > 0 || (last && before - start < RUN_MAX)) {
+            add_part(out, run, from, last ? before - start : RUN_MAX);
+        } else if (run.len > 2) {
+            comma(out, '[');
+            scan_compact(out, (view){run.ptr + 1, run.len - 2});
+        }
+        if (last)
+            return;
+    }
+}
+
+void box_view_start(buf *out, const uuid16 *id)
+{
+    char text[UUID_TEXT_SIZE];
+    uuid16_format(text, id);
+    buf_text(out, "{\"box_id\":\"");
+    buf_text(out, text);
+    buf_text(out, "\",\"card_ids\":[");
+}
+
+bool box_view_reaches(const box_view *box)
+{
+    return box->run_count > 0 && box->head.before > box->head.first &&
+           box->runs[box->run_count - 1].pos + RUN_MAX > box->head.first;
+}
+
+void box_view_ids(buf *out, const box_view *box)
+{
+    if (box->head.first > 0)
+        buf_char(out, ',');
+    add_ids(out, box, box->head.first, box->head.before);
+}
+
+void box_view_all_ids(buf *out, const box_view *box)
+{
+    add_ids(out, box, 0, box->head.length);
+}
+
+void box_view_end(buf *out, const box_head *head)
+{
+    buf_text(out, "],\"version\":");
+    buf_int(out, head->version);
+    buf_text(out, ",\"length\":");
+    buf_int(out, head->length);
+    buf_text(out, ",\"parent_ids\":");
+    scan_compact(out, head->parent_ids);
+    buf_text(out, ",\"created_at\":");
+    isotime_json_micros(out, head->created_micros);
+    buf_text(out, ",\"updated_at\":");
+    isotime_json_micros(out, head->updated_micros);
+    buf_char(out, '}');
+}
+
+void box_view_object(buf *out, const box_view *box, const uuid16 *id)
+{
+    box_view_start(out, id);
+    add_ids(out, box, box->head.first, box->head.before);
+    box_view_end(out, &box->head);
+}
+
+/* --- cards --- */
+
+bool box_view_card(buf *out, const box_row *card, view tenant)
+{
+    card_row found;
+    if (rows_null(card->rows, card->row, BOX_COL_CARD))
+        return false;
+    card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
+    comma(out, '[');
+    card_json(out, &found, tenant);
+    return true;
+}
+
+size_t box_view_cards(buf *out, const box_view *box, view tenant)
+{
+    size_t absent = 0;
+    for (size_t i = 0; i < box->card_count; i++)
+        absent += !box_view_card(out, &box->cards[i], tenant);
+    return absent;
+}

@@ -1,0 +1,283 @@
+/*
+ * boxes_change.c: the public functions of <cardbox/box.h> that change boxes: check what was given,
+ * run one statement. What goes into it and what comes back is write.h's.
+ */
+#include "cardbox/box.h"
+
+#include <inttypes.h>
+#include "store/box/box_reads.h"
+#include "store/box/gather.h"
+#include "store/call.h"
+#include "store/write.h"
+
+/* Ids of an append that the quick way takes: one more fills a segment in any box. */
+enum { QUICK_IDS_MAX = 63 };
+
+typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
+
+/* Runs one statement, whose one row says what became of the box: outcome 0 if there is none. */
+static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id,
+                                    const params *p, client_safety safety, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    *change = (box_change){.version = 0};
+    cardbox_status status = client_run(db, id, p, safety, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 1)
+        box_change_read(change, rows, 0, 0);
+    rows_free(rows);
+    return status;
+}
+
+/* Fills `out`, which may be NULL. */
+static cardbox_status tell_change(cardbox_box_change *out, const box_change *change,
+                                  const uuid16 *box, read_status read, cardbox_error *err)
+{
+    cardbox_status status = read(change, err);
+    if (status != CARDBOX_OK || out == NULL)
+        return status;
+    uuid16_format(out->box_id, box);
+    out->version = change->version;
+    out->length = change->length;
+    out->replayed = change->outcome == BOX_DONE_BEFORE;
+    return CARDBOX_OK;
+}
+
+static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement_id id, params *p,
+                                 client_safety safety, const uuid16 *box, read_status read,
+                                 cardbox_error *err)
+{
+    box_change change;
+    cardbox_status status = run_statement(&change, db, id, p, safety, err);
+    params_free(p);
+    return status == CARDBOX_OK ? tell_change(out, &change, box, read, err) : status;
+}
+
+static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
+                                 cardbox_error *err)
+{
+    if (text != NULL && uuid16_parse(out, view_of(text)))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.60s\"", what,
+                     text == NULL ? "(NULL)" : text);
+}
+
+/* A box that the caller names, or a new one. */
+static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *text,
+                                  cardbox_error *err)
+{
+    if (text != NULL)
+        return check_uuid(out, what, text, err);
+    uuid16_v7(out);
+    return CARDBOX_OK;
+}
+
+/* Ids as one JSON array. Whether it worked is the buffer's. */
+static view list_ids(buf *json, const char *const *ids, size_t count)
+{
+    *json = BUF_INIT(REQUEST_MAX);
+    buf_char(json, '[');
+    for (size_t i = 0; i < count; i++) {
+        buf_text(json, i == 0 ? "" : ",");
+        buf_json_string(json, view_of(ids[i]));
+    }
+    buf_char(json, ']');
+    return (view){buf_str(json), json->len};
+}
+
+/* Parameters are bad if what they were made of is. Frees it. */
+static void take_failure(params *p, buf *json)
+{
+    if (!buf_ok(json))
+        p->bytes.failure = json->failure;
+    buf_free(json);
+}
+
+static cardbox_status check_version(const char *what, int64_t version, cardbox_error *err)
+{
+    if (version >= 0)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s must be 0 (not set) or more, not %" PRId64, what,
+                     version);
+}
+
+/* Checks what changes of an existing box have in common. */
+static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant, const char *box_id,
+                                   const char *const *card_ids, size_t count, cardbox_error *err)
+{
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_uuid(box, "box_id", box_id, err);
+    if (status == CARDBOX_OK)
+        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_APPEND_MAX, err);
+    return status;
+}
+
+static cardbox_status check_parents(const cardbox_box_options *options, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    uuid16 parent;
+    if (options->parent_ids == NULL && options->parent_count > 0)
+        return error_set(err, CARDBOX_INVALID, "parent_ids must not be NULL");
+    if (options->parent_count > CARDBOX_IDS_PER_APPEND_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu parents, the limit is %d",
+                         options->parent_count, CARDBOX_IDS_PER_APPEND_MAX);
+    for (size_t i = 0; status == CARDBOX_OK && i < options->parent_count; i++)
+        status = check_uuid(&parent, "parent_ids", options->parent_ids[i], err);
+    return status;
+}
+
+/* One statement makes a box: `may_exist` is what ensure and create differ in. */
+static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *tenant,
+                             const cardbox_box_options *options, bool may_exist, cardbox_error *err)
+{
+    uuid16 box;
+    params p;
+    buf ids, parents;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = uuid_or_new(&box, "box_id", options->box_id, err);
+    if (status == CARDBOX_OK)
+        status =
+            check_card_ids(options->card_ids, options->card_count, CARDBOX_IDS_PER_APPEND_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_parents(options, err);
+    if (status != CARDBOX_OK)
+        return status;
+    box_create made = {view_of(tenant), box, list_ids(&ids, options->card_ids, options->card_count),
+                       list_ids(&parents, options->parent_ids, options->parent_count), may_exist};
+    params_init(&p, REQUEST_MAX);
+    box_create_params(&p, &made);
+    take_failure(&p, &ids);
+    take_failure(&p, &parents);
+    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? RUN_AGAIN : RUN_ONCE, &box,
+                      box_change_status, err);
+}
+
+cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                  const cardbox_box_options *options, cardbox_error *err)
+{
+    const cardbox_box_options empty = CARDBOX_BOX_OPTIONS_INIT;
+    return create(out, db, tenant, options == NULL ? &empty : options, false, err);
+}
+
+cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                  const char *box_id, cardbox_error *err)
+{
+    cardbox_box_options options = CARDBOX_BOX_OPTIONS_INIT;
+    options.box_id = box_id;
+    return create(out, db, tenant, &options, true, err);
+}
+
+/* First the quick way, with what other threads append, unless that could fail the caller's
+ * transaction: when it meets an equal key. */
+static cardbox_status run_append(box_change *change, cardbox *db, const box_append *append,
+                                 size_t count, cardbox_error *err)
+{
+    params p;
+    cardbox_status status = CARDBOX_OK;
+    *change = (box_change){.version = 0};
+    if (db->kind == CLIENT_POOL && count <= QUICK_IDS_MAX)
+        status = gather_append(db->gather, append, change, err);
+    if (status != CARDBOX_OK || change->outcome != 0)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    box_append_params(&p, append);
+    status = run_statement(change, db, STATEMENT_box_append, &p,
+                           append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, err);
+    params_free(&p);
+    return status;
+}
+
+cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                     const char *box_id, const char *const *card_ids, size_t count,
+                                     const cardbox_append_options *options, cardbox_error *err)
+{
+    const char *key = options == NULL ? NULL : options->key;
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    box_change change = {.version = 0};
+    uuid16 box;
+    buf ids;
+    cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
+    if (status == CARDBOX_OK && count == 0)
+        status = error_set(err, CARDBOX_INVALID, "card_ids must name at least one card");
+    if (status == CARDBOX_OK && key != NULL)
+        status = check_id("key", key, CARDBOX_KEY_MAX, err);
+    if (status == CARDBOX_OK && options != NULL)
+        status = check_version("expected_version", options->expected_version, err);
+    if (status != CARDBOX_OK)
+        return status;
+    box_append append = {view_of(tenant), box, list_ids(&ids, card_ids, count),
+                         options == NULL ? 0 : options->expected_version,
+                         key == NULL ? (view){NULL, 0} : view_of(key)};
+    status = buf_ok(&ids) ? run_append(&change, db, &append, count, &own)
+                          : error_buf(&own, &ids, "the request");
+    buf_free(&ids);
+    if (status == CARDBOX_OK)
+        return tell_change(out, &change, &box, box_change_status, err);
+    if (err != NULL)
+        *err = own;
+    return status;
+}
+
+cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                const char *box_id, const char *const *card_ids, size_t count,
+                                int64_t expected_version, cardbox_error *err)
+{
+    uuid16 box;
+    params p;
+    buf ids;
+    cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
+    if (status == CARDBOX_OK)
+        status = check_version("expected_version", expected_version, err);
+    if (status != CARDBOX_OK)
+        return status;
+    box_save save = {view_of(tenant), box, list_ids(&ids, card_ids, count), expected_version,
+                     false};
+    params_init(&p, REQUEST_MAX);
+    box_save_params(&p, &save);
+    take_failure(&p, &ids);
+    return run_change(out, db, STATEMENT_box_save, &p, expected_version > 0 ? RUN_ONCE : RUN_AGAIN,
+                      &box, box_change_status, err);
+}
+
+cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                const char *box_id, const cardbox_fork_options *options,
+                                cardbox_error *err)
+{
+    const cardbox_fork_options now = CARDBOX_FORK_OPTIONS_INIT;
+    uuid16 box, new_box;
+    params p;
+    options = options == NULL ? &now : options;
+    cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
+    if (status == CARDBOX_OK)
+        status = uuid_or_new(&new_box, "new_box_id", options->new_box_id, err);
+    if (status == CARDBOX_OK)
+        status = check_version("at_version", options->at_version, err);
+    if (status == CARDBOX_OK && options->at_version > 0 && options->at_length >= 0)
+        status = error_set(err, CARDBOX_INVALID, "give at_version or at_length, not both");
+    if (status != CARDBOX_OK)
+        return status;
+    box_fork fork = {view_of(tenant), box, new_box, options->at_version, options->at_length};
+    params_init(&p, REQUEST_MAX);
+    box_fork_params(&p, &fork);
+    return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, box_change_status, err);
+}
+
+cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,
+                                  cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    uuid16 box;
+    params p;
+    cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    box_delete_params(&p, view_of(tenant), &box);
+    status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = box_none_such(box_id, err);
+    rows_free(rows);
+    return status;
+}

@@ -1,0 +1,379 @@
+/*
+ * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All are one statement,
+ * boxes_read, whose rows come in any order and are put in their places here.
+ */
+#include "cardbox/box.h"
+
+#include <stdlib.h>
+#include "store/box/box_reads.h"
+#include "store/box/box_result.h"
+#include "store/call.h"
+#include "store/card/card_result.h"
+#include "store/ids.h"
+
+/* What a caller asked for: places of UUIDs among all ids, and the reads of those. */
+typedef struct request {
+    arena memory;
+    size_t *first;   /* index of the first equal id */
+    size_t *read_of; /* index in `reads` + 1; 0: no UUID, or not the first */
+    box_read *reads;
+    size_t read_count;
+} request;
+
+cardbox_status box_read_options(box_read *out, const cardbox_read_options *options,
+                                cardbox_error *err)
+{
+    const cardbox_read_options all = {0};
+    options = options == NULL ? &all : options;
+    if (options->at_version < 0 || options->at_length < 0)
+        return error_set(err, CARDBOX_INVALID, "at_version and at_length must be 0 or more");
+    int moments = (options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL);
+    if (options->tail > 0 && (options->offset > 0 || options->limit > 0))
+        return error_set(err, CARDBOX_INVALID, "give tail, or offset and limit, not both");
+    if (moments > 1)
+        return error_set(err, CARDBOX_INVALID,
+                         "give one of at_version, at_length and at_time, not several");
+    if (options->tail > INT64_MAX || options->offset > INT64_MAX || options->limit > INT64_MAX)
+        return error_set(err, CARDBOX_INVALID, "tail, offset and limit must fit 63 bits");
+    if (options->tail > 0)
+        out->tail = (int64_t)options->tail;
+    out->skip = (int64_t)options->offset;
+    if (options->limit > 0)
+        out->most = (int64_t)options->limit;
+    if (options->at_version > 0)
+        out->at_version = options->at_version;
+    if (options->at_length > 0)
+        out->at_length = options->at_length;
+    out->at_time = options->at_time != NULL;
+    return out->at_time ? check_time("at_time", view_of(options->at_time), &out->at_micros, err)
+                        : CARDBOX_OK;
+}
+
+/* Equal UUIDs may be spelled differently: they are compared, and asked for, in canonical form. */
+static cardbox_status plan_request(request *r, const char *tenant, const char *const *box_ids,
+                                   size_t count, const box_read *how, cardbox_error *err)
+{
+    *r = (request){.memory = ARENA_INIT};
+    const char **canonical = arena_zeros(&r->memory, count, sizeof(*canonical));
+    r->read_of = arena_zeros(&r->memory, count, sizeof(*r->read_of));
+    r->reads = arena_zeros(&r->memory, count, sizeof(*r->reads));
+    if (r->memory.failed)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        char text[CARDBOX_UUID_SIZE];
+        if (box_ids[i] == NULL)
+            return error_set(err, CARDBOX_INVALID, "box_ids[%zu] must not be NULL", i);
+        bool is_uuid = cardbox_uuid_parse(text, box_ids[i]);
+        canonical[i] = is_uuid ? arena_copy(&r->memory, view_of(text)) : box_ids[i];
+        if (canonical[i] == NULL)
+            return error_nomem(err);
+    }
+    r->first = ids_first(&r->memory, canonical, count);
+    if (r->first == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        box_read *read = &r->reads[r->read_count];
+        *read = *how;
+        read->tenant = view_of(tenant);
+        if (r->first[i] == i && uuid16_parse(&read->box_id, view_of(canonical[i])))
+            r->read_of[i] = ++r->read_count;
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *reads, size_t count,
+                                cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    boxes_read_params(&p, reads, count);
+    cardbox_status status = client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    return status;
+}
+
+/* --- ids --- */
+
+/* How many ids of a run lie in a range. */
+static int64_t ids_within(int64_t first, int64_t before, int64_t start, view run)
+{
+    int64_t at = start, count = 0;
+    scan_value element;
+    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
+        count += at >= first && at < before ? 1 : 0;
+    return count;
+}
+
+/* Where the rows of one read are. */
+typedef struct read_rows {
+    int head;         /* row + 1; 0: there is no such box */
+    int64_t found;    /* ids in its runs that were asked for */
+    const char **ids; /* its list, being filled */
+    const cardbox_box *box;
+} read_rows;
+
+/* Finds the rows of each read, and counts its ids: a head whose length does not fit them must not
+ * decide how much memory is taken. False: a box is damaged. */
+static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
+{
+    box_head head;
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
+            at[rows_int8(rows, row, BOX_COL_ORD) - 1].head = row + 1;
+    for (int row = 0; row < rows_count(rows); row++) {
+        read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
+        if (rows_int4(rows, row, BOX_COL_KIND) != BOX_IDS || its->head == 0)
+            continue;
+        box_head_read(&head, rows, its->head - 1);
+        its->found += ids_within(head.first, head.before, rows_int8(rows, row, BOX_COL_POS),
+                                 rows_jsonb(rows, row, BOX_COL_IDS));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (at[i].head == 0)
+            continue;
+        box_head_read(&head, rows, at[i].head - 1);
+        if (at[i].found != head.before - head.first)
+            return false;
+    }
+    return true;
+}
+
+static void place_runs(cardbox_boxes *result, const read_rows *at)
+{
+    const store_rows *rows = result->rows;
+    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
+        const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
+            box_place_ids(&result->memory, its->ids, its->box->first,
+                          its->box->first + (int64_t)its->box->card_count,
+                          rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
+    }
+}
+
+static cardbox_status damaged(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INTERNAL,
+                     "a box is damaged: its length is not that of its list; who wrote to the "
+                     "tables past the functions?");
+}
+
+/* Takes boxes and missing ids in the order of the request. */
+static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
+                                 const char *const *box_ids, size_t count, cardbox_error *err)
+{
+    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
+    if (at == NULL)
+        return CARDBOX_OK; /* boxes_finish tells */
+    if (!index_reads(at, r->read_count, result->rows))
+        return damaged(err);
+    for (size_t i = 0; i < count && !result->memory.failed; i++) {
+        size_t read = r->read_of[i];
+        if (r->first[i] != i)
+            continue;
+        if (read == 0 || at[read - 1].head == 0) {
+            result->missing[result->missing_count++] =
+                arena_copy(&result->memory, view_of(box_ids[i]));
+            continue;
+        }
+        box_head head;
+        cardbox_box *box = &result->boxes[result->count++];
+        box_head_read(&head, result->rows, at[read - 1].head - 1);
+        box_read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
+        at[read - 1].box = box;
+    }
+    place_runs(result, at);
+    return CARDBOX_OK;
+}
+
+cardbox_status box_none_such(const char *box_id, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id == NULL ? "" : box_id);
+}
+
+/* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
+ * and only where there is nothing to answer. */
+static cardbox_status no_box(const char *tenant, const char *box_id,
+                             const cardbox_read_options *how, cardbox *db, cardbox_error *err)
+{
+    bool earlier =
+        how != NULL && (how->at_version > 0 || how->at_length > 0 || how->at_time != NULL);
+    cardbox_boxes *now = NULL;
+    cardbox_read_options last = {.tail = 1};
+    cardbox_status status = CARDBOX_OK;
+    if (earlier)
+        status = cardbox_load_boxes(&now, db, tenant, &box_id, 1, &last, err);
+    bool there = cardbox_boxes_count(now) == 1;
+    cardbox_boxes_free(now);
+    if (status != CARDBOX_OK)
+        return status;
+    return there ? error_set(err, CARDBOX_NOT_FOUND,
+                             "the box never had this version or length, or its log begins later")
+                 : box_none_such(box_id, err);
+}
+
+cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                  const char *const *box_ids, size_t count,
+                                  const cardbox_read_options *options, cardbox_error *err)
+{
+    box_read how = BOX_READ_INIT;
+    request r = {.memory = ARENA_INIT};
+    store_rows *rows = NULL;
+    cardbox_boxes *result = NULL;
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    if (count > CARDBOX_IDS_PER_READ_MAX || (box_ids == NULL && count > 0))
+        return error_set(err, CARDBOX_TOO_LARGE, "box_ids must be up to %d ids",
+                         CARDBOX_IDS_PER_READ_MAX);
+    status = box_read_options(&how, options, err);
+    if (status == CARDBOX_OK)
+        status = plan_request(&r, tenant, box_ids, count, &how, err);
+    if (status == CARDBOX_OK)
+        status = run_reads(&rows, db, r.reads, r.read_count, err);
+    if (status == CARDBOX_OK)
+        status = boxes_new(&result, rows, count, err);
+    if (status == CARDBOX_OK)
+        status = fill_boxes(result, &r, box_ids, count, err);
+    if (status == CARDBOX_OK)
+        status = boxes_finish(out, result, err);
+    else
+        cardbox_boxes_free(result);
+    arena_reset(&r.memory);
+    return status;
+}
+
+cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                const char *box_id, const cardbox_read_options *options,
+                                cardbox_error *err)
+{
+    cardbox_status status = cardbox_load_boxes(out, db, tenant, &box_id, 1, options, err);
+    if (status != CARDBOX_OK || cardbox_boxes_count(*out) == 1)
+        return status;
+    cardbox_boxes_free(*out);
+    *out = NULL;
+    return no_box(tenant, box_id, options, db, err);
+}
+
+/* --- cards --- */
+
+/* Rows of a read by position, so that they can be gone through in order. */
+static int *rows_by_position(arena *memory, const store_rows *rows, const box_head *head)
+{
+    size_t size = (size_t)(head->before - head->first);
+    int *row_at = arena_zeros(memory, size, sizeof(*row_at)); /* row + 1 */
+    for (int row = 0; row_at != NULL && row < rows_count(rows); row++) {
+        int64_t at = rows_int8(rows, row, BOX_COL_POS);
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD && at >= head->first &&
+            at < head->before)
+            row_at[at - head->first] = row + 1;
+    }
+    return row_at;
+}
+
+/* Missing ids once each, in the order of their first appearance. */
+static void add_missing_once(cardbox_cards *cards, const char *const *ids, size_t count)
+{
+    size_t *first = ids_first(&cards->memory, ids, count);
+    for (size_t i = 0; first != NULL && i < count; i++)
+        if (first[i] == i)
+            cards_add_missing(cards, ids[i]);
+}
+
+static void fill_cards(cardbox_cards *cards, const store_rows *rows, const box_head *head)
+{
+    size_t size = (size_t)(head->before - head->first), missing_count = 0;
+    int *row_at = rows_by_position(&cards->memory, rows, head);
+    const char **missing = arena_zeros(&cards->memory, size, sizeof(*missing));
+    for (size_t i = 0; row_at != NULL && missing != NULL && i < size; i++) {
+        card_row card;
+        if (row_at[i] == 0)
+            continue;
+        card_row_read(&card, rows, row_at[i] - 1, BOX_COL_CARD);
+        if (card.card_id.ptr != NULL)
+            cards_add(cards, &card);
+        else if (!rows_null(rows, row_at[i] - 1, BOX_COL_WANTED_ID))
+            missing[missing_count++] = rows_text(rows, row_at[i] - 1, BOX_COL_WANTED_ID).ptr;
+    }
+    if (missing != NULL)
+        add_missing_once(cards, missing, missing_count);
+}
+
+static int64_t count_cards(const store_rows *rows)
+{
+    int64_t count = 0;
+    for (int row = 0; row < rows_count(rows); row++)
+        count += rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD ? 1 : 0;
+    return count;
+}
+
+static int find_head(const store_rows *rows)
+{
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
+            return row;
+    return -1;
+}
+
+static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head_row,
+                                 cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    box_head head;
+    box_head_read(&head, rows, head_row);
+    if (count_cards(rows) != head.before - head.first) {
+        rows_free(rows);
+        return damaged(err);
+    }
+    size_t size = (size_t)(head.before - head.first);
+    cardbox_status status = cards_new(&cards, rows, size, size, err);
+    if (status != CARDBOX_OK)
+        return status;
+    fill_cards(cards, rows, &head);
+    return cards_finish(out, cards, err);
+}
+
+cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
+                              cardbox_error *err)
+{
+    read->want = BOX_WANT_CARDS;
+    read->tenant = view_of(tenant);
+    if (box_id == NULL || !uuid16_parse(&read->box_id, view_of(box_id)))
+        return box_none_such(box_id, err);
+    return CARDBOX_OK;
+}
+
+cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
+                            const char *tenant, const char *box_id,
+                            const cardbox_read_options *options, cardbox_error *err)
+{
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, rows, err);
+    params_free(p);
+    if (status != CARDBOX_OK || find_head(*rows) >= 0)
+        return status;
+    rows_free(*rows);
+    *rows = NULL;
+    return no_box(tenant, box_id, options, db, err);
+}
+
+cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                     const char *box_id, const cardbox_read_options *options,
+                                     cardbox_error *err)
+{
+    box_read read = BOX_READ_INIT;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = box_read_options(&read, options, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    status = box_read_cards(&read, tenant, box_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    boxes_read_params(&p, &read, 1);
+    status = box_read_run(&rows, STATEMENT_boxes_read, &p, db, tenant, box_id, options, err);
+    return status == CARDBOX_OK ? take_cards(out, rows, find_head(rows), err) : status;
+}

@@ -1,0 +1,462 @@
+/*
+ * card_input.c: checks what callers and imports write, before anything is sent. Knows JSON and
+ * limits, and no connection.
+ */
+#include "store/card/card_input.h"
+
+#include "base/isotime.h"
+#include "cardbox/content.h"
+#include "store/errors.h"
+
+cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
+{
+    if (text.ptr == NULL || !view_is_id(text, max))
+        return error_set(err, CARDBOX_INVALID,
+                         "%s must be 1 to %zu bytes of UTF-8 without control characters", what,
+                         max);
+    return CARDBOX_OK;
+}
+
+cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
+{
+    return check_id_view(what, view_of(text), max, err);
+}
+
+/* As many bytes of a text as a message shows. */
+static int shown(view text)
+{
+    return (int)view_cut(text, 60);
+}
+
+cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err)
+{
+    if (isotime_moment(text, micros))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "%s must be a time like 2025-01-02T03:04:05Z, in the years 1 to 9999 of UTC, "
+                     "not \"%.*s\"",
+                     what, shown(text), text.ptr);
+}
+
+cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
+{
+    out->content = content;
+    if ((flags & SCAN_NOT_JSONB) == 0)
+        return CARDBOX_OK;
+    /* At worst an escape of six bytes for every two: a fixed factor is enough. */
+    out->sanitised = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
+    scan_sanitise(&out->sanitised, content);
+    out->projection = (view){buf_str(&out->sanitised), out->sanitised.len};
+    return buf_ok(&out->sanitised) ? CARDBOX_OK : error_buf(err, &out->sanitised, "content");
+}
+
+void card_input_free(card_input *input)
+{
+    buf_free(&input->sanitised);
+    buf_free(&input->merged);
+}
+
+/* Bytes of a metadata member that is an index key, as it is spelled: what is shorter fits an index
+ * page beside its tenant and its card's id. */
+enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
+
+/* JSON text from a caller, of a size and kind. SCAN_NONE: of any kind. */
+static cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
+                                 unsigned *flags, cardbox_error *err)
+{
+    scan_error fault;
+    if (json.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         json.len, CARDBOX_CONTENT_MAX);
+    if (!scan_check(json, CARDBOX_JSON_DEPTH_MAX, value, flags, &fault))
+        return error_json(err, what, &fault);
+    if (kind != SCAN_NONE && value->kind != kind)
+        return error_set(err, CARDBOX_INVALID, "%s must be a JSON %s, not %s", what,
+                         scan_kind_name(kind), scan_kind_name(value->kind));
+    if (kind != SCAN_NONE && (*flags & SCAN_NOT_JSONB) != 0)
+        return error_set(err, CARDBOX_INVALID,
+                         "%s holds what PostgreSQL's jsonb can't: \\u0000, half a surrogate pair "
+                         "or a number of over 100,000 digits",
+                         what);
+    return CARDBOX_OK;
+}
+
+static const struct {
+    const char *type;
+    const char *role;
+} ROLES[] = {
+    {CARDBOX_TYPE_INSTRUCTION, "user"},       {CARDBOX_TYPE_THOUGHT, "assistant"},
+    {CARDBOX_TYPE_TOOL_CALL, "assistant"},    {CARDBOX_TYPE_DELIVERABLE, "assistant"},
+    {CARDBOX_TYPE_TOOL_RESULT, "tool"},       {CARDBOX_TYPE_PROFILE, "system"},
+    {CARDBOX_TYPE_RENDERED_PROMPT, "system"}, {CARDBOX_TYPE_TOOLS, "system"},
+    {CARDBOX_TYPE_PARENT_POINTER, "system"},  {CARDBOX_TYPE_RESULT_FIELDS, "system"},
+};
+
+static const char *role_of_type(view type)
+{
+    for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++)
+        if (view_equal(type, view_of(ROLES[i].type)))
+            return ROLES[i].role;
+    return NULL;
+}
+
+const char *cardbox_role_of_type(const char *type)
+{
+    return type == NULL ? NULL : role_of_type(view_of(type));
+}
+
+/* The members of metadata that a card may also name outside of it. */
+enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
+
+static const view MEMBER_NAMES[MEMBERS] = {
+    [TYPE] = {"type", 4},
+    [ROLE] = {"role", 4},
+    [STEP_ID] = {"step_id", 7},
+    [TRACE_ID] = {"trace_id", 8},
+    [AGENT_TURN_ID] = {"agent_turn_id", 13},
+    [AUTHOR_ID] = {"author_id", 9},
+};
+
+/* What metadata itself says of them, in one walk; of two of one name the last counts. */
+static void find_members(scan_value there[MEMBERS], scan_value metadata)
+{
+    view key;
+    scan_value value;
+    for (int i = 0; i < MEMBERS; i++)
+        there[i] = (scan_value){SCAN_NONE, {NULL, 0}};
+    for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);)
+        for (int i = 0; i < MEMBERS; i++)
+            if (scan_string_is(key, MEMBER_NAMES[i]))
+                there[i] = value;
+}
+
+/* The role that follows from the type, where neither the card nor its metadata names one. */
+static view derived_role(const card_given *card, const scan_value there[MEMBERS])
+{
+    scan_value type = there[TYPE];
+    if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
+        return card->role;
+    if (card->type.ptr != NULL)
+        return view_of(role_of_type(card->type));
+    if (type.kind != SCAN_STRING)
+        return (view){NULL, 0};
+    return view_of(role_of_type(scan_inside(type.text)));
+}
+
+/* Adds one member that the card names outside of its metadata. */
+static cardbox_status merge_member(buf *out, scan_value there, view name, view value,
+                                   cardbox_error *err)
+{
+    if (value.ptr == NULL)
+        return CARDBOX_OK;
+    if (!view_is_utf8(value) || value.len > CARDBOX_KEY_MAX)
+        return error_set(err, CARDBOX_INVALID, "%s must be up to %d bytes of UTF-8", name.ptr,
+                         CARDBOX_KEY_MAX);
+    if (there.kind == SCAN_NONE) {
+        buf_text(out, out->len > 1 ? "," : "");
+        buf_json_string(out, name);
+        buf_char(out, ':');
+        buf_json_string(out, value);
+        return CARDBOX_OK;
+    }
+    if (there.kind == SCAN_STRING && scan_string_is(there.text, value))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name.ptr,
+                     shown(value), value.ptr, shown(there.text), there.text.ptr);
+}
+
+/* What metadata itself says there is an index key: one that is too long would fail the statement of
+ * its neighbours too. */
+static cardbox_status check_key_member(scan_value there, view name, cardbox_error *err)
+{
+    if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s in the metadata must be up to %d bytes of JSON",
+                     name.ptr, MEMBER_TEXT_MAX);
+}
+
+/* The members of metadata itself, as they came. */
+static void merge_rest(buf *out, scan_value metadata)
+{
+    view key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);) {
+        buf_text(out, out->len > 1 ? "," : "");
+        buf_view(out, key);
+        buf_char(out, ':');
+        buf_view(out, value.text);
+    }
+}
+
+static cardbox_status read_metadata(card_input *out, const card_given *card, const char **member,
+                                    cardbox_error *err)
+{
+    scan_value given = {SCAN_NONE, {NULL, 0}}, there[MEMBERS];
+    cardbox_status status;
+    unsigned flags;
+    *member = "metadata";
+    if (card->metadata.ptr != NULL) {
+        status = check_json("metadata", card->metadata, SCAN_OBJECT, &given, &flags, err);
+        if (status != CARDBOX_OK)
+            return status;
+    }
+    find_members(there, given);
+    const view values[MEMBERS] = {
+        [TYPE] = card->type,
+        [ROLE] = derived_role(card, there),
+        [STEP_ID] = card->step_id,
+        [TRACE_ID] = card->trace_id,
+        [AGENT_TURN_ID] = card->agent_turn_id,
+        [AUTHOR_ID] = card->author_id,
+    };
+    out->merged = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    buf_char(&out->merged, '{');
+    for (int i = 0; i < MEMBERS; i++) {
+        *member = MEMBER_NAMES[i].ptr;
+        status = merge_member(&out->merged, there[i], MEMBER_NAMES[i], values[i], err);
+        if (status == CARDBOX_OK)
+            status = check_key_member(there[i], MEMBER_NAMES[i], err);
+        if (status != CARDBOX_OK)
+            return status;
+    }
+    *member = "metadata";
+    merge_rest(&out->merged, given);
+    buf_char(&out->merged, '}');
+    if (!buf_ok(&out->merged))
+        return error_buf(err, &out->merged, "metadata");
+    out->metadata = (view){buf_str(&out->merged), out->merged.len};
+    return CARDBOX_OK;
+}
+
+/* Content of a known class is checked by its rules, and stored as it came all the same: to the
+ * byte. The form in which each field stands is what the constructors give; who reads takes a field
+ * that is not there for null. */
+static cardbox_status check_class(view content, cardbox_error *err)
+{
+    static const char MARK[] = "\"__type__\"";
+    if (memmem(content.ptr, content.len, MARK, sizeof(MARK) - 1) == NULL)
+        return CARDBOX_OK;
+    return cardbox_content_check(NULL, content.ptr, content.len, err);
+}
+
+static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
+                                   cardbox_error *err)
+{
+    scan_value content = {SCAN_NONE, {NULL, 0}};
+    unsigned flags = 0;
+    *member = "content";
+    if (card->content.ptr == NULL)
+        return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
+                         shown(card->card_id), card->card_id.ptr);
+    cardbox_status status = check_json("content", card->content, SCAN_NONE, &content, &flags, err);
+    if (status == CARDBOX_OK && card->checked)
+        status = check_class(card->content, err);
+    return status == CARDBOX_OK ? card_input_content(out, card->content, flags, err) : status;
+}
+
+static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,
+                                       cardbox_error *err)
+{
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+    unsigned flags = 0;
+    cardbox_status status = CARDBOX_OK;
+    if (card->tool_calls.ptr != NULL) {
+        *member = "tool_calls";
+        status = check_json("tool_calls", card->tool_calls, SCAN_ARRAY, &value, &flags, err);
+        out->tool_calls = value.text;
+    }
+    if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {
+        *member = "tool_call_id";
+        status = check_id_view("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
+        out->tool_call_id = card->tool_call_id;
+    }
+    return status;
+}
+
+static cardbox_status read_life(card_input *out, const card_given *card, const char **member,
+                                cardbox_error *err)
+{
+    *member = "ttl_seconds";
+    if (card->ttl_seconds < 0)
+        return error_set(err, CARDBOX_INVALID, "ttl_seconds must be 0 (for ever) or more, not %d",
+                         card->ttl_seconds);
+    out->has_ttl = card->ttl_seconds > 0;
+    out->ttl_seconds = card->ttl_seconds;
+    out->sealed = card->sealed;
+    if (card->created_at.ptr == NULL)
+        return CARDBOX_OK;
+    *member = "created_at";
+    out->has_created = true;
+    return check_time("created_at", card->created_at, &out->created_micros, err);
+}
+
+cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+                               cardbox_error *err)
+{
+    const char *nobody_asks = NULL;
+    member = member == NULL ? &nobody_asks : member;
+    *out = (card_input){.tenant = card->tenant, .card_id = card->card_id};
+    *member = "card_id";
+    cardbox_status status = check_id_view("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = read_content(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_metadata(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_tool_fields(out, card, member, err);
+    if (status == CARDBOX_OK)
+        status = read_life(out, card, member, err);
+    return status;
+}
+
+static view sized(const char *text, size_t length)
+{
+    return length == 0 ? view_of(text) : (view){text, length};
+}
+
+cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
+                               cardbox_error *err)
+{
+    const card_given given = {
+        .tenant = view_of(tenant),
+        .card_id = view_of(card->card_id),
+        .content = sized(card->content, card->content_length),
+        .metadata = sized(card->metadata, card->metadata_length),
+        .tool_calls = sized(card->tool_calls, card->tool_calls_length),
+        .tool_call_id = view_of(card->tool_call_id),
+        .type = view_of(card->type),
+        .role = view_of(card->role),
+        .step_id = view_of(card->step_id),
+        .trace_id = view_of(card->trace_id),
+        .agent_turn_id = view_of(card->agent_turn_id),
+        .author_id = view_of(card->author_id),
+        .created_at = view_of(card->created_at),
+        .ttl_seconds = card->ttl_seconds,
+        .sealed = card->sealed,
+    };
+    return card_input_make(out, &given, NULL, err);
+}
+
+/* --- parameters: one array a column --- */
+
+typedef void (*put_column)(params *p, const card_input *input);
+
+static void put_tenant(params *p, const card_input *input)
+{
+    params_text(p, input->tenant);
+}
+
+static void put_card_id(params *p, const card_input *input)
+{
+    params_text(p, input->card_id);
+}
+
+static void put_content(params *p, const card_input *input)
+{
+    params_text_or_null(p, input->content);
+}
+
+static void put_projection(params *p, const card_input *input)
+{
+    params_jsonb_or_null(p, input->projection);
+}
+
+static void put_tool_calls(params *p, const card_input *input)
+{
+    params_jsonb_or_null(p, input->tool_calls);
+}
+
+static void put_tool_call_id(params *p, const card_input *input)
+{
+    params_text_or_null(p, input->tool_call_id);
+}
+
+static void put_ttl(params *p, const card_input *input)
+{
+    if (input->has_ttl)
+        params_int4(p, input->ttl_seconds);
+    else
+        params_null(p);
+}
+
+static void put_metadata(params *p, const card_input *input)
+{
+    params_jsonb_or_null(p, input->metadata);
+}
+
+static void put_created(params *p, const card_input *input)
+{
+    params_timestamptz_or_null(p, input->has_created, input->created_micros);
+}
+
+static void put_expires(params *p, const card_input *input)
+{
+    params_timestamptz_or_null(p, input->has_expires, input->expires_micros);
+}
+
+static void put_deleted(params *p, const card_input *input)
+{
+    params_timestamptz_or_null(p, input->has_deleted, input->deleted_micros);
+}
+
+static void put_sealed(params *p, const card_input *input)
+{
+    params_bool(p, input->sealed);
+}
+
+static const struct {
+    params_type type;
+    put_column put;
+} COLUMNS[] = {
+    {PARAMS_TEXT, put_tenant},
+    {PARAMS_TEXT, put_card_id},
+    {PARAMS_JSON, put_content},
+    {PARAMS_JSONB, put_projection},
+    {PARAMS_JSONB, put_tool_calls},
+    {PARAMS_TEXT, put_tool_call_id},
+    {PARAMS_INT4, put_ttl},
+    {PARAMS_JSONB, put_metadata},
+    {PARAMS_TIMESTAMPTZ, put_created},
+    {PARAMS_TIMESTAMPTZ, put_expires},
+    {PARAMS_TIMESTAMPTZ, put_deleted},
+    {PARAMS_BOOL, put_sealed},
+};
+
+enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
+
+void card_insert_params(params *p, const card_input *input)
+{
+    for (size_t column = 0; column < COLUMN_COUNT; column++)
+        COLUMNS[column].put(p, input);
+}
+
+/* One array a column; the inputs stand `stride` bytes apart. */
+static void put_columns(params *p, const card_input *first, size_t stride, size_t count)
+{
+    for (size_t column = 0; column < COLUMN_COUNT; column++) {
+        params_array(p, COLUMNS[column].type);
+        for (size_t i = 0; i < count; i++)
+            COLUMNS[column].put(p, (const void *)((const char *)first + i * stride));
+        params_array_end(p);
+    }
+}
+
+void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore)
+{
+    put_columns(p, inputs, sizeof(*inputs), count);
+    params_bool(p, strict);
+    params_bool(p, restore);
+}
+
+void cards_put_params(params *p, const card_put *puts, size_t count)
+{
+    put_columns(p, &puts->input, sizeof(*puts), count);
+    params_array(p, PARAMS_BOOL);
+    for (size_t i = 0; i < count; i++)
+        params_bool(p, puts[i].strict);
+    params_array_end(p);
+    params_array(p, PARAMS_BOOL);
+    for (size_t i = 0; i < count; i++)
+        params_bool(p, puts[i].restore);
+    params_array_end(p);
+}

@@ -1,0 +1,199 @@
+/*
+ * card_json.c: the card object, spliced from the content as it was written and the metadata as
+ * PostgreSQL prints it. A row may hold any JSON anywhere (older writers did): whatever it is, the
+ * object comes out well-formed.
+ */
+#include "store/card/card_json.h"
+
+#include "base/isotime.h"
+#include "store/content/content.h"
+
+/* What a card shows of its metadata: string tokens as they stand there, or SCAN_NONE. */
+typedef struct card_facts {
+    scan_value type;
+    scan_value semantic_type;
+    scan_value author_id;
+    scan_value producer;
+    scan_value created_at;
+    scan_value timestamp;
+} card_facts;
+
+static const struct {
+    view name;
+    size_t offset;
+} FACTS[] = {
+    {VIEW("type"), offsetof(card_facts, type)},
+    {VIEW("semantic_type"), offsetof(card_facts, semantic_type)},
+    {VIEW("author_id"), offsetof(card_facts, author_id)},
+    {VIEW("producer"), offsetof(card_facts, producer)},
+    {VIEW("created_at"), offsetof(card_facts, created_at)},
+    {VIEW("timestamp"), offsetof(card_facts, timestamp)},
+};
+
+static void read_facts(card_facts *facts, scan_value metadata)
+{
+    view key;
+    scan_value value;
+    *facts = (card_facts){{0}, {0}, {0}, {0}, {0}, {0}};
+    if (metadata.kind != SCAN_OBJECT)
+        return;
+    for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);)
+        for (size_t i = 0; i < sizeof(FACTS) / sizeof(FACTS[0]); i++)
+            if (scan_string_is(key, FACTS[i].name))
+                memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
+}
+
+/* A string with at least one character: `""` has two bytes. */
+static bool is_filled(scan_value value)
+{
+    return value.kind == SCAN_STRING && value.text.len > 2;
+}
+
+static void add_type(buf *out, const card_facts *facts)
+{
+    if (facts->type.kind == SCAN_STRING)
+        buf_view(out, facts->type.text);
+    else if (facts->semantic_type.kind == SCAN_STRING)
+        buf_view(out, facts->semantic_type.text);
+    else
+        buf_text(out, "\"unknown\"");
+}
+
+static void add_author(buf *out, const card_facts *facts)
+{
+    scan_value author = facts->author_id;
+    if (!is_filled(author) && facts->producer.kind == SCAN_OBJECT)
+        author = scan_find(facts->producer, "id");
+    if (is_filled(author))
+        buf_view(out, author.text);
+    else
+        buf_text(out, "\"unknown\"");
+}
+
+/* A date-time has no escapes in JSON that matter to us: one that has is no date-time. */
+static bool read_time(isotime *out, scan_value value)
+{
+    return is_filled(value) && isotime_parse(scan_inside(value.text), out);
+}
+
+static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros)
+{
+    isotime time;
+    if (!read_time(&time, facts->created_at) && !read_time(&time, facts->timestamp))
+        isotime_from_micros(&time, row_micros);
+    isotime_json(out, &time);
+}
+
+/* An object of a known class to the byte, but for the "__type__" that names it and the comma and
+ * white space that go with that. */
+static void add_members(buf *out, scan_value object)
+{
+    view key;
+    scan_value value;
+    const char *from = object.text.ptr; /* not written yet */
+    const char *end = from + 1;         /* of the last member that stays */
+    view between = {NULL, 0};           /* stood before a member that was left out */
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
+        const char *value_end = value.text.ptr + value.text.len;
+        if (scan_string_is(key, VIEW("__type__"))) {
+            buf_view(out, (view){from, (size_t)(end - from)});
+            if (between.ptr == NULL)
+                between = (view){end, (size_t)(key.ptr - end)};
+            from = end = value_end;
+            continue;
+        }
+        if (between.ptr != NULL) {
+            buf_view(out, between);
+            between.ptr = NULL;
+            from = key.ptr;
+        }
+        end = value_end;
+    }
+    buf_view(out, (view){from, (size_t)(object.text.ptr + object.text.len - from)});
+}
+
+/* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */
+static void add_content(buf *out, const card_row *card, scan_value content, const char *class_name,
+                        view rest)
+{
+    if (class_name == NULL) {
+        buf_view(out, card->content);
+        return;
+    }
+    bool wrapped = strcmp(class_name, "ToolContent") == 0;
+    if (wrapped)
+        buf_text(out, "{\"data\":");
+    if (rest.ptr == NULL) {
+        add_members(out, content);
+    } else {
+        const char *tag = memchr(content.text.ptr, '"', content.text.len);
+        buf_view(out, (view){content.text.ptr, (size_t)(tag - content.text.ptr)});
+        buf_view(out, rest);
+        buf_char(out, '}');
+    }
+    if (wrapped)
+        buf_char(out, '}');
+}
+
+static void add_string_or_null(buf *out, view text)
+{
+    if (text.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, text);
+}
+
+/* What only we show, after the fields that every client knows. */
+static void add_extras(buf *out, const card_row *card, const char *class_name)
+{
+    buf_text(out, ",\"expires_at\":");
+    if (card->has_expiry)
+        isotime_json_micros(out, card->expires_micros);
+    else
+        buf_text(out, "null");
+    buf_text(out, ",\"content_class\":");
+    buf_json_text(out, class_name);
+    buf_text(out, card->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
+}
+
+void card_json(buf *out, const card_row *card, view project_id)
+{
+    scan_value metadata = scan_whole(card->metadata);
+    scan_value tool_calls = scan_whole(card->tool_calls);
+    scan_value content = scan_whole(card->content);
+    view rest;
+    const char *class_name = content_class_and_rest(content, &rest);
+    card_facts facts;
+    read_facts(&facts, metadata);
+
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, card->card_id);
+    buf_text(out, ",\"project_id\":");
+    buf_json_string(out, project_id);
+    buf_text(out, ",\"type\":");
+    add_type(out, &facts);
+    buf_text(out, ",\"content\":");
+    add_content(out, card, content, class_name, rest);
+    buf_text(out, ",\"created_at\":");
+    add_created_at(out, &facts, card->created_micros);
+    buf_text(out, ",\"author_id\":");
+    add_author(out, &facts);
+    buf_text(out, ",\"metadata\":");
+    if (metadata.kind == SCAN_OBJECT)
+        scan_compact(out, metadata.text);
+    else
+        buf_text(out, "{}");
+    buf_text(out, ",\"tool_calls\":");
+    if (tool_calls.kind == SCAN_ARRAY)
+        scan_compact(out, tool_calls.text);
+    else
+        buf_text(out, "null");
+    buf_text(out, ",\"tool_call_id\":");
+    add_string_or_null(out, card->tool_call_id);
+    buf_text(out, ",\"ttl_seconds\":");
+    if (card->has_ttl)
+        buf_int(out, card->ttl_seconds);
+    else
+        buf_text(out, "null");
+    add_extras(out, card, class_name);
+}

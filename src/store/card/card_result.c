@@ -1,0 +1,189 @@
+/*
+ * card_result.c: rows as cardbox_card structs. Text that stands in the rows is lent from there;
+ * only members of the metadata and times are copied.
+ */
+#include "store/card/card_result.h"
+
+#include <stdlib.h>
+#include "base/isotime.h"
+#include "base/scan.h"
+#include "store/content/content.h"
+#include "store/errors.h"
+
+struct kept_rows {
+    store_rows *rows;
+    struct kept_rows *next;
+};
+
+bool cards_keep(cardbox_cards *cards, store_rows *rows)
+{
+    struct kept_rows *kept = arena_take(&cards->memory, sizeof(*kept));
+    if (kept == NULL) {
+        rows_free(rows);
+        return false;
+    }
+    *kept = (struct kept_rows){rows, cards->rows};
+    cards->rows = kept;
+    return true;
+}
+
+cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
+                         cardbox_error *err)
+{
+    cardbox_cards *made = calloc(1, sizeof(*made));
+    if (made != NULL) {
+        cards_keep(made, rows);
+        made->entries = arena_zeros(&made->memory, cards, sizeof(*made->entries));
+        made->missing = arena_zeros(&made->memory, missing, sizeof(*made->missing));
+    } else {
+        rows_free(rows);
+    }
+    if (made == NULL || made->memory.failed) {
+        cardbox_cards_free(made);
+        error_nomem(err);
+        return CARDBOX_NOMEM;
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+const char *time_text(arena *memory, int64_t micros)
+{
+    isotime time;
+    char text[ISOTIME_SIZE];
+    isotime_from_micros(&time, micros);
+    isotime_format(text, &time);
+    return arena_copy(memory, view_of(text));
+}
+
+/* What a string token says. NULL if it is none, or says what no C string can. */
+static const char *decode(arena *memory, scan_value value)
+{
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    const char *copy = NULL;
+    if (value.kind != SCAN_STRING)
+        return NULL;
+    if (scan_decode(&text, value.text))
+        copy = arena_copy(memory, (view){buf_str(&text), text.len});
+    if (!buf_ok(&text))
+        memory->failed = true;
+    buf_free(&text);
+    return copy;
+}
+
+static void read_metadata(cardbox_card *card, arena *memory, view metadata)
+{
+    const struct {
+        const char *name;
+        const char **out;
+    } members[] = {
+        {"type", &card->type},
+        {"role", &card->role},
+        {"step_id", &card->step_id},
+        {"trace_id", &card->trace_id},
+        {"agent_turn_id", &card->agent_turn_id},
+        {"author_id", &card->author_id},
+    };
+    scan_value object = scan_whole(metadata), value;
+    view key;
+    if (object.kind != SCAN_OBJECT)
+        return;
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
+        for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+            if (scan_string_is(key, view_of(members[i].name)))
+                *members[i].out = decode(memory, value);
+}
+
+void cards_add(cardbox_cards *cards, const card_row *row)
+{
+    card_entry *entry = &cards->entries[cards->count++];
+    cardbox_card *card = &entry->card;
+    entry->self = entry;
+    entry->owner = cards;
+    card->struct_size = sizeof(*entry);
+    card->card_id = row->card_id.ptr;
+    card->content = row->content.ptr;
+    card->content_length = row->content.len;
+    card->metadata = row->metadata.ptr;
+    card->metadata_length = row->metadata.len;
+    card->tool_calls = row->tool_calls.ptr;
+    card->tool_calls_length = row->tool_calls.len;
+    card->tool_call_id = row->tool_call_id.ptr;
+    card->ttl_seconds = row->has_ttl ? row->ttl_seconds : 0;
+    card->sealed = row->sealed;
+    card->created_at = time_text(&cards->memory, row->created_micros);
+    if (row->has_expiry)
+        card->expires_at = time_text(&cards->memory, row->expires_micros);
+    read_metadata(card, &cards->memory, row->metadata);
+    if (card->type == NULL)
+        card->type = "unknown";
+    if (card->author_id == NULL)
+        card->author_id = "unknown";
+}
+
+void cards_add_missing(cardbox_cards *cards, const char *id)
+{
+    cards->missing[cards->missing_count++] = arena_copy(&cards->memory, view_of(id));
+}
+
+cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err)
+{
+    if (cards->memory.failed) {
+        cardbox_cards_free(cards);
+        return error_nomem(err);
+    }
+    *out = cards;
+    return CARDBOX_OK;
+}
+
+size_t cardbox_cards_count(const cardbox_cards *cards)
+{
+    return cards == NULL ? 0 : cards->count;
+}
+
+const cardbox_card *cardbox_cards_at(const cardbox_cards *cards, size_t index)
+{
+    return index < cardbox_cards_count(cards) ? &cards->entries[index].card : NULL;
+}
+
+size_t cardbox_cards_missing_count(const cardbox_cards *cards)
+{
+    return cards == NULL ? 0 : cards->missing_count;
+}
+
+const char *cardbox_cards_missing_at(const cardbox_cards *cards, size_t index)
+{
+    return index < cardbox_cards_missing_count(cards) ? cards->missing[index] : NULL;
+}
+
+const char *cardbox_cards_cursor(const cardbox_cards *cards)
+{
+    return cards == NULL ? NULL : cards->cursor;
+}
+
+void cardbox_cards_free(cardbox_cards *cards)
+{
+    if (cards == NULL)
+        return;
+    for (struct kept_rows *kept = cards->rows; kept != NULL; kept = kept->next)
+        rows_free(kept->rows);
+    arena_reset(&cards->memory);
+    free(cards);
+}
+
+const char *cardbox_card_text(const cardbox_card *card)
+{
+    if (card == NULL || card->content == NULL)
+        return "";
+    if (card->struct_size != sizeof(card_entry))
+        return card->content; /* not one of a result: there is no place to keep another text */
+    const card_entry *entry = (const card_entry *)card;
+    if (entry->text == NULL) {
+        buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+        content_text(&text, (view){card->content, card->content_length});
+        if (buf_ok(&text))
+            entry->self->text = arena_copy(&entry->owner->memory, (view){buf_str(&text), text.len});
+        buf_free(&text);
+    }
+    return entry->text == NULL ? "" : entry->text;
+}

@@ -1,0 +1,441 @@
+/*
+ * cards.c: the public functions of <cardbox/card.h>: check, build parameters, run one statement,
+ * turn its rows into a result.
+ */
+#include "cardbox/card.h"
+
+#include <stdlib.h>
+#include "store/call.h"
+#include "store/card/card_result.h"
+#include "store/ids.h"
+#include "store/list.h"
+#include "store/write.h"
+
+const char *cardbox_outcome_name(cardbox_outcome outcome)
+{
+    static const char *const NAMES[] = {"none",     "inserted", "unchanged", "repaired",
+                                        "restored", "conflict", "gone"};
+    size_t index = (size_t)outcome;
+    return index < sizeof(NAMES) / sizeof(NAMES[0]) ? NAMES[index] : NAMES[0];
+}
+
+/* --- writing --- */
+
+/* Cards may be of an older or newer header: each says how long it is, the first for all. */
+static const cardbox_card *card_at(const cardbox_card *cards, size_t index)
+{
+    return (const cardbox_card *)((const char *)cards + index * cards->struct_size);
+}
+
+static cardbox_status read_cards(card_input *inputs, const char *tenant, const cardbox_card *cards,
+                                 size_t count, cardbox_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        cardbox_error own = CARDBOX_ERROR_INIT;
+        const cardbox_card *card = card_at(cards, i);
+        if (card->struct_size < sizeof(*card))
+            return error_set(err, CARDBOX_INVALID, "cards[%zu] was not made by CARDBOX_CARD_INIT",
+                             i);
+        cardbox_status status = card_input_read(&inputs[i], tenant, card, &own);
+        if (status == CARDBOX_OK)
+            continue;
+        if (count == 1)
+            error_set(err, status, "%s", own.message);
+        else
+            error_set(err, status, "cards[%zu]: %s", i, own.message);
+        if (err != NULL)
+            err->position = own.position;
+        return status;
+    }
+    return CARDBOX_OK;
+}
+
+/* Turns what the database says of each card into outcomes and one status. */
+static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows *rows,
+                                    const card_input *inputs, size_t count, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    for (int row = 0; row < rows_count(rows); row++) {
+        card_outcome one;
+        card_outcome_read(&one, rows, row);
+        if (one.ord < 1 || (size_t)one.ord > count)
+            continue;
+        if (outcomes != NULL)
+            outcomes[one.ord - 1] = one.outcome;
+        if (status == CARDBOX_OK)
+            status = card_outcome_status(&one, &inputs[one.ord - 1], err);
+    }
+    return status;
+}
+
+/* Most cards are new: one that is alone is tried so first, which is cheaper by half. */
+static cardbox_status insert_card(bool *inserted, cardbox *db, const card_input *input,
+                                  cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    card_insert_params(&p, input);
+    cardbox_status status = client_run(db, STATEMENT_card_insert, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    *inserted = rows_count(rows) > 0;
+    rows_free(rows);
+    return status;
+}
+
+static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                                 size_t count, const cardbox_add_options *options,
+                                 cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    bool inserted = false;
+    params p;
+    cardbox_status status = CARDBOX_OK;
+    if (count == 1)
+        status = insert_card(&inserted, db, inputs, err);
+    if (inserted && outcomes != NULL)
+        *outcomes = CARDBOX_OUTCOME_INSERTED;
+    if (inserted || status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    cards_add_params(&p, inputs, count, options != NULL && options->strict,
+                     options != NULL && options->restore);
+    status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = read_outcomes(outcomes, rows, inputs, count, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const char *tenant,
+                                 const cardbox_card *cards, size_t count,
+                                 const cardbox_add_options *options, cardbox_error *err)
+{
+    card_input *inputs = NULL;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status != CARDBOX_OK || count == 0)
+        return status;
+    if (cards == NULL)
+        return error_set(err, CARDBOX_INVALID, "cards must not be NULL");
+    if (count > CARDBOX_CARDS_PER_ADD_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu cards in one call, the limit is %d", count,
+                         CARDBOX_CARDS_PER_ADD_MAX);
+    if (outcomes != NULL)
+        memset(outcomes, 0, count * sizeof(*outcomes));
+    inputs = calloc(count, sizeof(*inputs));
+    if (inputs == NULL)
+        return error_nomem(err);
+    status = read_cards(inputs, tenant, cards, count, err);
+    if (status == CARDBOX_OK)
+        status = send_cards(outcomes, db, inputs, count, options, err);
+    for (size_t i = 0; i < count; i++)
+        card_input_free(&inputs[i]);
+    free(inputs);
+    return status;
+}
+
+cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *db, const char *tenant,
+                                const cardbox_card *card, const cardbox_add_options *options,
+                                cardbox_error *err)
+{
+    return cardbox_add_cards(outcome, db, tenant, card, 1, options, err);
+}
+
+cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
+                                   cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    card_delete_params(&p, view_of(tenant), view_of(card_id));
+    status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = card_delete_status(rows, view_of(card_id), err);
+    rows_free(rows);
+    return status;
+}
+
+/* --- reading by id --- */
+
+/* Puts cards in the order of the request, each id once, and the rest among the missing. */
+static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
+                                  const char *const *card_ids, size_t count, cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    cardbox_status status = cards_new(&cards, rows, (size_t)rows_count(rows), count, err);
+    if (status != CARDBOX_OK)
+        return status;
+    size_t *first = ids_first(&cards->memory, card_ids, count);
+    int *row_of = arena_zeros(&cards->memory, count, sizeof(*row_of)); /* row + 1 */
+    if (first != NULL && row_of != NULL) {
+        for (int row = 0; row < rows_count(rows); row++)
+            row_of[rows_int8(rows, row, CARD_ORD) - 1] = row + 1;
+        for (size_t i = 0; i < count; i++) {
+            card_row card;
+            if (first[i] != i)
+                continue;
+            if (row_of[i] == 0) {
+                cards_add_missing(cards, card_ids[i]);
+                continue;
+            }
+            card_row_read(&card, rows, row_of[i] - 1, CARD_FIRST);
+            cards_add(cards, &card);
+        }
+    }
+    return cards_finish(out, cards, err);
+}
+
+cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                 const char *const *card_ids, size_t count, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    card_key *keys = NULL;
+    params p;
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    keys = calloc(count + 1, sizeof(*keys));
+    if (keys == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (card_key){view_of(tenant), view_of(card_ids[i])};
+    params_init(&p, REQUEST_MAX);
+    cards_get_params(&p, keys, count);
+    status = client_run(db, STATEMENT_cards_get, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    free(keys);
+    if (status == CARDBOX_OK)
+        status = order_cards(out, rows, card_ids, count, err);
+    return status;
+}
+
+/* A result that must hold a card. */
+static cardbox_status expect_one(cardbox_cards **out, const char *whose, const char *id,
+                                 cardbox_error *err)
+{
+    if (cardbox_cards_count(*out) > 0)
+        return CARDBOX_OK;
+    cardbox_cards_free(*out);
+    *out = NULL;
+    return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s%s", whose, id);
+}
+
+cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *tenant,
+                                const char *card_id, cardbox_error *err)
+{
+    cardbox_status status = cardbox_get_cards(out, db, tenant, &card_id, 1, err);
+    return status == CARDBOX_OK ? expect_one(out, "", card_id, err) : status;
+}
+
+/* --- lists --- */
+
+static cardbox_status check_text(const char *what, view *out, const char *text, cardbox_error *err)
+{
+    *out = view_of(text);
+    if (text == NULL || view_is_utf8(*out))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s is not UTF-8", what);
+}
+
+static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filter,
+                                 cardbox_error *err)
+{
+    struct {
+        view *to;
+        const char *from;
+    } texts[] = {{&out->step_id, filter->step_id},
+                 {&out->type, filter->type},
+                 {&out->trace_id, filter->trace_id},
+                 {&out->agent_turn_id, filter->agent_turn_id},
+                 {&out->role, filter->role}};
+    cardbox_status status = CARDBOX_OK;
+    for (size_t i = 0; status == CARDBOX_OK && i < sizeof(texts) / sizeof(texts[0]); i++)
+        status = check_text("a filter", texts[i].to, texts[i].from, err);
+    return status;
+}
+
+static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *filter,
+                                    arena *memory, cardbox_error *err)
+{
+    size_t count = filter->tool_call_count;
+    cardbox_status status = CARDBOX_OK;
+    if (count == 0)
+        return status;
+    if (filter->tool_call_ids == NULL)
+        return error_set(err, CARDBOX_INVALID, "tool_call_ids must not be NULL");
+    if (count > CARDBOX_IDS_PER_READ_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d", count,
+                         CARDBOX_IDS_PER_READ_MAX);
+    view *ids = arena_zeros(memory, count, sizeof(*ids));
+    if (ids == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
+        status = check_id("tool_call_id", filter->tool_call_ids[i], CARDBOX_KEY_MAX, err);
+        ids[i] = view_of(filter->tool_call_ids[i]);
+    }
+    out->call_ids = ids;
+    out->call_count = count;
+    return status;
+}
+
+static cardbox_status read_matches(card_list *out, const cardbox_card_filter *filter, arena *memory,
+                                   cardbox_error *err)
+{
+    size_t count = filter->match_count;
+    cardbox_status status = CARDBOX_OK;
+    if (count == 0)
+        return status;
+    if (filter->matches == NULL)
+        return error_set(err, CARDBOX_INVALID, "matches must not be NULL");
+    if (count > CARDBOX_FILTERS_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu metadata filters, the limit is %d", count,
+                         CARDBOX_FILTERS_MAX);
+    card_match *matches = arena_zeros(memory, count, sizeof(*matches));
+    if (matches == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
+        const cardbox_match *match = &filter->matches[i];
+        matches[i] = (card_match){view_of(match->key), view_of(match->value)};
+        status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
+        if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(matches[i].value)))
+            status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
+                               match->key);
+    }
+    out->matches = matches;
+    out->match_count = count;
+    return status;
+}
+
+static cardbox_status read_times(card_list *out, const cardbox_card_filter *filter,
+                                 cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    out->has_after = filter->created_after != NULL;
+    out->has_before = filter->created_before != NULL;
+    if (out->has_after)
+        status =
+            check_time("created_after", view_of(filter->created_after), &out->after_micros, err);
+    if (status == CARDBOX_OK && out->has_before)
+        status =
+            check_time("created_before", view_of(filter->created_before), &out->before_micros, err);
+    return status;
+}
+
+static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
+                                  cardbox_error *err)
+{
+    if (list_cursor_read(&out->from, view_of(cursor), memory))
+        return CARDBOX_OK;
+    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
+}
+
+static cardbox_status read_filter(card_list *out, const cardbox_card_filter *filter, arena *memory,
+                                  cardbox_error *err)
+{
+    cardbox_status status = read_texts(out, filter, err);
+    if (status == CARDBOX_OK)
+        status = read_call_ids(out, filter, memory, err);
+    if (status == CARDBOX_OK)
+        status = read_matches(out, filter, memory, err);
+    if (status == CARDBOX_OK)
+        status = read_times(out, filter, err);
+    if (status == CARDBOX_OK && filter->cursor != NULL)
+        status = read_cursor(out, filter->cursor, memory, err);
+    return status;
+}
+
+static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *list,
+                               cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    cards_list_params(&p, list);
+    cardbox_status status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
+    params_free(&p);
+    return status;
+}
+
+/* One statement looks at so many cards: goes on until the page is full, or there are no more. */
+static cardbox_status take_page(cardbox_cards *cards, cardbox *db, card_list *list,
+                                cardbox_error *err)
+{
+    do {
+        store_rows *rows = NULL;
+        card_page page;
+        cardbox_status status = run_list(&rows, db, list, err);
+        if (status != CARDBOX_OK)
+            return status;
+        card_page_read(&page, rows, list->limit);
+        if (!cards_keep(cards, rows))
+            return CARDBOX_OK;
+        for (int row = 0; row < page.count; row++) {
+            card_row card;
+            card_row_read(&card, rows, row, CARD_FIRST);
+            cards_add(cards, &card);
+        }
+        list->limit -= page.count;
+        list->from = page.next;
+    } while (list->from.given && list->limit > 0);
+    if (list->from.given)
+        cards->cursor = list_cursor_text(&cards->memory, list->from.micros, list->from.id);
+    return CARDBOX_OK;
+}
+
+static cardbox_status list_cards(cardbox_cards **out, cardbox *db, card_list *list,
+                                 cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    cardbox_status status = cards_new(&cards, NULL, (size_t)list->limit, 0, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = take_page(cards, db, list, err);
+    if (status == CARDBOX_OK)
+        return cards_finish(out, cards, err);
+    cardbox_cards_free(cards);
+    return status;
+}
+
+cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+                                  const cardbox_card_filter *filter, cardbox_error *err)
+{
+    const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
+    arena memory = ARENA_INIT;
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    filter = filter == NULL ? &all : filter;
+    unsigned limit = filter->limit;
+    status = check_page(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    card_list list = {.tenant = view_of(tenant), .limit = limit};
+    status = read_filter(&list, filter, &memory, err);
+    if (status == CARDBOX_OK)
+        status = list_cards(out, db, &list, err);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char *tenant,
+                                   const char *step_id, const char *type, cardbox_error *err)
+{
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    if (out == NULL || step_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "out and step_id must not be NULL");
+    filter.step_id = step_id;
+    filter.type = type;
+    filter.limit = 1;
+    cardbox_status status = cardbox_list_cards(out, db, tenant, &filter, err);
+    return status == CARDBOX_OK ? expect_one(out, "none of step ", step_id, err) : status;
+}

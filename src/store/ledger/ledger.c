@@ -1,0 +1,448 @@
+/*
+ * ledger.c: what is saved in the ledger: checks, parameters, and what became of it. Knows nothing
+ * of connections, nor of who asks.
+ */
+#include "store/ledger/ledger.h"
+
+#include <inttypes.h>
+#include "store/card/card_input.h"
+#include "store/errors.h"
+
+/* The end of the year 9999: what PostgreSQL and people can still print. */
+#define TIME_MS_MAX INT64_C(253402300799999)
+
+/* --- checks --- */
+
+/* As many bytes of a text as a message shows. */
+static int shown(view text)
+{
+    return (int)view_cut(text, 60);
+}
+
+static cardbox_status check_ms(const char *what, int64_t ms, cardbox_error *err)
+{
+    if (ms >= 0 && ms <= TIME_MS_MAX)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "%s must be milliseconds since 1970, up to the year 9999, not %" PRId64, what,
+                     ms);
+}
+
+static cardbox_status check_word(const char *what, view text, const char *const *words,
+                                 const char *listed, cardbox_error *err)
+{
+    for (; *words != NULL; words++)
+        if (view_equal(text, view_of(*words)))
+            return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s must be %s, not \"%.*s\"", what, listed, shown(text),
+                     text.ptr == NULL ? "" : text.ptr);
+}
+
+static cardbox_status check_optional_id(const char *what, view text, size_t max, cardbox_error *err)
+{
+    return text.ptr == NULL ? CARDBOX_OK : check_id_view(what, text, max, err);
+}
+
+cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err)
+{
+    scan_value value;
+    scan_error fault;
+    if (token.ptr == NULL)
+        return error_set(err, CARDBOX_INVALID, "%s is missing", what);
+    if (token.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         token.len, CARDBOX_CONTENT_MAX);
+    if (!scan_check(token, 1, &value, NULL, &fault))
+        return error_json(err, what, &fault);
+    if (value.kind != SCAN_STRING)
+        return error_set(err, CARDBOX_INVALID, "%s must be a string, not %s", what,
+                         scan_kind_name(value.kind));
+    return CARDBOX_OK;
+}
+
+/* JSON for a column of its card, which is jsonb. */
+static cardbox_status check_json(const char *what, view json, scan_kind kind, cardbox_error *err)
+{
+    scan_value value;
+    scan_error fault;
+    unsigned flags;
+    if (json.ptr == NULL)
+        return CARDBOX_OK;
+    if (json.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         json.len, CARDBOX_CONTENT_MAX);
+    if (!scan_check(json, CARDBOX_JSON_DEPTH_MAX, &value, &flags, &fault))
+        return error_json(err, what, &fault);
+    if (value.kind != kind || (flags & SCAN_NOT_JSONB) != 0)
+        return error_set(err, CARDBOX_INVALID,
+                         "%s must be a JSON %s without \\u0000, half a surrogate pair or a number "
+                         "of over 100,000 digits",
+                         what, scan_kind_name(kind));
+    return CARDBOX_OK;
+}
+
+static cardbox_status check_task(const task_input *t, cardbox_error *err)
+{
+    cardbox_status status = check_id_view("id", t->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_optional_id("parentTaskId", t->parent_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK && t->parent_id.ptr != NULL && view_equal(t->parent_id, t->task_id))
+        status = error_set(err, CARDBOX_INVALID, "parentTaskId names the task itself");
+    if (status == CARDBOX_OK)
+        status = check_optional_id("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
+    if (status == CARDBOX_OK && view_equal(t->status, VIEW("null")))
+        status = error_set(
+            err, CARDBOX_INVALID,
+            "completionStatus is the text \"null\", which a query takes for active: leave "
+            "it out, or say how the task ended");
+    if (status == CARDBOX_OK)
+        status = ledger_check_text("systemPrompt", t->prompt, err);
+    if (status == CARDBOX_OK)
+        status = check_ms("createdAt", t->created_ms, err);
+    return status == CARDBOX_OK ? check_ms("updatedAt", t->updated_ms, err) : status;
+}
+
+static cardbox_status check_message(const message_input *m, cardbox_error *err)
+{
+    static const char *const ROLES[] = {"system", "user", "assistant", NULL};
+    cardbox_status status = check_id_view("id", m->message_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("taskId", m->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_word("role", m->role, ROLES, "system, user or assistant", err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_text("content", m->content, err);
+    if (status == CARDBOX_OK)
+        status = check_json("metadata", m->metadata, SCAN_OBJECT, err);
+    if (status == CARDBOX_OK)
+        status = check_json("toolCalls", m->tool_calls, SCAN_ARRAY, err);
+    return status == CARDBOX_OK && m->has_ts ? check_ms("timestamp", m->ts_ms, err) : status;
+}
+
+static cardbox_status check_call_times(const call_input *c, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    if (c->has_created)
+        status = check_ms("createdAt", c->created_ms, err);
+    if (status == CARDBOX_OK && c->has_updated)
+        status = check_ms("updatedAt", c->updated_ms, err);
+    return status;
+}
+
+static cardbox_status check_call(const call_input *c, cardbox_error *err)
+{
+    static const char *const STATES[] = {"pending", "in_progress", "completed", "failed", NULL};
+    cardbox_status status = check_id_view("id", c->call_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("taskId", c->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("abilityName", c->ability, CARDBOX_KEY_MAX, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check_text("parameters", c->parameters, err);
+    if (status == CARDBOX_OK)
+        status = check_word("status", c->status, STATES,
+                            "pending, in_progress, completed or failed", err);
+    if (status == CARDBOX_OK && c->details.ptr != NULL)
+        status = ledger_check_text("details", c->details, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("startMessageId", c->start_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_optional_id("endMessageId", c->end_id, CARDBOX_CARD_ID_MAX, err);
+    return status == CARDBOX_OK ? check_call_times(c, err) : status;
+}
+
+/* Puts in front of a fault whose it is. */
+static cardbox_status blame(const char *kind, view id, const cardbox_error *own, cardbox_error *err)
+{
+    cardbox_status status = own->status;
+    if (id.ptr == NULL || !view_is_id(id, CARDBOX_CARD_ID_MAX))
+        error_set(err, status, "%s: %s", kind, own->message);
+    else
+        error_set(err, status, "%s %.*s: %s", kind, shown(id), id.ptr, own->message);
+    if (err != NULL)
+        err->position = own->position;
+    return status;
+}
+
+cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    size_t count = batch->task_count + batch->message_count + batch->call_count;
+    if (count > CARDBOX_LEDGER_BATCH_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "%zu tasks, messages and calls in one batch, the limit is %d", count,
+                         CARDBOX_LEDGER_BATCH_MAX);
+    for (size_t i = 0; i < batch->task_count; i++)
+        if (check_task(&batch->tasks[i], &own) != CARDBOX_OK)
+            return blame("task", batch->tasks[i].task_id, &own, err);
+    for (size_t i = 0; i < batch->message_count; i++)
+        if (check_message(&batch->messages[i], &own) != CARDBOX_OK)
+            return blame("message", batch->messages[i].message_id, &own, err);
+    for (size_t i = 0; i < batch->call_count; i++)
+        if (check_call(&batch->calls[i], &own) != CARDBOX_OK)
+            return blame("call", batch->calls[i].call_id, &own, err);
+    return CARDBOX_OK;
+}
+
+bool ledger_may_wake(const ledger_batch *batch)
+{
+    for (size_t i = 0; i < batch->task_count; i++)
+        if (batch->tasks[i].parent_id.ptr != NULL && batch->tasks[i].status.ptr != NULL)
+            return true;
+    return false;
+}
+
+/* --- parameters --- */
+
+/* Members of the objects that go as one jsonb array. Ids and words hold nothing that jsonb can't.
+ */
+static void put_member(buf *json, const char *name, view text)
+{
+    if (text.ptr == NULL)
+        return;
+    buf_printf(json, ",\"%s\":", name);
+    buf_json_string(json, text);
+}
+
+static void put_ms(buf *json, const char *name, bool has, int64_t ms)
+{
+    if (has)
+        buf_printf(json, ",\"%s\":%" PRId64, name, ms);
+}
+
+static void begin_object(buf *json, size_t index, view id)
+{
+    buf_text(json, index == 0 ? "[{\"id\":" : ",{\"id\":");
+    buf_json_string(json, id);
+}
+
+static void finish_objects(params *p, buf *json, size_t count)
+{
+    buf_text(json, count == 0 ? "[]" : "]");
+    if (buf_ok(json))
+        params_jsonb(p, (view){buf_str(json), json->len});
+    else
+        p->bytes.failure = json->failure;
+    buf_free(json);
+}
+
+static void put_tasks(params *p, const task_input *tasks, size_t count)
+{
+    buf json = BUF_INIT(p->bytes.max);
+    for (size_t i = 0; i < count; i++) {
+        begin_object(&json, i, tasks[i].task_id);
+        put_member(&json, "parent", tasks[i].parent_id);
+        put_member(&json, "status", tasks[i].status);
+        put_ms(&json, "created", true, tasks[i].created_ms);
+        put_ms(&json, "updated", true, tasks[i].updated_ms);
+        buf_char(&json, '}');
+    }
+    finish_objects(p, &json, count);
+    params_array(p, PARAMS_JSON);
+    for (size_t i = 0; i < count; i++)
+        params_text_or_null(p, tasks[i].prompt);
+    params_array_end(p);
+}
+
+/* The type of a message's card, from which its role would follow too. */
+static const char *type_of_role(view role)
+{
+    if (view_equal(role, VIEW("user")))
+        return CARDBOX_TYPE_INSTRUCTION;
+    return view_equal(role, VIEW("system")) ? CARDBOX_TYPE_RENDERED_PROMPT : CARDBOX_TYPE_THOUGHT;
+}
+
+/* Of two members with one name jsonb keeps the last: a type that was given replaces ours, a role
+ * and a task don't. */
+static void put_metadata(buf *json, const message_input *m)
+{
+    scan_value given = scan_whole(m->metadata), value;
+    view key;
+    buf_printf(json, "{\"type\":\"%s\"", type_of_role(m->role));
+    if (given.kind == SCAN_OBJECT)
+        for (scan_walk walk = scan_enter(given); scan_member(&walk, &key, &value);) {
+            buf_char(json, ',');
+            buf_view(json, key);
+            buf_char(json, ':');
+            buf_view(json, value.text);
+        }
+    put_member(json, "role", m->role);
+    put_member(json, "task_id", m->task_id);
+    buf_char(json, '}');
+}
+
+static void put_content(buf *json, const message_input *m)
+{
+    buf_text(json, "{\"__type__\":\"TextContent\",\"text\":");
+    buf_view(json, m->content);
+    buf_char(json, '}');
+}
+
+void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m)
+{
+    unsigned flags = 0;
+    put_content(content, m);
+    put_metadata(metadata, m);
+    scan_check(m->content, 1, NULL, &flags, NULL);
+    if ((flags & SCAN_NOT_JSONB) != 0)
+        scan_sanitise(projection, (view){buf_str(content), content->len});
+}
+
+/* One column of the cards, built message by message in one buffer. */
+static void put_built(params *p, buf *built)
+{
+    if (!buf_ok(built))
+        p->bytes.failure = built->failure;
+    params_text(p, (view){buf_str(built), built->len});
+    buf_reset(built, SIZE_MAX);
+}
+
+static void put_cards(params *p, const message_input *messages, size_t count)
+{
+    buf content = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    buf projection = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
+    params_array(p, PARAMS_JSON);
+    for (size_t i = 0; i < count; i++) {
+        put_content(&content, &messages[i]);
+        put_built(p, &content);
+    }
+    params_array_end(p);
+    params_array(p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++) {
+        unsigned flags = 0;
+        scan_check(messages[i].content, 1, NULL, &flags, NULL);
+        if ((flags & SCAN_NOT_JSONB) == 0) {
+            params_null(p);
+            continue;
+        }
+        buf_reset(&content, SIZE_MAX);
+        buf_reset(&projection, SIZE_MAX);
+        put_content(&content, &messages[i]);
+        scan_sanitise(&projection, (view){buf_str(&content), content.len});
+        if (!buf_ok(&content) || !buf_ok(&projection))
+            p->bytes.failure = BUF_NOMEM;
+        params_jsonb(p, (view){buf_str(&projection), projection.len});
+    }
+    params_array_end(p);
+    buf_free(&content);
+    buf_free(&projection);
+}
+
+void ledger_put_messages(params *p, const message_input *messages, size_t count)
+{
+    buf json = BUF_INIT(p->bytes.max);
+    for (size_t i = 0; i < count; i++) {
+        const message_input *m = &messages[i];
+        begin_object(&json, i, m->message_id);
+        put_member(&json, "task", m->task_id);
+        put_member(&json, "role", m->role);
+        put_ms(&json, "ts", m->has_ts, m->ts_ms);
+        buf_text(&json, ",\"metadata\":");
+        put_metadata(&json, m);
+        if (m->tool_calls.ptr != NULL) {
+            buf_text(&json, ",\"tool_calls\":");
+            buf_view(&json, m->tool_calls);
+        }
+        buf_char(&json, '}');
+    }
+    finish_objects(p, &json, count);
+    put_cards(p, messages, count);
+}
+
+void ledger_put_calls(params *p, const call_input *calls, size_t count)
+{
+    buf json = BUF_INIT(p->bytes.max);
+    for (size_t i = 0; i < count; i++) {
+        const call_input *c = &calls[i];
+        begin_object(&json, i, c->call_id);
+        put_member(&json, "task", c->task_id);
+        put_member(&json, "ability", c->ability);
+        put_member(&json, "status", c->status);
+        put_member(&json, "start", c->start_id);
+        put_member(&json, "end", c->end_id);
+        put_ms(&json, "created", c->has_created, c->created_ms);
+        put_ms(&json, "updated", c->has_updated, c->updated_ms);
+        buf_char(&json, '}');
+    }
+    finish_objects(p, &json, count);
+    params_array(p, PARAMS_JSON);
+    for (size_t i = 0; i < count; i++)
+        params_text_or_null(p, calls[i].parameters);
+    params_array_end(p);
+    params_array(p, PARAMS_JSON);
+    for (size_t i = 0; i < count; i++)
+        params_text_or_null(p, calls[i].details);
+    params_array_end(p);
+}
+
+void ledger_save_params(params *p, const ledger_batch *batch)
+{
+    params_text(p, batch->tenant);
+    put_tasks(p, batch->tasks, batch->task_count);
+    ledger_put_messages(p, batch->messages, batch->message_count);
+    ledger_put_calls(p, batch->calls, batch->call_count);
+}
+
+/* --- what became of it --- */
+
+static const struct {
+    int kind;
+    ledger_outcome outcome;
+    cardbox_status status;
+    const char *message; /* behind "task X " and the like */
+} FAILURES[] = {
+    {LEDGER_TASK, LEDGER_DIFFERS, CARDBOX_CONFLICT,
+     "exists: of a task only completionStatus and updatedAt change"},
+    {LEDGER_TASK, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a parent that does not exist"},
+    {LEDGER_TASK, LEDGER_STALE, CARDBOX_CONFLICT,
+     "is already completed: only what was updated later can change that, and nothing finishes a "
+     "cancelled task again"},
+    {LEDGER_MESSAGE, LEDGER_DIFFERS, CARDBOX_CONFLICT,
+     "exists and says something else: messages never change"},
+    {LEDGER_MESSAGE, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
+    {LEDGER_CALL, LEDGER_DIFFERS, CARDBOX_CONFLICT,
+     "exists: of a call only status, details, updatedAt and endMessageId change"},
+    {LEDGER_CALL, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
+    {LEDGER_CALL, LEDGER_NO_MESSAGE, CARDBOX_NOT_FOUND,
+     "names a start or end message that its task does not have"},
+    {LEDGER_CALL, LEDGER_FINISHED, CARDBOX_CONFLICT,
+     "is of a task that is already completed: there it can only be completed or failed"},
+    {LEDGER_CALL, LEDGER_STALE, CARDBOX_CONFLICT,
+     "is further already: its status only goes from pending to in_progress to completed or failed"},
+};
+
+static view entity_id(const ledger_batch *batch, int kind, size_t index)
+{
+    if (kind == LEDGER_TASK && index < batch->task_count)
+        return batch->tasks[index].task_id;
+    if (kind == LEDGER_MESSAGE && index < batch->message_count)
+        return batch->messages[index].message_id;
+    if (kind == LEDGER_CALL && index < batch->call_count)
+        return batch->calls[index].call_id;
+    return VIEW("?");
+}
+
+cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
+                                    ledger_outcome outcome, cardbox_error *err)
+{
+    static const char *const KINDS[] = {"lease", "task", "message", "call"};
+    view id = entity_id(batch, kind, (size_t)ord - 1);
+    for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++)
+        if (FAILURES[i].kind == kind && FAILURES[i].outcome == outcome)
+            return error_set(err, FAILURES[i].status, "%s %.*s %s", KINDS[kind], (int)id.len,
+                             id.ptr, FAILURES[i].message);
+    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d", (int)outcome);
+}
+
+cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
+                                  cardbox_error *err)
+{
+    for (int row = 0; row < rows_count(rows); row++) {
+        int kind = rows_int4(rows, row, SAVED_COL_KIND);
+        ledger_outcome outcome = (ledger_outcome)rows_int4(rows, row, SAVED_COL_OUTCOME);
+        if (kind >= LEDGER_TASK && kind <= LEDGER_CALL && outcome > LEDGER_UPDATED)
+            return ledger_entity_status(batch, kind, rows_int4(rows, row, SAVED_COL_ORD), outcome,
+                                        err);
+    }
+    return CARDBOX_OK;
+}

@@ -1,0 +1,352 @@
+/*
+ * ledger_calls.c: the public functions of <cardbox/ledger.h> that save, and those that read: check,
+ * run one statement, turn its rows into a result.
+ */
+#include "cardbox/ledger.h"
+
+#include <stdlib.h>
+#include "store/call.h"
+#include "store/ledger/ledger_input.h"
+#include "store/task/work.h"
+
+/* --- saving --- */
+
+static cardbox_status send_batch(cardbox *db, const ledger_batch *batch, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    ledger_save_params(&p, batch);
+    cardbox_status status = client_run(db, STATEMENT_ledger_save, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = ledger_save_status(rows, batch, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
+                                   const cardbox_ledger_batch *batch, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    ledger_batch made = {.tenant = view_of(tenant)};
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK && (batch == NULL || batch->struct_size < sizeof(*batch)))
+        status = error_set(err, CARDBOX_INVALID, "batch was not made by CARDBOX_LEDGER_BATCH_INIT");
+    if (status != CARDBOX_OK)
+        return status;
+    made.task_count = batch->task_count;
+    made.message_count = batch->message_count;
+    made.call_count = batch->call_count;
+    status = ledger_read_tasks(&made.tasks, &memory, batch->tasks, batch->task_count, err);
+    if (status == CARDBOX_OK)
+        status = ledger_read_messages(&made.messages, &memory, (view){NULL, 0}, batch->messages,
+                                      batch->message_count, err);
+    if (status == CARDBOX_OK)
+        status = ledger_read_calls(&made.calls, &memory, (view){NULL, 0}, batch->calls,
+                                   batch->call_count, err);
+    if (status == CARDBOX_OK)
+        status = ledger_check(&made, err);
+    if (status == CARDBOX_OK)
+        status = send_batch(db, &made, err);
+    if (status == CARDBOX_OK && ledger_may_wake(&made))
+        work_wake(db, made.tenant);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_save_task(cardbox *db, const char *tenant, const cardbox_task *task,
+                                 cardbox_error *err)
+{
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    batch.tasks = task;
+    batch.task_count = 1;
+    return cardbox_save_ledger(db, tenant, &batch, err);
+}
+
+cardbox_status cardbox_save_message(cardbox *db, const char *tenant, const cardbox_message *message,
+                                    cardbox_error *err)
+{
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    batch.messages = message;
+    batch.message_count = 1;
+    return cardbox_save_ledger(db, tenant, &batch, err);
+}
+
+cardbox_status cardbox_save_call(cardbox *db, const char *tenant, const cardbox_call *call,
+                                 cardbox_error *err)
+{
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    batch.calls = call;
+    batch.call_count = 1;
+    return cardbox_save_ledger(db, tenant, &batch, err);
+}
+
+/* --- results --- */
+
+struct cardbox_ledger {
+    arena memory;
+    store_rows *rows;
+    size_t count;
+    int64_t total;
+    cardbox_task *tasks; /* one of these three */
+    cardbox_message *messages;
+    cardbox_call *calls;
+};
+
+static void fill_task(cardbox_task *out, arena *memory, const task_row *row)
+{
+    *out = (cardbox_task)CARDBOX_TASK_INIT;
+    out->task_id = row->task_id.ptr;
+    out->parent_task_id = row->parent_id.ptr;
+    out->completion_status = row->status.ptr;
+    out->system_prompt = ledger_token_text(memory, row->prompt);
+    out->system_prompt_json = row->prompt.ptr;
+    out->created_at = row->created_ms;
+    out->updated_at = row->updated_ms;
+    out->goal = ledger_token_text(memory, row->goal);
+    out->goal_json = ledger_token_json(memory, row->goal);
+    out->cancel_reason = ledger_token_text(memory, row->reason);
+    out->lease_owner = row->owner.ptr;
+    out->wake_at = row->has_wake ? row->wake_micros / 1000 : 0;
+    out->message_count = row->messages;
+    out->event_count = row->events;
+    out->attempts = row->attempts;
+}
+
+static void fill_message(cardbox_message *out, arena *memory, const message_row *row)
+{
+    *out = (cardbox_message)CARDBOX_MESSAGE_INIT;
+    out->message_id = row->message_id.ptr;
+    out->task_id = row->task_id.ptr;
+    out->role = row->role.ptr;
+    out->content = ledger_token_text(memory, row->content);
+    out->content_json = ledger_token_json(memory, row->content);
+    out->timestamp = row->ts_ms;
+    out->metadata = row->metadata.ptr;
+    out->tool_calls = row->tool_calls.ptr;
+    out->seq = row->seq;
+}
+
+static void fill_call(cardbox_call *out, arena *memory, const call_row *row)
+{
+    *out = (cardbox_call)CARDBOX_CALL_INIT;
+    out->call_id = row->call_id.ptr;
+    out->task_id = row->task_id.ptr;
+    out->ability_name = row->ability.ptr;
+    out->parameters = ledger_token_text(memory, row->parameters);
+    out->parameters_json = row->parameters.ptr;
+    out->status = row->status.ptr;
+    out->details = ledger_token_text(memory, row->details);
+    out->details_json = row->details.ptr;
+    out->created_at = row->created_ms;
+    out->updated_at = row->updated_ms;
+    out->start_message_id = row->start_id.ptr;
+    out->end_message_id = row->end_id.ptr;
+}
+
+static void take_tasks(cardbox_ledger *made, size_t count)
+{
+    task_row row;
+    made->tasks = arena_zeros(&made->memory, count, sizeof(*made->tasks));
+    for (size_t i = 0; !made->memory.failed && i < count; i++)
+        if (task_row_read(&row, made->rows, (int)i))
+            fill_task(&made->tasks[made->count++], &made->memory, &row);
+    made->total = (int64_t)made->count;
+}
+
+static void take_queried(cardbox_ledger *made, size_t count)
+{
+    take_tasks(made, count);
+    made->total = tasks_query_total(made->rows);
+}
+
+static void take_messages(cardbox_ledger *made, size_t count)
+{
+    message_row row;
+    made->messages = arena_zeros(&made->memory, count, sizeof(*made->messages));
+    for (size_t i = 0; !made->memory.failed && i < count; i++)
+        if (message_row_read(&row, made->rows, (int)i))
+            fill_message(&made->messages[made->count++], &made->memory, &row);
+    made->total = messages_list_total(made->rows);
+}
+
+static void take_calls(cardbox_ledger *made, size_t count)
+{
+    call_row row;
+    made->calls = arena_zeros(&made->memory, count, sizeof(*made->calls));
+    for (size_t i = 0; !made->memory.failed && i < count; i++) {
+        call_row_read(&row, made->rows, (int)i);
+        fill_call(&made->calls[made->count++], &made->memory, &row);
+    }
+    made->total = (int64_t)made->count;
+}
+
+/* Runs a statement, whose parameters it frees, and makes a result of its rows. */
+static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_id id, params *p,
+                                  void (*take)(cardbox_ledger *made, size_t count),
+                                  cardbox_error *err)
+{
+    cardbox_ledger *made = calloc(1, sizeof(*made));
+    cardbox_status status = made == NULL ? error_nomem(err) : CARDBOX_OK;
+    if (status == CARDBOX_OK)
+        status = client_run(db, id, p, RUN_AGAIN, &made->rows, err);
+    params_free(p);
+    if (status == CARDBOX_OK) {
+        take(made, (size_t)rows_count(made->rows));
+        status = made->memory.failed ? error_nomem(err) : CARDBOX_OK;
+    }
+    if (status != CARDBOX_OK) {
+        cardbox_ledger_free(made);
+        return status;
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+/* --- reading --- */
+
+static cardbox_status begin_read(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                 const char *task_id, params *p, cardbox_error *err)
+{
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    if (task_id != NULL)
+        status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
+    params_init(p, REQUEST_MAX);
+    return status;
+}
+
+static cardbox_status check_limit(unsigned *limit, cardbox_error *err)
+{
+    *limit = *limit == 0 ? 100 : *limit;
+    return check_page(limit, err);
+}
+
+cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                const char *task_id, cardbox_error *err)
+{
+    params p;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    if (status != CARDBOX_OK)
+        return status;
+    task_get_params(&p, view_of(tenant), view_of(task_id));
+    status = read_ledger(out, db, STATEMENT_task_get, &p, take_tasks, err);
+    if (status != CARDBOX_OK || (*out)->count > 0)
+        return status;
+    cardbox_ledger_free(*out);
+    *out = NULL;
+    return error_set(err, CARDBOX_NOT_FOUND, "Task not found: %s", task_id);
+}
+
+cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                   const cardbox_task_filter *filter, cardbox_error *err)
+{
+    const cardbox_task_filter all = CARDBOX_TASK_FILTER_INIT;
+    params p;
+    filter = filter == NULL ? &all : filter;
+    unsigned limit = filter->limit;
+    cardbox_status status = begin_read(out, db, tenant, filter->parent_task_id, &p, err);
+    if (status == CARDBOX_OK)
+        status = check_limit(&limit, err);
+    if (status == CARDBOX_OK && filter->offset > INT64_MAX)
+        status = error_set(err, CARDBOX_INVALID, "offset is too large");
+    if (status == CARDBOX_OK && filter->completion_status != NULL)
+        status =
+            check_id("completion_status", filter->completion_status, CARDBOX_TASK_STATUS_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const task_query query = {
+        .tenant = view_of(tenant),
+        .active = filter->active,
+        .status = view_of(filter->completion_status),
+        .parent_id = view_of(filter->parent_task_id),
+        .has_from = filter->from_time >= 0,
+        .has_to = filter->to_time >= 0,
+        .from_ms = filter->from_time,
+        .to_ms = filter->to_time,
+        .limit = limit,
+        .offset = (int64_t)filter->offset,
+        .goals = filter->goals,
+    };
+    tasks_query_params(&p, &query);
+    return read_ledger(out, db, STATEMENT_tasks_query, &p, take_queried, err);
+}
+
+cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                    unsigned limit, cardbox_error *err)
+{
+    params p;
+    cardbox_status status = begin_read(out, db, tenant, NULL, &p, err);
+    if (status == CARDBOX_OK)
+        status = check_limit(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    tasks_active_params(&p, view_of(tenant), limit);
+    return read_ledger(out, db, STATEMENT_tasks_active, &p, take_tasks, err);
+}
+
+cardbox_status cardbox_list_messages(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                     const char *task_id, uint64_t limit, uint64_t offset,
+                                     cardbox_error *err)
+{
+    params p;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    if (status == CARDBOX_OK && (limit > INT64_MAX || offset > INT64_MAX))
+        status = error_set(err, CARDBOX_INVALID, "limit and offset must be below 2^63");
+    if (status != CARDBOX_OK)
+        return status;
+    messages_list_params(&p, view_of(tenant), view_of(task_id),
+                         limit == 0 ? INT64_MAX : (int64_t)limit, (int64_t)offset);
+    return read_ledger(out, db, STATEMENT_messages_list, &p, take_messages, err);
+}
+
+cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db, const char *tenant,
+                                  const char *task_id, cardbox_error *err)
+{
+    params p;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    if (status != CARDBOX_OK)
+        return status;
+    calls_list_params(&p, view_of(tenant), view_of(task_id), NULL, INT64_MAX);
+    return read_ledger(out, db, STATEMENT_calls_list, &p, take_calls, err);
+}
+
+/* --- what a result lends --- */
+
+size_t cardbox_ledger_count(const cardbox_ledger *ledger)
+{
+    return ledger == NULL ? 0 : ledger->count;
+}
+
+int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
+{
+    return ledger == NULL ? 0 : ledger->total;
+}
+
+const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index)
+{
+    return index < cardbox_ledger_count(ledger) && ledger->tasks ? &ledger->tasks[index] : NULL;
+}
+
+const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger, size_t index)
+{
+    bool there = index < cardbox_ledger_count(ledger) && ledger->messages != NULL;
+    return there ? &ledger->messages[index] : NULL;
+}
+
+const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index)
+{
+    return index < cardbox_ledger_count(ledger) && ledger->calls ? &ledger->calls[index] : NULL;
+}
+
+void cardbox_ledger_free(cardbox_ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    rows_free(ledger->rows);
+    arena_reset(&ledger->memory);
+    free(ledger);
+}

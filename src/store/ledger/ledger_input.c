@@ -1,0 +1,160 @@
+/*
+ * ledger_input.c: public structs of the ledger as its inputs. Must not send anything.
+ */
+#include "store/ledger/ledger_input.h"
+
+#include "store/errors.h"
+
+view ledger_token(arena *memory, const char *text, const char *json)
+{
+    buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
+    view made = {NULL, 0};
+    if (json != NULL || text == NULL)
+        return view_of(json);
+    buf_json_string(&token, view_of(text));
+    if (buf_ok(&token))
+        made = (view){arena_copy(memory, (view){buf_str(&token), token.len}), token.len};
+    else
+        memory->failed = true;
+    buf_free(&token);
+    return made;
+}
+
+const char *ledger_token_text(arena *memory, view token)
+{
+    buf text = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX), plain = text;
+    const char *made = NULL;
+    if (token.ptr == NULL)
+        return NULL;
+    if (!scan_decode(&text, token)) {
+        scan_sanitise(&plain, token);
+        scan_decode(&text, (view){buf_str(&plain), plain.len});
+    }
+    if (buf_ok(&text) && buf_ok(&plain))
+        made = arena_copy(memory, (view){buf_str(&text), text.len});
+    else
+        memory->failed = true;
+    buf_free(&text);
+    buf_free(&plain);
+    return made;
+}
+
+const char *ledger_token_json(arena *memory, view token)
+{
+    return token.ptr == NULL ? NULL : arena_copy(memory, token);
+}
+
+/* Checks the structs of an array, which each say how long they are, the first for all, and makes
+ * room for as many inputs. */
+static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, const void *first,
+                                   size_t count, size_t least, size_t input_size,
+                                   cardbox_error *err)
+{
+    *out = NULL;
+    if (count == 0)
+        return CARDBOX_OK;
+    if (count > CARDBOX_LEDGER_BATCH_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu %s in one call, the limit is %d", count, kind,
+                         CARDBOX_LEDGER_BATCH_MAX);
+    if (first == NULL)
+        return error_set(err, CARDBOX_INVALID, "%s must not be NULL", kind);
+    size_t size = *(const size_t *)first;
+    for (size_t i = 0; i < count; i++)
+        if (size < least ||
+            *(const size_t *)((const void *)((const char *)first + i * size)) != size)
+            return error_set(err, CARDBOX_INVALID, "%s[%zu] was not made by its _INIT macro", kind,
+                             i);
+    *out = arena_zeros(memory, count, input_size);
+    return *out == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+static const void *at(const void *first, size_t index)
+{
+    return (const char *)first + index * *(const size_t *)first;
+}
+
+static cardbox_status finish_inputs(const arena *memory, cardbox_error *err)
+{
+    return memory->failed ? error_nomem(err) : CARDBOX_OK;
+}
+
+cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const cardbox_task *tasks,
+                                 size_t count, cardbox_error *err)
+{
+    void *room;
+    cardbox_status status =
+        begin_inputs(&room, memory, "tasks", tasks, count, sizeof(*tasks), sizeof(task_input), err);
+    if (status != CARDBOX_OK)
+        return status;
+    task_input *made = room;
+    for (size_t i = 0; i < count; i++) {
+        const cardbox_task *t = at(tasks, i);
+        made[i] = (task_input){
+            .task_id = view_of(t->task_id),
+            .parent_id = view_of(t->parent_task_id),
+            .status = view_of(t->completion_status),
+            .prompt = ledger_token(memory, t->system_prompt, t->system_prompt_json),
+            .created_ms = t->created_at,
+            .updated_ms = t->updated_at,
+        };
+    }
+    *out = made;
+    return finish_inputs(memory, err);
+}
+
+cardbox_status ledger_read_messages(const message_input **out, arena *memory, view task_id,
+                                    const cardbox_message *messages, size_t count,
+                                    cardbox_error *err)
+{
+    void *room;
+    cardbox_status status = begin_inputs(&room, memory, "messages", messages, count,
+                                         sizeof(*messages), sizeof(message_input), err);
+    if (status != CARDBOX_OK)
+        return status;
+    message_input *made = room;
+    for (size_t i = 0; i < count; i++) {
+        const cardbox_message *m = at(messages, i);
+        made[i] = (message_input){
+            .message_id = view_of(m->message_id),
+            .task_id = m->task_id == NULL ? task_id : view_of(m->task_id),
+            .role = view_of(m->role),
+            .content = ledger_token(memory, m->content, m->content_json),
+            .metadata = view_of(m->metadata),
+            .tool_calls = view_of(m->tool_calls),
+            .has_ts = m->timestamp != 0,
+            .ts_ms = m->timestamp,
+        };
+    }
+    *out = made;
+    return finish_inputs(memory, err);
+}
+
+cardbox_status ledger_read_calls(const call_input **out, arena *memory, view task_id,
+                                 const cardbox_call *calls, size_t count, cardbox_error *err)
+{
+    void *room;
+    cardbox_status status =
+        begin_inputs(&room, memory, "calls", calls, count, sizeof(*calls), sizeof(call_input), err);
+    if (status != CARDBOX_OK)
+        return status;
+    call_input *made = room;
+    for (size_t i = 0; i < count; i++) {
+        const cardbox_call *c = at(calls, i);
+        made[i] = (call_input){
+            .call_id = view_of(c->call_id),
+            .task_id = c->task_id == NULL ? task_id : view_of(c->task_id),
+            .ability = view_of(c->ability_name),
+            .status = view_of(c->status),
+            .parameters = ledger_token(memory, c->parameters, c->parameters_json),
+            .details = ledger_token(memory, c->details, c->details_json),
+            .start_id = view_of(c->start_message_id),
+            .end_id = view_of(c->end_message_id),
+            .has_created = c->created_at != 0,
+            .has_updated = c->updated_at != 0,
+            .created_ms = c->created_at,
+            .updated_ms = c->updated_at,
+        };
+    }
+    *out = made;
+    return finish_inputs(memory, err);
+}

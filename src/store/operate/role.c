@@ -1,0 +1,34 @@
+/*
+ * role.c: asks PostgreSQL for the rights of our role, and names the one that is too much.
+ */
+#include "store/operate/role.h"
+
+#include <stdio.h>
+#include "store/client.h"
+
+cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    *out = (role_rights){.superuser = false};
+    cardbox_status status = client_run(db, STATEMENT_role_rights, NULL, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 1) {
+        view name = rows_text(rows, 0, 0);
+        snprintf(out->name, sizeof(out->name), "%.*s", (int)name.len, name.ptr);
+        out->superuser = rows_bool(rows, 0, 1);
+        out->bypasses_rls = rows_bool(rows, 0, 2);
+        out->owner = rows_bool(rows, 0, 3);
+    }
+    rows_free(rows);
+    return status;
+}
+
+const char *role_excess(const role_rights *rights)
+{
+    if (rights->superuser)
+        return "is a superuser, past all row-level security";
+    if (rights->bypasses_rls)
+        return "has BYPASSRLS, and so passes row-level security";
+    if (rights->owner)
+        return "owns tables of cardbox, and could change their rules";
+    return NULL;
+}

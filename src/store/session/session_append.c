@@ -1,0 +1,301 @@
+/*
+ * session_append.c: what clients give, checked and completed: one rule for whoever appends. What an
+ * entry leaves open is filled in here, but for the head, which the database knows. Knows no
+ * requests and no connection.
+ */
+#include "store/session/session_append.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include "base/clock.h"
+#include "base/isotime.h"
+#include "cardbox/ids.h"
+#include "cardbox/limits.h"
+#include "store/errors.h"
+
+/* --- JSON of a client as a line --- */
+
+static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
+{
+    buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (json->len == 0 ||
+        (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
+        return CARDBOX_OK;
+    if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
+        return CARDBOX_OK; /* who reads the line says why */
+    scan_compact(&text, *json);
+    const char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
+    *json = (view){copy, text.len};
+    buf_free(&text);
+    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
+{
+    session_lines lines = session_lines_of(json);
+
+    if (json.len > CARDBOX_CONTENT_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
+                         json.len, CARDBOX_CONTENT_MAX);
+    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
+        return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
+    if (out->kind == SESSION_LINE_BAD)
+        return error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
+                         (unsigned long long)out->reason_at);
+    return CARDBOX_OK;
+}
+
+static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
+{
+    session_line line;
+    cardbox_status status = in_one_line(header, memory, err);
+
+    if (status == CARDBOX_OK)
+        status = read_line(&line, *header, "header", err);
+    if (status == CARDBOX_OK && line.kind != SESSION_LINE_HEADER)
+        status = error_set(err, CARDBOX_INVALID,
+                           "header must be an object of type \"session\" without a parentId");
+    if (status == CARDBOX_OK)
+        *header = line.text;
+    return status;
+}
+
+static void make_header(buf *text, view session, view cwd)
+{
+    isotime time;
+    char now[ISOTIME_SIZE];
+
+    isotime_from_micros(&time, clock_wall_micros());
+    isotime_format(now, &time);
+    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
+    buf_json_string(text, session);
+    buf_printf(text, ",\"timestamp\":\"%s\",\"cwd\":", now);
+    buf_json_string(text, cwd);
+    buf_char(text, '}');
+}
+
+/* A long id of the session can't be helped: only what was given for the header is refused. */
+cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+                                   cardbox_error *err)
+{
+    buf text = BUF_INIT((size_t)64 * 1024);
+    const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
+    bool given = header->ptr != NULL || cwd.len > 0;
+    cardbox_status status = CARDBOX_OK;
+
+    if (header->ptr != NULL) {
+        status = check_header(header, memory, err);
+    } else {
+        make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
+        *header = (view){
+            buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL, text.len};
+        buf_free(&text);
+        status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
+    }
+    if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
+        status = error_set(err, CARDBOX_TOO_LARGE,
+                           "%s has %zu bytes, the limit is %d: readers of files look at no more",
+                           what, header->len, CARDBOX_SESSION_HEADER_MAX);
+    return status;
+}
+
+/* --- what is left open --- */
+
+static void add_id(buf *out, const session_batch *batch)
+{
+    char text[CARDBOX_UUID_SIZE], part[32];
+
+    if (batch->run_key == NULL) {
+        cardbox_uuid7(text);
+    } else {
+        snprintf(part, sizeof(part), "entry %" PRIu64, batch->named);
+        cardbox_uuid7_from_key(text, batch->run_key, part);
+    }
+    buf_printf(out, "\"id\":\"%s\",", text);
+}
+
+static void add_time(buf *out, const session_batch *batch)
+{
+    char text[ISOTIME_SIZE];
+    isotime time;
+
+    isotime_from_micros(&time, clock_wall_micros() / 1000 * 1000);
+    isotime_format(text, &time);
+    buf_text(out, "\"timestamp\":");
+    buf_json_string(out, view_of(batch->run_time == NULL ? text : batch->run_time));
+    buf_char(out, ',');
+}
+
+/* An entry without an id is new: it is given one, and the time. One that has an id is given no
+ * time, so that it can be sent again. What names no parent goes on from the entry before; the first
+ * one's is left to the database. */
+static cardbox_status complete(session_batch *batch, session_line *line, bool *is_new,
+                               cardbox_error *err)
+{
+    static const char *const NAMES[] = {"id", "parentId", "timestamp"};
+    scan_value found[3];
+    buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+
+    session_pick(line->value, NAMES, found, 3);
+    *is_new = found[0].kind == SCAN_NONE;
+    bool follows = found[1].kind == SCAN_NONE && batch->before[0] != '\0';
+    if (*is_new && batch->key.ptr != NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "with a key an entry needs an id of its own: one that is made here would "
+                         "be another the next time");
+    if (!*is_new && !follows)
+        return CARDBOX_OK;
+    batch->is_filled = batch->is_filled || *is_new;
+    buf_char(&text, '{');
+    if (*is_new)
+        add_id(&text, batch);
+    if (follows) {
+        buf_text(&text, "\"parentId\":");
+        buf_json_string(&text, view_of(batch->before));
+        buf_char(&text, ',');
+    }
+    if (*is_new && found[2].kind == SCAN_NONE)
+        add_time(&text, batch);
+    buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
+    const char *copy =
+        buf_ok(&text) ? arena_copy(&batch->memory, (view){buf_str(&text), text.len}) : NULL;
+    if (copy != NULL)
+        session_line_kept(line, (view){copy, text.len});
+    buf_free(&text);
+    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+}
+
+/* --- entries --- */
+
+/* Any type is one, but for that of a header: files may have types that we do not know. */
+static cardbox_status check_type(const session_line *line, cardbox_error *err)
+{
+    scan_value type = scan_find(line->value, "type");
+
+    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session"))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "an entry needs a type, and not session: a header goes with the session");
+}
+
+static cardbox_status bad_role(view role, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INVALID,
+                     "a model sees messages of the roles user, assistant, toolResult, "
+                     "bashExecution and custom, not %.*s",
+                     (int)role.len, role.ptr);
+}
+
+static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
+                                  cardbox_error *err)
+{
+    view target;
+    arena memory = ARENA_INIT;
+    cardbox_status status = CARDBOX_OK;
+    const char *lacks = session_entry_lacks(entry);
+
+    if (entry->id_is_made)
+        status = error_set(err, CARDBOX_INVALID,
+                           "entry's id is null: give it one of 1 to %d bytes, or leave it out",
+                           SESSION_ID_MAX);
+    else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
+             batch->dialect != (int)session_kind_dialect(entry->kind))
+        status =
+            error_set(err, CARDBOX_INVALID, "entry %.*s is not of the dialect of those before it",
+                      (int)entry->id.len, entry->id.ptr);
+    else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
+                                               view_is_id(target, SESSION_ID_MAX)))
+        status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
+                           "label %.*s needs a targetId, the id of the entry that it is for",
+                           (int)entry->id.len, entry->id.ptr);
+    else if (lacks != NULL)
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "an entry of type %s needs the member %s: a model would see nothing of it",
+                      session_kind_name(entry->kind), lacks);
+    else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
+        status = bad_role(scan_find(entry->body, "role").text, err);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err)
+{
+    session_line line;
+    session_entry entry;
+    const char *reason = NULL;
+    bool is_new = false;
+    cardbox_status status = CARDBOX_OK;
+
+    if (batch->count == SESSION_BATCH_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
+                         SESSION_BATCH_MAX);
+    status = in_one_line(&json, &batch->memory, err);
+    if (status == CARDBOX_OK)
+        status = read_line(&line, json, "entry", err);
+    if (status == CARDBOX_OK)
+        status = check_type(&line, err);
+    if (status == CARDBOX_OK)
+        status = complete(batch, &line, &is_new, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (!session_entry_read(&entry, &line, VIEW(""), &batch->memory, &reason))
+        return reason == NULL ? error_nomem(err)
+                              : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
+    status = check_entry(batch, &entry, err);
+    if (status != CARDBOX_OK)
+        return status;
+    session_put *put = session_batch_put(batch);
+    if (put == NULL)
+        return error_nomem(err);
+    put->entry = entry;
+    put->line = batch->count;
+    put->is_named_here = is_new;
+    batch->named += is_new;
+    session_batch_follow(batch, entry.id);
+    return session_batch_link(batch, put) ? CARDBOX_OK : error_nomem(err);
+}
+
+/* --- services --- */
+
+cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
+                                   cardbox_error *err)
+{
+    scan_value entry;
+    scan_walk walk = scan_enter(entries);
+    cardbox_status status = CARDBOX_OK;
+
+    *bad = 0;
+    if (entries.kind == SCAN_OBJECT)
+        return session_batch_append(batch, entries.text, err);
+    while (status == CARDBOX_OK && scan_element(&walk, &entry)) {
+        *bad = batch->count;
+        status = session_batch_append(batch, entry.text, err);
+    }
+    return status;
+}
+
+bool session_append_again(const session_batch *batch)
+{
+    return !batch->is_filled && (batch->expected_version == 0 || batch->key.ptr != NULL);
+}
+
+void session_append_json(buf *out, const session_batch *batch, const store_rows *rows)
+{
+    session_written written;
+
+    session_written_read(&written, rows);
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, batch->session);
+    buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
+    for (size_t i = 0; i < batch->count; i++) {
+        int64_t seq = -1;
+        session_line_outcome outcome = session_written_line(rows, i, &seq);
+        buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
+        buf_json_string(out, batch->puts[i].entry.id);
+        buf_printf(out, ",\"outcome\":\"%s\",\"seq\":%" PRId64 "}",
+                   outcome == SESSION_LINE_APPENDED ? "appended" : "unchanged", seq);
+    }
+    buf_text(out, "]}");
+}

@@ -1,0 +1,30 @@
+/*
+ * session_call.h: what the public functions of sessions share: their checks, and how one statement
+ * is run.
+ */
+#ifndef STORE_SESSION_CALL_H
+#define STORE_SESSION_CALL_H
+
+#include "cardbox/session.h"
+#include "cardbox/session_file.h"
+#include "store/call.h"
+#include "store/session/session_write.h"
+
+cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
+                             cardbox_error *err);
+
+/* Runs a statement whose parameters are there, and frees them. */
+cardbox_status session_run(cardbox *db, statement_id id, params *p, store_rows **rows,
+                           cardbox_error *err);
+
+/* STATEMENT_session_settle. */
+cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
+                              store_rows **rows, cardbox_error *err);
+
+/* cardbox_session_export_as; `unseen` receives how many entries have no counterpart. */
+cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                 const char *entry_id, cardbox_dialect dialect,
+                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_error *err);
+
+#endif

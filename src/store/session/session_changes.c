@@ -1,0 +1,225 @@
+/*
+ * session_changes.c: the public functions of <cardbox/session.h> that change sessions, one
+ * statement each.
+ */
+#include "store/session/session_append.h"
+#include "store/session/session_call.h"
+
+/* --- create --- */
+
+static cardbox_status take_header(session_create *create, const cardbox_session_options *options,
+                                  arena *memory, cardbox_error *err)
+{
+    create->header = view_of(options->header);
+    if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
+        return CARDBOX_OK;
+    return session_header_take(&create->header, create->session, view_of(options->cwd), memory,
+                               err);
+}
+
+cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
+                                      const char *session_id,
+                                      const cardbox_session_options *options, cardbox_error *err)
+{
+    const cardbox_session_options any = CARDBOX_SESSION_OPTIONS_INIT;
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    session_create create;
+    params p;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (options == NULL)
+        options = &any;
+    if (status != CARDBOX_OK)
+        return status;
+    create = (session_create){.tenant = view_of(tenant),
+                              .session = view_of(session_id),
+                              .dialect = (int)options->dialect,
+                              .may_exist = !options->must_be_new,
+                              .any_dialect = options == &any};
+    if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
+        return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
+    status = take_header(&create, options, &memory, err);
+    if (status == CARDBOX_OK) {
+        params_init(&p, REQUEST_MAX);
+        session_create_params(&p, &create);
+        status = session_run(db, STATEMENT_session_create, &p, &rows, err);
+    }
+    if (status == CARDBOX_OK)
+        status = session_create_status(rows, &create, NULL, is_new, err);
+    rows_free(rows);
+    arena_reset(&memory);
+    return status;
+}
+
+/* --- append --- */
+
+static cardbox_status read_options(session_batch *batch,
+                                   const cardbox_session_append_options *options,
+                                   cardbox_error *err)
+{
+    if (options == NULL)
+        return CARDBOX_OK;
+    batch->expected_version = options->expected_version;
+    batch->key = view_of(options->key);
+    if (options->expected_version < 0)
+        return error_set(err, CARDBOX_INVALID, "expected_version must be 0 (any) or more");
+    return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
+}
+
+/* The rows' answer as text that the caller frees; NULL: out of memory. */
+static char *make_answer(const session_batch *batch, const store_rows *rows)
+{
+    buf text = BUF_INIT(REQUEST_MAX);
+
+    session_append_json(&text, batch, rows);
+    return buf_take(&text, NULL);
+}
+
+static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
+                                  const session_batch *batch, cardbox_error *err)
+{
+    session_written written;
+    store_rows *rows = NULL;
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_write_params(&p, batch);
+    cardbox_status status = session_run(db, STATEMENT_session_write, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = session_write_status(rows, batch, err);
+    if (status == CARDBOX_OK && version != NULL) {
+        session_written_read(&written, rows);
+        *version = written.version;
+    }
+    if (status == CARDBOX_OK && answer != NULL)
+        *answer = make_answer(batch, rows);
+    rows_free(rows);
+    return status;
+}
+
+/* An entry that can't be, and which one it is. */
+static cardbox_status bad_entry(cardbox_status status, size_t place, cardbox_error *err)
+{
+    if (err == NULL)
+        return status;
+    cardbox_error own = *err;
+    return error_set(err, status, "entries[%zu]: %s", place, own.message);
+}
+
+cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char *tenant,
+                                      const char *session_id, const char *const *entries,
+                                      size_t count, const cardbox_session_append_options *options,
+                                      cardbox_error *err)
+{
+    session_batch batch;
+    char **answer =
+        options != NULL && options->struct_size >= sizeof(*options) ? options->answer : NULL;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (answer != NULL)
+        *answer = NULL;
+    if (status == CARDBOX_OK && entries == NULL && count > 0)
+        status = error_set(err, CARDBOX_INVALID, "entries must not be NULL");
+    if (status != CARDBOX_OK)
+        return status;
+    if (!session_batch_init(&batch, view_of(tenant), view_of(session_id)))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = read_options(&batch, options, err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
+        status = session_batch_append(&batch, view_of(entries[i]), err);
+        if (status != CARDBOX_OK)
+            status = bad_entry(status, i, err);
+    }
+    if (status == CARDBOX_OK)
+        status = write_batch(version, answer, db, &batch, err);
+    session_batch_free(&batch);
+    return status;
+}
+
+/* --- head, fork, delete --- */
+
+cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant,
+                                         const char *session_id, const char *entry_id,
+                                         const char *expected, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    session_move move;
+    params p;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK && expected != NULL && *expected != '\0')
+        status = check_id("expected", expected, SESSION_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    move = (session_move){view_of(tenant), view_of(session_id), view_of(entry_id),
+                          view_of(expected), 0};
+    params_init(&p, REQUEST_MAX);
+    session_head_params(&p, &move);
+    status = session_run(db, STATEMENT_session_head, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = session_head_status(rows, &move, version, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant,
+                                    const char *session_id, const char *entry_id,
+                                    const char *new_session_id, cardbox_error *err)
+{
+    const session_fork fork = {view_of(tenant), view_of(session_id), view_of(entry_id),
+                               view_of(new_session_id)};
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK)
+        status = check_id("new_session_id", new_session_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK && entry_id != NULL)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    session_fork_params(&p, &fork);
+    status = client_run(db, STATEMENT_session_fork, &p, RUN_ONCE, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = session_fork_status(rows, &fork, entries, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const char *session_id,
+                                      cardbox_error *err)
+{
+    session_deletion deletion = {.tenant = view_of(tenant), .session = view_of(session_id)};
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    for (bool more = true; status == CARDBOX_OK && more;) {
+        store_rows *rows = NULL;
+        params p;
+        params_init(&p, REQUEST_MAX);
+        session_delete_params(&p, &deletion);
+        status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
+        params_free(&p);
+        if (status == CARDBOX_OK)
+            status = session_delete_status(&deletion, &more, rows, err);
+        rows_free(rows);
+    }
+    return status;
+}
+
+/* --- settle --- */
+
+cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
+                              store_rows **rows, cardbox_error *err)
+{
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_settle_params(&p, view_of(tenant), view_of(session_id));
+    return session_run(db, STATEMENT_session_settle, &p, rows, err);
+}

@@ -1,0 +1,177 @@
+/*
+ * session_context.c: contexts of sessions, for <cardbox/context.h> and as an answer: a path is read
+ * in one statement, and the rest is store/session/core's.
+ */
+#include "store/session/session_answer.h"
+#include "store/context_answer.h"
+#include "store/context_result.h"
+#include "store/session/session_call.h"
+
+static cardbox_status build(context *out, session_lines_read *lines, const store_rows *rows,
+                            const session_context_read *read, bool repair, arena *memory,
+                            cardbox_error *err)
+{
+    cardbox_status status = session_context_take(lines, rows, read, memory, err);
+    if (status != CARDBOX_OK)
+        return status;
+    return context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path,
+                           lines->count, repair, memory)
+               ? CARDBOX_OK
+               : error_nomem(err);
+}
+
+static void put_setting(buf *out, const char *name, scan_value value)
+{
+    buf_printf(out, ",\"%s\":", name);
+    buf_view(out, value.kind == SCAN_STRING ? value.text : VIEW("null"));
+}
+
+static void put_leaf(buf *out, const char *name, view leaf)
+{
+    buf_printf(out, "\"%s\":", name);
+    if (leaf.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, leaf);
+}
+
+static void put_settings(buf *out, const context_settings *settings)
+{
+    put_setting(out, "provider", settings->provider);
+    put_setting(out, "model", settings->model);
+    put_setting(out, "thinking_level", settings->thinking_level);
+}
+
+/* --- an answer --- */
+
+void session_context_begin(session_context_wish *wish)
+{
+    wish->read.entry = wish->compare.ptr != NULL ? wish->compare : wish->leaf;
+}
+
+/* Of the other entry only the digests are kept. */
+static cardbox_status keep_digests(session_context_wish *wish, context *ctx, arena *memory,
+                                   cardbox_error *err)
+{
+    context_output written = {0};
+    cardbox_status status = context_written(&written, ctx, wish->how.format, err);
+    if (status == CARDBOX_OK) {
+        wish->digests = arena_zeros(memory, written.count + 1, sizeof(*wish->digests));
+        wish->count = written.count;
+        if (wish->digests == NULL)
+            status = error_nomem(err);
+        else if (written.count > 0)
+            memcpy(wish->digests, written.digests, written.count * sizeof(*wish->digests));
+    }
+    context_output_free(&written);
+    wish->read.entry = wish->leaf;
+    return status;
+}
+
+static void put_comparison(buf *out, const session_context_wish *wish,
+                           const context_output *written)
+{
+    size_t first =
+        context_first_difference(written->digests, written->count, wish->digests, wish->count);
+    buf_text(out, ",\"comparison\":{");
+    put_leaf(out, wish->leaf_name, wish->compare);
+    buf_printf(out, ",\"messages\":%zu,\"first_difference\":", wish->count);
+    if (first == written->count && first == wish->count)
+        buf_text(out, "null}");
+    else
+        buf_printf(out, "%zu}", first);
+}
+
+static cardbox_status put_answer(buf *out, const session_context_wish *wish,
+                                 const session_lines_read *lines, context *ctx, cardbox_error *err)
+{
+    context_output written = {0};
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, wish->read.session);
+    buf_char(out, ',');
+    put_leaf(out, wish->leaf_name, lines->entry_id);
+    buf_text(out, ",\"path_length\":");
+    buf_int(out, lines->length);
+    put_settings(out, &ctx->settings);
+    cardbox_status status = context_answer(out, &written, ctx, &wish->how, err);
+    if (status == CARDBOX_OK && wish->compare.ptr != NULL)
+        put_comparison(out, wish, &written);
+    buf_char(out, '}');
+    context_output_free(&written);
+    return status;
+}
+
+cardbox_status session_context_answer(buf *out, bool *more, session_context_wish *wish,
+                                      const store_rows *rows, arena *memory, cardbox_error *err)
+{
+    session_lines_read lines;
+    context ctx;
+    cardbox_status status = build(&ctx, &lines, rows, &wish->read, wish->how.repair, memory, err);
+    *more = wish->compare.ptr != NULL && wish->digests == NULL;
+    if (status != CARDBOX_OK)
+        return status;
+    return *more ? keep_digests(wish, &ctx, memory, err) : put_answer(out, wish, &lines, &ctx, err);
+}
+
+/* --- the SDK's --- */
+
+static cardbox_status finish(cardbox_context **out, const store_rows *rows,
+                             const session_context_read *read, const context_wish *wish,
+                             cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
+    session_lines_read lines;
+    context ctx;
+    cardbox_status status = build(&ctx, &lines, rows, read, wish->repair, &memory, err);
+
+    if (status == CARDBOX_OK) {
+        buf_char(&head, '{');
+        put_leaf(&head, "leaf_id", lines.entry_id);
+        put_settings(&head, &ctx.settings);
+        status = context_finish(out, &ctx, wish->format, &head, err);
+    }
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db, const char *tenant,
+                                             const char *session_id, const char *leaf_id,
+                                             const cardbox_context_options *options,
+                                             cardbox_error *err)
+{
+    context_wish wish;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK && out == NULL)
+        status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    if (status == CARDBOX_OK)
+        status = context_options_read(&wish, options, err);
+    if (status == CARDBOX_OK && leaf_id != NULL)
+        status = check_id("leaf_id", leaf_id, SESSION_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    const session_context_read read = {view_of(tenant), view_of(session_id),
+                                       leaf_id == NULL ? VIEW("") : view_of(leaf_id),
+                                       SESSION_PATH_BYTES_MAX};
+    params_init(&p, REQUEST_MAX);
+    session_context_params(&p, &read);
+    status = session_run(db, STATEMENT_session_context, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = finish(out, rows, &read, &wish, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_build_context(cardbox_context **out, cardbox *db, const char *tenant,
+                                     const char *session_id, const char *leaf_id,
+                                     cardbox_format format, cardbox_error *err)
+{
+    cardbox_context_options options = CARDBOX_CONTEXT_OPTIONS_INIT;
+
+    options.format = format;
+    return cardbox_build_context_options(out, db, tenant, session_id, leaf_id, &options, err);
+}

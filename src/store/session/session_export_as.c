@@ -1,0 +1,96 @@
+/*
+ * session_export_as.c: a session as a file of the other dialect. Uses the public export and the
+ * pure conversion, and knows no statement.
+ */
+#include "cardbox/limits.h"
+#include "cardbox/session_file.h"
+#include "store/errors.h"
+#include "store/session/core/convert.h"
+#include "store/session/session_call.h"
+
+/* Bytes of the converted session for each of it: ids, and members that carry what has no
+ * counterpart. */
+enum { GROWTH_MAX = 8 };
+
+static bool keep_piece(void *arg, const char *bytes, size_t len)
+{
+    buf *whole = arg;
+
+    buf_add(whole, bytes, len);
+    return buf_ok(whole);
+}
+
+static cardbox_status convert(const session_file *file, view session_id, cardbox_session_piece take,
+                              void *arg, size_t *unseen, cardbox_error *err)
+{
+    buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
+    arena memory = ARENA_INIT;
+    size_t left_out;
+    cardbox_status status = CARDBOX_OK;
+
+    if (session_convert_file(&text, file, session_id, &left_out, unseen, &memory))
+        take(arg, buf_str(&text), text.len);
+    else if (text.failure == BUF_TOO_LARGE)
+        status = error_set(err, CARDBOX_TOO_LARGE, "the converted session is too large");
+    else
+        status = error_nomem(err);
+    arena_reset(&memory);
+    buf_free(&text);
+    return status;
+}
+
+/* A session without an entry, which has no dialect to convert from, goes as it is. */
+static cardbox_status give_as(view whole, view session_id, cardbox_dialect dialect,
+                              cardbox_session_piece take, void *arg, size_t *unseen,
+                              cardbox_error *err)
+{
+    session_file file = {.memory = ARENA_INIT};
+    cardbox_status status = CARDBOX_OK;
+
+    if (!session_file_read(&file, whole, VIEW("")))
+        status = error_nomem(err);
+    else if ((int)file.dialect != (int)dialect && file.count > 0)
+        status = convert(&file, session_id, take, arg, unseen, err);
+    else if (whole.len > 0)
+        take(arg, whole.ptr, whole.len);
+    session_file_free(&file);
+    return status;
+}
+
+cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                 const char *entry_id, cardbox_dialect dialect,
+                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_error *err)
+{
+    buf whole = BUF_INIT(CARDBOX_CONVERT_MAX);
+
+    *unseen = 0;
+    if (dialect == CARDBOX_DIALECT_UNKNOWN)
+        return cardbox_session_export(db, tenant, session_id, entry_id, take, arg, err);
+    if (dialect != CARDBOX_DIALECT_PLAIN && dialect != CARDBOX_DIALECT_PI)
+        return error_set(err, CARDBOX_INVALID, "dialect must be one of CARDBOX_DIALECT_*");
+    if (take == NULL)
+        return error_set(err, CARDBOX_INVALID, "take must not be NULL");
+    cardbox_status status =
+        cardbox_session_export(db, tenant, session_id, entry_id, keep_piece, &whole, err);
+    if (status == CARDBOX_OK && whole.failure == BUF_TOO_LARGE)
+        status = error_set(err, CARDBOX_TOO_LARGE,
+                           "a session of over %zu bytes is not converted: export it as it is",
+                           CARDBOX_CONVERT_MAX);
+    else if (status == CARDBOX_OK && !buf_ok(&whole))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = give_as((view){buf_str(&whole), whole.len}, view_of(session_id), dialect, take,
+                         arg, unseen, err);
+    buf_free(&whole);
+    return status;
+}
+
+cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                         const char *entry_id, cardbox_dialect dialect,
+                                         cardbox_session_piece take, void *arg, cardbox_error *err)
+{
+    size_t unseen;
+
+    return session_export_as(db, tenant, session_id, entry_id, dialect, take, arg, &unseen, err);
+}

@@ -1,0 +1,77 @@
+/*
+ * session_json.c: the objects that services see of sessions and entries, built from rows by
+ * splicing. Knows nothing of HTTP.
+ */
+#include "base/isotime.h"
+#include "store/session/sessions.h"
+
+static void put_text(buf *out, const char *name, view text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (text.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, text);
+}
+
+static void put_json(buf *out, const char *name, view json)
+{
+    buf_printf(out, ",\"%s\":", name);
+    buf_view(out, json.ptr == NULL ? VIEW("null") : json);
+}
+
+static void put_time(buf *out, const char *name, int64_t micros)
+{
+    buf_printf(out, ",\"%s\":", name);
+    isotime_json_micros(out, micros);
+}
+
+void session_row_json(buf *out, const session_row *row, view tenant)
+{
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, row->session_id);
+    put_text(out, "project_id", tenant);
+    put_json(out, "dialect",
+             row->dialect < 0             ? VIEW("null")
+             : row->dialect == SESSION_PI ? VIEW("\"pi\"")
+                                          : VIEW("\"plain\""));
+    put_json(out, "name", row->name);
+    put_json(out, "header", row->header);
+    put_text(out, "forked_from", row->forked_from);
+    put_text(out, "head_entry_id", row->head);
+    buf_printf(out, ",\"entries\":%lld,\"version\":%lld", (long long)row->entries,
+               (long long)row->version);
+    put_time(out, "created_at", row->created_micros);
+    put_time(out, "updated_at", row->updated_micros);
+    buf_char(out, '}');
+}
+
+const char *session_role_shown(session_role role)
+{
+    static const char *const NAMES[] = {
+        [SESSION_ROLE_USER] = "user",        [SESSION_ROLE_ASSISTANT] = "assistant",
+        [SESSION_ROLE_TOOL_RESULT] = "tool", [SESSION_ROLE_BASH] = "user",
+        [SESSION_ROLE_CUSTOM] = "user",      [SESSION_ROLE_SYSTEM] = "system",
+    };
+
+    return role == SESSION_ROLE_NONE ? NULL : NAMES[role];
+}
+
+void session_node_json(buf *out, const session_node_row *row)
+{
+    buf_text(out, "{\"entry_id\":");
+    buf_json_string(out, row->entry_id);
+    put_text(out, "parent_id", row->parent_id);
+    buf_printf(out, ",\"seq\":%lld,\"depth\":%d", (long long)row->seq, row->depth);
+    put_text(out, "type",
+             row->kind == SESSION_OTHER ? VIEW("other") : view_of(session_kind_name(row->kind)));
+    put_text(out, "role", view_of(session_role_shown(row->role)));
+    put_json(out, "label", row->label);
+    buf_printf(out, ",\"size\":%lld", (long long)row->size);
+    put_text(out, "card_id", row->card_id);
+    if (row->missing.ptr != NULL)
+        put_text(out, "missing_parent", row->missing);
+    if (row->text.ptr != NULL)
+        put_json(out, "entry", row->text);
+    buf_char(out, '}');
+}

@@ -1,0 +1,196 @@
+/*
+ * session_pages.c: pages of sessions and entries as JSON, with the cursors of the next ones. One
+ * table says which statement gives which list. Knows no requests.
+ */
+#include "store/session/session_pages.h"
+#include "store/session/core/words.h"
+
+#include <inttypes.h>
+
+/* Ends the list that was begun, and the object around it. `next` NULL: the last page. */
+static void end_page(buf *out, const char *next)
+{
+    if (next == NULL)
+        buf_text(out, "],\"next_cursor\":null}");
+    else
+        buf_printf(out, "],\"next_cursor\":\"%s\"}", next);
+}
+
+static void end_numbered(buf *out, int64_t next)
+{
+    if (next == 0)
+        end_page(out, NULL);
+    else
+        buf_printf(out, "],\"next_cursor\":\"%" PRId64 "\"}", next);
+}
+
+/* --- sessions --- */
+
+void session_list_json(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory)
+{
+    const char *next = NULL;
+
+    buf_text(out, "{\"sessions\":[");
+    for (int row = 0; row < rows_count(rows) && row < limit; row++) {
+        session_row session;
+        session_row_read(&session, rows, row);
+        buf_text(out, row == 0 ? "" : ",");
+        session_row_json(out, &session, tenant);
+        if (row + 1 == limit && rows_count(rows) > limit)
+            next = list_cursor_text(memory, session.created_micros, session.session_id);
+    }
+    end_page(out, next);
+}
+
+/* --- lists of entries --- */
+
+const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params, .sum = NULL};
+const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
+                                        .of_entry = true};
+const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_leaves_params,
+                                      .by_extra = true};
+const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points,
+                                             session_branch_points_params, .sum = "children"};
+const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
+                                      .by_id = true};
+
+bool session_pages_cursor(session_page *page, const session_pages *of, view cursor, arena *memory)
+{
+    list_cursor from = {.given = false};
+    int64_t number;
+
+    if (of->by_id) {
+        if (!list_cursor_read(&from, cursor, memory))
+            return false;
+        page->below = from.id;
+        return true;
+    }
+    if (!list_number_read(&number, cursor))
+        return false;
+    page->after = number - 1; /* as add_cursor gave it */
+    return true;
+}
+
+/* One more than the number, so that none is 0. */
+static void end_after(buf *out, const session_pages *of, const session_node_row *last,
+                      arena *memory)
+{
+    if (of->by_id)
+        end_page(out, list_cursor_text(memory, 0, last->entry_id));
+    else
+        end_numbered(out, (of->by_extra ? last->extra : last->seq) + 1);
+}
+
+static void add_member(buf *out, const char *name, view text)
+{
+    buf_text(out, name);
+    buf_json_string(out, text);
+}
+
+/* What an entry says, before the brace that closes it; null where its line is too long. */
+static void add_preview(buf *out, view line, session_kind kind, arena *memory)
+{
+    session_words words;
+
+    out->len--;
+    if (line.ptr == NULL) {
+        buf_text(out, ",\"preview\":null}");
+        return;
+    }
+    session_words_of_line(&words, line, view_of(session_kind_name(kind)), memory);
+    add_member(out, ",\"preview\":{\"role\":", words.role);
+    add_member(out, ",\"text\":", words.text);
+    add_member(out, ",\"tools\":", words.tools);
+    buf_text(out, ",\"time\":");
+    buf_view(out, words.time.ptr != NULL ? words.time : VIEW("null"));
+    buf_text(out, "}}");
+}
+
+/* An entry, its line and what that says only where it has no more bytes than is shown of each. */
+static void add_node(buf *out, session_node_row *node, const session_shown *shown)
+{
+    view line = node->size <= shown->preview_max ? node->text : (view){NULL, 0};
+
+    if (node->size > shown->text_max)
+        node->text = (view){NULL, 0};
+    session_node_json(out, node);
+    if (shown->preview_max > 0)
+        add_preview(out, line, node->kind, shown->memory);
+}
+
+void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
+                        const session_pages *of, arena *memory)
+{
+    const session_shown shown = {page->text_max, page->preview_max, memory};
+    int count = rows_count(rows);
+    bool more = count >= page->limit;
+    session_node_row node = {.seq = -1};
+
+    buf_text(out, "{\"entries\":[");
+    for (int row = 0; row < count - (more ? 1 : 0); row++) {
+        session_node_read(&node, rows, row);
+        buf_text(out, row == 0 ? "" : ",");
+        add_node(out, &node, &shown);
+        if (of->sum != NULL) {
+            out->len--; /* the brace: one member more */
+            buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
+        }
+    }
+    if (more)
+        end_after(out, of, &node, memory);
+    else
+        end_page(out, NULL);
+}
+
+/* --- the way to one --- */
+
+void session_path_json(buf *out, const store_rows *rows, const session_path *path,
+                       const session_path_read *read, const session_shown *shown)
+{
+    int64_t before = read->from + (int64_t)path->count;
+
+    buf_text(out, "{\"entry_id\":");
+    if (path->entry_id.ptr == NULL)
+        buf_text(out, "null");
+    else
+        buf_json_string(out, path->entry_id);
+    buf_printf(out, ",\"length\":%" PRId64 ",\"path\":[", path->length);
+    for (size_t i = 0; i < path->count; i++) {
+        session_node_row node;
+        session_node_read(&node, rows, path->rows[i]);
+        buf_text(out, i == 0 ? "" : ",");
+        add_node(out, &node, shown);
+    }
+    end_numbered(out, before < path->length ? before : 0);
+}
+
+/* --- where two part --- */
+
+/* The entries of one side, the first `limit` of them. Gives whether there are more. */
+static bool add_side(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown,
+                     int64_t side)
+{
+    int64_t count = 0;
+
+    for (int row = 0; row < rows_count(rows); row++) {
+        session_node_row node;
+        session_node_read(&node, rows, row);
+        if (node.extra != side || count++ >= limit)
+            continue;
+        buf_text(out, count == 1 ? "" : ",");
+        add_node(out, &node, shown);
+    }
+    return count > limit;
+}
+
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown)
+{
+    buf_text(out, "{\"common\":");
+    size_t before = out->len;
+    add_side(out, rows, limit, shown, SESSION_DIFF_COMMON);
+    buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
+    bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
+    buf_text(out, "],\"b\":[");
+    more = add_side(out, rows, limit, shown, SESSION_DIFF_B) || more;
+    buf_text(out, more ? "],\"complete\":false}" : "],\"complete\":true}");
+}

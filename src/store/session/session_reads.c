@@ -1,0 +1,359 @@
+/*
+ * session_reads.c: the public functions of <cardbox/session.h> that read.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "store/session/session_call.h"
+#include "store/session/session_result.h"
+
+cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
+                             cardbox_error *err)
+{
+    cardbox_status status = check_call(db, tenant, err);
+
+    return status == CARDBOX_OK ? check_id("session_id", session_id, SESSION_ID_MAX, err) : status;
+}
+
+cardbox_status session_run(cardbox *db, statement_id id, params *p, store_rows **rows,
+                           cardbox_error *err)
+{
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, rows, err);
+
+    params_free(p);
+    return status;
+}
+
+static cardbox_status check_out(void *out, cardbox *db, const char *tenant, const char *session_id,
+                                cardbox_error *err)
+{
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    return check_session(db, tenant, session_id, err);
+}
+
+/* --- sessions --- */
+
+cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const char *tenant,
+                                   const char *session_id, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    params_init(&p, REQUEST_MAX);
+    session_get_params(&p, view_of(tenant), view_of(session_id));
+    status = session_run(db, STATEMENT_session_get, &p, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 0) {
+        rows_free(rows);
+        return session_none_such(view_of(session_id), err);
+    }
+    return status == CARDBOX_OK ? sessions_take(out, rows, 1, err) : status;
+}
+
+cardbox_status cardbox_list_sessions(cardbox_sessions **out, cardbox *db, const char *tenant,
+                                     const char *cursor, unsigned limit, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    list_cursor from = {.given = false};
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_read(out, db, tenant, err);
+
+    if (status == CARDBOX_OK)
+        status = check_page(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    if (cursor != NULL && !list_cursor_read(&from, view_of(cursor), &memory))
+        status = memory.failed ? error_nomem(err) : error_cursor(err, cursor);
+    if (status == CARDBOX_OK) {
+        params_init(&p, REQUEST_MAX);
+        sessions_list_params(&p, view_of(tenant), &from, limit);
+        status = session_run(db, STATEMENT_sessions_list, &p, &rows, err);
+    }
+    arena_reset(&memory);
+    return status == CARDBOX_OK ? sessions_take(out, rows, limit, err) : status;
+}
+
+cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, const char *tenant,
+                                     const char *session_id, cardbox_error *err)
+{
+    session_counts counts;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    session_counts_params(&p, view_of(tenant), view_of(session_id));
+    status = session_run(db, STATEMENT_session_counts, &p, &rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (rows_count(rows) == 0) {
+        status = session_none_such(view_of(session_id), err);
+    } else {
+        session_counts_read(&counts, rows);
+        *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,
+                                        counts.branch_points, counts.max_depth, counts.dangling};
+    }
+    rows_free(rows);
+    return status;
+}
+
+/* --- lists of entries --- */
+
+static const struct {
+    statement_id statement;
+    void (*put)(params *p, const session_page *page);
+} LISTS[] = {
+    [CARDBOX_ENTRIES_ALL] = {STATEMENT_session_tree, session_tree_params},
+    [CARDBOX_ENTRIES_CHILDREN] = {STATEMENT_session_children, session_children_params},
+    [CARDBOX_ENTRIES_LEAVES] = {STATEMENT_session_leaves, session_leaves_params},
+    [CARDBOX_ENTRIES_BRANCH_POINTS] = {STATEMENT_session_branch_points,
+                                       session_branch_points_params},
+    [CARDBOX_ENTRIES_LABELLED] = {STATEMENT_session_labels, session_labels_params},
+};
+
+/* A number, or of labelled entries an id. */
+static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, const char *cursor,
+                                  cardbox_error *err)
+{
+    char *end = NULL;
+
+    if (cursor == NULL)
+        return CARDBOX_OK;
+    if (list == CARDBOX_ENTRIES_LABELLED) {
+        out->below = view_of(cursor);
+        return check_id("cursor", cursor, SESSION_ID_MAX, err);
+    }
+    out->after = strtoll(cursor, &end, 10);
+    return *cursor < '0' || *cursor > '9' || *end != '\0' ? error_cursor(err, cursor) : CARDBOX_OK;
+}
+
+static cardbox_status make_page(session_page *out, cardbox_entry_list list,
+                                const cardbox_entry_page *page, cardbox_error *err)
+{
+    const cardbox_entry_page any = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_status status = CARDBOX_OK;
+    unsigned limit;
+
+    if (page == NULL)
+        page = &any;
+    limit = page->limit;
+    status = check_page(&limit, err);
+    if (status == CARDBOX_OK && page->entry_id != NULL)
+        status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = read_cursor(out, list, page->cursor, err);
+    out->entry = page->entry_id == NULL ? VIEW("") : view_of(page->entry_id);
+    out->limit = limit;
+    out->text_max = page->json_max == 0 ? -1 : (int64_t)page->json_max;
+    return status;
+}
+
+static const char *number_text(arena *memory, int64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    return arena_copy(memory, view_of(text));
+}
+
+/* Where the page behind a full one begins, whose last row this is. */
+static const char *next_cursor(cardbox_entries *entries, cardbox_entry_list list,
+                               const session_node_row *last)
+{
+    if (list == CARDBOX_ENTRIES_LABELLED)
+        return arena_copy(entries_memory(entries), last->entry_id);
+    return number_text(entries_memory(entries),
+                       list == CARDBOX_ENTRIES_LEAVES ? last->extra : last->seq);
+}
+
+static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
+                                int64_t limit, cardbox_error *err)
+{
+    entries_extra extra = list == CARDBOX_ENTRIES_BRANCH_POINTS ? EXTRA_CHILDREN : EXTRA_NOTHING;
+    cardbox_entries *made = NULL;
+    session_node_row last;
+    int count = rows_count(rows);
+    cardbox_status status = entries_new(&made, rows, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    for (int row = 0; row < count; row++)
+        entries_add(made, row, extra);
+    if (count == limit) {
+        session_node_read(&last, rows, count - 1);
+        entries_set_cursor(made, next_cursor(made, list, &last));
+    }
+    return entries_finish(out, made, err);
+}
+
+/* An empty list does not tell whether there is such a session, and such an entry. */
+static cardbox_status check_there(cardbox *db, const session_page *page, cardbox_error *err)
+{
+    const session_path_read read = {
+        .tenant = page->tenant, .session = page->session, .entry = page->entry, .from = INT32_MAX};
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    session_path path;
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_path_params(&p, &read);
+    cardbox_status status = session_run(db, STATEMENT_session_path, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = session_path_take(&path, rows, &read, &memory, err);
+    rows_free(rows);
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const char *tenant,
+                                       const char *session_id, cardbox_entry_list list,
+                                       const cardbox_entry_page *page, cardbox_error *err)
+{
+    session_page wanted = SESSION_PAGE_INIT;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK && (unsigned)list >= sizeof(LISTS) / sizeof(LISTS[0]))
+        status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");
+    if (status == CARDBOX_OK)
+        status = make_page(&wanted, list, page, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    wanted.tenant = view_of(tenant);
+    wanted.session = view_of(session_id);
+    params_init(&p, REQUEST_MAX);
+    LISTS[list].put(&p, &wanted);
+    status = session_run(db, LISTS[list].statement, &p, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = check_there(db, &wanted, err);
+    if (status == CARDBOX_OK)
+        return take_page(out, rows, list, wanted.limit, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, const char *tenant,
+                                           const char *session_id, const char *const *entry_ids,
+                                           size_t count, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK)
+        status = check_card_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    view *ids = arena_zeros(&memory, count, sizeof(*ids));
+    if (ids == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = view_of(entry_ids[i]);
+    params_init(&p, REQUEST_MAX);
+    session_entries_params(&p, view_of(tenant), view_of(session_id), ids, count);
+    arena_reset(&memory);
+    status = session_run(db, STATEMENT_session_entries_get, &p, &rows, err);
+    return status == CARDBOX_OK ? take_page(out, rows, CARDBOX_ENTRIES_ALL, -1, err) : status;
+}
+
+/* --- paths --- */
+
+static cardbox_status take_path(cardbox_entries **out, store_rows *rows,
+                                const session_path_read *read, cardbox_error *err)
+{
+    cardbox_entries *made = NULL;
+    session_path path;
+    cardbox_status status = entries_new(&made, rows, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    status = session_path_take(&path, rows, read, entries_memory(made), err);
+    for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
+        entries_add(made, path.rows[i], EXTRA_NOTHING);
+    if (status == CARDBOX_OK)
+        return entries_finish(out, made, err);
+    cardbox_entries_free(made);
+    return status;
+}
+
+cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const char *tenant,
+                                    const char *session_id, const char *entry_id, size_t from,
+                                    size_t limit, bool with_json, cardbox_error *err)
+{
+    session_path_read read = {.with_text = with_json};
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK && entry_id != NULL)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    read.tenant = view_of(tenant);
+    read.session = view_of(session_id);
+    read.entry = entry_id == NULL ? VIEW("") : view_of(entry_id);
+    read.from = from > INT32_MAX ? INT32_MAX : (int64_t)from;
+    read.limit = limit == 0 || limit > INT32_MAX ? -1 : (int64_t)limit;
+    params_init(&p, REQUEST_MAX);
+    session_path_params(&p, &read);
+    status = session_run(db, STATEMENT_session_path, &p, &rows, err);
+    return status == CARDBOX_OK ? take_path(out, rows, &read, err) : status;
+}
+
+static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
+                                const char *a, const char *b, cardbox_error *err)
+{
+    cardbox_entries *made = NULL;
+    session_node_row node;
+    cardbox_status status = entries_new(&made, rows, err);
+
+    if (status != CARDBOX_OK)
+        return status;
+    for (int row = 0; row < rows_count(rows); row++) {
+        session_node_read(&node, rows, row);
+        if (node.extra != SESSION_DIFF_FOUND)
+            entries_add(made, row, EXTRA_SIDE);
+    }
+    status = session_diff_status(rows, view_of(session_id), view_of(a), view_of(b), err);
+    if (status == CARDBOX_OK)
+        return entries_finish(out, made, err);
+    cardbox_entries_free(made);
+    return status;
+}
+
+cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const char *tenant,
+                                    const char *session_id, const char *a, const char *b,
+                                    unsigned limit, size_t json_max, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_out(out, db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK)
+        status = check_id("a", a, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id("b", b, SESSION_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    params_init(&p, REQUEST_MAX);
+    session_diff_params(&p, view_of(tenant), view_of(session_id), view_of(a), view_of(b),
+                        limit == 0 ? CARDBOX_PAGE_MAX : limit,
+                        json_max == 0 ? -1 : (int64_t)json_max);
+    status = session_run(db, STATEMENT_session_diff, &p, &rows, err);
+    return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;
+}

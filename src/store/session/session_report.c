@@ -1,0 +1,258 @@
+/*
+ * session_report.c: counts and issues to one JSON object.
+ */
+#include "store/session/session_report.h"
+
+#include <stdlib.h>
+#include "store/errors.h"
+
+/* Bytes of a report. */
+#define REPORT_MAX ((size_t)64 * 1024 * 1024)
+
+struct cardbox_session_report {
+    cardbox_import_counts counts;
+    char *session_id;
+    char *json;
+};
+
+static void add_issue(session_report *report, session_issue issue)
+{
+    report->totals[issue.kind]++;
+    if (report->issue_count == SESSION_ISSUES_MAX)
+        return;
+    session_issue *more = arena_more(&report->memory, report->issues, report->issue_count,
+                                     &report->issue_capacity, sizeof(*more));
+    if (more == NULL)
+        return;
+    report->issues = more;
+    if (issue.id.len > 0)
+        issue.id = (view){arena_copy(&report->memory, issue.id), issue.id.len};
+    more[report->issue_count++] = issue;
+}
+
+void session_report_issue(session_report *report, session_issue_kind kind, uint64_t line,
+                          uint64_t at, const char *reason)
+{
+    add_issue(report, (session_issue){kind, line, at, reason, {"", 0}});
+}
+
+/* Where settling may say more of an entry. */
+static void note_place(session_report *report, int64_t seq, uint64_t line)
+{
+    report_run *last = report->run_count > 0 ? &report->runs[report->run_count - 1] : NULL;
+
+    if (last != NULL && (uint64_t)(seq - last->seq) == last->count &&
+        line - last->line == last->count) {
+        last->count++;
+        return;
+    }
+    if (report->run_count == SESSION_ISSUES_MAX)
+        return;
+    last = arena_more(&report->memory, report->runs, report->run_count, &report->run_capacity,
+                      sizeof(*last));
+    if (last == NULL)
+        return;
+    report->runs = last;
+    last[report->run_count++] = (report_run){seq, line, 1};
+}
+
+void session_report_outcome(session_report *report, session_line_outcome outcome, uint64_t line,
+                            int64_t seq, view id)
+{
+    session_issue issue = {.line = line, .id = id.ptr == NULL ? VIEW("") : id};
+    bool is_there = outcome == SESSION_LINE_APPENDED || outcome == SESSION_LINE_EXTRA_ROOT ||
+                    outcome == SESSION_LINE_UNCHANGED || outcome == SESSION_LINE_STILL_ROOT;
+
+    if (is_there && seq >= 0)
+        note_place(report, seq, line);
+    switch (outcome) {
+    case SESSION_LINE_APPENDED:
+        report->of.appended++;
+        return;
+    case SESSION_LINE_UNCHANGED:
+        report->of.unchanged++;
+        return;
+    case SESSION_LINE_KEPT:
+        report->of.kept++;
+        return;
+    case SESSION_LINE_DROPPED:
+        report->of.not_kept++;
+        issue.kind = SESSION_ISSUE_NOT_KEPT;
+        break;
+    case SESSION_LINE_EXTRA_ROOT:
+    case SESSION_LINE_NO_PARENT:
+    case SESSION_LINE_NO_TARGET:
+        report->of.appended++;
+        issue.kind = SESSION_ISSUE_DANGLING;
+        break;
+    case SESSION_LINE_STILL_ROOT:
+        report->of.unchanged++;
+        issue.kind = SESSION_ISSUE_DANGLING;
+        break;
+    case SESSION_LINE_TWIN:
+        report->of.kept++;
+        issue.kind = SESSION_ISSUE_DUPLICATE;
+        break;
+    case SESSION_LINE_CONFLICT:
+        issue.kind = SESSION_ISSUE_CONFLICT;
+        break;
+    case SESSION_LINE_OWN_PARENT:
+        issue.kind = SESSION_ISSUE_CYCLE;
+        break;
+    }
+    add_issue(report, issue);
+}
+
+/* 0: it is not in the file. */
+static uint64_t line_of(const session_report *report, int64_t seq)
+{
+    for (size_t i = 0; i < report->run_count; i++) {
+        const report_run *run = &report->runs[i];
+        if (seq >= run->seq && (uint64_t)(seq - run->seq) < run->count)
+            return run->line + (uint64_t)(seq - run->seq);
+    }
+    return 0;
+}
+
+static session_issue *find_dangling(session_report *report, view id)
+{
+    for (size_t i = 0; i < report->issue_count; i++) {
+        if (report->issues[i].kind == SESSION_ISSUE_DANGLING &&
+            view_equal(report->issues[i].id, id))
+            return &report->issues[i];
+    }
+    return NULL;
+}
+
+void session_report_settled(session_report *report, session_line_outcome outcome, int64_t seq,
+                            view id)
+{
+    session_issue *issue = find_dangling(report, id);
+    bool is_ring = outcome == SESSION_LINE_OWN_PARENT;
+
+    if (issue == NULL && outcome != SESSION_LINE_APPENDED)
+        add_issue(report,
+                  (session_issue){.kind = is_ring ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING,
+                                  .line = line_of(report, seq),
+                                  .id = id});
+    if (issue == NULL || outcome == SESSION_LINE_EXTRA_ROOT)
+        return;
+    report->totals[SESSION_ISSUE_DANGLING]--;
+    if (is_ring) {
+        report->totals[SESSION_ISSUE_CYCLE]++;
+        issue->kind = SESSION_ISSUE_CYCLE;
+        return;
+    }
+    size_t place = (size_t)(issue - report->issues);
+    memmove(issue, issue + 1, (report->issue_count - place - 1) * sizeof(*issue));
+    report->issue_count--;
+}
+
+/* --- JSON --- */
+
+static void put_count(buf *out, const char *name, uint64_t count)
+{
+    buf_printf(out, ",\"%s\":%llu", name, (unsigned long long)count);
+}
+
+static void put_issues(buf *out, session_report *report)
+{
+    if (report->issue_count > 0)
+        qsort(report->issues, report->issue_count, sizeof(*report->issues), session_issue_order);
+    buf_text(out, ",\"issues\":[");
+    for (size_t i = 0; i < report->issue_count; i++) {
+        if (i > 0)
+            buf_char(out, ',');
+        session_issue_json(out, &report->issues[i]);
+    }
+    buf_char(out, ']');
+}
+
+static void put_report(buf *out, session_report *report, const char *session_id)
+{
+    const uint64_t *totals = report->totals;
+    const cardbox_session_counts *counts = &report->counts;
+
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, view_of(session_id));
+    buf_printf(out, ",\"dialect\":%s",
+               report->dialect < 0             ? "null"
+               : report->dialect == SESSION_PI ? "\"pi\""
+                                               : "\"plain\"");
+    buf_printf(out, ",\"changed\":%s,\"version\":%lld", report->is_changed ? "true" : "false",
+               (long long)report->version);
+    put_count(out, "lines", report->lines);
+    put_count(out, "blank", report->blank);
+    put_count(out, "headers", report->headers);
+    put_count(out, "appended", report->of.appended);
+    put_count(out, "unchanged", report->of.unchanged);
+    put_count(out, "kept", report->of.kept);
+    put_count(out, "not_kept", report->of.not_kept);
+    put_count(out, "entries", (uint64_t)counts->entries);
+    put_count(out, "roots", (uint64_t)counts->roots);
+    put_count(out, "leaves", (uint64_t)counts->leaves);
+    put_count(out, "branch_points", (uint64_t)counts->branch_points);
+    put_count(out, "dangling_parents", (uint64_t)counts->dangling_parents);
+    put_count(out, "duplicates", totals[SESSION_ISSUE_DUPLICATE]);
+    put_count(out, "conflicts", totals[SESSION_ISSUE_CONFLICT]);
+    put_count(out, "cycles", totals[SESSION_ISSUE_CYCLE]);
+    put_count(out, "bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]);
+    put_count(out, "torn", totals[SESSION_ISSUE_TORN]);
+    put_count(out, "max_depth", (uint64_t)counts->max_depth);
+    put_issues(out, report);
+    buf_char(out, '}');
+}
+
+cardbox_status session_report_take(cardbox_session_report **out, session_report *report,
+                                   const char *session_id, cardbox_error *err)
+{
+    cardbox_session_report *made = calloc(1, sizeof(*made));
+    buf json = BUF_INIT(REPORT_MAX);
+
+    if (made == NULL)
+        return error_nomem(err);
+    put_report(&json, report, session_id);
+    made->counts = report->of;
+    made->counts.lines = report->lines;
+    for (size_t i = 0; i < SESSION_ISSUE_KINDS; i++)
+        made->counts.issues += report->totals[i];
+    made->json = buf_take(&json, NULL);
+    made->session_id = strdup(session_id);
+    if (made->json == NULL || made->session_id == NULL) {
+        cardbox_session_report_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+void session_report_free(session_report *report)
+{
+    arena_reset(&report->memory);
+}
+
+const char *cardbox_session_report_json(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->json;
+}
+
+const char *cardbox_session_report_id(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->session_id;
+}
+
+cardbox_import_counts cardbox_session_report_counts(const cardbox_session_report *report)
+{
+    static const cardbox_import_counts NONE = {0};
+
+    return report == NULL ? NONE : report->counts;
+}
+
+void cardbox_session_report_free(cardbox_session_report *report)
+{
+    if (report == NULL)
+        return;
+    free(report->json);
+    free(report->session_id);
+    free(report);
+}

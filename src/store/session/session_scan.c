@@ -1,0 +1,99 @@
+/*
+ * session_scan.c: a session's entries one by one, a page at a time, for <cardbox/session_writer.h>.
+ */
+#include <stdlib.h>
+#include "cardbox/session_writer.h"
+#include "store/session/session_call.h"
+
+struct cardbox_session_scan {
+    cardbox *db;
+    arena memory;
+    const char *tenant, *session;
+    cardbox_entry_list list;
+    size_t json_max;
+    cardbox_entries *page; /* NULL: none so far */
+    size_t next;           /* in the page */
+};
+
+static cardbox_status find_session(cardbox *db, const char *tenant, const char *session_id,
+                                   cardbox_error *err)
+{
+    cardbox_sessions *got = NULL;
+    cardbox_status status = cardbox_get_session(&got, db, tenant, session_id, err);
+
+    cardbox_sessions_free(got);
+    return status;
+}
+
+cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db, const char *tenant,
+                                        const char *session_id, cardbox_entry_list list,
+                                        size_t json_max, cardbox_error *err)
+{
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK && out == NULL)
+        status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    if (status == CARDBOX_OK)
+        status = find_session(db, tenant, session_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    cardbox_session_scan *scan = calloc(1, sizeof(*scan));
+    if (scan == NULL)
+        return error_nomem(err);
+    scan->db = db;
+    scan->list = list;
+    scan->json_max = json_max;
+    scan->tenant = arena_copy(&scan->memory, view_of(tenant));
+    scan->session = arena_copy(&scan->memory, view_of(session_id));
+    if (scan->memory.failed) {
+        cardbox_session_scan_free(scan);
+        return error_nomem(err);
+    }
+    *out = scan;
+    return CARDBOX_OK;
+}
+
+/* The next page in the place of this one. */
+static cardbox_status turn(cardbox_session_scan *scan, cardbox_error *err)
+{
+    cardbox_entry_page wanted = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_entries *page = NULL;
+
+    wanted.cursor = cardbox_entries_cursor(scan->page);
+    wanted.json_max = scan->json_max;
+    cardbox_status status = cardbox_session_entries(&page, scan->db, scan->tenant, scan->session,
+                                                    scan->list, &wanted, err);
+    if (status != CARDBOX_OK)
+        return status;
+    cardbox_entries_free(scan->page);
+    scan->page = page;
+    scan->next = 0;
+    return CARDBOX_OK;
+}
+
+cardbox_status cardbox_session_scan_next(const cardbox_entry **out, cardbox_session_scan *scan,
+                                         cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+
+    if (out == NULL || scan == NULL)
+        return error_set(err, CARDBOX_INVALID, "%s must not be NULL", out == NULL ? "out" : "scan");
+    *out = NULL;
+    if (scan->page == NULL || (scan->next == cardbox_entries_count(scan->page) &&
+                               cardbox_entries_cursor(scan->page) != NULL))
+        status = turn(scan, err);
+    if (status == CARDBOX_OK)
+        *out = cardbox_entries_at(scan->page, scan->next);
+    scan->next += *out != NULL;
+    return status;
+}
+
+void cardbox_session_scan_free(cardbox_session_scan *scan)
+{
+    if (scan == NULL)
+        return;
+    cardbox_entries_free(scan->page);
+    arena_reset(&scan->memory);
+    free(scan);
+}

@@ -1,0 +1,311 @@
+/*
+ * session_writer.c: entries one by one, sent many together, for <cardbox/session_writer.h>.
+ */
+#include "cardbox/session_writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "store/session/session_call.h"
+
+/* Entries that are sent together, where nothing else is said, and the bytes at which they are sent
+ * however few they are. */
+#define BUFFERED    100
+#define BATCH_BYTES ((size_t)1024 * 1024)
+
+struct cardbox_session_writer {
+    cardbox *db;
+    session_batch batch;
+    arena memory; /* names, and all ids that were given out */
+    bool is_pi;
+    unsigned buffered;
+};
+
+/* --- opening --- */
+
+static cardbox_status read_options(cardbox_session_writer *writer,
+                                   const cardbox_writer_options *options, cardbox_error *err)
+{
+    int64_t micros;
+    cardbox_status status = CARDBOX_OK;
+
+    writer->buffered = BUFFERED;
+    if (options == NULL)
+        return CARDBOX_OK;
+    if (options->buffered > SESSION_BATCH_MAX)
+        return error_set(err, CARDBOX_INVALID, "buffered must be at most %d, not %u",
+                         SESSION_BATCH_MAX, options->buffered);
+    if (options->buffered > 0)
+        writer->buffered = options->buffered;
+    if (options->key != NULL && options->timestamp == NULL)
+        return error_set(
+            err, CARDBOX_INVALID,
+            "with a key there must be a timestamp: a repeated run has to say the same");
+    if (options->key != NULL)
+        status = check_id("key", options->key, CARDBOX_KEY_MAX, err);
+    if (status == CARDBOX_OK && options->timestamp != NULL)
+        status = check_time("timestamp", view_of(options->timestamp), &micros, err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (options->key != NULL)
+        writer->batch.run_key = arena_copy(&writer->memory, view_of(options->key));
+    if (options->timestamp != NULL)
+        writer->batch.run_time = arena_copy(&writer->memory, view_of(options->timestamp));
+    return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
+}
+
+static cardbox_status read_session(cardbox_session_writer *writer, const char *tenant,
+                                   const char *session_id, cardbox_error *err)
+{
+    cardbox_sessions *got = NULL;
+    cardbox_status status = cardbox_session_create(NULL, writer->db, tenant, session_id, NULL, err);
+
+    if (status == CARDBOX_OK)
+        status = cardbox_get_session(&got, writer->db, tenant, session_id, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const cardbox_session *session = cardbox_sessions_at(got, 0);
+    writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
+    if (session->entries > 0 || session->header != NULL) /* else the first entry tells */
+        writer->batch.dialect = (int)session->dialect;
+    cardbox_sessions_free(got);
+    return CARDBOX_OK;
+}
+
+static void free_writer(cardbox_session_writer *writer)
+{
+    session_batch_free(&writer->batch);
+    arena_reset(&writer->memory);
+    free(writer);
+}
+
+cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, const char *tenant,
+                                    const char *session_id, const cardbox_writer_options *options,
+                                    cardbox_error *err)
+{
+    cardbox_status status = check_session(db, tenant, session_id, err);
+
+    if (status == CARDBOX_OK && out == NULL)
+        status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    cardbox_session_writer *writer = calloc(1, sizeof(*writer));
+    if (writer == NULL)
+        return error_nomem(err);
+    writer->db = db;
+    const char *own_tenant = arena_copy(&writer->memory, view_of(tenant));
+    const char *own_session = arena_copy(&writer->memory, view_of(session_id));
+    if (!session_batch_init(&writer->batch, view_of(own_tenant), view_of(own_session)) ||
+        writer->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = read_options(writer, options, err);
+    if (status == CARDBOX_OK)
+        status = read_session(writer, own_tenant, own_session, err);
+    if (status == CARDBOX_OK)
+        *out = writer;
+    else
+        free_writer(writer);
+    return status;
+}
+
+/* --- appending --- */
+
+/* Adds an entry that lives as long as the batch. NULL: failed. */
+static const char *add(cardbox_session_writer *writer, view json, cardbox_error *err)
+{
+    session_batch *batch = &writer->batch;
+    const char *id;
+
+    if (batch->count >= writer->buffered || batch->bytes >= BATCH_BYTES) {
+        if (cardbox_session_flush(writer, err) != CARDBOX_OK)
+            return NULL;
+    }
+    char *copy = arena_copy(&batch->memory, json);
+    if (copy == NULL) {
+        error_nomem(err);
+        return NULL;
+    }
+    if (session_batch_append(batch, (view){copy, json.len}, err) != CARDBOX_OK)
+        return NULL;
+    id = arena_copy(&writer->memory, batch->puts[batch->count - 1].entry.id);
+    if (id == NULL)
+        error_nomem(err);
+    return id;
+}
+
+const char *cardbox_session_append_entry(cardbox_session_writer *writer, const char *json,
+                                         cardbox_error *err)
+{
+    if (writer == NULL || json == NULL) {
+        error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : "json");
+        return NULL;
+    }
+    return add(writer, view_of(json), err);
+}
+
+/* What the writer's own entries have in common; an id and a time are given as to all others. */
+static void begin_entry(buf *out, const char *type, const char *parent)
+{
+    buf_printf(out, "{\"type\":\"%s\"", type);
+    if (parent != NULL)
+        buf_text(out, ",\"parentId\":");
+    if (parent != NULL && *parent == '\0')
+        buf_text(out, "null");
+    else if (parent != NULL)
+        buf_json_string(out, view_of(parent));
+}
+
+static void put_text(buf *out, const char *name, const char *text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_string(out, view_of(text));
+}
+
+static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
+{
+    const char *id = NULL;
+
+    buf_char(out, '}');
+    if (!buf_ok(out))
+        error_buf(err, out, "entry");
+    else
+        id = add(writer, (view){buf_str(out), out->len}, err);
+    buf_free(out);
+    return id;
+}
+
+/* False, with an error: this can't be appended so. */
+static bool check_append(const cardbox_session_writer *writer, const char *what, const char *text,
+                         cardbox_error *err)
+{
+    if (writer == NULL || text == NULL)
+        error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : what);
+    else if (!view_is_utf8(view_of(text)))
+        error_set(err, CARDBOX_INVALID, "%s must be UTF-8", what);
+    else if (writer->is_pi)
+        error_set(err, CARDBOX_INVALID,
+                  "the session is one of pi: append its entries with cardbox_session_append_entry");
+    else
+        return true;
+    return false;
+}
+
+/* JSON that a caller gives, of a kind. */
+static bool check_part(const char *what, const char *json, scan_kind kind, cardbox_error *err)
+{
+    scan_error fault;
+    scan_value value;
+
+    if (json == NULL)
+        return true;
+    if (!scan_check(view_of(json), CARDBOX_JSON_DEPTH_MAX, &value, NULL, &fault))
+        error_json(err, what, &fault);
+    else if (kind != SCAN_NONE && value.kind != kind)
+        error_set(err, CARDBOX_INVALID, "%s must be a JSON %s", what, scan_kind_name(kind));
+    else
+        return true;
+    return false;
+}
+
+const char *cardbox_session_append_user(cardbox_session_writer *writer, const char *content,
+                                        const char *parent, cardbox_error *err)
+{
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (!check_append(writer, "content", content, err))
+        return NULL;
+    begin_entry(&out, "user", parent);
+    put_text(&out, "content", content);
+    return finish_entry(writer, &out, err);
+}
+
+const char *cardbox_session_append_assistant(cardbox_session_writer *writer, const char *content,
+                                             const char *tool_calls, const char *parent,
+                                             cardbox_error *err)
+{
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (!check_append(writer, "content", content, err) ||
+        !check_part("tool_calls", tool_calls, SCAN_ARRAY, err))
+        return NULL;
+    begin_entry(&out, "assistant", parent);
+    put_text(&out, "content", content);
+    if (tool_calls != NULL)
+        buf_printf(&out, ",\"toolCalls\":%s", tool_calls);
+    return finish_entry(writer, &out, err);
+}
+
+const char *cardbox_session_append_tool(cardbox_session_writer *writer, const char *tool_call_id,
+                                        const char *name, const char *params_json,
+                                        const char *parent, cardbox_error *err)
+{
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
+        !check_append(writer, "name", name, err) ||
+        !check_part("params", params_json, SCAN_NONE, err))
+        return NULL;
+    begin_entry(&out, "tool", parent);
+    put_text(&out, "name", name);
+    buf_printf(&out, ",\"params\":%s", params_json == NULL ? "{}" : params_json);
+    put_text(&out, "toolCallId", tool_call_id);
+    return finish_entry(writer, &out, err);
+}
+
+const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
+                                               const char *tool_call_id, const char *output,
+                                               bool success, const char *parent, cardbox_error *err)
+{
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
+        !check_append(writer, "output", output, err))
+        return NULL;
+    begin_entry(&out, "tool_result", parent);
+    put_text(&out, "toolCallId", tool_call_id);
+    put_text(&out, "output", output);
+    buf_printf(&out, ",\"success\":%s", success ? "true" : "false");
+    return finish_entry(writer, &out, err);
+}
+
+/* --- sending --- */
+
+cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+
+    if (writer == NULL)
+        return error_set(err, CARDBOX_INVALID, "writer must not be NULL");
+    if (writer->batch.count == 0)
+        return CARDBOX_OK;
+    params_init(&p, REQUEST_MAX);
+    session_write_params(&p, &writer->batch);
+    cardbox_status status = session_run(writer->db, STATEMENT_session_write, &p, &rows, err);
+    if (status == CARDBOX_OK)
+        status = session_write_status(rows, &writer->batch, err);
+    rows_free(rows);
+    if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
+        return error_nomem(err);
+    return status;
+}
+
+cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+
+    if (writer == NULL)
+        return CARDBOX_OK;
+    cardbox_status status = cardbox_session_flush(writer, &own);
+    if (status != CARDBOX_OK && err != NULL) {
+        const session_batch *batch = &writer->batch;
+        view first = batch->count > 0 ? batch->puts[0].entry.id : VIEW("");
+        *err = own;
+        snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.300s",
+                 batch->count, batch->count == 1 ? "y was" : "ies were",
+                 first.len > 100 ? 100 : (int)first.len, first.ptr, own.message);
+    }
+    free_writer(writer);
+    return status;
+}

@@ -1,0 +1,214 @@
+/*
+ * sessions.h: the reads of sessions and of their trees as plain data in and out, like read.h: build
+ * parameters, take rows. The SDK runs them one at a time, the server joins them. What changes
+ * sessions is in session_write.h. Knows no connection.
+ */
+#ifndef STORE_SESSIONS_H
+#define STORE_SESSIONS_H
+
+#include "cardbox/status.h"
+#include "store/list.h"
+#include "store/pg/rows.h"
+#include "store/session/core/reread.h"
+
+/* Bytes of the lines of one path that are read at once, and of a page of lines. */
+#define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
+#define SESSION_PAGE_BYTES     ((int64_t)2 * 1024 * 1024)
+
+/* --- sessions: STATEMENT_session_get (one row or none), STATEMENT_sessions_list --- */
+
+typedef struct session_row {
+    view session_id;
+    int dialect;      /* a session_dialect; -1: nothing told so far */
+    view header;      /* JSON, pi's; {NULL, 0}: none */
+    view name;        /* a JSON string; {NULL, 0}: none */
+    view forked_from; /* a session's id; {NULL, 0}: none */
+    view head;        /* an entry's id; {NULL, 0}: none, the session is empty */
+    int64_t entries, version;
+    int64_t created_micros, updated_micros;
+} session_row;
+
+void session_get_params(params *p, view tenant, view session);
+
+/* Newest first; the cursor as list_cursor_text(created_micros, session_id) gives it. One more than
+ * `limit` is asked for. */
+void sessions_list_params(params *p, view tenant, const list_cursor *from, int64_t limit);
+
+/* Columns of both that a cursor is made of. */
+enum { SESSION_COL_ID = 0, SESSION_COL_CREATED = 8 };
+
+void session_row_read(session_row *out, const store_rows *rows, int row);
+
+/* Appends the object that services see: session_id, project_id, dialect ("plain", "pi" or null),
+ * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at. */
+void session_row_json(buf *out, const session_row *row, view tenant);
+
+/* STATEMENT_session_counts: one row, or none if there is no such session. */
+typedef struct session_counts {
+    int64_t entries, roots, leaves, branch_points, max_depth, dangling;
+} session_counts;
+
+void session_counts_params(params *p, view tenant, view session);
+void session_counts_read(session_counts *out, const store_rows *rows);
+
+/* --- entries --- */
+
+/* A row of any of the statements below. */
+typedef struct session_node_row {
+    int64_t seq;
+    view entry_id;
+    view parent_id; /* {NULL, 0}: a root */
+    int depth;      /* entries above it */
+    session_kind kind;
+    session_role role;
+    view missing; /* of an extra root: the parent that it names; empty: one that is no id */
+    int64_t size; /* bytes of its line */
+    view card_id;
+    view label;    /* a JSON string, the last label that it got; {NULL, 0}: none */
+    view text;     /* its line's JSON; {NULL, 0}: not asked for, or longer than was asked for */
+    int64_t extra; /* as each statement says */
+} session_node_row;
+
+/* "user", "assistant", "tool", "system"; NULL: nobody's. */
+const char *session_role_shown(session_role role);
+
+void session_node_read(session_node_row *out, const store_rows *rows, int row);
+
+/* Appends the object that services see: entry_id, parent_id, seq, depth, type, role, label, size,
+ * card_id, [missing_parent,] and, where there is a text, "entry": the line itself. `is_head` may be
+ * unknown: false. */
+void session_node_json(buf *out, const session_node_row *row);
+
+/* STATEMENT_session_entries_get: those of the ids that there are, in any order, with their text. No
+ * rows does not tell whether there is a session. */
+void session_entries_params(params *p, view tenant, view session, const view *ids, size_t count);
+
+/*
+ * A page of a list of entries, in the order of seq. Fewer rows than `limit` (asked for exactly): it
+ * was the last one. A session that is not there is an empty list; where that matters ask
+ * session_get.
+ */
+typedef struct session_page {
+    view tenant, session;
+    view entry;    /* children: whose; empty: the roots */
+    int64_t after; /* only behind this; -1: from the start */
+    view below;    /* labels: only below this entry id; ptr NULL: from the end */
+    int64_t limit;
+    int64_t text_max;    /* give lines up to so many bytes; negative: none */
+    int64_t preview_max; /* say what lines up to so many bytes say; 0: of none */
+} session_page;
+
+#define SESSION_PAGE_INIT                                                                          \
+    {                                                                                              \
+        .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
+    }
+
+void session_tree_params(params *p, const session_page *page);     /* after: seq */
+void session_children_params(params *p, const session_page *page); /* after: seq */
+/* after: branch, which is `extra` of the last row. In the order of branches, not of seq. */
+void session_leaves_params(params *p, const session_page *page);
+/* after: seq; `extra` is the number of children */
+void session_branch_points_params(params *p, const session_page *page);
+/* below: entry_id of the last row; in the order of ids downwards */
+void session_labels_params(params *p, const session_page *page);
+
+/* --- the way from a root to an entry: STATEMENT_session_path --- */
+
+typedef struct session_path_read {
+    view tenant, session;
+    view entry;    /* empty: the head */
+    int64_t from;  /* only entries of this depth and deeper */
+    int64_t limit; /* so many; negative: all */
+    bool with_text;
+} session_path_read;
+
+void session_path_params(params *p, const session_path_read *read);
+
+typedef struct session_path {
+    view entry_id;  /* the path's end; {NULL, 0}: an empty session whose head was asked for */
+    int64_t length; /* of the whole path, in entries */
+    view header;    /* JSON; {NULL, 0}: none */
+    int *rows;      /* those of the part that was asked for, from the root downwards */
+    size_t count;
+} session_path;
+
+/* CARDBOX_NOT_FOUND, in the words of all that want a session. */
+cardbox_status session_none_such(view session, cardbox_error *err);
+
+/* The same of an entry; empty: the head. */
+cardbox_status session_no_entry(view session, view entry, cardbox_error *err);
+
+/* CARDBOX_NOT_FOUND: no such session, or no such entry; CARDBOX_TOO_LARGE: its lines have more than
+ * SESSION_PATH_BYTES_MAX; CARDBOX_NOMEM. */
+cardbox_status session_path_take(session_path *out, const store_rows *rows,
+                                 const session_path_read *read, arena *memory, cardbox_error *err);
+
+/* Where lines were asked for: the first entry that a compaction keeps; {NULL, 0}: none. */
+view session_path_kept(const store_rows *rows, int row);
+
+/* --- the same for a context: STATEMENT_session_context --- */
+
+typedef struct session_context_read {
+    view tenant, session;
+    view entry;        /* empty: the head */
+    int64_t bytes_max; /* of lines: with more none is read */
+} session_context_read;
+
+void session_context_params(params *p, const session_context_read *read);
+
+typedef struct session_lines_read {
+    view entry_id; /* the path's end; {NULL, 0}: an empty session */
+    bool has_header;
+    session_header header;
+    int64_t length;             /* of the whole way, in entries */
+    const session_entry **path; /* downwards, what a context is made of; in `memory` */
+    size_t count;
+} session_lines_read;
+
+/* Reads the lines again: what context_of_path takes. Statuses as of session_path_take, but that
+ * read->bytes_max decides what is CARDBOX_TOO_LARGE. The views point into the rows and into
+ * `memory`. */
+cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
+                                    const session_context_read *read, arena *memory,
+                                    cardbox_error *err);
+
+/* --- where two entries part: STATEMENT_session_diff --- */
+
+enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_DIFF_FOUND = 3 };
+
+/* `limit` entries of each side, `text_max` as in session_page. Rows: `extra` is the side; first the
+ * last entry on the way to both, if there is one, then what is on either side, downwards; the row
+ * of SESSION_DIFF_FOUND is none of them. */
+void session_diff_params(params *p, view tenant, view session, view a, view b, int64_t limit,
+                         int64_t text_max);
+
+/* CARDBOX_NOT_FOUND: no such session, or one of the entries is not there. */
+cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
+                                   cardbox_error *err);
+
+/* --- export: STATEMENT_session_export --- */
+
+/* Where a line stands; the first page begins behind SESSION_BEFORE_ALL. */
+typedef struct session_place_of {
+    int64_t seq;
+    int32_t ord;
+} session_place_of;
+
+#define SESSION_BEFORE_ALL ((session_place_of){-2, 0})
+
+/* A page of up to `limit` lines and about `bytes`, but at least one line. No rows: it is over. */
+void session_export_params(params *p, view tenant, view session, session_place_of after,
+                           int64_t limit, int64_t bytes);
+
+/* A line: what stands before its JSON, the JSON, and the line feed or what else the file had. */
+typedef struct session_export_row {
+    session_place_of place;
+    view before;
+    bool is_entry;              /* else a header, a blank or a bad line, all of it in `before` */
+    bool is_ring;               /* of such a line: an entry whose parents lead back to it */
+    session_reread_entry entry; /* text {NULL, 0}: its card is not there */
+} session_export_row;
+
+void session_export_read(session_export_row *out, const store_rows *rows, int row);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * bell.c: a connection that only listens. It says that there may be work, never what: so what it
+ * misses while it is lost, the next look at the table finds.
+ */
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "store/call.h"
+#include "store/pg/conn.h"
+#include "store/task/work.h"
+
+struct work_bell {
+    store_conn *conn;
+};
+
+static cardbox_status listen(work_bell *bell, const view *tenants, size_t count, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    tasks_listen_params(&p, tenants, count);
+    cardbox_status status = conn_run(bell->conn, STATEMENT_tasks_listen, &p, &rows, err);
+    rows_free(rows);
+    params_free(&p);
+    return status;
+}
+
+cardbox_status bell_open(work_bell **out, const cardbox_options *options, const view *tenants,
+                         size_t count, cardbox_error *err)
+{
+    cardbox_options complete;
+    work_bell *bell = calloc(1, sizeof(*bell));
+    if (bell == NULL)
+        return error_nomem(err);
+    options_complete(&complete, options);
+    cardbox_status status = conn_open(&bell->conn, &complete, err);
+    if (status == CARDBOX_OK)
+        status = listen(bell, tenants, count, err);
+    if (status != CARDBOX_OK) {
+        bell_close(bell);
+        return status;
+    }
+    *out = bell;
+    return CARDBOX_OK;
+}
+
+void bell_close(work_bell *bell)
+{
+    if (bell == NULL)
+        return;
+    conn_close(bell->conn);
+    free(bell);
+}
+
+/* Takes all that was announced: one look at the table answers it. */
+static bool has_rung(work_bell *bell)
+{
+    PGnotify *notice;
+    bool rang = false;
+    while ((notice = PQnotifies(bell->conn->pg)) != NULL) {
+        PQfreemem(notice);
+        rang = true;
+    }
+    return rang;
+}
+
+bell_event bell_wait(work_bell *bell, int wake_fd, int64_t timeout_ms)
+{
+    int64_t end_ms = clock_ms() + timeout_ms;
+    for (;;) {
+        if (bell != NULL && has_rung(bell))
+            return BELL_RANG;
+        int64_t left = end_ms - clock_ms();
+        struct pollfd fds[] = {
+            {.fd = wake_fd, .events = POLLIN},
+            {.fd = bell != NULL ? PQsocket(bell->conn->pg) : -1, .events = POLLIN}};
+        if (poll(fds, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left) == 0)
+            return BELL_SILENT;
+        if (fds[0].revents != 0)
+            return BELL_WOKEN;
+        if (bell != NULL && fds[1].revents != 0 && PQconsumeInput(bell->conn->pg) == 0)
+            return BELL_LOST;
+    }
+}

@@ -1,0 +1,254 @@
+/*
+ * task_calls.c: the public functions of <cardbox/task.h> for those who give work and who follow it.
+ * The rules of tasks are the database's.
+ */
+#include "cardbox/task.h"
+
+#include <stdlib.h>
+#include "store/call.h"
+#include "store/ledger/ledger_input.h"
+#include "store/task/work.h"
+
+/* --- giving work --- */
+
+cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant, cardbox_error *err)
+{
+    view name = view_of(tenant);
+    cardbox_status status = check_call(db, tenant, err);
+    return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
+}
+
+/* Ids that the caller leaves to us are the same for the same task, so that a retry is one. */
+static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
+                         const cardbox_spawn *spawn)
+{
+    cardbox_uuid7(ids[0]);
+    out->task_id = view_of(spawn->task_id == NULL ? ids[0] : spawn->task_id);
+    cardbox_uuid7_from_key(ids[1], out->task_id.ptr, "goal");
+    out->goal_id = view_of(spawn->goal_id == NULL ? ids[1] : spawn->goal_id);
+    cardbox_uuid7_from_key(ids[2], out->goal_id.ptr, "system");
+    out->system_id = view_of(ids[2]);
+}
+
+static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = task_spawn_check(spawn, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    task_spawn_params(&p, spawn);
+    status = client_run(db, STATEMENT_task_spawn, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    if (status == CARDBOX_OK)
+        status = task_spawn_status(rows, spawn, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, const char *tenant,
+                                  const cardbox_spawn *spawn, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    char ids[3][CARDBOX_UUID_SIZE];
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK && (spawn == NULL || spawn->struct_size < sizeof(*spawn)))
+        status = error_set(err, CARDBOX_INVALID, "spawn was not made by CARDBOX_SPAWN_INIT");
+    if (status != CARDBOX_OK)
+        return status;
+    task_spawn made = {
+        .tenant = view_of(tenant),
+        .parent_id = view_of(spawn->parent_task_id),
+        .prompt = ledger_token(&memory, spawn->system_prompt, spawn->system_prompt_json),
+        .goal = ledger_token(&memory, spawn->goal, spawn->goal_json),
+    };
+    complete_ids(&made, ids, spawn);
+    status = memory.failed ? error_nomem(err) : run_spawn(db, &made, err);
+    arena_reset(&memory);
+    if (status != CARDBOX_OK)
+        return status;
+    if (task_id != NULL && spawn->task_id == NULL)
+        memcpy(task_id, ids[0], CARDBOX_UUID_SIZE);
+    work_wake(db, view_of(tenant));
+    return CARDBOX_OK;
+}
+
+/* Runs a statement whose one outcome is about a task. */
+static cardbox_status run_change(cardbox *db, statement_id id, params *p, view task_id,
+                                 cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
+    params_free(p);
+    if (status == CARDBOX_OK)
+        status = task_change_status(rows, task_id, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardbox_message *message,
+                                    cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    char id[CARDBOX_UUID_SIZE];
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK && (message == NULL || message->struct_size < sizeof(*message)))
+        status = error_set(err, CARDBOX_INVALID, "message was not made by CARDBOX_MESSAGE_INIT");
+    if (status != CARDBOX_OK)
+        return status;
+    cardbox_uuid7(id);
+    task_send send = {
+        .tenant = view_of(tenant),
+        .task_id = view_of(message->task_id),
+        .message_id = view_of(message->message_id == NULL ? id : message->message_id),
+        .content = ledger_token(&memory, message->content, message->content_json),
+    };
+    status = memory.failed ? error_nomem(err) : task_send_check(&send, err);
+    if (status == CARDBOX_OK) {
+        params_init(&p, REQUEST_MAX);
+        task_send_params(&p, &send);
+        status = run_change(db, STATEMENT_task_send, &p, send.task_id, err);
+    }
+    arena_reset(&memory);
+    if (status == CARDBOX_OK)
+        work_wake(db, view_of(tenant));
+    return status;
+}
+
+cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *task_id,
+                                   const char *reason, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    params p;
+    cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    view token = ledger_token(&memory, reason == NULL ? "" : reason, NULL);
+    status = memory.failed ? error_nomem(err) : ledger_check_text("reason", token, err);
+    if (status == CARDBOX_OK) {
+        params_init(&p, REQUEST_MAX);
+        task_cancel_params(&p, view_of(tenant), view_of(task_id), token);
+        status = run_change(db, STATEMENT_task_cancel, &p, view_of(task_id), err);
+    }
+    arena_reset(&memory);
+    if (status == CARDBOX_OK)
+        work_wake(db, view_of(tenant));
+    return status;
+}
+
+/* --- following --- */
+
+enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* that are read at once, and one event more */ };
+
+struct cardbox_task_events {
+    arena memory;
+    store_rows *rows;
+    cardbox_task_event *events;
+    size_t count;
+};
+
+static void fill_event(cardbox_task_event *out, arena *memory, const task_event *row)
+{
+    *out = (cardbox_task_event){
+        .n = row->n,
+        .what = row->what.ptr,
+        .ref = row->ref.ptr,
+        .how = row->how.ptr,
+        .at = row->at_ms,
+        .text = ledger_token_text(memory, row->text),
+        .text_json = ledger_token_json(memory, row->text),
+        .call = row->call.ptr,
+        .metadata = row->metadata.ptr,
+    };
+}
+
+/* Who calls this asks until nothing comes: that there is more need not be said. */
+static size_t count_events(const store_rows *rows)
+{
+    int count = rows_count(rows);
+    task_event last;
+    if (count == 0)
+        return 0;
+    task_event_read(&last, rows, count - 1);
+    return (size_t)count - view_equal(last.what, VIEW("more"));
+}
+
+static cardbox_status take_events(cardbox_task_events **out, store_rows *rows, cardbox_error *err)
+{
+    size_t count = count_events(rows);
+    cardbox_task_events *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        rows_free(rows);
+        return error_nomem(err);
+    }
+    made->rows = rows;
+    made->count = count;
+    made->events = arena_zeros(&made->memory, count, sizeof(*made->events));
+    for (size_t i = 0; !made->memory.failed && i < count; i++) {
+        task_event row;
+        task_event_read(&row, rows, (int)i);
+        fill_event(&made->events[i], &made->memory, &row);
+    }
+    if (made->memory.failed) {
+        cardbox_task_events_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+cardbox_status cardbox_follow_task(cardbox_task_events **out, cardbox *db, const char *tenant,
+                                   const cardbox_follow *follow, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = check_read(out, db, tenant, err);
+    if (status == CARDBOX_OK && (follow == NULL || follow->struct_size < sizeof(*follow)))
+        status = error_set(err, CARDBOX_INVALID, "follow was not made by CARDBOX_FOLLOW_INIT");
+    if (status != CARDBOX_OK)
+        return status;
+    *out = NULL;
+    unsigned limit = follow->limit;
+    status = check_id("task_id", follow->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_page(&limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const task_follow one = {
+        .tenant = view_of(tenant),
+        .task_id = view_of(follow->task_id),
+        .after = follow->after,
+        .message_id = view_of(follow->message_id),
+        .after_piece = follow->after_piece,
+    };
+    params_init(&p, REQUEST_MAX);
+    tasks_follow_params(
+        &p, &one, 1,
+        &(follow_limits){.most = limit, .page_bytes = FOLLOW_BYTES, .all_bytes = FOLLOW_BYTES});
+    status = client_run(db, STATEMENT_tasks_follow, &p, RUN_AGAIN, &rows, err);
+    params_free(&p);
+    return status == CARDBOX_OK ? take_events(out, rows, err) : status;
+}
+
+size_t cardbox_task_events_count(const cardbox_task_events *events)
+{
+    return events == NULL ? 0 : events->count;
+}
+
+const cardbox_task_event *cardbox_task_events_at(const cardbox_task_events *events, size_t index)
+{
+    return index < cardbox_task_events_count(events) ? &events->events[index] : NULL;
+}
+
+void cardbox_task_events_free(cardbox_task_events *events)
+{
+    if (events == NULL)
+        return;
+    rows_free(events->rows);
+    arena_reset(&events->memory);
+    free(events);
+}

@@ -1,0 +1,359 @@
+/*
+ * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, show,
+ * and wait for work. What keeps two workers apart is in the database.
+ */
+#include "cardbox/task.h"
+
+#include <stdlib.h>
+#include "base/clock.h"
+#include "store/call.h"
+#include "store/ledger/ledger_input.h"
+#include "store/task/work.h"
+
+enum { LEASE_MS_DEFAULT = 15000, ATTEMPTS_DEFAULT = 5 };
+
+/* --- claiming --- */
+
+struct cardbox_claims {
+    arena memory;
+    store_rows *rows;
+    cardbox_claim *claims;
+    size_t count;
+};
+
+static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbox_error *err)
+{
+    size_t count = (size_t)rows_count(rows);
+    cardbox_claims *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        rows_free(rows);
+        return error_nomem(err);
+    }
+    made->rows = rows;
+    made->count = count;
+    made->claims = arena_zeros(&made->memory, count, sizeof(*made->claims));
+    for (size_t i = 0; !made->memory.failed && i < count; i++) {
+        claimed_task row;
+        claimed_task_read(&row, rows, (int)i);
+        made->claims[i] = (cardbox_claim){
+            .lease = {row.tenant.ptr, row.task_id.ptr, row.epoch},
+            .parent_task_id = row.parent_id.ptr,
+            .attempts = row.attempts,
+            .failed_calls = row.failed_calls,
+            .given_up = row.given_up,
+        };
+    }
+    if (made->memory.failed) {
+        cardbox_claims_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+/* Tenants as views in the arena. */
+static cardbox_status read_tenants(const view **out, arena *memory, const char *const *tenants,
+                                   size_t count, cardbox_error *err)
+{
+    *out = NULL;
+    if (tenants == NULL)
+        return CARDBOX_OK;
+    if (count == 0)
+        return error_set(err, CARDBOX_INVALID, "name at least one tenant, or NULL for all");
+    view *made = arena_zeros(memory, count, sizeof(*made));
+    if (made == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        cardbox_status status = check_id("tenant", tenants[i], CARDBOX_TENANT_MAX, err);
+        if (status != CARDBOX_OK)
+            return status;
+        made[i] = view_of(tenants[i]);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+static cardbox_status check_claim(cardbox_claims **out, cardbox *db,
+                                  const cardbox_claim_options *options, cardbox_error *err)
+{
+    if (out == NULL || db == NULL)
+        return error_set(err, CARDBOX_INVALID, "out and db must not be NULL");
+    *out = NULL;
+    if (options == NULL || options->struct_size < sizeof(*options))
+        return error_set(err, CARDBOX_INVALID,
+                         "options were not made by CARDBOX_CLAIM_OPTIONS_INIT");
+    if (options->limit < 1 || options->limit > CARDBOX_PAGE_MAX)
+        return error_set(err, CARDBOX_INVALID, "limit must be 1 to %d, not %u", CARDBOX_PAGE_MAX,
+                         options->limit);
+    if (options->max_attempts > INT32_MAX)
+        return error_set(err, CARDBOX_INVALID, "max_attempts is too large");
+    return check_id("owner", options->owner, CARDBOX_WORKER_NAME_MAX, err);
+}
+
+cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
+                                   const cardbox_claim_options *options, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    task_claim claim;
+    cardbox_status status = check_claim(out, db, options, err);
+    if (status != CARDBOX_OK)
+        return status;
+    claim = (task_claim){
+        .tenant_count = options->tenants == NULL ? 0 : options->tenant_count,
+        .owner = view_of(options->owner),
+        .lease_ms = options->lease_ms == 0 ? LEASE_MS_DEFAULT : options->lease_ms,
+        .most = (int32_t)options->limit,
+        .most_attempts =
+            options->max_attempts == 0 ? ATTEMPTS_DEFAULT : (int32_t)options->max_attempts,
+        .take_over = options->take_over,
+    };
+    status = read_tenants(&claim.tenants, &memory, options->tenants, options->tenant_count, err);
+    if (status == CARDBOX_OK)
+        status = work_claim(&rows, db, &claim, err);
+    arena_reset(&memory);
+    return status == CARDBOX_OK ? take_claims(out, rows, err) : status;
+}
+
+size_t cardbox_claims_count(const cardbox_claims *claims)
+{
+    return claims == NULL ? 0 : claims->count;
+}
+
+const cardbox_claim *cardbox_claims_at(const cardbox_claims *claims, size_t index)
+{
+    return index < cardbox_claims_count(claims) ? &claims->claims[index] : NULL;
+}
+
+void cardbox_claims_free(cardbox_claims *claims)
+{
+    if (claims == NULL)
+        return;
+    rows_free(claims->rows);
+    arena_reset(&claims->memory);
+    free(claims);
+}
+
+/* --- holding --- */
+
+static cardbox_status read_lease(task_lease *out, const cardbox_lease *lease, cardbox_error *err)
+{
+    if (lease == NULL)
+        return error_set(err, CARDBOX_INVALID, "lease must not be NULL");
+    *out = (task_lease){view_of(lease->tenant), view_of(lease->task_id), lease->epoch};
+    cardbox_status status = check_id("tenant", lease->tenant, CARDBOX_TENANT_MAX, err);
+    return status == CARDBOX_OK ? check_id("task_id", lease->task_id, CARDBOX_CARD_ID_MAX, err)
+                                : status;
+}
+
+static void read_states(cardbox_lease_state *states, size_t count, const store_rows *rows)
+{
+    for (size_t i = 0; i < count; i++)
+        states[i] = CARDBOX_LEASE_LOST;
+    for (int row = 0; row < rows_count(rows); row++) {
+        size_t index = (size_t)rows_int8(rows, row, RENEWED_COL_ORD) - 1;
+        cardbox_lease_state state = (cardbox_lease_state)rows_int4(rows, row, RENEWED_COL_STATE);
+        bool cancelled = view_equal(rows_text(rows, row, RENEWED_COL_STATUS), VIEW("cancelled"));
+        if (index < count)
+            states[index] =
+                state == CARDBOX_LEASE_LOST && cancelled ? CARDBOX_LEASE_CANCELLED : state;
+    }
+}
+
+cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
+                                   const cardbox_lease *leases, size_t count, unsigned lease_ms,
+                                   cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    store_rows *rows = NULL;
+    if (states == NULL || db == NULL || (leases == NULL && count > 0))
+        return error_set(err, CARDBOX_INVALID, "states, db and leases must not be NULL");
+    if (count == 0 || count > CARDBOX_PAGE_MAX)
+        return count == 0
+                   ? CARDBOX_OK
+                   : error_set(err, CARDBOX_TOO_LARGE, "%zu leases in one call, the limit is %d",
+                               count, CARDBOX_PAGE_MAX);
+    task_lease *made = arena_zeros(&memory, count, sizeof(*made));
+    cardbox_status status = made == NULL ? error_nomem(err) : CARDBOX_OK;
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+        status = read_lease(&made[i], &leases[i], err);
+    if (status == CARDBOX_OK)
+        status =
+            work_renew(&rows, db, made, count, lease_ms == 0 ? LEASE_MS_DEFAULT : lease_ms, err);
+    if (status == CARDBOX_OK)
+        read_states(states, count, rows);
+    rows_free(rows);
+    arena_reset(&memory);
+    return status;
+}
+
+/* --- writing --- */
+
+/* A reason may be longer than a completion status: what is over goes, a character at a time. */
+static view cut_status(view status)
+{
+    if (status.len <= CARDBOX_TASK_STATUS_MAX)
+        return status;
+    status.len = CARDBOX_TASK_STATUS_MAX;
+    while (status.len > 0 && !view_is_utf8(status))
+        status.len--;
+    return status;
+}
+
+static cardbox_status read_write(task_write *out, arena *memory, const cardbox_lease *lease,
+                                 const cardbox_task_write *write, cardbox_error *err)
+{
+    if (write == NULL || write->struct_size < sizeof(*write))
+        return error_set(err, CARDBOX_INVALID, "write was not made by CARDBOX_TASK_WRITE_INIT");
+    *out = (task_write){
+        .message_count = write->message_count,
+        .call_count = write->call_count,
+        .ending = (task_ending)write->ending,
+        .status = cut_status(view_of(write->completion_status)),
+        .seen = write->seen,
+        .awaits = write->awaits_subtasks,
+        .has_until = write->sleep_until != 0,
+        .until_micros = write->sleep_until * 1000,
+    };
+    cardbox_status status = read_lease(&out->lease, lease, err);
+    if (status == CARDBOX_OK)
+        status = ledger_read_messages(&out->messages, memory, out->lease.task_id, write->messages,
+                                      write->message_count, err);
+    if (status == CARDBOX_OK)
+        status = ledger_read_calls(&out->calls, memory, out->lease.task_id, write->calls,
+                                   write->call_count, err);
+    return status;
+}
+
+static cardbox_ending ending_of(ledger_outcome outcome, cardbox_ending asked)
+{
+    if (outcome == LEDGER_ASLEEP)
+        return asked == CARDBOX_HANDED_BACK ? asked : CARDBOX_SLEEPS;
+    return outcome == LEDGER_UPDATED ? CARDBOX_FINISHED : CARDBOX_GOES_ON;
+}
+
+cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const cardbox_lease *lease,
+                                  const cardbox_task_write *write, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    task_write made;
+    ledger_outcome outcome = 0;
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    cardbox_status status = read_write(&made, &memory, lease, write, err);
+    if (status == CARDBOX_OK)
+        status = work_write(&outcome, db, &made, err);
+    if (status == CARDBOX_OK) {
+        cardbox_ending ending = ending_of(outcome, write->ending);
+        if (ended != NULL)
+            *ended = ending;
+        /* Another may have it now, or the task above it, that sleeps until this is finished. */
+        if (ending == CARDBOX_FINISHED || ending == CARDBOX_HANDED_BACK)
+            work_wake(db, made.lease.tenant);
+    }
+    arena_reset(&memory);
+    return status;
+}
+
+cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const char *message_id,
+                                  int64_t n, const char *text, size_t length, cardbox_error *err)
+{
+    buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
+    task_lease made;
+    if (db == NULL || (text == NULL && length > 0))
+        return error_set(err, CARDBOX_INVALID, "db and text must not be NULL");
+    cardbox_status status = read_lease(&made, lease, err);
+    if (status == CARDBOX_OK)
+        status = check_id("message_id", message_id, CARDBOX_CARD_ID_MAX, err);
+    if (status != CARDBOX_OK)
+        return status;
+    buf_json_string(&token, (view){text, length});
+    view piece = {buf_str(&token), token.len};
+    status =
+        buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
+    if (status == CARDBOX_OK)
+        status = work_chunk(db, &made, view_of(message_id), n, piece, err);
+    buf_free(&token);
+    return status;
+}
+
+/* --- waiting --- */
+
+struct cardbox_waiter {
+    cardbox_options options;
+    arena memory; /* what the options and tenants point to */
+    const view *tenants;
+    size_t tenant_count;
+    work_bell *bell; /* NULL: lost */
+};
+
+static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
+{
+    return bell_open(&waiter->bell, &waiter->options, waiter->tenants, waiter->tenant_count, err);
+}
+
+/* What the caller need not keep is copied. */
+static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options *options,
+                                   const char *const *tenants, size_t count, cardbox_error *err)
+{
+    const view *names = NULL;
+    options_complete(&waiter->options, options);
+    cardbox_status status = conninfo_check(waiter->options.conninfo, err);
+    if (status == CARDBOX_OK)
+        status = read_tenants(&names, &waiter->memory, tenants, count, err);
+    if (status != CARDBOX_OK)
+        return status;
+    view *kept = arena_zeros(&waiter->memory, count, sizeof(*kept));
+    for (size_t i = 0; kept != NULL && names != NULL && i < count; i++)
+        kept[i] = (view){arena_copy(&waiter->memory, names[i]), names[i].len};
+    waiter->tenants = kept;
+    waiter->tenant_count = names == NULL ? 0 : count;
+    if (waiter->options.conninfo != NULL)
+        waiter->options.conninfo = arena_copy(&waiter->memory, view_of(waiter->options.conninfo));
+    if (waiter->options.application_name != NULL)
+        waiter->options.application_name =
+            arena_copy(&waiter->memory, view_of(waiter->options.application_name));
+    return waiter->memory.failed ? error_nomem(err) : CARDBOX_OK;
+}
+
+cardbox_status cardbox_waiter_open(cardbox_waiter **out, const cardbox_options *options,
+                                   const char *const *tenants, size_t count, cardbox_error *err)
+{
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    *out = NULL;
+    cardbox_waiter *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_nomem(err);
+    cardbox_status status = keep_options(made, options, tenants, count, err);
+    if (status == CARDBOX_OK)
+        status = listen_again(made, err);
+    if (status != CARDBOX_OK) {
+        cardbox_waiter_close(made);
+        return status;
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms)
+{
+    int64_t end_ms = clock_ms() + timeout_ms;
+    if (waiter->bell == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
+        return true;
+    bell_event event = bell_wait(waiter->bell, -1, end_ms - clock_ms());
+    if (event == BELL_LOST) {
+        bell_close(waiter->bell);
+        waiter->bell = NULL;
+    }
+    return event != BELL_SILENT;
+}
+
+void cardbox_waiter_close(cardbox_waiter *waiter)
+{
+    if (waiter == NULL)
+        return;
+    bell_close(waiter->bell);
+    arena_reset(&waiter->memory);
+    free(waiter);
+}

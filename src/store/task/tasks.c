@@ -1,0 +1,329 @@
+/*
+ * tasks.c: parameters, rows and outcomes of the task manager. Knows nothing of connections, nor of
+ * what a task does.
+ */
+#include "store/task/tasks.h"
+
+#include <inttypes.h>
+#include "store/card/card_input.h"
+#include "store/content/class.h"
+#include "store/errors.h"
+
+/* --- for whoever gives work --- */
+
+/* What a model is to answer. A worker leaves white space out of what the model is given: there
+ * would be nothing to answer. What nobody sees, nobody has meant. */
+static cardbox_status check_said(const char *what, view token, cardbox_error *err)
+{
+    cardbox_status status = ledger_check_text(what, token, err);
+    if (status == CARDBOX_OK && content_is_blank(content_inside(token)))
+        status = error_set(err, CARDBOX_INVALID, "%s is blank: say what is to be done", what);
+    return status;
+}
+
+/* The first messages of a new task; gives how many. */
+static size_t first_messages(message_input out[2], const task_spawn *spawn)
+{
+    size_t count = 0;
+    if (spawn->prompt.ptr != NULL && spawn->prompt.len > 2)
+        out[count++] = (message_input){.message_id = spawn->system_id,
+                                       .task_id = spawn->task_id,
+                                       .role = VIEW("system"),
+                                       .content = spawn->prompt};
+    out[count++] = (message_input){.message_id = spawn->goal_id,
+                                   .task_id = spawn->task_id,
+                                   .role = VIEW("user"),
+                                   .content = spawn->goal};
+    return count;
+}
+
+cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
+{
+    cardbox_status status = check_said("goal", spawn->goal, err);
+    if (status == CARDBOX_OK && spawn->prompt.ptr != NULL)
+        status = ledger_check_text("systemPrompt", spawn->prompt, err);
+    if (status == CARDBOX_OK && spawn->parent_id.ptr != NULL)
+        status = check_id_view("parentTaskId", spawn->parent_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("taskId", spawn->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status =
+            check_id_view("the id of the goal's message", spawn->goal_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("the id of the system message", spawn->system_id,
+                               CARDBOX_CARD_ID_MAX, err);
+    return status;
+}
+
+void task_spawn_params(params *p, const task_spawn *spawn)
+{
+    message_input messages[2];
+    size_t count = first_messages(messages, spawn);
+    params_text(p, spawn->tenant);
+    params_text(p, spawn->task_id);
+    params_text_or_null(p, spawn->parent_id);
+    params_text(p, spawn->prompt.ptr == NULL ? VIEW("\"\"") : spawn->prompt);
+    ledger_put_messages(p, messages, count);
+}
+
+static ledger_outcome only_outcome(const store_rows *rows)
+{
+    return rows_count(rows) == 0 ? 0 : (ledger_outcome)rows_int4(rows, 0, 0);
+}
+
+cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn,
+                                 cardbox_error *err)
+{
+    ledger_outcome outcome = only_outcome(rows);
+    view parent = spawn->parent_id, id = spawn->task_id;
+    if (outcome == LEDGER_INSERTED || outcome == LEDGER_UNCHANGED)
+        return CARDBOX_OK;
+    if (outcome == LEDGER_NO_TASK)
+        return error_set(err, CARDBOX_NOT_FOUND, "Task not found: %.*s", (int)parent.len,
+                         parent.ptr);
+    return error_set(err, CARDBOX_CONFLICT, "task %.*s exists", (int)id.len, id.ptr);
+}
+
+cardbox_status task_send_check(const task_send *send, cardbox_error *err)
+{
+    cardbox_status status = check_id_view("receiverId", send->task_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = check_id_view("the message's id", send->message_id, CARDBOX_CARD_ID_MAX, err);
+    return status == CARDBOX_OK ? check_said("message", send->content, err) : status;
+}
+
+void task_send_params(params *p, const task_send *send)
+{
+    buf content = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    buf projection = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
+    buf metadata = BUF_INIT(p->bytes.max);
+    const message_input message = {.message_id = send->message_id,
+                                   .task_id = send->task_id,
+                                   .role = VIEW("user"),
+                                   .content = send->content};
+    ledger_message_card(&content, &projection, &metadata, &message);
+    params_text(p, send->tenant);
+    params_text(p, send->task_id);
+    params_text(p, send->message_id);
+    params_text(p, (view){buf_str(&content), content.len});
+    if (projection.len == 0)
+        params_null(p);
+    else
+        params_jsonb(p, (view){buf_str(&projection), projection.len});
+    params_jsonb(p, (view){buf_str(&metadata), metadata.len});
+    if (!buf_ok(&content) || !buf_ok(&projection) || !buf_ok(&metadata))
+        p->bytes.failure = BUF_NOMEM;
+    buf_free(&content);
+    buf_free(&projection);
+    buf_free(&metadata);
+}
+
+void task_cancel_params(params *p, view tenant, view task_id, view reason)
+{
+    params_text(p, tenant);
+    params_text(p, task_id);
+    params_text(p, reason);
+}
+
+cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_error *err)
+{
+    int len = (int)task_id.len;
+    switch ((int)only_outcome(rows)) {
+    case LEDGER_INSERTED:
+    case LEDGER_UNCHANGED:
+    case LEDGER_UPDATED:
+        return CARDBOX_OK;
+    case LEDGER_NO_TASK:
+        return error_set(err, CARDBOX_NOT_FOUND, "Task not found: %.*s", len, task_id.ptr);
+    case LEDGER_FINISHED:
+        return error_set(err, CARDBOX_CONFLICT, "Task %.*s is already completed", len, task_id.ptr);
+    default:
+        return error_set(err, CARDBOX_CONFLICT, "another message has the id of this one");
+    }
+}
+
+static void put_tenants(params *p, const view *tenants, size_t count)
+{
+    if (count == 0) {
+        params_null(p);
+        return;
+    }
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, tenants[i]);
+    params_array_end(p);
+}
+
+void tasks_notify_params(params *p, const view *tenants, size_t count)
+{
+    put_tenants(p, tenants, count);
+}
+
+void tasks_listen_params(params *p, const view *tenants, size_t count)
+{
+    put_tenants(p, tenants, count);
+}
+
+/* --- for workers --- */
+
+void tasks_claim_params(params *p, const task_claim *claim)
+{
+    put_tenants(p, claim->tenants, claim->tenant_count);
+    params_text(p, claim->owner);
+    params_int8(p, claim->lease_ms);
+    params_int4(p, claim->most);
+    params_int4(p, claim->most_attempts);
+    params_bool(p, claim->take_over);
+}
+
+void claimed_task_read(claimed_task *out, const store_rows *rows, int row)
+{
+    *out = (claimed_task){
+        .tenant = rows_text(rows, row, 0),
+        .task_id = rows_text(rows, row, 1),
+        .epoch = rows_int8(rows, row, 2),
+        .attempts = rows_int4(rows, row, 3),
+        .given_up = rows_int4(rows, row, 4) == LEDGER_GIVEN_UP,
+        .failed_calls = rows_int4(rows, row, 5),
+        .parent_id = rows_text(rows, row, 6),
+    };
+}
+
+void tasks_renew_params(params *p, const task_lease *leases, size_t count, int64_t lease_ms)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, leases[i].tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, leases[i].task_id);
+    params_array_end(p);
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++)
+        params_int8(p, leases[i].epoch);
+    params_array_end(p);
+    params_int8(p, lease_ms);
+}
+
+static ledger_batch batch_of(const task_write *write)
+{
+    return (ledger_batch){.tenant = write->lease.tenant,
+                          .messages = write->messages,
+                          .calls = write->calls,
+                          .message_count = write->message_count,
+                          .call_count = write->call_count};
+}
+
+cardbox_status task_write_check(const task_write *write, cardbox_error *err)
+{
+    ledger_batch batch = batch_of(write);
+    view task = write->lease.task_id;
+    for (size_t i = 0; i < write->message_count; i++)
+        if (!view_equal(write->messages[i].task_id, task))
+            return error_set(err, CARDBOX_INVALID, "a message is not of the lease's task");
+    for (size_t i = 0; i < write->call_count; i++)
+        if (!view_equal(write->calls[i].task_id, task))
+            return error_set(err, CARDBOX_INVALID, "a call is not of the lease's task");
+    if (write->ending == TASK_FINISHED && check_id_view("the completion status", write->status,
+                                                        CARDBOX_TASK_STATUS_MAX, err) != CARDBOX_OK)
+        return CARDBOX_INVALID;
+    return ledger_check(&batch, err);
+}
+
+void task_write_params(params *p, const task_write *write)
+{
+    params_text(p, write->lease.tenant);
+    params_text(p, write->lease.task_id);
+    params_int8(p, write->lease.epoch);
+    ledger_put_messages(p, write->messages, write->message_count);
+    ledger_put_calls(p, write->calls, write->call_count);
+    params_int4(p, (int32_t)write->ending);
+    if (write->ending == TASK_FINISHED)
+        params_text(p, write->status);
+    else
+        params_null(p);
+    params_int8_or_null(p, write->seen >= 0, write->seen);
+    params_bool(p, write->awaits);
+    params_timestamptz_or_null(p, write->has_until, write->until_micros);
+}
+
+cardbox_status task_lease_lost(view task_id, cardbox_error *err)
+{
+    error_set(err, CARDBOX_CONFLICT,
+              "the lease of task %.*s is lost: somebody else has it, or it is finished",
+              (int)task_id.len, task_id.ptr);
+    if (err != NULL)
+        err->lease_lost = true;
+    return CARDBOX_CONFLICT;
+}
+
+cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
+                                 const task_write *write, cardbox_error *err)
+{
+    ledger_batch batch = batch_of(write);
+    *ended = 0;
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, SAVED_COL_KIND) == LEDGER_LEASE)
+            *ended = (ledger_outcome)rows_int4(rows, row, SAVED_COL_OUTCOME);
+    if (*ended == LEDGER_LEASE_LOST)
+        return task_lease_lost(write->lease.task_id, err);
+    return ledger_save_status(rows, &batch, err);
+}
+
+void task_chunk_params(params *p, const task_lease *lease, view message_id, int64_t n, view piece)
+{
+    params_text(p, lease->tenant);
+    params_text(p, lease->task_id);
+    params_int8(p, lease->epoch);
+    params_text(p, message_id);
+    params_int8(p, n);
+    params_text(p, piece);
+}
+
+/* --- for followers --- */
+
+void tasks_follow_params(params *p, const task_follow *follows, size_t count,
+                         const follow_limits *limits)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, follows[i].tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, follows[i].task_id);
+    params_array_end(p);
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++)
+        params_int8(p, follows[i].after);
+    params_array_end(p);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text_or_null(p, follows[i].message_id);
+    params_array_end(p);
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++)
+        params_int8(p, follows[i].after_piece);
+    params_array_end(p);
+    params_int8(p, limits->most);
+    params_int8(p, limits->page_bytes);
+    params_int8(p, limits->all_bytes);
+}
+
+void task_event_read(task_event *out, const store_rows *rows, int row)
+{
+    *out = (task_event){
+        .ord = rows_int8(rows, row, 0),
+        .n = rows_int8(rows, row, 1),
+        .what = rows_text(rows, row, 2),
+        .ref = rows_text(rows, row, 3),
+        .how = rows_text(rows, row, 4),
+        .at_ms = rows_int8(rows, row, 5),
+        .text = rows_text(rows, row, 6),
+        .metadata = rows_jsonb(rows, row, 7),
+        .call = rows_text(rows, row, 8),
+    };
+    if (out->text.ptr != NULL)
+        out->text = ledger_text(out->text);
+}

@@ -1,0 +1,156 @@
+/*
+ * tasks.h: who runs which task, as plain data in and out: spawn, send, cancel, and what a worker
+ * needs: claim, renew, write, show pieces, listen; and what followers of a task read. The rules are
+ * in the functions of sql/migrations. Knows no connection.
+ */
+#ifndef STORE_TASKS_H
+#define STORE_TASKS_H
+
+#include "store/ledger/ledger.h"
+
+/* --- for whoever gives work --- */
+
+/* STATEMENT_task_spawn. Ids are the caller's, so that a retry is the same task; message ids too. */
+typedef struct task_spawn {
+    view tenant, task_id;
+    view parent_id; /* ptr NULL: none */
+    view prompt;    /* token; ptr NULL or "": no system message, and the prompt is "" */
+    view system_id; /* id of the system message */
+    view goal;      /* token */
+    view goal_id;   /* id of the first message of a user */
+} task_spawn;
+
+cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err);
+void task_spawn_params(params *p, const task_spawn *spawn);
+cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn,
+                                 cardbox_error *err);
+
+/* STATEMENT_task_send. */
+typedef struct task_send {
+    view tenant, task_id;
+    view message_id;
+    view content; /* token */
+} task_send;
+
+cardbox_status task_send_check(const task_send *send, cardbox_error *err);
+void task_send_params(params *p, const task_send *send);
+
+/* STATEMENT_task_cancel. `reason` is a token. */
+void task_cancel_params(params *p, view tenant, view task_id, view reason);
+
+/* Of send and cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X"; CARDBOX_CONFLICT "Task X
+ * is already completed", or another message has that id. The texts are those of the abilities. */
+cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_error *err);
+
+/* STATEMENT_tasks_notify: wakes the workers of these tenants. Apart from what made the work, after
+ * its commit, and once for much of it. STATEMENT_tasks_listen, where `count` 0 means all. */
+void tasks_notify_params(params *p, const view *tenants, size_t count);
+void tasks_listen_params(params *p, const view *tenants, size_t count);
+
+/* --- for workers --- */
+
+/* STATEMENT_tasks_claim. */
+typedef struct task_claim {
+    const view *tenants;
+    size_t tenant_count; /* 0: all that the database role may serve */
+    view owner;          /* 1 to 255 bytes */
+    int64_t lease_ms;
+    int32_t most, most_attempts;
+    bool take_over; /* also what this owner holds: for a worker that was started again */
+} task_claim;
+
+void tasks_claim_params(params *p, const task_claim *claim);
+
+typedef struct claimed_task {
+    view tenant, task_id, parent_id;
+    int64_t epoch;
+    int32_t attempts;
+    int32_t failed_calls; /* that its last owner had left open */
+    bool given_up;        /* not claimed: it was claimed too often, and has failed now */
+} claimed_task;
+
+void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
+
+/* What a worker holds. */
+typedef struct task_lease {
+    view tenant, task_id;
+    int64_t epoch;
+} task_lease;
+
+/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4, completion status text or NULL. */
+typedef enum lease_state { LEASE_RENEWED = 1, LEASE_HELD = 2, LEASE_LOST = 3 } lease_state;
+enum { RENEWED_COL_ORD, RENEWED_COL_STATE, RENEWED_COL_STATUS };
+void tasks_renew_params(params *p, const task_lease *leases, size_t count, int64_t lease_ms);
+
+/* STATEMENT_task_write. Messages and calls must be of the lease's task. */
+typedef enum task_ending { TASK_GOES_ON, TASK_FINISHED, TASK_SLEEPS, TASK_HANDED_BACK } task_ending;
+
+typedef struct task_write {
+    task_lease lease;
+    const message_input *messages;
+    const call_input *calls;
+    size_t message_count, call_count;
+    task_ending ending;
+    view status;    /* TASK_FINISHED */
+    int64_t seen;   /* seq of the last message that the turn knew; negative: not asked */
+    bool awaits;    /* TASK_FINISHED: sleeps instead while there are unfinished subtasks */
+    bool has_until; /* TASK_SLEEPS: else only a message wakes it */
+    int64_t until_micros;
+} task_write;
+
+cardbox_status task_write_check(const task_write *write, cardbox_error *err);
+void task_write_params(params *p, const task_write *write);
+
+/* CARDBOX_OK; `*ended` is LEDGER_UPDATED (finished), LEDGER_ASLEEP, LEDGER_NOT_ENDED, or 0 where
+ * no end was asked for. CARDBOX_CONFLICT: the lease is lost, or see ledger_save_status. */
+cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
+                                 const task_write *write, cardbox_error *err);
+
+/* CARDBOX_CONFLICT, and says so. */
+cardbox_status task_lease_lost(view task_id, cardbox_error *err);
+
+/* STATEMENT_task_chunk: no row if the lease is lost. `piece` is a token. */
+void task_chunk_params(params *p, const task_lease *lease, view message_id, int64_t n, view piece);
+
+/* --- for followers --- */
+
+/* STATEMENT_tasks_follow: many followers in one statement. */
+typedef struct task_follow {
+    view tenant, task_id;
+    int64_t after;   /* number of the last event that is known; 0: none */
+    view message_id; /* whose pieces are known; ptr NULL: none */
+    int64_t after_piece;
+} task_follow;
+
+/* How much comes at once. Nothing begins beyond the bytes, so that there may be one more, of any
+ * size: each event comes sooner or later. */
+typedef struct follow_limits {
+    int64_t most;       /* events, and pieces, of each */
+    int64_t page_bytes; /* of each */
+    int64_t all_bytes;
+} follow_limits;
+
+void tasks_follow_params(params *p, const task_follow *follows, size_t count,
+                         const follow_limits *limits);
+
+/* A row: an event of the ledger (n goes up by one from event to event of a task, and is what a
+ * follower goes on from), or a piece of a message that is being said (what "chunk", ref the id that
+ * the message will have, n the number of the piece). Events of a task come before its pieces. A
+ * message's pieces are gone once it is saved, in the same moment as its event is there. Behind all
+ * that, where it did not fit, what "more": it is to be asked for at once. */
+typedef struct task_event {
+    int64_t ord; /* index of the follower + 1 */
+    int64_t n;
+    view what; /* created, claimed, message, call, completed, reopened; chunk */
+    view ref;  /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
+    view how;  /* claimed: owner; message: role; call, completed: the status that it got */
+    int64_t at_ms; /* of a message its own timestamp; 0 of a chunk */
+    view text; /* message: its content; chunk: the piece; completed: why it was cancelled: tokens */
+    view metadata; /* message: its card's */
+    view call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
+                      the status that the call has now */
+} task_event;
+
+void task_event_read(task_event *out, const store_rows *rows, int row);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * work.c: the worker's statements. Knows nothing of what a worker does between them.
+ */
+#include "store/task/work.h"
+#include "store/call.h"
+
+/* Runs a statement whose parameters are there, and frees them. */
+static cardbox_status run(store_rows **out, cardbox *db, statement_id id, params *p,
+                          client_safety safety, cardbox_error *err)
+{
+    cardbox_status status = client_run(db, id, p, safety, out, err);
+    params_free(p);
+    return status;
+}
+
+cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
+                          cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    tasks_claim_params(&p, claim);
+    return run(out, db, STATEMENT_tasks_claim, &p, RUN_ONCE, err);
+}
+
+cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
+                          int64_t lease_ms, cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    tasks_renew_params(&p, leases, count, lease_ms);
+    return run(out, db, STATEMENT_tasks_renew, &p, RUN_AGAIN, err);
+}
+
+cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *write,
+                          cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    cardbox_status status = task_write_check(write, err);
+    if (status != CARDBOX_OK)
+        return status;
+    params_init(&p, REQUEST_MAX);
+    task_write_params(&p, write);
+    status = run(&rows, db, STATEMENT_task_write, &p, RUN_AGAIN, err);
+    if (status == CARDBOX_OK)
+        status = task_write_status(ended, rows, write, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id, int64_t n,
+                          view piece, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    task_chunk_params(&p, lease, message_id, n, piece);
+    cardbox_status status = run(&rows, db, STATEMENT_task_chunk, &p, RUN_AGAIN, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = task_lease_lost(lease->task_id, err);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_id,
+                         cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    task_get_params(&p, tenant, task_id);
+    return run(out, db, STATEMENT_task_get, &p, RUN_AGAIN, err);
+}
+
+cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
+                             int64_t after, int64_t limit, cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    messages_read_params(&p, tenant, task_id, after, limit);
+    return run(out, db, STATEMENT_messages_read, &p, RUN_AGAIN, err);
+}
+
+cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
+                          const call_row *after, int64_t limit, cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    calls_list_params(&p, tenant, task_id, after, limit);
+    return run(out, db, STATEMENT_calls_list, &p, RUN_AGAIN, err);
+}
+
+cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    tasks_notify_params(&p, tenants, count);
+    cardbox_status status = run(&rows, db, STATEMENT_tasks_notify, &p, RUN_AGAIN, err);
+    rows_free(rows);
+    return status;
+}
+
+void work_wake(cardbox *db, view tenant)
+{
+    if (db->kind == CLIENT_POOL)
+        (void)work_notify(db, &tenant, 1, NULL);
+}
