@@ -3,9 +3,9 @@
  * renders the output; here its statement waits with those of other requests.
  */
 #include "bus/describe.h"
-#include "server/head.h"
-#include "server/page.h"
-#include "server/waker.h"
+#include "server/aside/waker.h"
+#include "server/request/head.h"
+#include "server/request/page.h"
 
 route_scope ability_scope(const request *r)
 {

@@ -5,7 +5,7 @@
 #ifndef SERVER_DOOR_H
 #define SERVER_DOOR_H
 
-#include "server/http.h"
+#include "server/http/http.h"
 
 /* A loop's side of it. */
 typedef struct door {

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 #include "cardbox/limits.h"
-#include "server/auth.h"
-#include "server/head.h"
+#include "server/auth/auth.h"
+#include "server/request/head.h"
 
 static const char OPENAPI[] =
 #include "openapi.inc"

@@ -5,9 +5,9 @@
 #ifndef SERVER_HANDLERS_H
 #define SERVER_HANDLERS_H
 
-#include "server/body.h"
-#include "server/fault.h"
-#include "server/fields.h"
+#include "server/request/body.h"
+#include "server/request/fault.h"
+#include "server/request/fields.h"
 
 void handle_card(request *r);
 void handle_cards_batch(request *r);

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/door.h"
-#include "server/followers.h"
-#include "server/links.h"
-#include "server/transfers.h"
+#include "server/join/links.h"
+#include "server/task/followers.h"
+#include "server/transfer/transfers.h"
 
 enum {
     EVENTS_MAX = 64,

@@ -11,16 +11,16 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/http.h"
-#include "server/idset.h"
-#include "server/keeper.h"
+#include "server/aside/keeper.h"
+#include "server/aside/sweeper.h"
+#include "server/aside/trimmer.h"
+#include "server/aside/waker.h"
+#include "server/auth/token_list.h"
+#include "server/http/http.h"
 #include "server/listen.h"
 #include "server/loop.h"
-#include "server/sweeper.h"
-#include "server/waker.h"
-#include "server/token_list.h"
-#include "server/transfers.h"
-#include "server/trimmer.h"
+#include "server/request/idset.h"
+#include "server/transfer/transfers.h"
 
 enum {
     EXIT_USAGE = 2,

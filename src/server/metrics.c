@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "cardbox/version.h"
-#include "server/auth.h"
-#include "server/fault.h"
+#include "server/auth/auth.h"
 #include "server/handlers.h"
+#include "server/request/fault.h"
 #include "server/shared.h"
 
 typedef struct metric metric;

@@ -3,7 +3,7 @@
  * --routes and the metrics come from it too.
  */
 #include "server/handlers.h"
-#include "server/sessions.h"
+#include "server/session/sessions.h"
 
 const route ROUTES[] = {
     {"GET", "/projects/{project_id}/cards/{card_id}", "getCard", ROUTE_NO_BODY, SCOPE_READ,

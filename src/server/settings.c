@@ -8,7 +8,7 @@
 #include "base/opts.h"
 #include "base/wrap.h"
 #include "cardbox/version.h"
-#include "server/route.h"
+#include "server/request/route.h"
 #include "store/operate/collect.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \

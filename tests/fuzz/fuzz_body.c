@@ -3,7 +3,7 @@
  * and without duplicates; what is refused has a reason that is JSON.
  */
 #include "fuzz/fuzz.h"
-#include "server/body.h"
+#include "server/request/body.h"
 
 static void check_ids(const body_batch *batch, view text)
 {

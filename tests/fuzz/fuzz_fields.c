@@ -3,7 +3,7 @@
  * is taken is within its bounds; what is refused has a reason that is JSON.
  */
 #include "fuzz/fuzz.h"
-#include "server/fields.h"
+#include "server/request/fields.h"
 
 enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
 

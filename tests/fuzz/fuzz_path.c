@@ -3,8 +3,8 @@
  * what went in; the router and the query parser stand whatever comes out.
  */
 #include "fuzz/fuzz.h"
-#include "server/query.h"
-#include "server/route.h"
+#include "server/request/query.h"
+#include "server/request/route.h"
 
 static void check_path(const url_path *found, view raw)
 {

@@ -29,7 +29,7 @@ PURE_HEADERS = ("base/", "store/errors.h", "store/content/", "store/session/core
 
 # Outside headers that only some files may see.
 PRIVATE_HEADERS = {
-    "microhttpd.h": re.compile(r"src/server/http[^/]*$"),
+    "microhttpd.h": re.compile(r"src/server/http/"),
     "curl/curl.h": re.compile(r"src/worker/net\.c$"),
     "libpq-fe.h": re.compile(r"(src/store/(?!content/|session/core/)|tests/)"),
 }

@@ -14,8 +14,8 @@
 #include <endian.h>
 #include <libpq-fe.h>
 #include "base/clock.h"
-#include "server/fault.h"
-#include "server/links.h"
+#include "server/join/links.h"
+#include "server/request/fault.h"
 
 enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/arena.h"
-#include "server/shape.h"
+#include "server/request/shape.h"
 
 static arena memory;
 static shape s;

@@ -4,7 +4,7 @@
  */
 #include "unit/server_test.h"
 #include <stdio.h>
-#include "server/body.h"
+#include "server/request/body.h"
 
 static const body_shape CARDS = {"card_ids", false};
 static const body_shape BOXES = {"box_ids", true};

@@ -3,7 +3,7 @@
  * said of all that it doesn't.
  */
 #include "unit/server_test.h"
-#include "server/fields.h"
+#include "server/request/fields.h"
 
 enum { ANY, OBJECT, ARRAY, TEXT, ID, UUID, BOOL, INTEGER, LIMIT, TIME, IDS, UUIDS, CHOICE, COUNT };
 

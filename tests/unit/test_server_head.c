@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/head.h"
-#include "server/http_frame.h"
+#include "server/http/http_frame.h"
+#include "server/request/head.h"
 
 /* Reads "name=value|name=value". */
 static head read_fields(const char *fields)

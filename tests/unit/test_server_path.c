@@ -2,8 +2,8 @@
  * test_server_path.c: request targets and query parameters, from the wire to decoded text.
  */
 #include "unit/server_test.h"
-#include "server/path.h"
-#include "server/query.h"
+#include "server/request/path.h"
+#include "server/request/query.h"
 
 static void assert_view(view found, const char *expected)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/request.h"
+#include "server/request/request.h"
 
 static const route TABLE[] = {
     {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, TAKES_NONE, NULL},

@@ -1,0 +1,188 @@
+/*
+ * keeper.c: asks again and again, in statements that cost next to nothing where nothing has
+ * changed. Polling and not LISTEN, which does not work behind PgBouncer; several times a second, so
+ * that a token that was revoked is refused everywhere within one.
+ */
+#include "server/aside/keeper.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/aside/aside.h"
+#include "server/aside/ticker.h"
+#include "server/auth/token_list.h"
+#include "store/operate/role.h"
+
+enum {
+    LOOK_MS = 300,
+    RETRY_MS = 600,    /* until a database that was away or not migrated is asked again */
+    ROLE_MS = 2000,    /* until the role's rights are looked at again */
+    PATIENCE_MS = 2000 /* for the database to connect or to answer: stopping waits for it */
+};
+
+struct keeper {
+    shared *house;
+    ticker ticker;
+    atomic_bool looked;
+    pthread_mutex_t lock;
+    /* under the lock: */
+    bool no_tokens; /* there is none, and there must be */
+    role_rights rights;
+    /* the thread's own: */
+    cardbox *db;
+    int64_t version; /* of the list */
+    int64_t role_ms; /* when the role is due */
+    bool told;       /* that it can't read the tokens */
+    bool excessive;  /* the role has too many rights, which was said */
+};
+
+/* --- the role --- */
+
+/* Where other machines reach us, a hole in our code would open all projects to them. On our own
+ * machine it is the developer's: their PostgreSQL knows one role, and nobody else asks. */
+static void judge_role(keeper *k, const role_rights *rights)
+{
+    const char *excess = role_excess(rights);
+    bool refuse = excess != NULL && k->house->reachable;
+    atomic_store(&k->house->overpowered, refuse);
+    pthread_mutex_lock(&k->lock);
+    k->rights = *rights;
+    pthread_mutex_unlock(&k->lock);
+    if (excess != NULL && !k->excessive)
+        log_at(refuse ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "role_has_too_many_rights",
+               "role=\"%s\" reason=\"it %s\" hint=\"%s\"", rights->name, excess, ROLE_REMEDY);
+    else if (excess == NULL && k->excessive)
+        log_info("role_is_fit", "role=\"%s\"", rights->name);
+    k->excessive = excess != NULL;
+}
+
+static bool look_at_role(keeper *k, cardbox_error *err)
+{
+    role_rights rights;
+    if (clock_ms() < k->role_ms)
+        return true;
+    if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
+        return false;
+    judge_role(k, &rights);
+    k->role_ms = clock_ms() + ROLE_MS;
+    return true;
+}
+
+/* --- the tokens --- */
+
+static bool take_list(keeper *k, const store_rows *rows, int64_t asked_ms)
+{
+    shared *house = k->house;
+    token_list *list = token_list_new(rows, asked_ms);
+    if (list == NULL)
+        return false;
+    bool needed = house->reachable && !house->set->insecure_no_auth;
+    bool missing = needed && !token_list_ever(list);
+    k->version = token_list_version(list);
+    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version,
+             house->set->insecure_no_auth                ? "no"
+             : house->reachable || token_list_ever(list) ? "yes"
+                                                         : "no");
+    if (missing)
+        log_error("no_tokens", "hint=\"nobody can be let in; make one with cardbox token create\"");
+    pthread_mutex_lock(&k->lock);
+    k->no_tokens = missing;
+    pthread_mutex_unlock(&k->lock);
+    board_put(house->tokens, list);
+    return true;
+}
+
+static bool look_at_tokens(keeper *k, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    int64_t asked_ms = clock_ms();
+    if (tokens_watch(&rows, k->db, k->version, err) != CARDBOX_OK)
+        return false;
+    bool taken = rows_count(rows) > 0 &&
+                 (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
+    rows_free(rows);
+    if (taken)
+        atomic_store(&k->house->tokens->confirmed_ms, asked_ms);
+    return taken;
+}
+
+/* --- the thread --- */
+
+static bool look(keeper *k)
+{
+    char why[LOG_QUOTE_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool worked =
+        aside_open(&k->db, k->house->set, "cardboxd-keeper", PATIENCE_MS, &err) == CARDBOX_OK &&
+        look_at_role(k, &err) && look_at_tokens(k, &err);
+    bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
+    atomic_store(&k->house->tokens_barred, barred && !k->house->set->insecure_no_auth);
+    if (!worked && !k->told)
+        log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+    k->told = !worked;
+    return worked;
+}
+
+static int64_t turn(void *arg)
+{
+    keeper *k = arg;
+    bool worked = look(k);
+    atomic_store(&k->looked, true);
+    return worked ? LOOK_MS : RETRY_MS;
+}
+
+keeper *keeper_start(shared *house)
+{
+    keeper *k = calloc(1, sizeof(*k));
+    if (k == NULL)
+        return NULL;
+    k->house = house;
+    k->version = -1;
+    pthread_mutex_init(&k->lock, NULL);
+    if (ticker_start(&k->ticker, turn, k))
+        return k;
+    free(k);
+    return NULL;
+}
+
+bool keeper_has_looked(keeper *k)
+{
+    return atomic_load(&k->looked);
+}
+
+bool keeper_objects(keeper *k, char *out, size_t size)
+{
+    pthread_mutex_lock(&k->lock);
+    const char *excess = k->house->reachable ? role_excess(&k->rights) : NULL;
+    if (excess != NULL)
+        snprintf(out, size,
+                 "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
+                 "127.0.0.1",
+                 k->house->set->listen, k->rights.name, excess, ROLE_REMEDY);
+    else if (k->no_tokens)
+        snprintf(out, size,
+                 "other machines can reach %s and there is no token that could be asked for: make "
+                 "one with `cardbox token create`, listen on 127.0.0.1, or let everybody in with "
+                 "--insecure-no-auth",
+                 k->house->set->listen);
+    bool barred = atomic_load(&k->house->tokens_barred);
+    if (barred)
+        snprintf(
+            out, size,
+            "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
+            "cardbox_service TO \"%s\", or log in as a role that has it",
+            k->rights.name, k->rights.name);
+    bool objects = excess != NULL || k->no_tokens || barred;
+    pthread_mutex_unlock(&k->lock);
+    return objects;
+}
+
+void keeper_stop(keeper *k)
+{
+    if (k == NULL)
+        return;
+    ticker_stop(&k->ticker);
+    cardbox_close(k->db);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}

@@ -1,0 +1,67 @@
+/*
+ * trimmer.c: while answers are large what was freed is about to be used again, and to give it back
+ * would hold the loops up: so it looks for a time in which little is sent.
+ */
+#include "server/aside/trimmer.h"
+#include <stdlib.h>
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/aside/ticker.h"
+
+enum {
+    LOOK_MS = 1000,
+    QUIET_BYTES = 1024 * 1024,     /* of answers between two looks */
+    SPARE_MOST = 32 * 1024 * 1024, /* bytes that are free and may stay so */
+    SPARE_KEPT = 4 * 1024 * 1024
+};
+
+struct trimmer {
+    const shared *house;
+    ticker ticker;
+    uint64_t sent; /* bytes, at the last look */
+    bool due;      /* much was sent since memory was given back */
+};
+
+static bool is_quiet(trimmer *t)
+{
+    uint64_t sent = 0;
+    for (long i = 0; i < t->house->set->loops; i++)
+        sent += tally_get(&t->house->stats[i].body_bytes_out);
+    bool quiet = sent - t->sent < QUIET_BYTES;
+    t->sent = sent;
+    return quiet;
+}
+
+static int64_t turn(void *arg)
+{
+    trimmer *t = arg;
+    bool quiet = is_quiet(t);
+    size_t spare = quiet && t->due ? memory_spare() : 0; /* it counts what was given back, too */
+    t->due = t->due || !quiet;
+    if (spare > SPARE_MOST) {
+        memory_give_back(SPARE_KEPT);
+        t->due = false;
+        log_debug("memory_given_back", "spare=%zu", spare);
+    }
+    return LOOK_MS;
+}
+
+trimmer *trimmer_start(const shared *house)
+{
+    trimmer *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return NULL;
+    t->house = house;
+    if (ticker_start(&t->ticker, turn, t))
+        return t;
+    free(t);
+    return NULL;
+}
+
+void trimmer_stop(trimmer *t)
+{
+    if (t == NULL)
+        return;
+    ticker_stop(&t->ticker);
+    free(t);
+}

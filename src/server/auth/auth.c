@@ -1,0 +1,147 @@
+/*
+ * auth.c: the rules. In doubt nobody is let in: while the list of tokens was never read, or was not
+ * confirmed for long, the answer is 503. One message for whatever is wrong with a token, and one
+ * for whatever it is not good for, whether the project exists or not: neither teaches anything.
+ */
+#include "server/auth/auth.h"
+#include <stdio.h>
+#include <strings.h>
+#include "base/clock.h"
+#include "server/request/fault.h"
+
+/* The list is asked for several times a second. After so long without an answer a token may have
+ * been revoked long ago; for less than that a restart of the database need not be noticed. */
+enum { STALE_MS = 10000 };
+
+static bool is_known(const shared *house)
+{
+    int64_t confirmed_ms = atomic_load(&house->tokens->confirmed_ms);
+    return confirmed_ms != 0 && clock_ms() - confirmed_ms < STALE_MS;
+}
+
+bool auth_is_decided(const shared *house)
+{
+    return !atomic_load(&house->overpowered) && (house->set->insecure_no_auth || is_known(house));
+}
+
+/* Whether nobody is asked for a token. Once there was one, even a revoked one, everybody is. */
+static bool is_open(const shared *house, const token_list *list)
+{
+    return !token_list_ever(list) && !house->reachable;
+}
+
+/* The secret of "Bearer SECRET". ptr NULL: anything else. */
+static view secret_of(const head *h)
+{
+    static const char SCHEME[] = "Bearer ";
+    size_t skip = sizeof(SCHEME) - 1;
+    view value = h->authorization;
+    if (h->authorizations != 1 || value.len <= skip || strncasecmp(value.ptr, SCHEME, skip) != 0)
+        return (view){NULL, 0};
+    while (skip < value.len && value.ptr[skip] == ' ')
+        skip++;
+    value = (view){value.ptr + skip, value.len - skip};
+    bool formed = value.len == TOKEN_TEXT_SIZE &&
+                  memcmp(value.ptr, TOKEN_PREFIX, sizeof(TOKEN_PREFIX) - 1) == 0;
+    return formed ? value : (view){NULL, 0};
+}
+
+static const token *find_token(const token_list *list, const head *h)
+{
+    view secret = secret_of(h);
+    const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
+    return t != NULL && clock_ms() < t->expires_ms ? t : NULL;
+}
+
+static unsigned scope_of(route_scope scope)
+{
+    static const unsigned SCOPES[] = {[SCOPE_OPEN] = 0,
+                                      [SCOPE_READ] = TOKEN_READ,
+                                      [SCOPE_WRITE] = TOKEN_WRITE,
+                                      [SCOPE_TASKS] = TOKEN_TASKS,
+                                      [SCOPE_ADMIN] = TOKEN_ADMIN,
+                                      [SCOPE_ABILITY] = 0};
+    return SCOPES[scope];
+}
+
+static bool is_of_project(const request *r)
+{
+    static const char PROJECT[] = "/projects/{project_id}";
+    return strncmp(r->match.route->pattern, PROJECT, sizeof(PROJECT) - 1) == 0;
+}
+
+/* What belongs to no project shows something of all. */
+static bool is_for_place(const token *t, const request *r)
+{
+    return is_of_project(r) ? token_is_for(t, request_tenant(r)) : t->all_tenants;
+}
+
+static void answer_undecided(request *r)
+{
+    shared *house = r->shared;
+    if (atomic_load(&house->overpowered))
+        fault_answer(r, FAULT_UNAVAILABLE,
+                     "let the server log in as a role that is only a member of cardbox_service",
+                     "the server's database role has more rights than a server should have");
+    else if (atomic_load(&house->tokens_barred))
+        fault_answer(r, FAULT_UNAVAILABLE,
+                     "let the server log in as a role that is a member of cardbox_service",
+                     "the server's database role may not read the tokens");
+    else if (atomic_load(&house->unfit) > 0)
+        fault_answer_unfit(r, atomic_load(&house->forbidden));
+    else
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
+}
+
+/* What the operation needs is no secret; which part of it the token lacks is not said. */
+static void answer_forbidden(request *r)
+{
+    char hint[80];
+    snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
+             is_of_project(r) ? "this project" : "all projects");
+    fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
+}
+
+static bool is_good_for(const token *t, const request *r)
+{
+    return is_for_place(t, r) && (t->scopes & scope_of(r->scope)) != 0;
+}
+
+bool auth_check(request *r, token_reader *tokens, const head *h)
+{
+    shared *house = r->shared;
+    if (r->scope == SCOPE_OPEN)
+        return true;
+    if (!auth_is_decided(house)) {
+        answer_undecided(r);
+        return false;
+    }
+    if (house->set->insecure_no_auth)
+        return true;
+    const token_list *list = board_read(house->tokens, tokens);
+    if (is_open(house, list))
+        return true;
+    const token *t = find_token(list, h);
+    if (t == NULL) {
+        fault_answer(r, FAULT_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
+                     "the request needs a token that is known, not revoked and not expired");
+        return false;
+    }
+    r->token_id = t->id;
+    if (is_good_for(t, r))
+        return true;
+    answer_forbidden(r);
+    return false;
+}
+
+bool auth_still_good(const request *r, token_reader *tokens)
+{
+    shared *house = r->shared;
+    if (r->scope == SCOPE_OPEN || house->set->insecure_no_auth || !is_known(house))
+        return true;
+    const token_list *list = board_read(house->tokens, tokens);
+    if (r->token_id == 0)
+        return is_open(house, list);
+    const token *t = token_list_find_id(list, r->token_id);
+    return t != NULL && clock_ms() < t->expires_ms && is_good_for(t, r);
+}

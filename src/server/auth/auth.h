@@ -1,0 +1,21 @@
+/*
+ * auth.h: whether a request may do what it asks for: its token, the token's scopes and projects,
+ * and the state of the list of tokens. Knows no HTTP library and no SQL.
+ */
+#ifndef SERVER_AUTH_H
+#define SERVER_AUTH_H
+
+#include "server/auth/token_list.h"
+#include "server/request/head.h"
+#include "server/request/request.h"
+
+/* Whether it can be said at all who may do what. */
+bool auth_is_decided(const shared *house);
+
+/* Whether the request, whose route was found, may go on. False: answered. */
+bool auth_check(request *r, token_reader *tokens, const head *h);
+
+/* Whether it may still go on, some time later. While nobody can say, it may. */
+bool auth_still_good(const request *r, token_reader *tokens);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * token_list.c: a hash table by the secret's SHA-256. Nobody can choose what a hash begins with, so
+ * its first bytes are the slot; and as secrets are random, how long a comparison takes tells
+ * nothing.
+ */
+#include "server/auth/token_list.h"
+#include <gnutls/crypto.h>
+#include <stdlib.h>
+#include "base/arena.h"
+
+struct token_list {
+    atomic_int holders;
+    int64_t version;
+    bool ever;
+    size_t capacity; /* a power of two */
+    const token **slots;
+    arena memory;
+};
+
+static size_t slot_of(const token_list *list, const unsigned char *hash)
+{
+    size_t number;
+    memcpy(&number, hash, sizeof(number));
+    return number & (list->capacity - 1);
+}
+
+/* --- making --- */
+
+static void insert(token_list *list, const token *t)
+{
+    size_t at = slot_of(list, t->hash);
+    while (list->slots[at] != NULL)
+        at = (at + 1) & (list->capacity - 1);
+    list->slots[at] = t;
+}
+
+static view copy_text(arena *memory, view text)
+{
+    return (view){arena_copy(memory, text), text.len};
+}
+
+/* How many rows from this one on are of the same token. */
+static int rows_of_token(const store_rows *rows, int row)
+{
+    int end = row;
+    while (end < rows_count(rows) &&
+           rows_int8(rows, end, WATCH_ID) == rows_int8(rows, row, WATCH_ID))
+        end++;
+    return end - row;
+}
+
+static void add_token(token_list *list, const store_rows *rows, int row, int count,
+                      int64_t asked_ms)
+{
+    token *t = arena_zeros(&list->memory, 1, sizeof(*t));
+    view *tenants = arena_zeros(&list->memory, (size_t)count, sizeof(*tenants));
+    view hash = rows_text(rows, row, WATCH_HASH);
+    if (t == NULL || tenants == NULL || hash.len != sizeof(t->hash))
+        return;
+    memcpy(t->hash, hash.ptr, sizeof(t->hash));
+    t->id = rows_int8(rows, row, WATCH_ID);
+    t->expires_ms = rows_null(rows, row, WATCH_MS_LEFT)
+                        ? INT64_MAX
+                        : asked_ms + rows_int8(rows, row, WATCH_MS_LEFT);
+    t->all_tenants = rows_bool(rows, row, WATCH_ALL_TENANTS);
+    /* A scope that this build does not know is one that it has no routes for. */
+    token_scopes_parse(&t->scopes, rows_text(rows, row, WATCH_SCOPES));
+    for (int i = 0; i < count && !t->all_tenants; i++)
+        tenants[t->tenant_count++] =
+            copy_text(&list->memory, rows_text(rows, row + i, WATCH_TENANT));
+    t->tenants = tenants;
+    insert(list, t);
+}
+
+static void list_release(token_list *list)
+{
+    if (list == NULL || atomic_fetch_sub(&list->holders, 1) > 1)
+        return;
+    arena_reset(&list->memory);
+    free(list);
+}
+
+token_list *token_list_new(const store_rows *rows, int64_t asked_ms)
+{
+    token_list *list = calloc(1, sizeof(*list));
+    if (list == NULL)
+        return NULL;
+    atomic_init(&list->holders, 1);
+    list->version = rows_int8(rows, 0, WATCH_VERSION);
+    list->ever = rows_bool(rows, 0, WATCH_EVER);
+    list->capacity = 16;
+    while (list->capacity < 2 * (size_t)rows_count(rows))
+        list->capacity *= 2;
+    list->slots = arena_zeros(&list->memory, list->capacity, sizeof(token *));
+    for (int row = 0; list->slots != NULL && row < rows_count(rows);) {
+        int count = rows_of_token(rows, row);
+        if (!rows_null(rows, row, WATCH_ID))
+            add_token(list, rows, row, count, asked_ms);
+        row += count;
+    }
+    if (list->memory.failed) {
+        list_release(list);
+        return NULL;
+    }
+    return list;
+}
+
+/* --- asking --- */
+
+int64_t token_list_version(const token_list *list)
+{
+    return list->version;
+}
+
+bool token_list_ever(const token_list *list)
+{
+    return list->ever;
+}
+
+const token *token_list_find(const token_list *list, view secret)
+{
+    unsigned char hash[TOKEN_HASH_SIZE];
+    if (gnutls_hash_fast(GNUTLS_DIG_SHA256, secret.ptr, secret.len, hash) != 0)
+        return NULL;
+    for (size_t at = slot_of(list, hash);; at = (at + 1) & (list->capacity - 1)) {
+        const token *t = list->slots[at];
+        if (t == NULL || memcmp(t->hash, hash, sizeof(hash)) == 0)
+            return t;
+    }
+}
+
+const token *token_list_find_id(const token_list *list, int64_t id)
+{
+    for (size_t at = 0; at < list->capacity; at++)
+        if (list->slots[at] != NULL && list->slots[at]->id == id)
+            return list->slots[at];
+    return NULL;
+}
+
+bool token_is_for(const token *t, view tenant)
+{
+    for (size_t i = 0; i < t->tenant_count; i++)
+        if (view_equal(t->tenants[i], tenant))
+            return true;
+    return t->all_tenants;
+}
+
+/* --- the board --- */
+
+void board_init(token_board *b)
+{
+    pthread_mutex_init(&b->lock, NULL);
+    b->current = NULL;
+    atomic_init(&b->changes, 0);
+    atomic_init(&b->confirmed_ms, 0);
+}
+
+void board_free(token_board *b)
+{
+    list_release(b->current);
+    pthread_mutex_destroy(&b->lock);
+}
+
+void board_put(token_board *b, token_list *list)
+{
+    pthread_mutex_lock(&b->lock);
+    token_list *old = b->current;
+    b->current = list;
+    atomic_fetch_add(&b->changes, 1);
+    pthread_mutex_unlock(&b->lock);
+    list_release(old);
+}
+
+const token_list *board_read(token_board *b, token_reader *reader)
+{
+    if (atomic_load(&b->changes) == reader->changes)
+        return reader->held;
+    token_list *old = reader->held;
+    pthread_mutex_lock(&b->lock);
+    reader->held = b->current;
+    reader->changes = atomic_load(&b->changes);
+    atomic_fetch_add(&reader->held->holders, 1);
+    pthread_mutex_unlock(&b->lock);
+    list_release(old);
+    return reader->held;
+}
+
+void board_leave(token_reader *reader)
+{
+    list_release(reader->held);
+    *reader = (token_reader){.held = NULL};
+}

@@ -1,0 +1,77 @@
+/*
+ * box_query.c: the box of a read and the moment that it is read as of.
+ */
+#include "server/box/box_query.h"
+
+static void not_found(request *r)
+{
+    fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+}
+
+/* Which moment the query names. False: several; answered. */
+static bool read_moment(request *r, box_read *read, const field_value *query)
+{
+    if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1) {
+        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\"],\"msg\":"
+                                   "\"Give one of at_version, at_length and at_time\"}"));
+        return false;
+    }
+    if (query[BOX_AT_VERSION].given)
+        read->at_version = query[BOX_AT_VERSION].number;
+    if (query[BOX_AT_LENGTH].given)
+        read->at_length = query[BOX_AT_LENGTH].number;
+    read->at_time = query[BOX_AT_TIME].given;
+    read->at_micros = query[BOX_AT_TIME].number;
+    return true;
+}
+
+box_read *box_query_reads(request *r, const field_value *query, size_t *count)
+{
+    box_read *reads = handler_take(r, 2, sizeof(*reads));
+    if (reads == NULL)
+        return NULL;
+    reads[1] = (box_read)BOX_READ_INIT;
+    reads[1].tenant = request_tenant(r);
+    reads[1].most = 0;
+    reads[0] = reads[1];
+    reads[0].most = -1;
+    if (!read_moment(r, &reads[0], query))
+        return NULL;
+    if (!uuid16_parse(&reads[0].box_id, r->match.params[1])) {
+        not_found(r);
+        return NULL;
+    }
+    reads[1].box_id = reads[0].box_id;
+    bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
+    *count = earlier ? 2 : 1;
+    return reads;
+}
+
+void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
+                    join_render render)
+{
+    r->ticket = (join_ticket){
+        .lane = JOIN_BOXES, .keys = reads, .count = count, .weight = weight, .render = render};
+    joiner_add(r->joiner, r);
+}
+
+bool box_query_exists(request *r, const box_view *box, bool others)
+{
+    if (box->exists)
+        return true;
+    if (others)
+        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
+                     "the box was never as it is asked for");
+    else
+        not_found(r);
+    return false;
+}
+
+bool box_query_open(request *r, const join_rows *found, box_view *box)
+{
+    if (!box_view_open(box, found, 0, &r->memory)) {
+        fault_answer_memory(r);
+        return false;
+    }
+    return box_query_exists(r, box, r->ticket.count > 1 && found->start[1] < found->start[2]);
+}

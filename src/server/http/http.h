@@ -1,0 +1,41 @@
+/*
+ * http.h: the HTTP side of one loop: connections of clients, requests in, answers out. The HTTP
+ * library is known to this room alone; the rest of the server sees requests.
+ */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "server/request/request.h"
+
+typedef struct http http;
+
+/* Once, before threads start: what the library calls when it finds itself broken. */
+void http_global_init(void);
+
+/* NULL: it says why in the log. */
+http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f);
+
+/* Closes all connections. No request may be suspended. */
+void http_free(http *h);
+
+/* What to wait for, and until when at the latest (clock_ms). */
+int http_fd(const http *h);
+int64_t http_next_ms(const http *h, int64_t now_ms);
+
+/* Takes a connection that waits at a socket that listens. Gives 0, or why it could take none, as
+ * errno: EAGAIN, nobody waits. */
+int http_accept(http *h, int listen_fd);
+
+/* Reads, calls handlers, writes. */
+void http_run(http *h);
+
+/* Closes connections that are too slow with a request. */
+void http_tick(http *h, int64_t now_ms);
+
+/* Whether there is something to do for http_run although http_fd is not ready. */
+bool http_pending(const http *h);
+
+/* Requests that have begun to arrive and whose answer has not left. */
+size_t http_active(const http *h);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * http_exchange.h: what the http_*.c files share: an exchange, which is a request with the
+ * connection that it came on, and the HTTP side of a loop. Nobody else includes it.
+ */
+#ifndef SERVER_HTTP_EXCHANGE_H
+#define SERVER_HTTP_EXCHANGE_H
+
+#include <microhttpd.h>
+#include <time.h>
+#include "base/uuid.h"
+#include "server/auth/auth.h"
+#include "server/http/http.h"
+#include "server/http/http_clients.h"
+#include "server/http/http_frame.h"
+#include "server/request/squeeze.h"
+
+enum {
+    LARGE_LEAST = 1024 * 1024,    /* bytes of a body that are worth being used again */
+    LARGE_MOST = 16 * 1024 * 1024 /* and that may be kept for it */
+};
+
+/* The request comes first: one pointer is both. */
+typedef struct exchange {
+    request request;
+    http *http;
+    struct MHD_Connection *connection;
+    client *client;
+    struct exchange *next; /* in the list of spares */
+    view raw_target;       /* where the library has it */
+    bool begun;            /* its head was looked at */
+    chunks chunks;         /* of its body */
+    uint64_t received;     /* bytes of it */
+    uint64_t paced;        /* of them, when its client was last found to be fast enough */
+    size_t sent;           /* of the answer, if it goes piece by piece */
+    squeeze *gzip;         /* the answer goes through it piece by piece; NULL: it does not */
+    bool ended;            /* all of it has */
+    char own_id[UUID_TEXT_SIZE];
+} exchange;
+
+struct http {
+    shared *house;
+    stats *stats;
+    joiner *joiner;
+    struct transfers *transfers;
+    struct followers *followers;
+    struct MHD_Daemon *daemon;
+    int fd;
+    clients clients;
+    token_reader tokens;
+    exchange *spares;
+    size_t spare_count;
+    size_t active;
+    bool pending;
+    buf large;          /* the memory of a large answer that was sent, for the next */
+    squeeze *gzip;      /* for answers that are compressed in one go; made when first needed */
+    size_t refused;     /* answers of 503 that the log has not been told of */
+    int64_t refused_ms; /* when it may be told again */
+    time_t date_s;      /* the second that `date` shows */
+    char date[40];
+    int64_t id_ms; /* when `id` was made new; between, it is counted on */
+    uuid16 id;
+};
+
+/* Looks at the head, and refuses what must be refused. */
+enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
+
+/* Takes a piece of the body. Sets how much of it must come again, after the connection that is then
+ * suspended is resumed. */
+enum MHD_Result http_receive(exchange *x, view piece, size_t *left);
+
+/* Calls the handler: the whole request is here. */
+void http_work(exchange *x);
+
+/* Hands the answer to the library. */
+enum MHD_Result http_send(exchange *x);
+
+/* An answer whose body is made while it is sent, through x->gzip. NULL: no memory. */
+struct MHD_Response *http_stream(exchange *x);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * body.c: reads the bodies of batch reads by the spans that the scanner gives. The list of faults
+ * has the form that clients of the original service know.
+ */
+#include "server/request/body.h"
+#include "base/uuid.h"
+#include "cardbox/limits.h"
+
+typedef struct reader {
+    const body_shape *wanted;
+    arena *memory;
+    body_batch *out;
+    idset seen;
+    shape *faults;
+} reader;
+
+static const shape_place BODY = {"body", NULL, 0};
+
+static int64_t clamp(int64_t limit)
+{
+    if (limit < LIMIT_LEAST)
+        return LIMIT_LEAST;
+    return limit > LIMIT_MOST ? LIMIT_MOST : limit;
+}
+
+/* --- ids --- */
+
+static void canonical_uuid(reader *in, body_id *id)
+{
+    char canonical[UUID_TEXT_SIZE];
+    uuid16 uuid;
+    if (!in->wanted->boxes || id->text.ptr == NULL || !uuid16_parse(&uuid, id->text))
+        return;
+    uuid16_format(canonical, &uuid);
+    id->text.ptr = arena_copy(in->memory, view_of(canonical));
+    id->is_uuid = true;
+    in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
+}
+
+/* By what a token is known as a duplicate: what it says, else how it is spelt. */
+static idset_found see(reader *in, idset *seen, view token, view text)
+{
+    idset_found found = idset_add(seen, text.ptr == NULL ? token : text, NULL);
+    in->faults->nomem = in->faults->nomem || found == IDSET_NOMEM;
+    return found;
+}
+
+static void take_id(reader *in, view token)
+{
+    body_id id = {.token = token};
+    if (in->faults->too_many != NULL)
+        return;
+    id.text = shape_decode(in->faults, token);
+    canonical_uuid(in, &id);
+    if (in->faults->nomem || see(in, &in->seen, token, id.text) != IDSET_NEW)
+        return;
+    if (in->out->count == BODY_IDS_MAX)
+        shape_too_many(in->faults, in->wanted->ids, BODY_IDS_MAX);
+    else
+        in->out->ids[in->out->count++] = id;
+}
+
+static void read_ids(reader *in, scan_value list)
+{
+    scan_value item;
+    int64_t index = 0;
+    if (list.kind != SCAN_ARRAY) {
+        shape_fault(in->faults, &BODY, in->wanted->ids, -1, "list_type",
+                    "Input should be a valid list", list.text);
+        return;
+    }
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !in->faults->nomem;
+         index++) {
+        if (item.kind == SCAN_STRING)
+            take_id(in, item.text);
+        else
+            shape_fault(in->faults, &BODY, in->wanted->ids, index, "string_type",
+                        "Input should be a valid string", item.text);
+    }
+}
+
+/* --- the other members --- */
+
+static void read_hydrate(reader *in, scan_value value)
+{
+    if (value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
+        shape_fault(in->faults, &BODY, "hydrate", -1, "bool_type",
+                    "Input should be a valid boolean", value.text);
+    in->out->hydrate = value.kind == SCAN_TRUE;
+}
+
+static void read_limit(reader *in, scan_value value)
+{
+    int64_t limit = LIMIT_DEFAULT;
+    if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &limit))
+        shape_fault(in->faults, &BODY, "limit", -1, "int_type", "Input should be a valid integer",
+                    value.text);
+    in->out->limit = clamp(limit);
+}
+
+static void read_member(reader *in, view key, scan_value value)
+{
+    if (scan_string_is(key, view_of(in->wanted->ids)))
+        read_ids(in, value);
+    else if (in->wanted->boxes && scan_string_is(key, VIEW("hydrate")))
+        read_hydrate(in, value);
+    else if (in->wanted->boxes && scan_string_is(key, VIEW("limit")))
+        read_limit(in, value);
+}
+
+/* Two parsers may take different ones of two members of a name: neither shall have the choice. */
+static bool names_differ(reader *in, scan_value object)
+{
+    idset names;
+    view key;
+    scan_value value;
+    idset_init(&names, in->memory);
+    for (scan_walk walk = scan_enter(object);
+         scan_member(&walk, &key, &value) && !in->faults->nomem;) {
+        if (see(in, &names, key, shape_decode(in->faults, key)) != IDSET_KNOWN)
+            continue;
+        shape_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
+                        "a member has the same name as an earlier one");
+        return false;
+    }
+    return true;
+}
+
+static void read_object(reader *in, scan_value object)
+{
+    view key;
+    scan_value value;
+    if (!names_differ(in, object))
+        return;
+    for (scan_walk walk = scan_enter(object);
+         scan_member(&walk, &key, &value) && !in->faults->nomem;)
+        read_member(in, key, value);
+}
+
+void body_read(body_batch *out, const body_shape *wanted, shape *s)
+{
+    reader in = {.wanted = wanted, .memory = s->memory, .out = out, .faults = s};
+    *out = (body_batch){.limit = LIMIT_DEFAULT};
+    idset_init(&in.seen, s->memory);
+    scan_value whole = shape_body(s, CARDBOX_JSON_DEPTH_MAX);
+    if (whole.kind == SCAN_NONE)
+        return;
+    out->ids = arena_zeros(s->memory, BODY_IDS_MAX, sizeof(body_id));
+    s->nomem = s->nomem || out->ids == NULL;
+    if (out->ids != NULL)
+        read_object(&in, whole);
+}

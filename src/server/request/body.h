@@ -1,0 +1,41 @@
+/*
+ * body.h: the bodies of the batch reads, {"card_ids":[...]} and {"box_ids":[...],"hydrate":bool,
+ * "limit":int}: checked strictly, every fault reported. Knows no HTTP and no database.
+ */
+#ifndef SERVER_BODY_H
+#define SERVER_BODY_H
+
+#include "server/request/idset.h"
+#include "server/request/shape.h"
+
+/* Ids of one batch, and the bounds of a limit. */
+#define BODY_IDS_MAX  100
+#define LIMIT_LEAST   1
+#define LIMIT_MOST    500
+#define LIMIT_DEFAULT 200
+
+/* One id of a list, at its first place. */
+typedef struct body_id {
+    view token;   /* as the client sent it, quotes and all */
+    view text;    /* decoded; ptr NULL: it says something that no id can */
+    bool is_uuid; /* and then text is in canonical form */
+} body_id;
+
+typedef struct body_batch {
+    body_id *ids;
+    size_t count;
+    bool hydrate;
+    int64_t limit; /* clamped */
+} body_batch;
+
+/* What a batch may hold: the name of its list, and whether the ids are UUIDs, of which two
+ * spellings are one, and whether hydrate and limit are read. */
+typedef struct body_shape {
+    const char *ids;
+    bool boxes;
+} body_shape;
+
+/* Reads the body of `s`, which is given the faults. */
+void body_read(body_batch *out, const body_shape *wanted, shape *s);
+
+#endif

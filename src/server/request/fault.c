@@ -1,0 +1,320 @@
+/*
+ * fault.c: the table of errors and the bodies made from it. If even an error can't be built, a
+ * fixed one goes out: there is no request without an answer.
+ */
+#include "server/request/fault.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/log.h"
+#include "store/errors.h"
+
+enum { FAULT_BODY_MAX = 256 * 1024 };
+
+static const struct {
+    unsigned status;
+    const char *code;
+    const char *header, *value; /* that it always has */
+} FAULTS[] = {
+    [FAULT_BAD_REQUEST] = {400, "bad_request", NULL, NULL},
+    [FAULT_UNAUTHENTICATED] = {401, "unauthenticated", "WWW-Authenticate", "Bearer"},
+    [FAULT_FORBIDDEN] = {403, "forbidden", NULL, NULL},
+    [FAULT_NOT_FOUND] = {404, "not_found", NULL, NULL},
+    [FAULT_METHOD] = {405, "method_not_allowed", NULL, NULL},
+    [FAULT_CONFLICT] = {409, "conflict", NULL, NULL},
+    [FAULT_GONE] = {410, "gone", NULL, NULL},
+    [FAULT_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
+    [FAULT_TOO_LARGE] = {413, "too_large", NULL, NULL},
+    [FAULT_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
+    [FAULT_RATE] = {429, "rate_limited", "Retry-After", "1"},
+    [FAULT_INTERNAL] = {500, "internal", NULL, NULL},
+    [FAULT_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_AWAY] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_UNFIT] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_TRANSFERS_FULL] = {503, "unavailable", "Retry-After", "5"},
+    [FAULT_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_STOPPING] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
+    [FAULT_NO_ABILITY] = {404, "invalid_ability", NULL, NULL},
+    [FAULT_BAD_INPUT] = {422, "invalid_input", NULL, NULL},
+    [FAULT_ABILITY_NOT_FOUND] = {404, "error", NULL, NULL},
+    [FAULT_ABILITY_CONFLICT] = {409, "error", NULL, NULL},
+    [FAULT_ABILITY_GONE] = {410, "error", NULL, NULL},
+    [FAULT_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL},
+};
+
+/* Where the code alone says too little for operators. */
+static const char *const REASONS[] = {
+    [FAULT_UNAVAILABLE] = "memory",
+    [FAULT_AWAY] = "database_away",
+    [FAULT_UNFIT] = "database_unfit",
+    [FAULT_QUEUE_FULL] = "queue_full",
+    [FAULT_TRANSFERS_FULL] = "transfers_full",
+    [FAULT_CLIENT_LEFT] = "client_left",
+    [FAULT_STOPPING] = "stopping",
+    [FAULT_ABILITY_NOT_FOUND] = "ability_not_found",
+    [FAULT_ABILITY_CONFLICT] = "ability_conflict",
+    [FAULT_ABILITY_GONE] = "ability_gone",
+};
+
+enum { FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };
+
+_Static_assert((int)FAULT_COUNT <= STATS_FAULTS_MAX, "faults are counted by number");
+
+const char *fault_code(size_t what, const char **reason)
+{
+    if (what >= FAULT_COUNT)
+        return NULL;
+    bool known = what < sizeof(REASONS) / sizeof(REASONS[0]) && REASONS[what] != NULL;
+    *reason = known ? REASONS[what] : FAULTS[what].code;
+    return FAULTS[what].code;
+}
+
+static const struct {
+    cardbox_status status;
+    fault fault;
+} STATUSES[] = {
+    {CARDBOX_INVALID, FAULT_BAD_REQUEST}, {CARDBOX_NOT_FOUND, FAULT_NOT_FOUND},
+    {CARDBOX_CONFLICT, FAULT_CONFLICT},   {CARDBOX_GONE, FAULT_GONE},
+    {CARDBOX_FORBIDDEN, FAULT_UNFIT}, /* the server's role may not, whoever the client is */
+    {CARDBOX_TOO_LARGE, FAULT_TOO_LARGE}, {CARDBOX_BUSY, FAULT_AWAY},
+    {CARDBOX_TIMEOUT, FAULT_TIMEOUT},     {CARDBOX_UNAVAILABLE, FAULT_AWAY},
+    {CARDBOX_NOMEM, FAULT_UNAVAILABLE},   {CARDBOX_INTERNAL, FAULT_INTERNAL},
+};
+
+fault fault_of_status(cardbox_status status)
+{
+    for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
+        if (STATUSES[i].status == status)
+            return STATUSES[i].fault;
+    return FAULT_INTERNAL;
+}
+
+/* Whatever was built so far is no part of the answer. */
+static buf *start(request *r, fault what)
+{
+    buf_free(&r->answer.body);
+    r->answer.body = BUF_INIT(FAULT_BODY_MAX);
+    r->answer.headers = 0;
+    r->answer.type = NULL;
+    tally_add(&r->stats->errors[what], 1);
+    request_header(r, FAULTS[what].header, FAULTS[what].value);
+    return &r->answer.body;
+}
+
+static void finish(request *r, unsigned status)
+{
+    if (!buf_ok(&r->answer.body)) {
+        request_answer_fixed(r, 503,
+                             VIEW("{\"detail\":{\"error_code\":\"unavailable\","
+                                  "\"error_message\":\"out of memory\"}}"));
+        return;
+    }
+    r->answer.status = status;
+    request_move(r, REQUEST_ANSWERED);
+}
+
+buf *fault_begin(request *r, fault what, const char *message)
+{
+    buf *out = start(r, what);
+    out->max = (size_t)r->shared->set->response_max;
+    buf_text(out, "{\"detail\":{\"error_code\":\"");
+    buf_text(out, FAULTS[what].code);
+    buf_text(out, "\",\"error_message\":");
+    buf_json_string(out, view_of(message));
+    return out;
+}
+
+void fault_end(request *r, fault what)
+{
+    buf_text(&r->answer.body, "}}");
+    finish(r, FAULTS[what].status);
+}
+
+/* `version` 0: none. */
+static void answer_detail(request *r, fault what, const char *hint, int64_t version,
+                          const char *message)
+{
+    buf *out = fault_begin(r, what, message);
+    if (version > 0) {
+        buf_text(out, ",\"current_version\":");
+        buf_int(out, version);
+    }
+    if (hint != NULL) {
+        buf_text(out, ",\"hint\":");
+        buf_json_string(out, view_of(hint));
+    }
+    fault_end(r, what);
+}
+
+void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
+{
+    char message[CARDBOX_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    answer_detail(r, what, hint, 0, message);
+}
+
+void fault_answer_error(request *r, fault what, const cardbox_error *err)
+{
+    answer_detail(r, what, NULL, err->current_version, err->message);
+}
+
+bool fault_check(request *r, cardbox_status status, const cardbox_error *err)
+{
+    if (status != CARDBOX_OK)
+        fault_answer_error(r, fault_of_status(status), err);
+    return status == CARDBOX_OK;
+}
+
+void fault_answer_memory(request *r)
+{
+    fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+}
+
+static fault ability_fault(cardbox_status status)
+{
+    switch (status) {
+    case CARDBOX_INVALID:
+        return FAULT_BAD_INPUT;
+    case CARDBOX_NOT_FOUND:
+        return FAULT_ABILITY_NOT_FOUND;
+    case CARDBOX_CONFLICT:
+        return FAULT_ABILITY_CONFLICT;
+    case CARDBOX_GONE:
+        return FAULT_ABILITY_GONE;
+    case CARDBOX_INTERNAL:
+        return FAULT_ABILITY_UNKNOWN;
+    default:
+        return fault_of_status(status);
+    }
+}
+
+void fault_answer_ability(request *r, const cardbox_error *err, view items)
+{
+    fault what = ability_fault(err->status);
+    buf *out = fault_begin(r, what, err->message);
+    buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
+    if (items.len > 0) {
+        buf_text(out, ",\"faults\":[");
+        buf_view(out, items);
+        buf_char(out, ']');
+    }
+    if (err->current_version > 0) {
+        buf_text(out, ",\"current_version\":");
+        buf_int(out, err->current_version);
+    }
+    fault_end(r, what);
+}
+
+void fault_answer_unfit(request *r, bool forbidden)
+{
+    if (forbidden)
+        fault_answer(r, FAULT_UNFIT, "grant cardbox_service to the server's database role",
+                     "the server's database role may not read or write cards and boxes");
+    else
+        fault_answer(r, FAULT_UNFIT, "run cardbox migrate on the server's database",
+                     "the database was not migrated");
+}
+
+static void answer_internal(request *r)
+{
+    bool ability = r->match.route != NULL && r->match.route->scope == SCOPE_ABILITY;
+    fault_answer(r, ability ? FAULT_ABILITY_UNKNOWN : FAULT_INTERNAL, NULL,
+                 "internal error, request %.*s", (int)r->id.len, r->id.ptr);
+}
+
+static const char *why_away(const cardbox_error *err)
+{
+    if (error_is_read_only(err->sqlstate))
+        return "the database only reads: it is a standby, or set so";
+    if (strncmp(err->sqlstate, "53", 2) == 0)
+        return "the database lacks disk space, memory or connections";
+    return "the database does not answer";
+}
+
+void fault_answer_store(request *r, const cardbox_error *err)
+{
+    char why[LOG_QUOTE_SIZE];
+    switch (err->status) {
+    case CARDBOX_TIMEOUT:
+        fault_answer(r, FAULT_TIMEOUT, NULL, "the database did not answer in time");
+        return;
+    case CARDBOX_BUSY:
+    case CARDBOX_UNAVAILABLE:
+        fault_answer(r, FAULT_AWAY, NULL, "%s", why_away(err));
+        return;
+    case CARDBOX_NOMEM:
+        fault_answer_memory(r);
+        return;
+    case CARDBOX_INVALID: /* our checks should have found it, but it is still the client's */
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
+        return;
+    case CARDBOX_TOO_LARGE:
+        if (err->sqlstate[0] == '\0') /* links.c refused it */
+            fault_answer_over(r, "the memory for large answers", r->shared->set->memory_max,
+                              "--memory-max", "ask for fewer things at once, or later again");
+        else
+            fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
+                         "the request is over a limit of the database");
+        return;
+    case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
+        if (strncmp(err->sqlstate, "CB", 2) == 0)
+            fault_answer(r, FAULT_CONFLICT, NULL, "%s", err->message);
+        else
+            fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
+        return;
+    case CARDBOX_FORBIDDEN: /* as for the schema, the log was told by the connection */
+        fault_answer_unfit(r, true);
+        return;
+    default:
+        if (error_is_schema(err->sqlstate)) {
+            fault_answer_unfit(r, false);
+            return;
+        }
+        log_error("statement_failed", "request=%.*s sqlstate=%s message=%s", (int)r->id.len,
+                  r->id.ptr, err->sqlstate, log_quote(why, err->message, strlen(err->message)));
+        answer_internal(r);
+    }
+}
+
+void fault_answer_shape(request *r, view items)
+{
+    buf *out = start(r, FAULT_BAD_REQUEST);
+    buf_text(out, "{\"detail\":[");
+    buf_view(out, items);
+    buf_text(out, "]}");
+    finish(r, 422);
+}
+
+void fault_answer_unknown_path(request *r)
+{
+    request_answer_fixed(r, 404, VIEW("{\"detail\":\"Not Found\"}"));
+}
+
+void fault_answer_over(request *r, const char *what, long most, const char *option,
+                       const char *hint)
+{
+    fault_answer(r, FAULT_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)", what, most,
+                 option);
+}
+
+void fault_answer_budget(request *r)
+{
+    fault_answer_over(r, "the answer", r->shared->set->response_max, "--response-max",
+                      "ask for fewer cards or boxes, or a smaller limit");
+}
+
+void fault_or_answer(request *r)
+{
+    if (r->answer.body.failure == BUF_TOO_LARGE) {
+        fault_answer_budget(r);
+    } else if (!buf_ok(&r->answer.body)) {
+        fault_answer_memory(r);
+    } else {
+        r->answer.status = 200;
+        request_move(r, REQUEST_ANSWERED);
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * fault.h: answers that are errors. One table says which error has which status, code and
+ * Retry-After; the handlers only name the error.
+ */
+#ifndef SERVER_FAULT_H
+#define SERVER_FAULT_H
+
+#include "cardbox/status.h"
+#include "server/request/request.h"
+
+typedef enum fault {
+    FAULT_BAD_REQUEST,
+    FAULT_UNAUTHENTICATED, /* no token, or none that is known */
+    FAULT_FORBIDDEN,       /* a token without this tenant or scope */
+    FAULT_NOT_FOUND,
+    FAULT_METHOD,
+    FAULT_CONFLICT,
+    FAULT_GONE,
+    FAULT_PRECONDITION, /* If-Match */
+    FAULT_TOO_LARGE,
+    FAULT_MEDIA_TYPE,
+    FAULT_RATE,
+    FAULT_INTERNAL,
+    FAULT_UNAVAILABLE, /* out of memory; what else is 503 has a name of its own */
+    FAULT_AWAY,
+    FAULT_UNFIT,
+    FAULT_QUEUE_FULL,
+    FAULT_TRANSFERS_FULL,
+    FAULT_CLIENT_LEFT,
+    FAULT_STOPPING,
+    FAULT_TIMEOUT,
+    FAULT_NO_ABILITY, /* the bus's own codes */
+    FAULT_BAD_INPUT,
+    FAULT_ABILITY_NOT_FOUND,
+    FAULT_ABILITY_CONFLICT,
+    FAULT_ABILITY_GONE,
+    FAULT_ABILITY_UNKNOWN /* our bug, in a call of an ability */
+} fault;
+
+/* The error_code, and what /metrics calls the reason. NULL: there is no such fault. */
+const char *fault_code(size_t what, const char **reason);
+
+/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
+void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same with members of its own: the caller appends ",\"name\":value" between the two. */
+buf *fault_begin(request *r, fault what, const char *message);
+void fault_end(request *r, fault what);
+
+/* The fault that a status of the store is for a client. */
+fault fault_of_status(cardbox_status status);
+
+/* Answers an error whose message is for the client: of a check of what it sent, or of an outcome.
+ * `what` is mostly fault_of_status(err->status). Carries current_version where there is one. */
+void fault_answer_error(request *r, fault what, const cardbox_error *err);
+
+/* Whether a status of the store is none. If it is, it is answered, as the above does. */
+bool fault_check(request *r, cardbox_status status, const cardbox_error *err);
+
+/* fault_answer_error of an ability: its code is `error`, and `reason` says which. `items` are all
+ * faults of its input, JSON objects with commas between them; empty: the message says it. */
+void fault_answer_ability(request *r, const cardbox_error *err, view items);
+
+/* Answers what a failed statement comes to for a client: its message stays in our log. */
+void fault_answer_store(request *r, const cardbox_error *err);
+
+/* 503, with what to do about a database that the server can't read. */
+void fault_answer_unfit(request *r, bool forbidden);
+
+/* 503: there was none. */
+void fault_answer_memory(request *r);
+
+/* 422 with a list of faults, JSON objects with commas between them. */
+void fault_answer_shape(request *r, view items);
+
+/* 404 for a path that is none of ours. */
+void fault_answer_unknown_path(request *r);
+
+/* 413: `what`, such as "the body", is over a limit of bytes, which one of the server's options
+ * sets. */
+void fault_answer_over(request *r, const char *what, long most, const char *option,
+                       const char *hint);
+
+/* The answer would be over its budget. */
+void fault_answer_budget(request *r);
+
+/* 200 with what was put into request_body; or, if that failed, why. */
+void fault_or_answer(request *r);
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * fields.c: the readers of each kind of field. What a kind accepts is the same in a body and in a
+ * query, but for numbers and booleans, which are text in a query.
+ */
+#include "server/request/fields.h"
+
+#include <assert.h>
+#include "base/isotime.h"
+#include "cardbox/limits.h"
+#include "server/request/query.h"
+
+/* Where a value is read, for its faults. */
+typedef struct here {
+    const field *field;
+    const shape_place *at;
+    shape *shape;
+    int64_t index; /* in a list of ids; negative: it is the field's value itself */
+    view input;    /* as JSON */
+} here;
+
+static void fault(const here *h, const char *type, const char *message)
+{
+    shape_fault(h->shape, h->at, h->field->name, h->index, type, message, h->input);
+}
+
+static void fault_number(const here *h, const char *type, const char *format, int64_t number)
+{
+    buf message = BUF_INIT(256);
+    buf_text(&message, format);
+    buf_int(&message, number);
+    fault(h, type, buf_str(&message));
+    h->shape->nomem = h->shape->nomem || !buf_ok(&message);
+    buf_free(&message);
+}
+
+/* --- what texts and numbers must be --- */
+
+static void take_id(const here *h, view text, int64_t most)
+{
+    if (text.ptr == NULL || !view_is_id(text, (size_t)most))
+        fault_number(h, "value_error",
+                     "Input should be text without control characters, of at least 1 byte and at "
+                     "most ",
+                     most);
+}
+
+static void take_time(field_value *out, const here *h, view text)
+{
+    if (isotime_moment(text, &out->number))
+        return;
+    bool plus = strcmp(h->at->in, "query") == 0 && memchr(text.ptr, ' ', text.len) != NULL;
+    fault(h, "datetime_parsing",
+          plus ? "Input should be a time like 2025-01-02T03:04:05Z; a + is a blank in a query: "
+                 "write %2B"
+               : "Input should be a time like 2025-01-02T03:04:05Z or with an offset like +05:30");
+}
+
+static void take_choice(field_value *out, const here *h, view text)
+{
+    buf message = BUF_INIT(1024);
+    buf_text(&message, "Input should be one of");
+    for (size_t i = 0; h->field->choices[i] != NULL; i++) {
+        if (view_equal(text, view_of(h->field->choices[i]))) {
+            out->number = (int64_t)i;
+            goto done;
+        }
+        buf_printf(&message, "%s %s", i == 0 ? ":" : ",", h->field->choices[i]);
+    }
+    fault(h, "enum", buf_str(&message));
+    h->shape->nomem = h->shape->nomem || !buf_ok(&message);
+done:
+    buf_free(&message);
+}
+
+static void take_text(field_value *out, const here *h, view text)
+{
+    out->text = text;
+    if (text.ptr == NULL && !h->shape->nomem && h->field->kind != FIELD_ID)
+        fault(h, "string_unicode", "Input should be text without \\u0000 or half a surrogate pair");
+    else if (h->field->kind == FIELD_ID)
+        take_id(h, text, h->field->most);
+    else if (h->field->kind == FIELD_UUID && !uuid16_parse(&out->uuid, text))
+        fault(h, "uuid_parsing", "Input should be a UUID");
+    else if (h->field->kind == FIELD_TIME)
+        take_time(out, h, text);
+    else if (h->field->kind == FIELD_CHOICE)
+        take_choice(out, h, text);
+    else if (h->field->kind == FIELD_TEXT && text.len > (size_t)h->field->most)
+        fault_number(h, "string_too_long", "Input should have at most as many bytes as ",
+                     h->field->most);
+}
+
+static void take_number(field_value *out, const here *h, int64_t number)
+{
+    const field *f = h->field;
+    out->number = number;
+    if (f->kind == FIELD_LIMIT && number < f->least)
+        out->number = f->least;
+    else if (f->kind == FIELD_LIMIT && number > f->most)
+        out->number = f->most;
+    else if (number < f->least)
+        fault_number(h, "greater_than_equal", "Input should be at least ", f->least);
+    else if (number > f->most)
+        fault_number(h, "less_than_equal", "Input should be at most ", f->most);
+}
+
+/* --- members of an object --- */
+
+static void read_span(field_value *out, here *h)
+{
+    scan_kind wanted = h->field->kind == FIELD_OBJECT ? SCAN_OBJECT : SCAN_ARRAY;
+    if (h->field->kind == FIELD_ANY || out->json.kind == wanted)
+        return;
+    if (wanted == SCAN_OBJECT)
+        fault(h, "dict_type", "Input should be a valid object");
+    else
+        fault(h, "list_type", "Input should be a valid list");
+}
+
+static void read_string(field_value *out, here *h)
+{
+    if (out->json.kind == SCAN_STRING)
+        take_text(out, h, shape_decode(h->shape, out->json.text));
+    else
+        fault(h, "string_type", "Input should be a valid string");
+}
+
+static void read_bool(field_value *out, here *h)
+{
+    out->number = out->json.kind == SCAN_TRUE;
+    if (out->json.kind != SCAN_TRUE && out->json.kind != SCAN_FALSE)
+        fault(h, "bool_type", "Input should be a valid boolean");
+}
+
+static void read_number(field_value *out, here *h)
+{
+    int64_t number;
+    if (out->json.kind == SCAN_NUMBER && scan_integer(out->json.text, &number))
+        take_number(out, h, number);
+    else
+        fault(h, "int_type", "Input should be a valid integer");
+}
+
+static void read_element(here *h, scan_value item)
+{
+    uuid16 uuid;
+    h->input = item.text;
+    if (item.kind != SCAN_STRING) {
+        fault(h, "string_type", "Input should be a valid string");
+        return;
+    }
+    view text = shape_decode(h->shape, item.text);
+    if (h->field->kind == FIELD_IDS)
+        take_id(h, text, CARDBOX_CARD_ID_MAX);
+    else if (text.ptr == NULL || !uuid16_parse(&uuid, text))
+        fault(h, "uuid_parsing", "Input should be a UUID");
+}
+
+static void read_ids(field_value *out, here *h)
+{
+    scan_value item;
+    if (out->json.kind != SCAN_ARRAY) {
+        fault(h, "list_type", "Input should be a valid list");
+        return;
+    }
+    for (scan_walk walk = scan_enter(out->json); scan_element(&walk, &item) && !h->shape->nomem;) {
+        h->index = (int64_t)out->count++;
+        read_element(h, item);
+    }
+    h->index = -1;
+    h->input = (view){NULL, 0};
+    if (out->count < (size_t)h->field->least)
+        fault_number(h, "too_short", "List should have at least as many items as ",
+                     h->field->least);
+    if (out->count > (size_t)h->field->most)
+        shape_too_many(h->shape, h->field->name, h->field->most);
+}
+
+static void (*const READERS[])(field_value *out, here *h) = {
+    [FIELD_ANY] = read_span,      [FIELD_OBJECT] = read_span,    [FIELD_ARRAY] = read_span,
+    [FIELD_TEXT] = read_string,   [FIELD_ID] = read_string,      [FIELD_UUID] = read_string,
+    [FIELD_BOOL] = read_bool,     [FIELD_INTEGER] = read_number, [FIELD_LIMIT] = read_number,
+    [FIELD_CHOICE] = read_string, [FIELD_TIME] = read_string,    [FIELD_IDS] = read_ids,
+    [FIELD_UUIDS] = read_ids,
+};
+
+/* The field of a name; `count`: none. */
+static size_t find_member(const field *table, size_t count, view key)
+{
+    size_t i = 0;
+    while (i < count && !scan_string_is(key, view_of(table[i].name)))
+        i++;
+    return i;
+}
+
+static void report_missing(const field_value *values, const field *table, size_t count,
+                           const shape_place *at, shape *s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (table[i].required && values[i].json.kind == SCAN_NONE)
+            shape_fault(s, at, table[i].name, -1, "missing", "Field required", (view){NULL, 0});
+}
+
+void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
+                        const shape_place *at, shape *s)
+{
+    view key;
+    scan_value value;
+    memset(values, 0, count * sizeof(*values));
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value) && !s->nomem;) {
+        size_t i = find_member(table, count, key);
+        if (i == count) {
+            shape_unknown(s, at, key);
+            continue;
+        }
+        if (values[i].json.kind != SCAN_NONE) {
+            shape_malformed(s, NULL, (size_t)(key.ptr - s->text.ptr),
+                            "a member has the same name as an earlier one");
+            return;
+        }
+        values[i].json = value;
+        values[i].given = value.kind != SCAN_NULL || table[i].required;
+        if (values[i].given)
+            READERS[table[i].kind](&values[i], &(here){&table[i], at, s, -1, value.text});
+    }
+    report_missing(values, table, count, at, s);
+}
+
+/* --- parameters of a query --- */
+
+static const shape_place QUERY = {"query", NULL, 0};
+
+/* The field of a parameter; what follows its '.', if its name ends in one, goes to `rest`. */
+static size_t find_parameter(const field *table, size_t count, view name, view *rest)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        view wanted = view_of(table[i].name);
+        bool prefix = wanted.len > 0 && wanted.ptr[wanted.len - 1] == '.';
+        if (prefix ? name.len <= wanted.len : name.len != wanted.len)
+            continue;
+        if (!view_equal((view){name.ptr, wanted.len}, wanted))
+            continue;
+        *rest = (view){name.ptr + wanted.len, name.len - wanted.len};
+        break;
+    }
+    return i;
+}
+
+static void take_bool(field_value *out, const here *h)
+{
+    out->number = view_equal(out->text, VIEW("true"));
+    if (out->number == 0 && !view_equal(out->text, VIEW("false")))
+        fault(h, "bool_parsing", "Input should be true or false");
+}
+
+static void read_parameter(field_value *out, const here *h)
+{
+    int64_t number;
+    if (h->field->kind == FIELD_BOOL)
+        take_bool(out, h);
+    else if (h->field->kind != FIELD_INTEGER && h->field->kind != FIELD_LIMIT)
+        take_text(out, h, out->text);
+    else if (query_integer(out->text, &number))
+        take_number(out, h, number);
+    else
+        fault(h, "int_parsing", "Input should be a valid integer");
+}
+
+/* One more of a parameter that may come often. */
+static void add_repeated(field_value *out, const here *h, view key, view text)
+{
+    if (out->count == h->field->repeats) {
+        shape_too_many(h->shape, h->field->name, (int64_t)h->field->repeats);
+        return;
+    }
+    field_pair *list = out->count == 0
+                           ? arena_zeros(h->shape->memory, h->field->repeats, sizeof(*list))
+                           : (field_pair *)(uintptr_t)out->list;
+    h->shape->nomem = h->shape->nomem || list == NULL;
+    if (list == NULL)
+        return;
+    list[out->count++] = (field_pair){key, text};
+    out->list = list;
+    take_text(out, h, text);
+}
+
+static void take_parameter(field_value *out, const here *h, view raw, view key, bool lenient)
+{
+    view text = {NULL, 0};
+    query_result decoded = query_decode(&text, raw, h->shape->memory);
+    h->shape->nomem = h->shape->nomem || decoded == QUERY_NOMEM;
+    if (decoded == QUERY_MALFORMED)
+        shape_malformed(h->shape, h->field->name, 0, "malformed");
+    if (decoded != QUERY_FOUND)
+        return;
+    buf shown = BUF_INIT(SHAPE_INPUT_MAX);
+    buf_json_string(&shown, text);
+    here full = *h;
+    if (buf_ok(&shown))
+        full.input = (view){buf_str(&shown), shown.len};
+    if (h->field->repeats > 0) {
+        add_repeated(out, &full, key, text);
+    } else if (out->given && !lenient) {
+        fault(&full, "value_error", "Input should be given once");
+    } else {
+        out->text = text;
+        read_parameter(out, &full);
+    }
+    out->given = true;
+    buf_free(&shown);
+}
+
+static void refuse_parameter(shape *s, view name)
+{
+    buf token = BUF_INIT(2 * SHAPE_INPUT_MAX);
+    buf_json_string(&token, name);
+    shape_unknown(s, &QUERY,
+                  buf_ok(&token) ? (view){buf_str(&token), token.len}
+                                 : (view){NULL, SHAPE_INPUT_MAX + 1});
+    buf_free(&token);
+}
+
+/* Of several of one name only the last is read where that is the rule. */
+static bool comes_again(const field *f, view query, arena *memory)
+{
+    view text;
+    return query_find(&text, query, f->name, memory) != QUERY_ABSENT;
+}
+
+void fields_read_query(field_value *values, const field *table, size_t count, view query,
+                       bool lenient, shape *s)
+{
+    view raw_name, raw_value;
+    memset(values, 0, count * sizeof(*values));
+    while (query_next(&query, &raw_name, &raw_value) && !s->nomem) {
+        view name, rest = {NULL, 0};
+        query_result decoded = query_decode(&name, raw_name, s->memory);
+        s->nomem = s->nomem || decoded == QUERY_NOMEM;
+        if (decoded == QUERY_MALFORMED && !lenient)
+            shape_malformed(s, "", 0, "malformed");
+        if (decoded != QUERY_FOUND)
+            continue;
+        size_t i = find_parameter(table, count, name, &rest);
+        if (i < count && !(lenient && comes_again(&table[i], query, s->memory)))
+            take_parameter(&values[i], &(here){&table[i], &QUERY, s, -1, {NULL, 0}}, raw_value,
+                           rest, lenient);
+        else if (i == count && !lenient)
+            refuse_parameter(s, name);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (table[i].required && !values[i].given)
+            shape_fault(s, &QUERY, table[i].name, -1, "missing", "Field required", (view){NULL, 0});
+}

@@ -1,0 +1,66 @@
+/*
+ * fields.h: members of a JSON object, or parameters of a query, read by a table that says what each
+ * is called and must be. What is wrong goes to a shape; nothing is lost: a name that is not in the
+ * table is a fault, unless the reader is told to ignore it. Knows no request.
+ */
+#ifndef SERVER_FIELDS_H
+#define SERVER_FIELDS_H
+
+#include "base/uuid.h"
+#include "server/request/shape.h"
+
+typedef enum field_kind {
+    FIELD_ANY,    /* any JSON value: its text in `json` */
+    FIELD_OBJECT, /* the same, of one kind */
+    FIELD_ARRAY,
+    FIELD_TEXT,    /* up to `most` bytes that UTF-8 can hold: `text` */
+    FIELD_ID,      /* 1 to `most` bytes without control characters: `text` */
+    FIELD_UUID,    /* `uuid` */
+    FIELD_BOOL,    /* `number`, 0 or 1 */
+    FIELD_INTEGER, /* `number`, `least` to `most` */
+    FIELD_LIMIT,   /* `number`, brought into `least` to `most` */
+    FIELD_CHOICE,  /* one of `choices`: its place there in `number` */
+    FIELD_TIME,    /* RFC 3339 with an offset: `number`, microseconds since 1970 */
+    FIELD_IDS,     /* an array of up to `most` card ids: `json`, how many in `count` */
+    FIELD_UUIDS    /* the same of UUIDs */
+} field_kind;
+
+typedef struct field {
+    const char *name; /* in a query one that ends in '.' takes all that begin with it */
+    field_kind kind;
+    bool required;
+    size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
+    int64_t least, most;
+    const char *const *choices; /* NULL ends them */
+} field;
+
+/* More than `repeats` ever is. */
+#define FIELD_REPEATS_MAX 100
+
+/* One of a repeated parameter. */
+typedef struct field_pair {
+    view key; /* what follows the '.' of the field's name */
+    view text;
+} field_pair;
+
+typedef struct field_value {
+    bool given; /* it is there, and not null */
+    scan_value json;
+    view text;
+    int64_t number;
+    uuid16 uuid;
+    size_t count;
+    const field_pair *list;
+} field_value;
+
+/* Reads the members of an object into `values`, one for each of `count` fields. A name that stands
+ * there twice makes the body malformed. */
+void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
+                        const shape_place *at, shape *s);
+
+/* Reads what is behind the '?'. With `lenient` unknown parameters are ignored, and of several of
+ * one name the last counts; else they are faults. */
+void fields_read_query(field_value *values, const field *table, size_t count, view query,
+                       bool lenient, shape *s);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * head.c: one table of the fields that matter, each with a function that notes what it says.
+ */
+#include "server/request/head.h"
+#include <strings.h>
+#include "cardbox/limits.h"
+
+enum { REQUEST_ID_MAX = 128 };
+
+static bool says(view text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len == len && strncasecmp(text.ptr, word, len) == 0;
+}
+
+static bool is_token(view name)
+{
+    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alphanumeric && (c == '\0' || strchr(OTHERS, c) == NULL))
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_visible(view text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
+static void note_host(head *h, view value)
+{
+    h->host = value;
+    h->hosts++;
+}
+
+static void note_length(head *h, view value)
+{
+    uint64_t length = 0;
+    h->lengths++;
+    h->bad_length = h->bad_length || value.len == 0 || value.len > 18;
+    for (size_t i = 0; i < value.len && !h->bad_length; i++) {
+        h->bad_length = value.ptr[i] < '0' || value.ptr[i] > '9';
+        length = length * 10 + (uint64_t)(value.ptr[i] - '0');
+    }
+    h->length = length;
+}
+
+static void note_transfer_encoding(head *h, view value)
+{
+    h->encodings++;
+    h->chunked = says(value, "chunked");
+}
+
+static void note_content_encoding(head *h, view value)
+{
+    h->encoded = h->encoded || !says(value, "identity");
+}
+
+static void note_origin(head *h, view value)
+{
+    h->origin = value;
+}
+
+static void note_content_type(head *h, view value)
+{
+    h->content_type = value;
+}
+
+static void note_expect(head *h, view value)
+{
+    h->expects = says(value, "100-continue");
+}
+
+static void note_request_id(head *h, view value)
+{
+    bool sane = value.len <= REQUEST_ID_MAX && is_visible(value);
+    h->request_id = sane ? value : (view){NULL, 0};
+}
+
+static void note_traceparent(head *h, view value)
+{
+    h->traceparent = value;
+}
+
+static void note_authorization(head *h, view value)
+{
+    h->authorizations++;
+    h->authorization = value;
+}
+
+static view once(view before, view value)
+{
+    return before.ptr == NULL ? value : (view){before.ptr, 0};
+}
+
+static void note_idempotency_key(head *h, view value)
+{
+    h->idempotency_key = once(h->idempotency_key, value);
+}
+
+static void note_if_match(head *h, view value)
+{
+    h->if_match = once(h->if_match, value);
+}
+
+static void note_last_event(head *h, view value)
+{
+    h->last_event = value;
+}
+
+static void note_caller_id(head *h, view value)
+{
+    h->caller_id = once(h->caller_id, value);
+}
+
+static void note_call_id(head *h, view value)
+{
+    h->call_id = once(h->call_id, value);
+}
+
+static void note_none_match(head *h, view value)
+{
+    (void)value;
+    h->none_match = true;
+}
+
+static const struct {
+    const char *name;
+    void (*note)(head *h, view value);
+} FIELDS[] = {
+    {"host", note_host},
+    {"content-length", note_length},
+    {"transfer-encoding", note_transfer_encoding},
+    {"content-encoding", note_content_encoding},
+    {"origin", note_origin},
+    {"content-type", note_content_type},
+    {"expect", note_expect},
+    {"x-request-id", note_request_id},
+    {"traceparent", note_traceparent},
+    {"authorization", note_authorization},
+    {"idempotency-key", note_idempotency_key},
+    {"if-match", note_if_match},
+    {"if-none-match", note_none_match},
+    {"last-event-id", note_last_event},
+    {"x-caller-id", note_caller_id},
+    {"x-call-id", note_call_id},
+};
+
+void head_field(head *h, view name, view value)
+{
+    while (value.len > 0 && is_blank(value.ptr[value.len - 1]))
+        value.len--;
+    h->bad_name = h->bad_name || !is_token(name);
+    for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
+        if (says(name, FIELDS[i].name)) {
+            FIELDS[i].note(h, value);
+            return;
+        }
+    }
+}
+
+const char *head_fault(const head *h, bool is_http11)
+{
+    if (h->bad_name)
+        return "a header has a malformed name";
+    if (h->hosts > 1 || (is_http11 && h->hosts == 0))
+        return "the request must have exactly one Host header";
+    if (h->lengths > 1 || h->bad_length)
+        return "the request must have one Content-Length, a decimal number";
+    if (h->encodings > 0 && h->lengths > 0)
+        return "the request has both Content-Length and Transfer-Encoding";
+    if (h->encodings > 1 || (h->encodings > 0 && !(h->chunked && is_http11)))
+        return "the only Transfer-Encoding is chunked";
+    return NULL;
+}
+
+/* The content type without its parameters. */
+static view bare_type(const head *h)
+{
+    view type = h->content_type;
+    const char *end = memchr(type.ptr, ';', type.len);
+    type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
+    while (type.len > 0 && is_blank(type.ptr[type.len - 1]))
+        type.len--;
+    return type;
+}
+
+bool head_is_json(const head *h)
+{
+    static const char PREFIX[] = "application/", SUFFIX[] = "+json";
+    if (h->content_type.ptr == NULL)
+        return true;
+    view type = bare_type(h);
+    if (says(type, "application/json"))
+        return true;
+    return type.len > sizeof(PREFIX) + sizeof(SUFFIX) - 2 &&
+           strncasecmp(type.ptr, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+           says((view){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
+}
+
+bool head_is_ndjson(const head *h)
+{
+    return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
+}
+
+bool head_is_foreign(const head *h)
+{
+    const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
+    if (h->origin.ptr == NULL || h->authorizations > 0)
+        return false;
+    if (at == NULL) /* "null": a page that hides where it comes from */
+        return true;
+    at += 3;
+    view authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};
+    return authority.len != h->host.len || strncasecmp(at, h->host.ptr, authority.len) != 0;
+}
+
+bool head_is_key(view value)
+{
+    if (value.ptr == NULL)
+        return true;
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
+            return false;
+    return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+}
+
+bool head_if_match(view value, int64_t *version)
+{
+    size_t at = 1;
+    *version = 0;
+    if (view_equal(value, VIEW("*")))
+        return true;
+    if (value.len < 4 || value.ptr[0] != '"' || value.ptr[value.len - 1] != '"' ||
+        memchr(value.ptr + 1, '"', value.len - 2) != NULL)
+        return false;
+    while (at < value.len && at <= 18 && value.ptr[at] >= '0' && value.ptr[at] <= '9')
+        *version = *version * 10 + (value.ptr[at++] - '0');
+    return *version > 0 && value.ptr[at] == '-';
+}

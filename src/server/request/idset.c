@@ -1,0 +1,91 @@
+/*
+ * idset.c: an open-addressing hash set in an arena; what it outgrows stays there until the request
+ * ends, which at most doubles its memory.
+ */
+#include "server/request/idset.h"
+#include <sys/random.h>
+#include <time.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+static uint64_t seeds[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD1B54A32D192ED03)};
+
+void idset_seed(void)
+{
+    struct timespec now;
+    if (getrandom(seeds, sizeof(seeds), 0) == (ssize_t)sizeof(seeds))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seeds[0] ^= (uint64_t)now.tv_nsec;
+}
+
+/* Both halves of a product: every bit of the input reaches every bit of the result. */
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t stir(uint64_t hash, uint64_t piece)
+{
+    return fold(hash ^ piece, seeds[1] | 1) + seeds[0];
+}
+
+static uint64_t hash_of(view text)
+{
+    uint64_t hash = seeds[0] ^ text.len, piece, last = 0;
+    for (; text.len >= sizeof(piece); text.ptr += sizeof(piece), text.len -= sizeof(piece)) {
+        memcpy(&piece, text.ptr, sizeof(piece));
+        hash = stir(hash, piece);
+    }
+    memcpy(&last, text.ptr, text.len);
+    return fold(stir(hash, last), seeds[1] | 1);
+}
+
+void idset_init(idset *set, arena *memory)
+{
+    *set = (idset){.memory = memory};
+}
+
+/* The slot where the text is, or would be. */
+static idset_slot *find(const idset *set, view text, uint64_t hash)
+{
+    size_t at = (size_t)hash & (set->capacity - 1);
+    for (;;) {
+        idset_slot *slot = &set->slots[at];
+        if (slot->text.ptr == NULL || (slot->hash == hash && view_equal(slot->text, text)))
+            return slot;
+        at = (at + 1) & (set->capacity - 1);
+    }
+}
+
+static bool grow(idset *set)
+{
+    idset larger = *set;
+    larger.capacity = set->capacity == 0 ? FIRST_CAPACITY : set->capacity * 2;
+    larger.slots = arena_zeros(set->memory, larger.capacity, sizeof(idset_slot));
+    if (larger.slots == NULL)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i].text.ptr != NULL)
+            *find(&larger, set->slots[i].text, set->slots[i].hash) = set->slots[i];
+    *set = larger;
+    return true;
+}
+
+idset_found idset_add(idset *set, view text, size_t *number)
+{
+    if (text.ptr == NULL)
+        text.ptr = "";
+    if (set->count * 2 >= set->capacity && !grow(set))
+        return IDSET_NOMEM;
+    uint64_t hash = hash_of(text);
+    idset_slot *slot = find(set, text, hash);
+    bool known = slot->text.ptr != NULL;
+    if (!known)
+        *slot = (idset_slot){text, hash, set->count++};
+    if (number != NULL)
+        *number = slot->number;
+    return known ? IDSET_KNOWN : IDSET_NEW;
+}

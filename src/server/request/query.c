@@ -1,0 +1,100 @@
+/*
+ * query.c: finding and decoding query parameters. What nobody asks for is not even decoded.
+ */
+#include "server/request/query.h"
+#include "server/request/path.h"
+
+static view trim(view text)
+{
+    while (text.len > 0 && strchr(" \t\r\n\f\v", text.ptr[0]) != NULL && text.ptr[0] != '\0')
+        text = (view){text.ptr + 1, text.len - 1};
+    while (text.len > 0 && text.ptr[text.len - 1] != '\0' &&
+           strchr(" \t\r\n\f\v", text.ptr[text.len - 1]) != NULL)
+        text.len--;
+    return text;
+}
+
+/* Whether an encoded name says `name`; one that is malformed says nothing. */
+static bool says(view encoded, const char *name)
+{
+    char decoded[64];
+    size_t len;
+    if (encoded.len > sizeof(decoded) || !percent_decode(decoded, &len, encoded, true))
+        return false;
+    return view_equal((view){decoded, len}, view_of(name));
+}
+
+bool query_next(view *query, view *name, view *value)
+{
+    while (query->len > 0) {
+        const char *next = memchr(query->ptr, '&', query->len);
+        size_t len = next == NULL ? query->len : (size_t)(next - query->ptr);
+        const char *equals = memchr(query->ptr, '=', len);
+        *name = (view){query->ptr, equals == NULL ? len : (size_t)(equals - query->ptr)};
+        *value = equals == NULL ? (view){"", 0} : (view){equals + 1, len - name->len - 1};
+        size_t step = next == NULL ? len : len + 1;
+        *query = (view){query->ptr + step, query->len - step};
+        if (len > 0)
+            return true;
+    }
+    return false;
+}
+
+query_result query_decode(view *out, view raw, arena *memory)
+{
+    char *decoded = arena_take(memory, raw.len + 1);
+    if (decoded == NULL)
+        return QUERY_NOMEM;
+    *out = (view){decoded, 0};
+    if (!percent_decode(decoded, &out->len, raw, true) || !view_is_utf8(*out) ||
+        memchr(decoded, '\0', out->len) != NULL)
+        return QUERY_MALFORMED;
+    return QUERY_FOUND;
+}
+
+query_result query_find(view *out, view query, const char *name, arena *memory)
+{
+    view raw_name, raw_value, last = {NULL, 0};
+    while (query_next(&query, &raw_name, &raw_value))
+        if (says(raw_name, name))
+            last = raw_value;
+    return last.ptr == NULL ? QUERY_ABSENT : query_decode(out, last, memory);
+}
+
+static size_t digits(view text)
+{
+    size_t count = 0;
+    while (count < text.len && text.ptr[count] >= '0' && text.ptr[count] <= '9')
+        count++;
+    return count;
+}
+
+/* A point with at least one zero behind it. */
+static bool is_zero_fraction(view text)
+{
+    if (text.len < 2 || text.ptr[0] != '.')
+        return false;
+    for (size_t i = 1; i < text.len; i++)
+        if (text.ptr[i] != '0')
+            return false;
+    return true;
+}
+
+bool query_integer(view text, int64_t *out)
+{
+    text = trim(text);
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    if (negative || (text.len > 0 && text.ptr[0] == '+'))
+        text = (view){text.ptr + 1, text.len - 1};
+    size_t count = digits(text);
+    view rest = {text.ptr + count, text.len - count};
+    if (count == 0 || (rest.len > 0 && !is_zero_fraction(rest)))
+        return false;
+    int64_t value = 0;
+    for (size_t i = 0; i < count; i++) {
+        int digit = text.ptr[i] - '0';
+        value = value > (INT64_MAX - digit) / 10 ? INT64_MAX : value * 10 + digit;
+    }
+    *out = negative ? -value : value;
+    return true;
+}

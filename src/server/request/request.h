@@ -1,0 +1,136 @@
+/*
+ * request.h: one request on its way through the server, and the answer to it. All its memory
+ * is one arena and two buffers, given back in one place. Knows no HTTP library and no SQL.
+ */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include "base/buf.h"
+#include "server/join/join.h"
+#include "server/request/route.h"
+#include "server/shared.h"
+
+typedef enum request_state {
+    REQUEST_ARRIVING,  /* its head or its body is not all there */
+    REQUEST_WORKING,   /* its handler is running */
+    REQUEST_SUSPENDED, /* it waits for the database, and its connection with it */
+    REQUEST_ANSWERED,  /* the answer is complete */
+    REQUEST_SENDING    /* the answer is the HTTP library's; a stream may have to work on it again */
+} request_state;
+
+#define ANSWER_HEADERS_MAX 4
+
+struct request;
+
+typedef enum stream_state {
+    STREAM_PIECE,
+    STREAM_WAIT, /* nothing now: whoever makes it resumes the request */
+    STREAM_END,
+    STREAM_BROKEN /* the answer can't be completed, and its connection ends so that it shows */
+} stream_state;
+
+/* A body that is made while it is sent. */
+typedef struct answer_stream {
+    /* What comes next, lent until `took` says how much of it is no longer needed. */
+    stream_state (*peek)(struct request *r, view *piece);
+    void (*took)(struct request *r, size_t len);
+} answer_stream;
+
+/* Where the body of a request goes while it arrives. */
+typedef struct request_sink {
+    /* Gives how many bytes it took; if not all, whoever makes room resumes the request. */
+    size_t (*take)(struct request *r, view piece);
+    void (*end)(struct request *r); /* that was all: suspends the request, or answers it */
+} request_sink;
+
+typedef struct answer {
+    unsigned status;
+    buf body;                    /* JSON; used unless fixed is set */
+    view fixed;                  /* static text instead */
+    const answer_stream *stream; /* or this; NULL: none */
+    const char *type;            /* Content-Type; NULL: application/json */
+    bool plain;                  /* never compressed: it must leave at once */
+    bool close;                  /* the connection ends with it */
+    bool tagged;                 /* has an ETag, if it is a 200 */
+    view tagged_by;              /* the text that it is made of; NULL: the body */
+    int64_t version;             /* to stand in the ETag; 0: none */
+    size_t headers;              /* besides those that every answer has */
+    struct {
+        const char *name;
+        const char *value; /* static, or in the request's arena */
+    } header[ANSWER_HEADERS_MAX];
+} answer;
+
+/* What a request asks of the connection that it came on. */
+typedef struct request_host {
+    void (*resume)(struct request *r);     /* what it waited for is there */
+    bool (*left)(const struct request *r); /* nobody reads there any more */
+    void (*cut)(struct request *r);        /* its connection is to end, whatever it does */
+    void (*lend)(struct request *r);       /* memory of an earlier large answer, for its body */
+} request_host;
+
+/* Bytes that a request has without an allocation: paths, headers and one key fit. */
+#define REQUEST_ROOM 2048
+
+typedef struct request {
+    request_state state;
+    const request_host *host;
+    shared *shared;
+    stats *stats; /* of the loop */
+    joiner *joiner;
+    struct transfers *transfers; /* of the loop */
+    struct followers *followers; /* likewise */
+    view target;                 /* as it came */
+    const char *method;
+    view query;
+    url_path path;
+    route_match match;
+    route_scope scope; /* the route's, or of an ability its own */
+    view id;           /* X-Request-Id, the client's or ours */
+    view traceparent;
+    view idempotency_key, if_match; /* as head.h gives them */
+    view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
+    view last_event;                /* Last-Event-ID */
+    buf body;
+    int64_t started_ms, started_us;
+    int64_t token_id; /* of the token that it came with; 0: none was asked for */
+    answer answer;
+    join_ticket ticket; /* its place in the joiner's lists */
+    char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
+    void *plan;         /* what its handler remembers for rendering */
+    void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
+    const request_sink *sink;      /* of a route with ROUTE_STREAM */
+    arena memory;                  /* only what is before it is cleared for the next request */
+    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
+} request;
+
+/* A new one, with nothing but its memory. */
+void request_init(request *r, shared *house, stats *s, joiner *j);
+
+/* Gives its memory back; it may be initialised again. */
+void request_clear(request *r);
+
+/* The one way to another state. Wakes the connection of a suspended request. */
+void request_move(request *r, request_state to);
+
+/* The tenant; every route below /projects has it as its first parameter. */
+view request_tenant(const request *r);
+
+/* An empty buffer for the answer's body, bounded by the response budget. */
+buf *request_body(request *r);
+
+/* The same for a body that may be large: in memory that was used before, if there is some, since
+ * each new page of it costs more than what is written there. */
+buf *request_large_body(request *r);
+
+/* The answer is static text. */
+void request_answer_fixed(request *r, unsigned status, view json);
+
+/* The answer, if it is a 200, has an ETag over its body, with the version of a box before it; 0: no
+ * version. */
+void request_tag(request *r, int64_t version);
+
+/* Adds a header; a value that is not static must live in the request's arena. NULL is ignored. */
+void request_header(request *r, const char *name, const char *value);
+
+#endif

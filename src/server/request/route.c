@@ -1,0 +1,100 @@
+/*
+ * route.c: matching of methods and paths against a table. A dozen routes need no tree.
+ */
+#include "server/request/route.h"
+
+/* The next segment of a pattern, which begins with '/'. */
+static view next_segment(const char **pattern)
+{
+    const char *from = *pattern + 1;
+    size_t len = strcspn(from, "/");
+    *pattern = from + len;
+    return (view){from, len};
+}
+
+/* Segments that stand in braces go to `params`. */
+static bool fits(const char *pattern, const url_path *where, view params[ROUTE_PARAMS_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < where->count; i++) {
+        if (*pattern == '\0')
+            return false;
+        view wanted = next_segment(&pattern);
+        if (wanted.ptr[0] == '{') {
+            if (found < ROUTE_PARAMS_MAX)
+                params[found++] = where->segments[i];
+        } else if (!view_equal(wanted, where->segments[i])) {
+            return false;
+        }
+    }
+    return strcmp(pattern, where->folder ? "/" : "") == 0;
+}
+
+static bool serves(const route *r, const char *method)
+{
+    return strcmp(r->method, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0);
+}
+
+void route_find(route_match *out, const route *table, const char *method, const url_path *where)
+{
+    *out = (route_match){.route = NULL};
+    for (const route *r = table; r->method != NULL; r++) {
+        view params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
+        if (!fits(r->pattern, where, params))
+            continue;
+        out->path_known = true;
+        if (!serves(r, method))
+            continue;
+        out->route = r;
+        memcpy(out->params, params, sizeof(params));
+        return;
+    }
+}
+
+void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where)
+{
+    static const char *const METHODS[] = {"GET", "HEAD", "POST", "PUT", "DELETE"};
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(METHODS) / sizeof(METHODS[0]); i++) {
+        route_match match;
+        route_find(&match, table, METHODS[i], where);
+        if (match.route == NULL)
+            continue;
+        int len = snprintf(out + used, ROUTE_ALLOW_SIZE - used, "%s%s", used == 0 ? "" : ", ",
+                           METHODS[i]);
+        used += len > 0 ? (size_t)len : 0;
+    }
+}
+
+route_class route_class_of(const route *r)
+{
+    static const char *const LISTS[] = {"list", "export", "getCardRevisions", "getCardBoxes",
+                                        "getBoxLog"};
+    /* These take as long as their client sends, or their task runs. */
+    if (r->body == ROUTE_STREAM || strcmp(r->name, "streamTask") == 0)
+        return CLASS_OTHER;
+    if (r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS)
+        return CLASS_WRITE;
+    if (r->scope != SCOPE_READ)
+        return CLASS_OTHER;
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
+        if (strncmp(r->name, LISTS[i], strlen(LISTS[i])) == 0)
+            return CLASS_LIST;
+    return CLASS_READ;
+}
+
+const char *route_scope_name(route_scope scope)
+{
+    static const char *const SCOPES[] = {
+        [SCOPE_OPEN] = "open",   [SCOPE_READ] = "read",   [SCOPE_WRITE] = "write",
+        [SCOPE_TASKS] = "tasks", [SCOPE_ADMIN] = "admin", [SCOPE_ABILITY] = "ability"};
+    return SCOPES[scope];
+}
+
+void route_print(FILE *out, const route *table)
+{
+    for (const route *r = table; r->method != NULL; r++)
+        fprintf(out, "%s %s %s\n", r->method, r->pattern, route_scope_name(r->scope));
+}

@@ -1,0 +1,399 @@
+/*
+ * transfers.c: the life of a transfer. Thread and loop each hold it; who lets go last frees it, so
+ * that a client that leaves never waits for the thread, nor the loop for the database.
+ */
+#include "server/transfer/transfers.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/auth/auth.h"
+#include "server/request/fault.h"
+
+enum {
+    RING_BYTES = 256 * 1024, /* between a thread and its client */
+    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
+    LAST_WAIT_MS = 2000,     /* for a statement to end when the server does */
+    ROUND_MS = 250,          /* is the client still there? */
+    PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
+};
+
+struct transfer_hall {
+    const settings *set;
+    pthread_mutex_t lock;
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
+    cardbox *db;                                         /* opened by the first that needs it */
+};
+
+struct transfers {
+    int wake_fd;
+    transfer *first;
+    token_reader tokens;
+    int64_t due_ms; /* the next round */
+};
+
+/* --- the hall --- */
+
+transfer_hall *transfer_hall_new(const settings *set)
+{
+    transfer_hall *h = calloc(1, sizeof(*h));
+    if (h == NULL)
+        return NULL;
+    h->set = set;
+    pthread_mutex_init(&h->lock, NULL);
+    return h;
+}
+
+static bool hall_is_empty(transfer_hall *h)
+{
+    pthread_mutex_lock(&h->lock);
+    bool empty = true;
+    for (size_t i = 0; i < TRANSFERS_MOST; i++)
+        empty = empty && h->tenant[i][0] == '\0';
+    pthread_mutex_unlock(&h->lock);
+    return empty;
+}
+
+bool transfer_hall_free(transfer_hall *h)
+{
+    int64_t end_ms = clock_ms() + LAST_WAIT_MS;
+    if (h == NULL)
+        return true;
+    while (!hall_is_empty(h)) {
+        if (clock_ms() >= end_ms)
+            return false;
+        clock_sleep_ms(2);
+    }
+    cardbox_close(h->db);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+    return true;
+}
+
+/* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
+ * can't have the places of all. */
+static const char *hall_enter(transfer_hall *h, view tenant, size_t *place)
+{
+    size_t running = 0, own = 0;
+    const char *full = NULL;
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = TRANSFERS_MOST; i-- > 0;) {
+        running += h->tenant[i][0] != '\0';
+        own += view_equal(view_of(h->tenant[i]), tenant);
+        if (h->tenant[i][0] == '\0')
+            *place = i;
+    }
+    if (running >= (size_t)h->set->transfers_max)
+        full = "too many exports and imports are under way";
+    else if (own >= (size_t)h->set->project_transfers_max)
+        full = "too many exports and imports of this project are under way";
+    else
+        snprintf(h->tenant[*place], sizeof(h->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
+    pthread_mutex_unlock(&h->lock);
+    return full;
+}
+
+static void hall_leave(transfer_hall *h, size_t place)
+{
+    pthread_mutex_lock(&h->lock);
+    h->tenant[place][0] = '\0';
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* The pool that all transfers share. */
+static cardbox_status hall_open(transfer_hall *h, cardbox **db, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    options.conninfo = h->set->dsn;
+    options.application_name = "cardboxd transfer";
+    options.pool_max = (unsigned)h->set->transfers_max;
+    options.connect_timeout_ms = (unsigned)h->set->connect_timeout_ms;
+    options.statement_timeout_ms = STATEMENT_MS;
+    options.no_named_statements = h->set->no_named_statements;
+    pthread_mutex_lock(&h->lock);
+    if (h->db == NULL)
+        status = cardbox_open(&h->db, &options, err);
+    *db = h->db;
+    pthread_mutex_unlock(&h->lock);
+    return status;
+}
+
+/* --- one, on both sides --- */
+
+static void let_go(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    int left = --t->holders;
+    pthread_mutex_unlock(&t->lock);
+    if (left > 0)
+        return;
+    t->kind->clear(t);
+    ring_free(t->ring);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+static void wake_locked(const transfer *t)
+{
+    uint64_t one = 1;
+    if (t->wake_fd >= 0 && write(t->wake_fd, &one, sizeof(one)) < 0)
+        log_debug("wake", "transfer=yes");
+}
+
+static void wake(void *arg)
+{
+    transfer *t = arg;
+    pthread_mutex_lock(&t->lock);
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+transfer_stand transfer_stands(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    transfer_stand now = {t->begun, t->over, t->status};
+    pthread_mutex_unlock(&t->lock);
+    return now;
+}
+
+/* --- the thread --- */
+
+void transfer_begun(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->begun = true;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void *run(void *arg)
+{
+    transfer *t = arg;
+    transfer_hall *h = t->hall;
+    size_t place = t->place;
+    cardbox_status status = hall_open(h, &t->db, &t->err);
+    if (status == CARDBOX_OK)
+        status = t->kind->run(t);
+    pthread_mutex_lock(&t->lock);
+    t->over = true;
+    t->status = status;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+    hall_leave(h, place);
+    return NULL;
+}
+
+static bool start_thread(transfer *t)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, t) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
+}
+
+/* --- the loop --- */
+
+static void leave_list(transfer *t)
+{
+    transfer **at = &t->home->first;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+}
+
+/* The request ends, whatever the thread is doing: it will find the ring shut. */
+static void release(void *plan)
+{
+    transfer *t = plan;
+    leave_list(t);
+    t->request = NULL;
+    ring_shut(t->ring);
+    pthread_mutex_lock(&t->lock);
+    t->wake_fd = -1;
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+}
+
+static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
+{
+    transfer *t = calloc(1, kind->size);
+    if (t == NULL)
+        return NULL;
+    t->kind = kind;
+    t->hall = r->shared->hall;
+    t->place = place;
+    t->home = r->transfers;
+    t->request = r;
+    t->err = (cardbox_error)CARDBOX_ERROR_INIT;
+    t->excused = true;
+    t->check_ms = clock_ms() + r->shared->set->idle_timeout_s * 1000;
+    t->wake_fd = t->home->wake_fd;
+    t->holders = 2;
+    pthread_mutex_init(&t->lock, NULL);
+    memcpy(t->tenant, t->hall->tenant[place], sizeof(t->tenant));
+    if (kind->prepare != NULL)
+        kind->prepare(t, r);
+    t->ring = ring_new(RING_BYTES, wake, t);
+    if (t->ring != NULL && start_thread(t))
+        return t;
+    ring_free(t->ring);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    return NULL;
+}
+
+transfer *transfer_start(request *r, const transfer_kind_of *kind)
+{
+    if (database_is_away(r->shared)) {
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+        return NULL;
+    }
+    size_t place = 0;
+    const char *full = hall_enter(r->shared->hall, request_tenant(r), &place);
+    if (full != NULL) {
+        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
+        return NULL;
+    }
+    transfer *t = make(r, kind, place);
+    if (t == NULL) {
+        hall_leave(r->shared->hall, place);
+        fault_answer_memory(r);
+        return NULL;
+    }
+    t->next = t->home->first;
+    t->home->first = t;
+    r->plan = t;
+    r->drop_plan = release;
+    return t;
+}
+
+void transfer_resume(transfer *t)
+{
+    if (!t->waits)
+        return;
+    t->waits = false;
+    t->request->host->resume(t->request);
+}
+
+/* What the store itself has found, and the database has not. */
+static bool is_for_client(const cardbox_error *err)
+{
+    return err->sqlstate[0] == '\0' &&
+           (err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INVALID ||
+            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE);
+}
+
+void transfer_answer_failed(transfer *t)
+{
+    request *r = t->request;
+    if (t->aborted && atomic_load(&r->shared->stop) != STOP_NOT)
+        fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
+    else if (t->revoked)
+        fault_answer(r, FAULT_UNAUTHENTICATED, "send what is left with a token that is good",
+                     "the token was revoked, or has expired, while this went on");
+    else if (t->aborted)
+        fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
+    else if (t->db == NULL && t->err.status == CARDBOX_INTERNAL)
+        fault_answer_unfit(r, false);
+    else if (is_for_client(&t->err))
+        fault_answer_error(r, fault_of_status(t->err.status), &t->err);
+    else
+        fault_answer_store(r, &t->err);
+}
+
+/* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
+ * something, ends too. */
+static void give_up(transfer *t)
+{
+    request *r = t->request;
+    t->aborted = true;
+    ring_shut(t->ring);
+    if (t->waits)
+        transfer_resume(t);
+    else if (r->state == REQUEST_SENDING)
+        r->host->cut(r);
+}
+
+/* Gives up clients that have left while their connection was suspended, which nobody else would
+ * notice, or read too slowly, or may do no more what they do. An import is finished for who is gone
+ * too. */
+static void check_client(transfer *t, int64_t now_ms)
+{
+    request *r = t->request;
+    bool suspended = t->waits || r->state == REQUEST_SUSPENDED;
+    if (suspended && r->sink == NULL && r->host->left(r)) {
+        log_debug("transfer_ended", "reason=\"the client left\"");
+        give_up(t);
+        return;
+    }
+    if (!auth_still_good(r, &t->home->tokens)) {
+        log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
+                 (long long)r->token_id);
+        t->revoked = true;
+        give_up(t);
+        if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
+            r->host->cut(r);
+        return;
+    }
+    if (now_ms < t->check_ms)
+        return;
+    if (!t->excused && t->moved - t->marked < PACE_LEAST) {
+        log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
+        give_up(t);
+    }
+    t->marked = t->moved;
+    t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
+    t->check_ms = now_ms + r->shared->set->idle_timeout_s * 1000;
+}
+
+transfers *transfers_new(int wake_fd)
+{
+    transfers *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        return NULL;
+    all->wake_fd = wake_fd;
+    return all;
+}
+
+void transfers_free(transfers *all)
+{
+    if (all != NULL)
+        board_leave(&all->tokens);
+    free(all);
+}
+
+void transfers_tick(transfers *all, int64_t now_ms)
+{
+    bool round = now_ms >= all->due_ms;
+    if (round)
+        all->due_ms = now_ms + ROUND_MS;
+    for (transfer *t = all->first, *next = NULL; t != NULL; t = next) {
+        next = t->next;
+        if (round && !t->aborted)
+            check_client(t, now_ms);
+        t->kind->look(t);
+    }
+}
+
+token_reader *transfers_tokens(transfers *all)
+{
+    return &all->tokens;
+}
+
+int64_t transfers_next_ms(const transfers *all)
+{
+    return all->first == NULL ? INT64_MAX : all->due_ms;
+}
+
+void transfers_abort(transfers *all)
+{
+    for (transfer *t = all->first; t != NULL; t = t->next) {
+        if (!t->aborted)
+            give_up(t);
+        t->kind->look(t);
+    }
+}
