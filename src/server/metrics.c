@@ -153,6 +153,11 @@ static double ready(const scene *of)
     return shared_is_ready(of->house) && auth_is_decided(of->house) ? 1 : 0;
 }
 
+static double bodies_bytes(const scene *of)
+{
+    return (double)atomic_load(&of->house->bodies);
+}
+
 static double loops(const scene *of)
 {
     return (double)of->house->set->loops;
@@ -233,6 +238,8 @@ static const metric METRICS[] = {
           "Bytes of bodies that came."),
     TALLY("cardbox_response_body_bytes_total", "counter", body_bytes_out,
           "Bytes of bodies that were answered."),
+    VALUE("cardbox_request_bodies_held_bytes", "gauge", bodies_bytes,
+          "Memory that bodies of requests over 64 KiB take now."),
     TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
     TALLY("cardbox_client_connections_total", "counter", clients_opened,
           "Connections of clients since the start."),

@@ -31,7 +31,7 @@ typedef struct settings {
     long project_transfers_max; /* and of one project */
     long body_max;              /* bytes */
     long response_max;          /* bytes */
-    long memory_max;            /* bytes, of the process; past it no large answer is taken in */
+    long memory_max;            /* bytes, of the process: bounds large answers and bodies */
     bool read_only;
     long sweep_interval_s; /* 0: never */
     long retention_days;

@@ -34,6 +34,7 @@ typedef struct shared {
     struct loop **loops;
     stats *stats;               /* one for each loop; each writes its own */
     atomic_size_t at_door;      /* the loop that takes connections; see door.h */
+    atomic_size_t bodies;       /* bytes that bodies of requests take; see request_hold_body */
     int64_t started_s;          /* seconds since 1970 */
     atomic_int stop;            /* stop_phase */
     atomic_int connections_up;  /* database connections that are usable, of all loops */

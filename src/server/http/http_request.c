@@ -204,6 +204,16 @@ static void refuse_large(request *r)
     r->answer.close = true;
 }
 
+/* False: answered. */
+static bool make_room(request *r, size_t more)
+{
+    if (request_hold_body(r, more))
+        return true;
+    fault_answer(r, FAULT_BODIES_FULL, "send it again later, or less at once",
+                 "bodies of other requests take all the memory that they may (--memory-max)");
+    return false;
+}
+
 /* A body that the route does not take is read and ignored. */
 static bool check_body(request *r, const head *h)
 {
@@ -222,9 +232,7 @@ static bool check_body(request *r, const head *h)
                      h->encoded ? " without a content encoding" : "");
         return false;
     }
-    if (h->length > 0)
-        buf_reserve(&r->body, (size_t)h->length);
-    return true;
+    return h->length == 0 || make_room(r, (size_t)h->length);
 }
 
 /* Looks at the head. An early answer waits until the body, if it is not too large, has passed: the
@@ -286,9 +294,9 @@ static enum MHD_Result receive_whole(exchange *x, view piece)
     if (r->state == REQUEST_ANSWERED)
         return MHD_YES;
     if (x->received > most) {
-        buf_free(&r->body);
+        request_drop_body(r);
         refuse_large(r);
-    } else if (r->match.route->body == ROUTE_JSON) {
+    } else if (r->match.route->body == ROUTE_JSON && make_room(r, piece.len)) {
         buf_view(&r->body, piece);
     }
     return MHD_YES;

@@ -6,6 +6,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+enum {
+    BODY_SMALL = 64 * 1024, /* bytes: so little is bounded by --connections-max */
+    BODIES_SHARE = 2        /* bodies may take a half of --memory-max: large reads are refused for
+                             * what is in use, and would be for nothing but bodies */
+};
+
 void request_init(request *r, shared *house, stats *s, joiner *j)
 {
     memset(r, 0, offsetof(request, memory));
@@ -22,7 +28,7 @@ void request_clear(request *r)
     if (r->drop_plan != NULL)
         r->drop_plan(r->plan);
     arena_reset(&r->memory);
-    buf_free(&r->body);
+    request_drop_body(r);
     buf_free(&r->answer.body);
 }
 
@@ -47,6 +53,28 @@ void request_move(request *r, request_state to)
 view request_tenant(const request *r)
 {
     return r->match.params[0];
+}
+
+bool request_hold_body(request *r, size_t more)
+{
+    buf_reserve(&r->body, more);
+    size_t added = r->body.cap - r->held;
+    if (r->body.len + more <= BODY_SMALL || added == 0)
+        return true;
+    size_t others = atomic_fetch_add(&r->shared->bodies, added) - r->held;
+    r->held = r->body.cap;
+    if (others == 0 || others + r->held <= (size_t)r->shared->set->memory_max / BODIES_SHARE)
+        return true;
+    request_drop_body(r);
+    return false;
+}
+
+void request_drop_body(request *r)
+{
+    buf_free(&r->body);
+    if (r->held > 0)
+        atomic_fetch_sub(&r->shared->bodies, r->held);
+    r->held = 0;
 }
 
 buf *request_body(request *r)

@@ -92,6 +92,7 @@ typedef struct request {
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     view last_event;                /* Last-Event-ID */
     buf body;
+    size_t held; /* bytes of it that are counted in shared.bodies */
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */
     answer answer;
@@ -115,6 +116,14 @@ void request_move(request *r, request_state to);
 
 /* The tenant; every route below /projects has it as its first parameter. */
 view request_tenant(const request *r);
+
+/* Makes room for `more` bytes of the body. False: bodies that are held take all the memory that
+ * they may, and this one is given up. Small ones pass always, so that ordinary work goes on, and so
+ * does one that is alone, so that each that --body-max allows can come in. */
+bool request_hold_body(request *r, size_t more);
+
+/* Gives its memory back. */
+void request_drop_body(request *r);
 
 /* An empty buffer for the answer's body, bounded by the response budget. */
 buf *request_body(request *r);
