@@ -5,9 +5,9 @@
 #include "base/wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
-#include "cli/json_view.h"
 #include "cli/source.h"
-#include "cli/term.h"
+#include "cli/view/json_view.h"
+#include "cli/view/term.h"
 
 enum { SCOPE_WIDTH = 5 };
 

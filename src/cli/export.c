@@ -3,7 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/target.h"
-#include "cli/term.h"
+#include "cli/view/term.h"
 #include "store/transfer/transfer.h"
 
 typedef struct export_run_state {

@@ -8,7 +8,7 @@
 #include "base/lines.h"
 #include "cli/commands.h"
 #include "cli/source.h"
-#include "cli/term.h"
+#include "cli/view/term.h"
 #include "store/transfer/transfer.h"
 
 typedef struct import_options {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "cli/commands.h"
-#include "cli/session_tree.h"
-#include "cli/term.h"
+#include "cli/session/session_tree.h"
+#include "cli/view/term.h"
 
 #define ROOT SESSION_TREE_ROOT
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "cli/commands.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 static const table_column columns[] = {
     {"id", TABLE_LEFT}, {"n", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};

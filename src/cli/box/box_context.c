@@ -1,0 +1,84 @@
+/*
+ * box_context.c: `cardbox box context`: the messages that a model is given of a box's cards, and
+ * what the commands that read a box have in common. Over the public SDK.
+ */
+#include "cli/box/box_as_of.h"
+#include "cli/commands.h"
+#include "cli/view/context_view.h"
+
+/* --- as of when --- */
+
+const cli_origin BOX_AS_OF_ORIGINS[] = {
+    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
+
+bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
+{
+    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
+        cli_error("give one of --at-version, --at-length and --at-time");
+        return false;
+    }
+    out->at_version = at->version;
+    out->at_length = at->length;
+    out->at_time = at->time;
+    return true;
+}
+
+/* --- the command --- */
+
+typedef struct context_options {
+    cli_common common;
+    context_view_options how;
+    long tail;
+    box_as_of at;
+} context_options;
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const context_options *options = given;
+    cardbox_read_options part = {.tail = (size_t)options->tail};
+    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *built = NULL;
+
+    (void)count;
+    if (!context_view_how(&how, &options->how) || !box_as_of_read(&part, &options->at))
+        return CLI_USAGE;
+    cardbox *db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_build_box_context(&built, db, options->common.project, arguments[0], &part, &how,
+                                  &err) != CARDBOX_OK)
+        return cli_refused(&err, BOX_AS_OF_ORIGINS);
+    context_view_print(built, options->common.json);
+    cardbox_context_free(built);
+    return CLI_DONE;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CONTEXT_VIEW_OPTIONS(context_options),
+    CLI_INT(context_options, "tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
+    BOX_AS_OF(context_options),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
+
+const cli_command cli_box_context = {
+    .name = "box context",
+    .arguments = "BOX",
+    .summary = "write the messages that a model is given of a box's cards",
+    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
+                   "where there is one; on stderr how many cards they are of, and what was "
+                   "repaired so that the model's API takes them. With --json one object of both.",
+    .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
+                "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(context_options),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,113 @@
+/*
+ * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
+ */
+#include <inttypes.h>
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/view/listing.h"
+
+static void add_object(buf *out, const void *of, size_t i)
+{
+    const cardbox_box *box = cardbox_boxes_at(of, i);
+
+    buf_printf(out, "{\"box_id\":\"%s\",\"version\":%" PRId64 ",\"length\":%" PRId64, box->box_id,
+               box->version, box->length);
+    card_view_ids(out, "parent_ids", box->parent_ids, box->parent_count);
+    buf_printf(out, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}", box->created_at,
+               box->updated_at);
+}
+
+static void add_row(table *rows, const void *of, size_t i)
+{
+    const cardbox_box *box = cardbox_boxes_at(of, i);
+
+    table_text(rows, box->box_id);
+    table_int(rows, box->version);
+    table_int(rows, box->length);
+    card_view_add_age(rows, box->updated_at);
+    card_view_add_age(rows, box->created_at);
+    table_text(rows, box->parent_count > 0 ? box->parent_ids[0] : NULL);
+}
+
+static listing listing_of(const cardbox_boxes *boxes)
+{
+    static const table_column columns[] = {{"box", TABLE_WHOLE},     {"version", TABLE_RIGHT},
+                                           {"length", TABLE_RIGHT},  {"changed", TABLE_RIGHT},
+                                           {"created", TABLE_RIGHT}, {"from", TABLE_WHOLE}};
+
+    return (listing){.of = boxes,
+                     .count = cardbox_boxes_count(boxes),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns),
+                     .cursor = cardbox_boxes_cursor(boxes)};
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_boxes *boxes = NULL;
+    cardbox *db = cli_open(common);
+
+    (void)arguments;
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_list_boxes(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
+                           &err) != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    listing found = listing_of(boxes);
+    cli_exit status =
+        listing_print(&found, common->json, "no boxes in project %s", common->project);
+    cardbox_boxes_free(boxes);
+    return status;
+}
+
+const cli_command cli_box_list = {
+    .name = "box list",
+    .arguments = "",
+    .summary = "list boxes, newest first",
+    .examples = "box list --project demo\n"
+                "box list --project demo --limit 1 --json",
+    .options = cli_page_specs,
+    .size = sizeof(cli_common),
+    .run = run_list,
+};
+
+/* --- the boxes of a card --- */
+
+static cli_exit run_with_card(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"card_id", "the card's id"}, {0}};
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_boxes *boxes = NULL;
+    cardbox *db = cli_open(common);
+
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], (unsigned)common->limit,
+                                &err) != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    listing found = listing_of(boxes);
+    cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",
+                                    common->project, arguments[0]);
+    cardbox_boxes_free(boxes);
+    return status;
+}
+
+const cli_command cli_card_boxes = {
+    .name = "card boxes",
+    .arguments = "CARD",
+    .summary = "list the boxes that hold a card now",
+    .description = "The newest box comes first.",
+    .examples = "card boxes --project demo demo-001-instruction",
+    .options = cli_list_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 1,
+    .run = run_with_card,
+};

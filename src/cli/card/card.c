@@ -1,0 +1,426 @@
+/*
+ * card.c: `cardbox card get`, `add` and `list`, over the public SDK.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/source.h"
+#include "cli/view/listing.h"
+
+/* --- get --- */
+
+static void add_moment(table *facts, const char *name, const char *moment)
+{
+    char age[AGE_SIZE], text[96];
+
+    if (moment == NULL)
+        return;
+    snprintf(text, sizeof(text), "%s (%s ago)", moment, card_view_age(age, moment));
+    table_fact(facts, name, text, STYLE_PLAIN);
+}
+
+/* Everything that a card has, then what it says. */
+static bool print_card(const cardbox_card *card)
+{
+    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
+    const char *role = card_view_role(card);
+    table facts;
+
+    printf("%scard %s%s\n", term_on(STYLE_BOLD), card->card_id, term_off(STYLE_BOLD));
+    table_init(&facts, columns, 2);
+    table_fact(&facts, "type", card->type, STYLE_PLAIN);
+    table_fact(&facts, "role", role, card_view_style(role));
+    table_fact(&facts, "author", card->author_id, STYLE_PLAIN);
+    add_moment(&facts, "created", card->created_at);
+    table_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);
+    table_fact(&facts, "sealed", card->sealed ? "yes" : NULL, STYLE_PLAIN);
+    table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
+    table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
+    table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
+    bool printed = table_finish(&facts, 2);
+    putchar('\n');
+    term_print_text(stdout, view_of(cardbox_card_text(card)));
+    return printed;
+}
+
+/* Cards and the project that they are in. */
+typedef struct cards_of {
+    const cardbox_cards *cards;
+    const char *project;
+} cards_of;
+
+static void add_object(buf *out, const void *given, size_t i)
+{
+    const cards_of *of = given;
+
+    card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
+}
+
+static void add_row(table *rows, const void *given, size_t i)
+{
+    const cards_of *of = given;
+    const cardbox_card *card = cardbox_cards_at(of->cards, i);
+
+    card_view_add_row(rows, card, card->card_id, 0, true);
+}
+
+static listing listing_of(const cards_of *of)
+{
+    return (listing){.of = of,
+                     .count = cardbox_cards_count(of->cards),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(card_view_columns),
+                     .indent = 2,
+                     .cursor = cardbox_cards_cursor(of->cards)};
+}
+
+static cli_exit print_cards(const cardbox_cards *cards, const cli_common *common)
+{
+    cards_of of = {cards, common->project};
+    listing found = listing_of(&of);
+    cli_exit status = common->json ? listing_print(&found, true, "no cards") : CLI_DONE;
+
+    for (size_t i = 0; !common->json && status == CLI_DONE && i < found.count; i++) {
+        if (i > 0)
+            putchar('\n');
+        if (!print_card(cardbox_cards_at(cards, i)))
+            status = cli_nomem();
+    }
+    for (size_t i = 0; i < cardbox_cards_missing_count(cards); i++)
+        cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
+    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
+}
+
+static cli_exit run_get(const void *given, char **arguments, int count)
+{
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_cards *cards = NULL;
+    cardbox *db = cli_open(common);
+
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_get_cards(&cards, db, common->project, (const char *const *)(const void *)arguments,
+                          (size_t)count, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cli_exit status = print_cards(cards, common);
+    cardbox_cards_free(cards);
+    return status;
+}
+
+const cli_command cli_card_get = {
+    .name = "card get",
+    .arguments = "CARD...",
+    .summary = "show cards",
+    .description = "With --json a card is what the HTTP API answers: its content without the "
+                   "\"__type__\" of its class. `cardbox export` gives contents as they are stored.",
+    .examples = "card get --project demo demo-010-result\n"
+                "card get --project demo --json demo-001-instruction demo-002-profile",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = -1,
+    .run = run_get,
+};
+
+/* --- add --- */
+
+typedef struct add_options {
+    cli_common common;
+    const char *id, *type, *role, *author, *step;
+    const char *content, *text, *metadata, *tool_calls, *tool_call_id;
+    long ttl;
+    bool sealed, strict, restore;
+} add_options;
+
+static const cli_origin CONTENT_ORIGINS[] = {
+    {"content", "--content"}, {"field", "--content: field"}, {"text", "--text"}, {0}};
+static const cli_origin ADD_ORIGINS[] = {{"card_id", "--id"},
+                                         {"metadata", "--metadata"},
+                                         {"tool_calls", "--tool-calls"},
+                                         {"tool_call_id", "--tool-call-id"},
+                                         {"type", "--type"},
+                                         {"role", "--role"},
+                                         {"author_id", "--author"},
+                                         {"step_id", "--step"},
+                                         {0}};
+
+/* The content in its stored form; free it with cardbox_free. NULL: why was said, and *why is what
+ * the command ends with. */
+static char *make_content(cli_exit *why, const add_options *options, const char *argument)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *json = argument ? argument : options->content;
+    const char *given = json ? json : options->text;
+    buf input = BUF_INIT(CARDBOX_CONTENT_MAX);
+    char *content = NULL;
+    cardbox_status status = CARDBOX_OK;
+
+    *why = CLI_FAILED;
+    if (strcmp(given, "-") == 0) {
+        if (!source_read(&input, given))
+            goto done;
+        given = buf_str(&input);
+    }
+    if (given == buf_str(&input) && memchr(given, '\0', input.len) != NULL && json == NULL) {
+        cli_error("the standard input is no text: it has a NUL byte");
+        goto done;
+    }
+    if (json == NULL)
+        status = cardbox_text_content(&content, given, &err);
+    else
+        status = cardbox_content_check(&content, given, input.len, &err);
+    if (status != CARDBOX_OK)
+        *why = given == buf_str(&input) ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
+done:
+    buf_free(&input);
+    return content;
+}
+
+static void print_added(const add_options *options, const char *id, cardbox_outcome outcome)
+{
+    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
+
+    if (options->common.json) {
+        buf_text(&line, "{\"card_id\":");
+        buf_json_string(&line, view_of(id));
+        buf_printf(&line, ",\"outcome\":\"%s\"}", cardbox_outcome_name(outcome));
+    } else {
+        buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+static cli_exit add_card(const add_options *options, const char *content)
+{
+    cardbox_card card = CARDBOX_CARD_INIT;
+    cardbox_add_options how = CARDBOX_ADD_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
+    char id[CARDBOX_UUID_SIZE];
+    cardbox *db = NULL;
+    cli_exit status = CLI_DONE;
+
+    cardbox_uuid7(id);
+    card.card_id = options->id ? options->id : id;
+    card.content = content;
+    card.metadata = options->metadata;
+    card.tool_calls = options->tool_calls;
+    card.tool_call_id = options->tool_call_id;
+    card.type = options->type;
+    card.role = options->role;
+    card.author_id = options->author;
+    card.step_id = options->step;
+    card.ttl_seconds = (int32_t)options->ttl;
+    card.sealed = options->sealed;
+    how.strict = options->strict;
+    how.restore = options->restore;
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) == CARDBOX_OK)
+        print_added(options, card.card_id, outcome);
+    else
+        status = cli_refused(&err, ADD_ORIGINS);
+    return status;
+}
+
+static cli_exit run_add(const void *given, char **arguments, int count)
+{
+    const add_options *options = given;
+    const char *argument = count > 0 ? arguments[0] : NULL;
+    char *content = NULL;
+    cli_exit status;
+
+    if (argument != NULL && strcmp(argument, "-") != 0) {
+        cli_error("unexpected argument \"%s\": give --content JSON, --text TEXT, or - to read JSON "
+                  "from the standard input",
+                  argument);
+        return CLI_USAGE;
+    }
+    if ((argument != NULL) + (options->content != NULL) + (options->text != NULL) != 1) {
+        cli_error("give one of --content JSON, --text TEXT, and - to read JSON from the standard "
+                  "input");
+        return CLI_USAGE;
+    }
+    content = make_content(&status, options, argument);
+    if (content != NULL)
+        status = add_card(options, content);
+    cardbox_free(content);
+    return status;
+}
+
+static const opt_spec add_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(add_options, "id", id, "ID", "its id (default: a new UUIDv7)"),
+    CLI_TEXT(add_options, "type", type, "TYPE", "metadata.type, such as task.instruction"),
+    CLI_TEXT(add_options, "role", role, "ROLE", "metadata.role (default: that of the type)"),
+    CLI_TEXT(add_options, "author", author, "ID", "metadata.author_id"),
+    CLI_TEXT(add_options, "step", step, "ID", "metadata.step_id"),
+    CLI_TEXT(add_options, "content", content, "JSON",
+             "content; - reads it from the standard input"),
+    CLI_TEXT(add_options, "text", text, "TEXT",
+             "content of plain text; - reads it from the standard input"),
+    CLI_TEXT(add_options, "metadata", metadata, "JSON", "an object"),
+    CLI_TEXT(add_options, "tool-calls", tool_calls, "JSON", "an array"),
+    CLI_TEXT(add_options, "tool-call-id", tool_call_id, "ID",
+             "the call that this is, or is the result of"),
+    CLI_INT(add_options, "ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
+    CLI_FLAG(add_options, "sealed", sealed, "it can never be changed or deleted again"),
+    CLI_FLAG(add_options, "strict", strict, "refuse other content under an id that exists"),
+    CLI_FLAG(add_options, "restore", restore, "bring back a deleted or expired card"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_card_add = {
+    .name = "card add",
+    .arguments = "[-]",
+    .summary = "write a card",
+    .description =
+        "Its content is --content JSON, --text TEXT, or JSON from the standard input if the "
+        "argument is -. Prints the card's id and what happened: inserted, unchanged, repaired or "
+        "restored. Content of a known class (its \"__type__\") is checked.",
+    .examples = "card add --project demo --type task.instruction --text 'Summarise the report'\n"
+                "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
+                "card add --project demo --id c-2 - < content.json\n"
+                "card add --project demo --type agent.thought --text - < thought.txt",
+    .options = add_specs,
+    .size = sizeof(add_options),
+    .most = 1,
+    .run = run_add,
+};
+
+/* --- list --- */
+
+typedef struct list_options {
+    cli_common common;
+    const char *type, *role, *step, *trace, *turn, *call, *after, *before;
+    opt_list meta;
+} list_options;
+
+static const cli_origin LIST_ORIGINS[] = {
+    {"created_after", "--after"},        {"created_before", "--before"}, {"cursor", "--cursor"},
+    {"a metadata key", "--meta: a key"}, {"tool_call_id", "--call"},     {0}};
+
+/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: why was said. */
+static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        const char *text = given->at[i], *equals = strchr(text, '=');
+
+        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX) {
+            cli_error("--meta takes KEY=VALUE, at most %d times, not \"%s\"", CARDBOX_FILTERS_MAX,
+                      text);
+            return false;
+        }
+        out[i].key = arena_copy(memory, (view){text, (size_t)(equals - text)});
+        out[i].value = equals + 1;
+    }
+    return true;
+}
+
+static bool is_filtered(const list_options *options)
+{
+    const char *const filters[] = {options->type,  options->role,   options->step,
+                                   options->trace, options->turn,   options->call,
+                                   options->after, options->before, options->common.cursor};
+
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        if (filters[i] != NULL)
+            return true;
+    }
+    return options->meta.count > 0;
+}
+
+static cli_exit print_found(const cardbox_cards *cards, const list_options *options)
+{
+    cards_of of = {cards, options->common.project};
+    listing found = listing_of(&of);
+
+    return listing_print(&found, options->common.json, "no%s cards in project %s",
+                         is_filtered(options) ? " such" : "", of.project);
+}
+
+static cli_exit list_cards(const list_options *options, const cardbox_match *matches)
+{
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_cards *cards = NULL;
+    cardbox *db = NULL;
+    cli_exit status;
+
+    filter.type = options->type;
+    filter.role = options->role;
+    filter.step_id = options->step;
+    filter.trace_id = options->trace;
+    filter.agent_turn_id = options->turn;
+    filter.tool_call_ids = &options->call;
+    filter.tool_call_count = options->call != NULL;
+    filter.matches = matches;
+    filter.match_count = options->meta.count;
+    filter.created_after = options->after;
+    filter.created_before = options->before;
+    filter.cursor = options->common.cursor;
+    filter.limit = (unsigned)options->common.limit;
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
+        return cli_refused(&err, LIST_ORIGINS);
+    status = print_found(cards, options);
+    cardbox_cards_free(cards);
+    return status;
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    const list_options *options = given;
+    cardbox_match matches[CARDBOX_FILTERS_MAX];
+    arena memory = ARENA_INIT;
+    cli_exit status = CLI_USAGE;
+
+    (void)arguments;
+    (void)count;
+    if (read_matches(matches, &memory, &options->meta))
+        status = memory.failed ? cli_nomem() : list_cards(options, matches);
+    arena_reset(&memory);
+    return status;
+}
+
+static const opt_spec list_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(list_options, "type", type, "TYPE", "only with this metadata.type"),
+    CLI_TEXT(list_options, "role", role, "ROLE", "only with this metadata.role"),
+    CLI_TEXT(list_options, "step", step, "ID", "only with this metadata.step_id"),
+    CLI_TEXT(list_options, "trace", trace, "ID", "only with this metadata.trace_id"),
+    CLI_TEXT(list_options, "turn", turn, "ID", "only with this metadata.agent_turn_id"),
+    CLI_TEXT(list_options, "call", call, "ID", "only of this tool call"),
+    CLI_LIST(list_options, "meta", meta, "KEY=VALUE",
+             "only with this in the metadata; may be given several times"),
+    CLI_TEXT(list_options, "after", after, "TIME",
+             "only created later, such as 2025-01-02T03:04:05Z"),
+    CLI_TEXT(list_options, "before", before, "TIME", "only created earlier"),
+    CLI_CURSOR,
+    CLI_LIMIT,
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_card_list = {
+    .name = "card list",
+    .arguments = "",
+    .summary = "list cards, newest first",
+    .examples = "card list --project demo --type tool.result --limit 20\n"
+                "card list --project demo --step step-1 --json\n"
+                "card list --project demo --meta author_id=agent-1 --meta host=db-2",
+    .options = list_specs,
+    .size = sizeof(list_options),
+    .run = run_list,
+};

@@ -1,0 +1,254 @@
+/*
+ * card_view.c: makes lines and tables of cards. What comes from outside is shown through the table,
+ * which keeps escape sequences from the terminal.
+ */
+#include "cli/card/card_view.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include "base/isotime.h"
+#include "cli/cli.h"
+#include "store/card/card_json.h"
+#include "store/content/content.h"
+#include "store/session/core/words.h"
+
+static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
+
+/* --- for programs --- */
+
+static int64_t micros_of(const char *moment)
+{
+    isotime time;
+
+    return isotime_parse(view_of(moment), &time) ? isotime_to_micros(&time) : 0;
+}
+
+static view text_of(const char *text, size_t length)
+{
+    return text ? (view){text, length} : (view){NULL, 0};
+}
+
+void card_view_json(buf *out, const cardbox_card *card, const char *project)
+{
+    card_row row = {
+        .card_id = view_of(card->card_id),
+        .content = text_of(card->content, card->content_length),
+        .tool_calls = text_of(card->tool_calls, card->tool_calls_length),
+        .tool_call_id = view_of(card->tool_call_id),
+        .metadata = text_of(card->metadata, card->metadata_length),
+        .has_ttl = card->ttl_seconds != 0,
+        .ttl_seconds = card->ttl_seconds,
+        .has_expiry = card->expires_at != NULL,
+        .expires_micros = card->expires_at ? micros_of(card->expires_at) : 0,
+        .created_micros = micros_of(card->created_at),
+        .sealed = card->sealed,
+    };
+
+    size_t start = out->len;
+    card_json(out, &row, view_of(project));
+    for (size_t i = start; buf_ok(out) && i < out->len; i++) /* between tokens: nowhere else */
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
+}
+
+void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count)
+{
+    buf_printf(out, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        buf_text(out, i > 0 ? "," : "");
+        buf_json_string(out, view_of(ids[i]));
+    }
+    buf_char(out, ']');
+}
+
+/* --- for people --- */
+
+const char *card_view_role(const cardbox_card *card)
+{
+    const char *role = card->role ? card->role : cardbox_role_of_type(card->type);
+
+    return role ? role : "";
+}
+
+term_style card_view_style(const char *role)
+{
+    static const struct {
+        const char *role;
+        term_style style;
+    } styles[] = {{"user", STYLE_GREEN},
+                  {"assistant", STYLE_CYAN},
+                  {"tool", STYLE_YELLOW},
+                  {"system", STYLE_MAGENTA}};
+
+    for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+        if (strcmp(styles[i].role, role) == 0)
+            return styles[i].style;
+    }
+    return STYLE_PLAIN;
+}
+
+const char *card_view_age(char out[AGE_SIZE], const char *moment)
+{
+    static const struct {
+        int64_t seconds, below;
+        const char *unit;
+    } units[] = {{1, 60, "s"},
+                 {60, 3600, "m"},
+                 {3600, 2 * 86400, "h"},
+                 {86400, 60 * 86400, "d"},
+                 {30 * 86400, 2 * 365 * 86400, "mo"},
+                 {365 * 86400, INT64_MAX, "y"}};
+    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
+    size_t i = 0;
+
+    out[0] = '\0';
+    if (moment == NULL)
+        return out;
+    if (age < 0)
+        age = 0; /* another machine's clock */
+    while (age >= units[i].below)
+        i++;
+    snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
+    return out;
+}
+
+void card_view_add_age(table *rows, const char *moment)
+{
+    char age[AGE_SIZE];
+
+    table_add(rows, view_of(card_view_age(age, moment)), STYLE_DIM);
+}
+
+/* search {"q":"Q1 report"} */
+static void add_call(buf *out, scan_value content)
+{
+    session_say_value(out, scan_find(content, "tool_name"));
+    buf_char(out, ' ');
+    scan_compact(out, scan_find(content, "arguments").text);
+}
+
+/* success, {"hits":3}; or failed, timeout: no answer within 30 s */
+static void add_result(buf *out, scan_value content)
+{
+    scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
+
+    session_say_value(out, scan_find(content, "status"));
+    if (error.kind == SCAN_OBJECT) {
+        buf_text(out, ", ");
+        session_say_value(out, scan_find(error, "code"));
+        buf_text(out, ": ");
+        session_say_value(out, scan_find(error, "message"));
+    } else if (result.kind != SCAN_NONE && result.kind != SCAN_NULL) {
+        buf_text(out, ", ");
+        session_say_value(out, result);
+    }
+}
+
+/* 3 tools: read_log, disk_usage, list_files */
+static void add_tools(buf *out, scan_value content)
+{
+    scan_value tools = scan_find(content, "tools"), tool;
+    unsigned count = 0;
+    scan_walk walk = scan_enter(tools);
+
+    while (scan_element(&walk, &tool))
+        count++;
+    buf_printf(out, "%u tool%s", count, count == 1 ? "" : "s");
+    walk = scan_enter(tools);
+    for (unsigned i = 0; scan_element(&walk, &tool); i++) {
+        scan_value function = tool.kind == SCAN_OBJECT ? scan_find(tool, "function") : tool;
+
+        buf_text(out, i == 0 ? ": " : ", ");
+        if (function.kind == SCAN_OBJECT)
+            tool = function;
+        if (tool.kind == SCAN_OBJECT)
+            session_say_value(out, scan_find(tool, "name"));
+    }
+}
+
+/* What the line of a session's entry says, and the tools that it calls: as session tree does. */
+static void add_entry(buf *out, const cardbox_card *card)
+{
+    arena memory = ARENA_INIT;
+    session_words words;
+
+    session_words_of_line(&words, text_of(card->content, card->content_length), VIEW(""), &memory);
+    buf_view(out, words.text);
+    if (words.tools.len > 0)
+        buf_printf(out, "%s-> %.*s", words.text.len > 0 ? " " : "", (int)words.tools.len,
+                   words.tools.ptr);
+    arena_reset(&memory);
+}
+
+static bool is_entry(const cardbox_card *card)
+{
+    return strncmp(card->type, "session.", sizeof("session.") - 1) == 0 &&
+           card->content_length <= SESSION_PREVIEW_MAX;
+}
+
+void card_view_summary(buf *out, const cardbox_card *card)
+{
+    static const struct {
+        const char *class_name;
+        void (*add)(buf *out, scan_value content);
+    } special[] = {{"ToolCallContent", add_call},
+                   {"ToolResultContent", add_result},
+                   {"ToolContent", add_tools}};
+    scan_value content = scan_whole(text_of(card->content, card->content_length));
+    const char *class_name = content_class_of(content);
+
+    for (size_t i = 0; class_name && i < sizeof(special) / sizeof(special[0]); i++) {
+        if (strcmp(special[i].class_name, class_name) == 0) {
+            special[i].add(out, content);
+            return;
+        }
+    }
+    if (is_entry(card))
+        add_entry(out, card);
+    else
+        buf_text(out, cardbox_card_text(card));
+}
+
+/* --- tables --- */
+
+const table_column card_view_columns[CARD_COLUMNS] = {
+    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},      {"type", TABLE_WORD},
+    {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
+    {"", TABLE_SPARE}};
+
+static void add_missing(table *rows, const char *text)
+{
+    table_add(rows, VIEW("missing"), STYLE_RED);
+    table_text(rows, NULL);
+    table_text(rows, NULL);
+    table_add(rows, view_of(text), STYLE_DIM);
+    table_text(rows, NULL);
+}
+
+static void add_card(table *rows, const cardbox_card *card)
+{
+    const char *role = card_view_role(card);
+    buf summary = BUF_INIT(line_max);
+
+    card_view_summary(&summary, card);
+    table_text(rows, card->type);
+    table_add(rows, view_of(role), card_view_style(role));
+    card_view_add_age(rows, card->created_at);
+    table_text(rows, buf_str(&summary));
+    table_add(rows, view_of(card->tool_call_id), STYLE_DIM);
+    buf_free(&summary);
+}
+
+void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
+                       bool named)
+{
+    if (position > 0)
+        table_int(rows, position);
+    else
+        table_text(rows, NULL);
+    table_text(rows, named ? id : NULL);
+    if (card != NULL)
+        add_card(rows, card);
+    else
+        add_missing(rows, named ? NULL : id);
+}

@@ -1,0 +1,40 @@
+/*
+ * card_view.h: cards and boxes as people and programs see them. Knows nothing of where they come
+ * from.
+ */
+#ifndef CLI_CARD_VIEW_H
+#define CLI_CARD_VIEW_H
+
+#include "base/scan.h"
+#include "cardbox.h"
+#include "cli/view/table.h"
+
+/* Appends the card object that services see, on one line without its end. */
+void card_view_json(buf *out, const cardbox_card *card, const char *project);
+
+/* Appends what a card says in one line: the call of a tool, the outcome of one, the names of tools,
+ * else its text. */
+void card_view_summary(buf *out, const cardbox_card *card);
+
+/* "user", "assistant", ...; "" if neither the card nor its type says. */
+const char *card_view_role(const cardbox_card *card);
+term_style card_view_style(const char *role);
+
+/* How long ago a moment of the SDK's was: "2 m", "3 d"; "" if there is none. */
+#define AGE_SIZE 32
+const char *card_view_age(char out[AGE_SIZE], const char *moment);
+void card_view_add_age(table *rows, const char *moment); /* as a cell */
+
+/* Appends a member whose value is a list of ids: ,"card_ids":["a"] */
+void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count);
+
+/* Columns of a table of cards. Where no row has a position or an id, it has none either. */
+enum { CARD_COLUMNS = 7 };
+extern const table_column card_view_columns[CARD_COLUMNS];
+
+/* Adds a row: `card`, or that it is missing if NULL; `position` in a box, or 0; its id if `named`,
+ * which a missing one shows all the same. */
+void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
+                       bool named);
+
+#endif

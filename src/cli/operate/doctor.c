@@ -1,0 +1,240 @@
+/*
+ * doctor.c: `cardbox doctor`: looks at a database as a service would find it, and says what is not
+ * as it should be and what to do.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include "cli/commands.h"
+#include "cli/view/table.h"
+#include "store/operate/migrate.h"
+#include "store/operate/operate.h"
+
+typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
+
+typedef struct doctor {
+    table rows;
+    buf json;
+    bool failed; /* an error was found */
+} doctor;
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+{
+    static const struct {
+        const char *name;
+        term_style style;
+    } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
+    char text[CARDBOX_MESSAGE_SIZE + 1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    d->failed = d->failed || what == FINDING_ERROR;
+    table_add(&d->rows, view_of(words[what].name), words[what].style);
+    table_text(&d->rows, check);
+    table_text(&d->rows, text);
+    buf_printf(&d->json, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check,
+               words[what].name);
+    buf_json_string(&d->json, view_of(text));
+    buf_text(&d->json, "}\n");
+}
+
+/* --- the checks --- */
+
+static void check_server(doctor *d, const operate_facts *facts)
+{
+    say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
+        facts->bytes / 1000000, facts->role);
+    if (strtol(facts->version, NULL, 10) >= 14)
+        say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+    else
+        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 14 or later is needed",
+            facts->version);
+    if (facts->in_recovery)
+        say(d, FINDING_WARNING, "server",
+            "a standby: nothing can be written; name the primary, or all hosts with "
+            "target_session_attrs=read-write");
+    else if (facts->reads_only)
+        say(d, FINDING_WARNING, "server",
+            "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
+            "default_transaction_read_only = off, or where it was set",
+            facts->database);
+    if (strcmp(facts->encoding, "UTF8") != 0)
+        say(d, FINDING_ERROR, "server",
+            "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
+            "made with ENCODING 'UTF8' TEMPLATE template0",
+            facts->encoding);
+}
+
+static void check_schema(doctor *d, const operate_facts *facts)
+{
+    if (facts->migration == migrations_newest())
+        say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+    else
+        say(d, FINDING_WARNING, "migrations",
+            "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
+            migrations_newest());
+    if (*facts->open_tables == '\0')
+        say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
+    else
+        say(d, FINDING_ERROR, "isolation",
+            "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
+            "LEVEL SECURITY",
+            facts->open_tables);
+}
+
+/* Our own sessions look in pg_catalog alone, unless a pooler is between. */
+static void check_path(doctor *d, const operate_facts *facts)
+{
+    if (*facts->open_schemas == '\0')
+        say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+    else
+        say(d, FINDING_WARNING, "search path",
+            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
+            facts->open_schemas, facts->role, facts->role);
+}
+
+/* A worker sees what it was granted, and must not become a service for the sake of more. */
+static void check_worker(doctor *d, const operate_facts *facts)
+{
+    if (!facts->in_worker_role)
+        say(d, FINDING_WARNING, "role",
+            "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
+            "cardbox_service TO %s",
+            facts->role, facts->role);
+    else if (facts->granted == 0)
+        say(d, FINDING_WARNING, "role",
+            "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
+            "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
+            facts->role, facts->role);
+    else
+        say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
+            facts->grants, facts->granted > OPERATE_GRANTS_NAMED ? ", ..." : "");
+}
+
+/* In the database of `cardbox dev` the one user is its owner, and the server has another role. */
+static finding excess_is(const operate_facts *facts)
+{
+    return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
+}
+
+/* As cardboxd, which does not serve other machines as such a role. */
+static void check_role(doctor *d, const operate_facts *facts)
+{
+    const char *excess = role_excess(&facts->rights);
+
+    if (excess != NULL)
+        say(d, excess_is(facts), "role", "%s %s: %s", facts->role, excess, ROLE_REMEDY);
+    else if (!facts->in_service_role)
+        check_worker(d, facts);
+    else
+        say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+}
+
+/* Tries what must not go, and takes it back. */
+static void check_bounds(doctor *d, const operate_facts *facts, cardbox *db)
+{
+    static const char *const attempts[] = {"read past row-level security", "make a token",
+                                           "grant itself a project"};
+
+    for (int what = 0; what < OPERATE_ATTEMPTS; what++) {
+        if (operate_try(db, (operate_attempt)what))
+            say(d, excess_is(facts), "isolation", "this role can %s, as was tried: " ROLE_REMEDY,
+                attempts[what]);
+        else
+            say(d, FINDING_OK, "isolation", "this role can't %s, as was tried", attempts[what]);
+    }
+}
+
+static void check_settings(doctor *d, const operate_facts *facts)
+{
+    if (facts->jit_off)
+        say(d, FINDING_OK, "jit", "off");
+    else
+        say(d, FINDING_WARNING, "jit",
+            "on: compiling takes longer than our statements; ALTER DATABASE %s SET jit = off",
+            facts->database);
+}
+
+/* --- the command --- */
+
+static void say_why_not(doctor *d, const cardbox_error *err)
+{
+    if (err->status == CARDBOX_INTERNAL)
+        say(d, FINDING_ERROR, "migrations", "%s", err->message);
+    else if (err->status == CARDBOX_FORBIDDEN)
+        say(d, FINDING_ERROR, "role",
+            "%s; a service's role must be a member of cardbox_service, a worker's of "
+            "cardbox_worker: GRANT cardbox_service TO ...",
+            err->message);
+    else
+        say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+}
+
+static void examine(doctor *d, const cli_common *common)
+{
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char dsn[DEV_DSN_SIZE];
+    operate_facts facts;
+    cardbox *db = NULL;
+
+    how.application_name = "cardbox-doctor";
+    how.no_named_statements = true; /* as cli_open */
+    if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+        say_why_not(d, &err);
+    } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
+        say(d, FINDING_ERROR, "connection", "%s", err.message);
+    } else {
+        check_server(d, &facts);
+        check_bounds(d, &facts, db);
+        check_schema(d, &facts);
+        check_role(d, &facts);
+        check_path(d, &facts);
+        check_settings(d, &facts);
+    }
+    cardbox_close(db);
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_LEFT}, {"", TABLE_LEFT}};
+    const cli_common *common = given;
+    doctor d = {.json = BUF_INIT(1 << 20)};
+
+    (void)arguments;
+    (void)count;
+    table_init(&d.rows, columns, 3);
+    examine(&d, common);
+    if (common->json)
+        fputs(buf_str(&d.json), stdout);
+    else
+        table_print(stdout, &d.rows, 0, 0); /* a remedy that is cut helps nobody */
+    table_free(&d.rows);
+    buf_free(&d.json);
+    return d.failed ? CLI_FAILED : CLI_DONE;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "check the database, the role and the isolation",
+    .description = "Run it with the connection string of the service: it is that role that counts. "
+                   "Exit status 1 if there is an error; warnings alone give 0.",
+    .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
+                "doctor --json",
+    .options = specs,
+    .size = sizeof(cli_common),
+    .run = run,
+};

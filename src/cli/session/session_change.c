@@ -1,0 +1,502 @@
+/*
+ * session_change.c: `cardbox session fork`, `head`, `label` and `append`, over the public SDK.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+#include "base/isotime.h"
+#include "base/lines.h"
+#include "base/scan.h"
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/session/session_rows.h"
+#include "cli/source.h"
+#include "cli/view/term.h"
+#include "store/session/core/entry.h"
+#include "store/session/core/words.h"
+
+/* Lines of one append, as the SDK has them. */
+#define LINES_MAX 1000
+
+/* Somebody else may write between our look at the head and the label behind it. */
+#define LABEL_ATTEMPTS 8
+
+/* --- fork --- */
+
+typedef struct fork_options {
+    cli_common common;
+    const char *new_id;
+} fork_options;
+
+static cli_exit run_fork(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"new_session_id", "--new-id"}, {0}};
+    const fork_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char made[CARDBOX_UUID_SIZE];
+    const char *id = options->new_id ? options->new_id : made;
+    buf line = BUF_INIT(1 << 16);
+    int64_t entries = 0;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    cardbox_uuid7(made);
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    status = cardbox_session_fork(&entries, db, options->common.project, arguments[0],
+                                  count > 1 ? arguments[1] : NULL, id, &err);
+    if (status != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    if (options->common.json) {
+        buf_text(&line, "{\"session_id\":");
+        buf_json_string(&line, view_of(id));
+        buf_printf(&line, ",\"entries\":%" PRId64 "}", entries);
+    } else {
+        buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries,
+                   entries == 1 ? "y" : "ies");
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+    return CLI_DONE;
+}
+
+static const opt_spec fork_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_fork = {
+    .name = "session fork",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "make a new session of the way to an entry, or to the head",
+    .examples = "session fork --project demo demo-session 5e55000a\n"
+                "session fork --project demo --new-id second-try demo-session",
+    .options = fork_specs,
+    .size = sizeof(fork_options),
+    .least = 1,
+    .most = 2,
+    .run = run_fork,
+};
+
+/* --- head --- */
+
+typedef struct head_options {
+    cli_common common;
+    const char *expected;
+} head_options;
+
+static void print_head(const char *session, const char *head, int64_t version, bool json)
+{
+    buf line = BUF_INIT(1 << 16);
+
+    if (json) {
+        buf_text(&line, "{\"session_id\":");
+        buf_json_string(&line, view_of(session));
+        buf_text(&line, ",\"head_entry_id\":");
+        buf_json_text(&line, head);
+        buf_printf(&line, ",\"version\":%" PRId64 "}", version);
+    } else {
+        buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
+                   head ? head : "nowhere: it is empty");
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cli_exit status = CLI_DONE;
+
+    if (cardbox_get_session(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
+        const cardbox_session *one = cardbox_sessions_at(found, 0);
+
+        print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
+    } else {
+        status = cli_failed(&err);
+    }
+    cardbox_sessions_free(found);
+    return status;
+}
+
+static cli_exit move_head(cardbox *db, const head_options *options, const char *session,
+                          const char *entry)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t version = 0;
+
+    if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
+                                  options->expected, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    print_head(session, entry, version, options->common.json);
+    return CLI_DONE;
+}
+
+static cli_exit run_head(const void *given, char **arguments, int count)
+{
+    const head_options *options = given;
+    cardbox *db = NULL;
+    cli_exit status;
+
+    if (count == 1 && options->expected != NULL) {
+        cli_error("--expected goes with an ENTRY to move the head to");
+        return CLI_USAGE;
+    }
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    status = count > 1 ? move_head(db, options, arguments[0], arguments[1])
+                       : show_head(db, options, arguments[0]);
+    return status;
+}
+
+static const opt_spec head_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_head = {
+    .name = "session head",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "show where a session goes on, or move it to another entry",
+    .examples = "session head --project demo demo-session\n"
+                "session head --project demo --expected 5e550019 demo-session 5e550010",
+    .options = head_specs,
+    .size = sizeof(head_options),
+    .least = 1,
+    .most = 2,
+    .run = run_head,
+};
+
+/* --- label --- */
+
+/* The line of a label; without one it takes the entry's label away. */
+static void add_label(buf *out, const char *parent, const char *target, const char *label)
+{
+    char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
+    struct timespec clock;
+    isotime time;
+
+    cardbox_uuid7(id);
+    clock_gettime(CLOCK_REALTIME, &clock);
+    isotime_from_micros(&time, (int64_t)clock.tv_sec * 1000000 + clock.tv_nsec / 1000);
+    isotime_format(now, &time);
+    buf_printf(out, "{\"type\":\"label\",\"id\":\"%s\",\"parentId\":", id);
+    buf_json_text(out, parent);
+    buf_printf(out, ",\"timestamp\":\"%s\",\"targetId\":", now);
+    buf_json_string(out, view_of(target));
+    if (label != NULL && *label != '\0') {
+        buf_text(out, ",\"label\":");
+        buf_json_string(out, view_of(label));
+    }
+    buf_char(out, '}');
+}
+
+/* Puts the label behind the head, if nobody has moved it meanwhile. */
+static cardbox_status put_label(cardbox *db, const char *project, const char *session,
+                                const char *target, const char *label, int64_t *version,
+                                cardbox_error *err)
+{
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_sessions *found = NULL;
+    buf line = BUF_INIT(1 << 20);
+    const char *lines[1];
+    cardbox_status status = cardbox_get_session(&found, db, project, session, err);
+
+    if (status == CARDBOX_OK) {
+        const cardbox_session *now = cardbox_sessions_at(found, 0);
+
+        add_label(&line, now->head_entry_id, target, label);
+        lines[0] = buf_str(&line);
+        how.expected_version = now->version;
+        status = cardbox_session_append(version, db, project, session, lines, 1, &how, err);
+    }
+    cardbox_sessions_free(found);
+    buf_free(&line);
+    return status;
+}
+
+static cardbox_status check_target(cardbox *db, const char *project, const char *session,
+                                   const char *target, bool *found, cardbox_error *err)
+{
+    cardbox_entries *entries = NULL;
+    cardbox_status status =
+        cardbox_session_get_entries(&entries, db, project, session, &target, 1, err);
+
+    *found = cardbox_entries_count(entries) > 0;
+    cardbox_entries_free(entries);
+    return status;
+}
+
+static cli_exit run_label(const void *given, char **arguments, int count)
+{
+    const cli_common *common = given;
+    const char *project = common->project, *label = count > 2 ? arguments[2] : NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    int64_t version = 0;
+    cardbox *db = cli_open(common);
+    bool found = false;
+
+    if (db == NULL)
+        return CLI_FAILED;
+    status = check_target(db, project, arguments[0], arguments[1], &found, &err);
+    for (int i = 0; status == CARDBOX_OK && found && version == 0 && i < LABEL_ATTEMPTS; i++) {
+        status = put_label(db, project, arguments[0], arguments[1], label, &version, &err);
+        if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
+            status = CARDBOX_OK;
+    }
+    if (status != CARDBOX_OK)
+        return cli_failed(&err);
+    if (!found) {
+        cli_error("session %s has no entry %s", arguments[0], arguments[1]);
+        return CLI_FAILED;
+    }
+    if (common->json)
+        printf("{\"version\":%" PRId64 "}\n", version);
+    else
+        printf("entry %s   %s%s   version %" PRId64 "\n", arguments[1],
+               label ? "label " : "no label", label ? label : "", version);
+    return CLI_DONE;
+}
+
+const cli_command cli_session_label = {
+    .name = "session label",
+    .arguments = "SESSION ENTRY [LABEL]",
+    .summary = "give an entry a label, or take it away",
+    .description = "A label is an entry of its own, behind the head, to which the head moves.",
+    .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
+                "session label --project demo demo-session 5e550010",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 2,
+    .most = 3,
+    .run = run_label,
+};
+
+/* --- append --- */
+
+typedef struct append_options {
+    cli_common common;
+    const char *key;
+    const char *create;
+    long expected_version;
+} append_options;
+
+typedef struct append_input {
+    const char *lines[LINES_MAX + 1]; /* one more, to see that there are too many */
+    uint64_t numbers[LINES_MAX + 1];  /* of the lines in the file */
+    size_t count;
+    arena memory;
+} append_input;
+
+static bool is_blank(view line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        if (strchr(" \t\r", line.ptr[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Reads the lines, blank ones left out. False: why not was said. */
+static bool read_entries(append_input *out, const cli_source *source)
+{
+    line_reader *reader = arena_take(&out->memory, sizeof(*reader));
+    line_state state = LINE_READ;
+    uint64_t number = 0;
+    view line;
+
+    if (reader == NULL) {
+        cli_nomem();
+        return false;
+    }
+    lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, source->in);
+    while (out->count <= LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
+        number++;
+        if (is_blank(line))
+            continue;
+        out->numbers[out->count] = number;
+        out->lines[out->count++] = arena_copy(&out->memory, line);
+    }
+    lines_free(reader);
+    if (state == LINE_FAILED)
+        cli_error("cannot read %s: %s", source->name, strerror(errno));
+    else if (state == LINE_TOO_LONG)
+        cli_error("%s: a line has over %u bytes", source->name, CARDBOX_CONTENT_MAX);
+    else if (state == LINE_READ)
+        cli_error("%s has over %d entries: append them in parts, or import a file of all",
+                  source->name, LINES_MAX);
+    else if (out->memory.failed)
+        cli_nomem();
+    else
+        return true;
+    return false;
+}
+
+/* What the store calls entries[1] is a line of the file. */
+static cli_exit refused(const append_input *input, const cardbox_error *err)
+{
+    static const cli_origin origins[] = {{"key", "--key"}, {0}};
+    static const char begin[] = "entries[";
+    const char *number = err->message + sizeof(begin) - 1;
+    int64_t place;
+
+    if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
+        return cli_refused(err, origins);
+    view digits = {number, strcspn(number, "]")};
+    if (!scan_integer(digits, &place) || place < 0 || place >= (int64_t)input->count)
+        return cli_refused(err, origins);
+    cli_error("line %" PRIu64 "%s", input->numbers[place], number + digits.len + 1);
+    return CLI_FAILED;
+}
+
+/* How many are new, and the id of the last one, which is often one that was made here. */
+static void print_appended(const char *answer, const char *session, int64_t version)
+{
+    static const char *const NAMES[] = {"entry_id", "outcome"};
+    char number[TERM_NUMBER_SIZE];
+    uint64_t appended = 0, unchanged = 0;
+    buf last = BUF_INIT(1 << 16);
+    scan_value entry, found[2] = {{SCAN_NONE, {NULL, 0}}};
+
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+         scan_element(&walk, &entry);) {
+        session_pick(entry, NAMES, found, 2);
+        if (session_says(found[1], "appended"))
+            appended++;
+        else
+            unchanged++;
+    }
+    printf("session %s   version %" PRId64 "   %s entr%s appended", session, version,
+           term_number(number, appended), appended == 1 ? "y" : "ies");
+    if (unchanged > 0)
+        printf(", %s unchanged", term_number(number, unchanged));
+    if (found[0].kind == SCAN_STRING) {
+        session_say_value(&last, found[0]);
+        printf("   last %s", buf_str(&last));
+    }
+    putchar('\n');
+    buf_free(&last);
+}
+
+/* An entry of a type that is not known is kept all the same, as files may have such. */
+static void warn_of_unknown(const append_input *input)
+{
+    arena memory = ARENA_INIT;
+    view type, first = {NULL, 0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < input->count; i++) {
+        scan_value said = scan_find(scan_whole(view_of(input->lines[i])), "type");
+        if (!session_text_of(&type, said, &memory) || session_kind_of(type) != SESSION_OTHER)
+            continue;
+        first = count++ == 0 ? type : first;
+    }
+    if (count == 1)
+        cli_warning("no model sees an entry of the type %.*s", (int)first.len, first.ptr);
+    else if (count > 1)
+        cli_warning("no model sees %zu of them, of the type %.*s or others that are not known",
+                    count, (int)first.len, first.ptr);
+    arena_reset(&memory);
+}
+
+/* Makes the session first if a dialect is given. */
+static cli_exit append(const append_options *options, cardbox_dialect dialect, const char *session,
+                       const append_input *input)
+{
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t version = 0;
+    char *answer = NULL;
+    cardbox *db = NULL;
+    cardbox_status status = CARDBOX_OK;
+
+    how.answer = &answer;
+    how.key = options->key;
+    how.expected_version = options->expected_version;
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    make.dialect = dialect;
+    if (dialect != CARDBOX_DIALECT_UNKNOWN)
+        status = cardbox_session_create(NULL, db, options->common.project, session, &make, &err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_append(&version, db, options->common.project, session,
+                                        input->lines, input->count, &how, &err);
+    if (status == CARDBOX_NOT_FOUND && strncmp(err.message, "session not found", 17) == 0) {
+        cli_error("session %s not found: --create pi or --create plain makes it", session);
+        return CLI_FAILED;
+    }
+    if (status != CARDBOX_OK)
+        return refused(input, &err);
+    if (answer == NULL)
+        return cli_nomem();
+    warn_of_unknown(input);
+    if (options->common.json)
+        puts(answer);
+    else
+        print_appended(answer, session, version);
+    cardbox_free(answer);
+    return CLI_DONE;
+}
+
+static cli_exit run_append(const void *given, char **arguments, int count)
+{
+    append_input input = {.memory = ARENA_INIT};
+    const append_options *options = given;
+    cli_exit status = CLI_FAILED;
+    cardbox_dialect dialect;
+    cli_source source;
+
+    if (!session_dialect_read(&dialect, "--create", options->create))
+        return CLI_USAGE;
+    if (!source_open(&source, count > 1 ? arguments[1] : NULL))
+        return CLI_FAILED;
+    if (read_entries(&input, &source))
+        status = append(options, dialect, arguments[0], &input);
+    arena_reset(&input.memory);
+    source_close(&source);
+    return status;
+}
+
+static const opt_spec append_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(append_options, "create", create, "DIALECT",
+             "make the session if it is missing: pi or plain"),
+    CLI_TEXT(append_options, "key", key, "KEY",
+             "append key: the same one appends once; each entry then needs an id"),
+    CLI_INT(append_options, "expected-version", expected_version, "N",
+            "only if the session is at this version", 1, INT32_MAX),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_append = {
+    .name = "session append",
+    .arguments = "SESSION [FILE]",
+    .summary = "append entries, all or none",
+    .description =
+        "FILE, or the standard input, has one entry a line, each with a type. Without a "
+        "parentId it goes on from the one before, the first one from the head; null makes "
+        "a root. One without an id is given one; one with an id that is there already is "
+        "left alone. The head moves to the last one, whose id is said; --json has all ids. "
+        "An entry of a type that is not known is kept, but no model sees it.",
+    .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
+                "session append --project demo --key turn-4 s-1 more.jsonl",
+    .options = append_specs,
+    .size = sizeof(append_options),
+    .least = 1,
+    .most = 2,
+    .run = run_append,
+};

@@ -1,0 +1,122 @@
+/*
+ * session_context.c: `cardbox session context`: the messages that a model is given at an entry,
+ * what was done so that its API takes them, and where two of them part. Over the public SDK.
+ */
+#include "cli/commands.h"
+#include "cli/view/context_view.h"
+#include "store/session/core/context.h"
+#include "store/session/core/words.h"
+
+typedef struct context_options {
+    cli_common common;
+    context_view_options how;
+    const char *compare;
+} context_options;
+
+/* --- two contexts --- */
+
+static void add_side(buf *out, const char *name, const cardbox_context *built, const char *leaf)
+{
+    size_t count = cardbox_context_count(built);
+    char digest[33] = "";
+
+    if (count > 0 && cardbox_context_digest(digest, built, count - 1) != CARDBOX_OK)
+        digest[0] = '\0';
+    buf_printf(out, ",\"%s\":{\"entry_id\":", name);
+    if (leaf != NULL)
+        buf_json_string(out, view_of(leaf));
+    else
+        buf_text(out, "null");
+    buf_printf(out, ",\"messages\":%zu,\"digest\":\"%s\"}", count, digest);
+}
+
+static void print_difference(const cardbox_context *a, const char *a_leaf, const cardbox_context *b,
+                             const char *b_leaf, bool json)
+{
+    size_t shared = cardbox_context_difference(a, b);
+    size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
+    buf line = BUF_INIT(1 << 16);
+
+    if (json) {
+        buf_printf(&line, "{\"shared\":%zu", shared);
+        add_side(&line, "a", a, a_leaf);
+        add_side(&line, "b", b, b_leaf);
+        buf_char(&line, '}');
+    } else if (shared == a_count && shared == b_count) {
+        buf_printf(&line, "the contexts are the same: %zu messages", shared);
+    } else {
+        buf_printf(&line, "the first %zu messages are the same; then %s has %zu more, %s %zu",
+                   shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
+                   b_count - shared);
+    }
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+/* --- the command --- */
+
+static cli_exit build(cardbox *db, const context_options *options, const char *session,
+                      const char *leaf, const cardbox_context_options *how)
+{
+    const char *project = options->common.project;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *built = NULL, *other = NULL;
+    cardbox_status status;
+
+    status = cardbox_build_context_options(&built, db, project, session, leaf, how, &err);
+    if (status == CARDBOX_OK && options->compare != NULL)
+        status = cardbox_build_context_options(&other, db, project, session, options->compare, how,
+                                               &err);
+    if (status != CARDBOX_OK)
+        cli_failed(&err);
+    else if (other != NULL)
+        print_difference(built, leaf, other, options->compare, options->common.json);
+    else
+        context_view_print(built, options->common.json);
+    cardbox_context_free(other);
+    cardbox_context_free(built);
+    return status == CARDBOX_OK ? CLI_DONE : CLI_FAILED;
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const context_options *options = given;
+    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+
+    if (!context_view_how(&how, &options->how))
+        return CLI_USAGE;
+    cardbox *db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    return build(db, options, arguments[0], count > 1 ? arguments[1] : NULL, &how);
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CONTEXT_VIEW_OPTIONS(context_options),
+    CLI_TEXT(context_options, "compare", compare, "ENTRY",
+             "say how many messages this entry's context shares with it"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
+
+const cli_command cli_session_context = {
+    .name = "session context",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "write the messages that a model is given at an entry, or at the head",
+    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
+                   "where there is one; on stderr the model, and what was repaired so that its API "
+                   "takes them. With --json one object of both.",
+    .examples = "session context --project demo demo-session | jq '.[].role'\n"
+                "session context --project demo --format anthropic --json demo-session 5e550010\n"
+                "session context --project demo --compare 5e550010 demo-session",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(context_options),
+    .least = 1,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,221 @@
+/*
+ * session_draw.c: `cardbox session tree`: reads a session's entries page by page, keeps of each
+ * what is drawn, and has them drawn. How is session_tree.c's.
+ */
+#include <inttypes.h>
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/session/session_rows.h"
+#include "cli/session/session_tree.h"
+#include "store/session/core/names.h"
+#include "store/session/core/words.h"
+
+typedef struct tree_options {
+    cli_common common;
+    bool all, ids;
+} tree_options;
+
+/* A session's entries as they are drawn. */
+typedef struct gathered {
+    session_tree_entry *entries;
+    view *parents; /* their ids; empty: roots */
+    size_t count, capacity, parents_capacity;
+    session_names places;
+    arena memory;
+} gathered;
+
+static view copy(arena *memory, const char *text)
+{
+    view given = view_of(text);
+
+    return given.len == 0 ? VIEW("") : (view){arena_copy(memory, given), given.len};
+}
+
+static void gather(gathered *g, const cardbox_entry *entry, const char *head)
+{
+    arena *memory = &g->memory;
+    session_tree_entry *entries =
+        arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
+    view *parents =
+        arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
+    session_words words;
+
+    if (entries == NULL || parents == NULL)
+        return;
+    g->entries = entries;
+    g->parents = parents;
+    session_entry_says(&words, entry, memory);
+    entries[g->count] = (session_tree_entry){
+        .id = copy(memory, entry->entry_id),
+        .parent = SESSION_TREE_ROOT,
+        .role = (view){arena_copy(memory, words.role), words.role.len},
+        .text = words.text,
+        .label = copy(memory, entry->label),
+        .tools = words.tools,
+        .is_head = head != NULL && strcmp(head, entry->entry_id) == 0,
+    };
+    parents[g->count] = copy(memory, entry->parent_id);
+    session_names_set(&g->places, entries[g->count].id, (uint32_t)g->count);
+    g->count++;
+}
+
+/* A parent may have been written after its child. */
+static void link_parents(gathered *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t place =
+            g->parents[i].len > 0 ? session_names_get(&g->places, g->parents[i]) : SESSION_NONE;
+
+        if (place != SESSION_NONE)
+            g->entries[i].parent = place;
+    }
+}
+
+typedef bool (*page_use)(void *arg, const cardbox_entries *page);
+
+/* All entries of a session. */
+static cardbox_status each_page(cardbox *db, const char *project, const char *session,
+                                size_t json_max, page_use use, void *arg, cardbox_error *err)
+{
+    cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_entries *entries = NULL;
+    cardbox_status status = CARDBOX_OK;
+    arena memory = ARENA_INIT;
+
+    page.limit = CARDBOX_PAGE_MAX;
+    page.json_max = json_max;
+    do {
+        status = cardbox_session_entries(&entries, db, project, session, CARDBOX_ENTRIES_ALL, &page,
+                                         err);
+        if (status != CARDBOX_OK)
+            break;
+        if (!use(arg, entries))
+            status = CARDBOX_NOMEM;
+        arena_reset(&memory);
+        page.cursor = copy(&memory, cardbox_entries_cursor(entries)).ptr;
+        cardbox_entries_free(entries);
+        entries = NULL;
+    } while (status == CARDBOX_OK && page.cursor != NULL && *page.cursor != '\0');
+    arena_reset(&memory);
+    return status;
+}
+
+typedef struct drawing {
+    gathered of;
+    const char *head;
+} drawing;
+
+static bool gather_page(void *arg, const cardbox_entries *page)
+{
+    drawing *d = arg;
+
+    for (size_t i = 0; i < cardbox_entries_count(page); i++)
+        gather(&d->of, cardbox_entries_at(page, i), d->head);
+    return !d->of.memory.failed;
+}
+
+static bool print_page(void *arg, const cardbox_entries *page)
+{
+    session_listed of = {.entries = page};
+    listing listed = session_listing(&of);
+
+    (void)arg;
+    return listing_objects(&listed);
+}
+
+/* session-123   1,018 entries   3 leaves */
+static void print_title(const cardbox_session *session, const cardbox_session_counts *counts)
+{
+    char entries[TERM_NUMBER_SIZE], leaves[TERM_NUMBER_SIZE];
+    buf name = BUF_INIT(SIZE_MAX / 4);
+
+    if (session->name != NULL) {
+        buf_text(&name, "   ");
+        session_say_value(&name, scan_whole(view_of(session->name)));
+    }
+    printf("%s%s%s   %s entr%s   %s lea%s", term_on(STYLE_BOLD), session->session_id,
+           term_off(STYLE_BOLD), term_number(entries, (uint64_t)session->entries),
+           session->entries == 1 ? "y" : "ies", term_number(leaves, (uint64_t)counts->leaves),
+           counts->leaves == 1 ? "f" : "ves");
+    term_print_text(stdout, (view){buf_str(&name), name.len});
+    buf_free(&name);
+}
+
+static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_options *options)
+{
+    const char *project = options->common.project, *id = session->session_id;
+    session_tree_look look = {term_width(), options->all, options->ids};
+    cardbox_session_counts counts = {.entries = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    drawing d = {.of = {.memory = ARENA_INIT}, .head = session->head_entry_id};
+    cardbox_status status = cardbox_session_count(&counts, db, project, id, &err);
+    bool fine = session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory);
+
+    if (status == CARDBOX_OK && fine)
+        status = each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);
+    fine = fine && status != CARDBOX_NOMEM && !d.of.memory.failed;
+    if (status == CARDBOX_OK && fine) {
+        link_parents(&d.of);
+        print_title(session, &counts);
+        fine = session_tree_print(stdout, d.of.entries, d.of.count, &look);
+    }
+    arena_reset(&d.of.memory);
+    if (!fine)
+        return cli_nomem();
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+}
+
+static cli_exit print_all(cardbox *db, const cardbox_session *session, const tree_options *options)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status =
+        each_page(db, options->common.project, session->session_id, 0, print_page, NULL, &err);
+
+    if (status == CARDBOX_NOMEM)
+        return cli_nomem();
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+}
+
+static cli_exit run_tree(const void *given, char **arguments, int count)
+{
+    const tree_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cardbox *db = cli_open(&options->common);
+    cli_exit status;
+
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_get_session(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
+        status = cli_failed(&err);
+    else
+        status =
+            (options->common.json ? print_all : draw)(db, cardbox_sessions_at(found, 0), options);
+    cardbox_sessions_free(found);
+    return status;
+}
+
+static const opt_spec tree_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(tree_options, "all", all, "fold no long runs"),
+    CLI_FLAG(tree_options, "ids", ids, "show the ids of the entries"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_tree = {
+    .name = "session tree",
+    .arguments = "SESSION",
+    .summary = "draw a session: branches, labels, the head",
+    .description = "Long runs without a branch or a label are folded. With --json one object an "
+                   "entry, in the order in which they were written.",
+    .examples = "session tree --project demo demo-session\n"
+                "session tree --project demo --all --ids demo-session | less -R",
+    .options = tree_specs,
+    .size = sizeof(tree_options),
+    .least = 1,
+    .most = 1,
+    .run = run_tree,
+};

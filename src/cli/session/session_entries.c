@@ -1,0 +1,220 @@
+/*
+ * session_entries.c: `cardbox session path`, `leaves`, `branch-points`, `children`, `labels` and
+ * `diff`: lists of a session's entries, over the public SDK.
+ */
+#include "cli/commands.h"
+#include "cli/session/session_rows.h"
+
+/* --- lists, a page at a time --- */
+
+/* The places of a page in the order of the conversation. NULL: out of memory. */
+static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
+{
+    size_t count = cardbox_entries_count(entries);
+    size_t *order = arena_zeros(memory, count + 1, sizeof(*order));
+
+    for (size_t i = 0; order != NULL && i < count; i++) {
+        int64_t seq = cardbox_entries_at(entries, i)->seq;
+        size_t at = i;
+
+        for (; at > 0 && cardbox_entries_at(entries, order[at - 1])->seq > seq; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+/* Pages of labels go by the ids of their entries, which says nothing to people. */
+static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
+                           const char *head, bool json, const char *none)
+{
+    arena memory = ARENA_INIT;
+    session_listed of = {.entries = entries, .head = head, .lines = true};
+    listing listed;
+
+    if (list == CARDBOX_ENTRIES_LABELLED)
+        of.order = conversation_order(&memory, entries);
+    listed = session_listing(&of);
+    cli_exit status = memory.failed ? cli_nomem() : listing_print(&listed, json, "%s", none);
+    arena_reset(&memory);
+    return status;
+}
+
+/* `entry` is whose children are wanted, or NULL. */
+static cli_exit list_entries(const cli_common *common, const char *session, cardbox_entry_list list,
+                             const char *entry, const char *none)
+{
+    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
+    cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cardbox_entries *entries = NULL;
+    cardbox *db = cli_open(common);
+    cli_exit status;
+
+    if (db == NULL)
+        return CLI_FAILED;
+    page.entry_id = entry;
+    page.cursor = common->cursor;
+    page.limit = (unsigned)common->limit;
+    page.json_max = SESSION_PREVIEW_MAX;
+    if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
+        cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
+            CARDBOX_OK)
+        status = cli_refused(&err, origins);
+    else
+        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
+                            common->json, none);
+    cardbox_entries_free(entries);
+    cardbox_sessions_free(found);
+    return status;
+}
+
+static cli_exit run_leaves(const void *common, char **arguments, int count)
+{
+    (void)count;
+    return list_entries(common, arguments[0], CARDBOX_ENTRIES_LEAVES, NULL, "the session is empty");
+}
+
+static cli_exit run_branch_points(const void *common, char **arguments, int count)
+{
+    (void)count;
+    return list_entries(common, arguments[0], CARDBOX_ENTRIES_BRANCH_POINTS, NULL,
+                        "the session has no branches");
+}
+
+static cli_exit run_children(const void *common, char **arguments, int count)
+{
+    return list_entries(common, arguments[0], CARDBOX_ENTRIES_CHILDREN,
+                        count > 1 ? arguments[1] : NULL, "nothing follows it");
+}
+
+static cli_exit run_labels(const void *common, char **arguments, int count)
+{
+    (void)count;
+    return list_entries(common, arguments[0], CARDBOX_ENTRIES_LABELLED, NULL,
+                        "no entry has a label");
+}
+
+#define ENTRIES_COMMAND(variable, words, takes, most_arguments, says, example, runs)               \
+    const cli_command variable = {                                                                 \
+        .name = (words),                                                                           \
+        .arguments = (takes),                                                                      \
+        .summary = (says),                                                                         \
+        .examples = (example),                                                                     \
+        .options = cli_page_specs,                                                                 \
+        .size = sizeof(cli_common),                                                                \
+        .least = 1,                                                                                \
+        .most = (most_arguments),                                                                  \
+        .run = (runs),                                                                             \
+    }
+
+ENTRIES_COMMAND(cli_session_leaves, "session leaves", "SESSION", 1,
+                "list the entries that nothing follows",
+                "session leaves --project demo demo-session", run_leaves);
+ENTRIES_COMMAND(cli_session_branch_points, "session branch-points", "SESSION", 1,
+                "list the entries that more than one follows",
+                "session branch-points --project demo demo-session", run_branch_points);
+ENTRIES_COMMAND(cli_session_children, "session children", "SESSION [ENTRY]", 2,
+                "list what follows an entry, or the roots",
+                "session children --project demo demo-session 5e55000a", run_children);
+ENTRIES_COMMAND(cli_session_labels, "session labels", "SESSION", 1,
+                "list the entries that have a label", "session labels --project demo demo-session",
+                run_labels);
+
+/* --- path --- */
+
+typedef struct path_options {
+    cli_common common;
+    long from;
+} path_options;
+
+static cli_exit run_path(const void *given, char **arguments, int count)
+{
+    const path_options *options = given;
+    const cli_common *common = &options->common;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cardbox_entries *entries = NULL;
+    cardbox *db = cli_open(common);
+    cli_exit status;
+
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
+        cardbox_session_path(&entries, db, common->project, arguments[0],
+                             count > 1 ? arguments[1] : NULL, (size_t)options->from,
+                             (size_t)common->limit, true, &err) != CARDBOX_OK) {
+        status = cli_failed(&err);
+    } else {
+        session_listed of = {.entries = entries,
+                             .head = cardbox_sessions_at(found, 0)->head_entry_id,
+                             .lines = true};
+        listing listed = session_listing(&of);
+
+        status = listing_print(&listed, common->json, "the path has no such entries");
+    }
+    cardbox_entries_free(entries);
+    cardbox_sessions_free(found);
+    return status;
+}
+
+static const opt_spec path_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_INT(path_options, "from", from, "DEPTH", "only from this depth on; a root has 0", 0,
+            INT32_MAX),
+    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_path = {
+    .name = "session path",
+    .arguments = "SESSION [ENTRY]",
+    .summary = "show the way from the root to an entry, or to the head",
+    .examples = "session path --project demo demo-session\n"
+                "session path --project demo --from 10 --json demo-session 5e550010",
+    .options = path_specs,
+    .size = sizeof(path_options),
+    .least = 1,
+    .most = 2,
+    .run = run_path,
+};
+
+/* --- diff --- */
+
+static cli_exit run_diff(const void *given, char **arguments, int count)
+{
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *entries = NULL;
+    cardbox *db = cli_open(common);
+
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_session_diff(&entries, db, common->project, arguments[0], arguments[1],
+                             arguments[2], (unsigned)common->limit, SESSION_PREVIEW_MAX,
+                             &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    session_listed of = {.entries = entries, .sides = true};
+    listing listed = session_listing(&of);
+    cli_exit status = listing_print(&listed, common->json, "the ways are the same");
+    cardbox_entries_free(entries);
+    return status;
+}
+
+const cli_command cli_session_diff = {
+    .name = "session diff",
+    .arguments = "SESSION A B",
+    .summary = "show where the ways to two entries part",
+    .description =
+        "First the last entry that is on both ways, then what is on the way to A alone, then to B.",
+    .examples = "session diff --project demo demo-session 5e550010 5e550015",
+    .options = cli_list_specs,
+    .size = sizeof(cli_common),
+    .least = 3,
+    .most = 3,
+    .run = run_diff,
+};

@@ -1,0 +1,88 @@
+/*
+ * session_export.c: `cardbox session export`, over the public SDK.
+ */
+#include "cli/commands.h"
+#include "cli/session/session_rows.h"
+#include "cli/target.h"
+#include "cli/view/term.h"
+#include "store/session/session_call.h"
+
+typedef struct export_options {
+    cli_common common;
+    const char *entry, *dialect;
+} export_options;
+
+typedef struct export_state {
+    cli_target target;
+    term_progress progress;
+    uint64_t bytes;
+} export_state;
+
+static bool take_piece(void *arg, const char *bytes, size_t len)
+{
+    export_state *state = arg;
+
+    state->bytes += len;
+    term_progress_show(&state->progress, state->bytes, state->bytes);
+    return target_write(&state->target, (view){bytes, len});
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const export_options *options = given;
+    cardbox_dialect dialect;
+    export_state state = {.target = target_of(count > 1 ? arguments[1] : NULL),
+                          .progress = {.label = "export", .unit = "bytes"}};
+    char bytes[TERM_NUMBER_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = CARDBOX_UNAVAILABLE;
+    cardbox *db = NULL;
+    size_t unseen = 0;
+    bool whole;
+
+    if (!session_dialect_read(&dialect, "--dialect", options->dialect))
+        return CLI_USAGE;
+    db = cli_open(&options->common);
+    if (db != NULL && target_open(&state.target)) {
+        status = session_export_as(db, options->common.project, arguments[0], options->entry,
+                                   dialect, take_piece, &state, &unseen, &err);
+        term_progress_clear(&state.progress);
+        if (status != CARDBOX_OK)
+            cli_failed(&err);
+    }
+    whole = target_close(&state.target, status == CARDBOX_OK);
+    if (whole && state.target.name != NULL)
+        printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
+               term_number(bytes, state.bytes));
+    if (whole)
+        session_say_unseen(unseen);
+    return whole ? CLI_DONE : CLI_FAILED;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(export_options, "entry", entry, "ENTRY", "only the header and the way to this entry"),
+    CLI_TEXT(export_options, "dialect", dialect, "DIALECT",
+             "pi or plain: convert it (default: as it is)"),
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_export = {
+    .name = "session export",
+    .arguments = "SESSION [FILE]",
+    .summary = "write a session as JSON Lines, to the byte as it was imported",
+    .description =
+        "What was appended stands among it, in the order in which it came. FILE takes its "
+        "name when it is whole; "
+        "-, the default, is the standard output. Of the other dialect, what has no counterpart "
+        "travels along unseen, as with `session convert`, and is counted on standard error.",
+    .examples = "session export --project demo demo-session session.jsonl\n"
+                "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
+                "session export --project demo --dialect plain demo-session",
+    .options = specs,
+    .size = sizeof(export_options),
+    .least = 1,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/*
+ * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
+ * alone. Knows no database.
+ */
+#include "store/session/core/file.h"
+
+#include "cli/commands.h"
+#include "cli/session/session_report.h"
+#include "cli/session/session_rows.h"
+#include "cli/session/session_tree.h"
+#include "cli/source.h"
+#include "store/session/core/convert.h"
+
+/* Bytes of a file that is read whole. */
+#define FILE_MAX ((size_t)1 << 32)
+
+/* What a command does with a file that was read. */
+typedef cli_exit (*file_use)(const session_file *file, const void *options);
+
+static cli_exit with_file(const char *argument, file_use use, const void *options)
+{
+    buf bytes = BUF_INIT(FILE_MAX);
+    session_file file = {.memory = ARENA_INIT};
+    cli_exit status = CLI_FAILED;
+
+    if (source_read(&bytes, argument)) {
+        if (session_file_read(&file, (view){buf_str(&bytes), bytes.len}, VIEW("")))
+            status = use(&file, options);
+        else
+            status = cli_nomem();
+    }
+    session_file_free(&file);
+    buf_free(&bytes);
+    return status;
+}
+
+/* --- check --- */
+
+typedef struct check_options {
+    cli_common common;
+    bool tree, all, ids;
+} check_options;
+
+static void add_label(session_tree_entry *out, const session_file *file, uint32_t i, arena *memory)
+{
+    uint32_t label = file->tree.nodes[i].label;
+
+    if (label == SESSION_NONE || !session_text_of(&out->label, file->entries[label].label, memory))
+        out->label = VIEW("");
+}
+
+/* Draws what is in the tree. */
+static bool print_tree(const session_file *file, const check_options *options)
+{
+    arena memory = ARENA_INIT;
+    session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
+    size_t *places = arena_zeros(&memory, file->count + 1, sizeof(*places));
+    session_tree_look look = {term_width(), options->all, options->ids};
+    size_t count = 0;
+    bool fine = entries != NULL && places != NULL;
+
+    for (uint32_t i = 0; fine && i < file->count; i++) {
+        places[i] = count;
+        count += file->tree.nodes[i].place == SESSION_IN_TREE;
+    }
+    for (uint32_t i = 0; fine && i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent;
+        session_tree_entry *entry = &entries[places[i]];
+        session_words says;
+
+        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        session_words_of(&says, &file->entries[i], &memory);
+        *entry = (session_tree_entry){.id = file->entries[i].id,
+                                      .parent = parent == SESSION_NONE ? SESSION_TREE_ROOT
+                                                                       : places[parent],
+                                      .role = says.role,
+                                      .text = says.text,
+                                      .tools = says.tools,
+                                      .is_head = i == file->tree.leaf};
+        add_label(entry, file, i, &memory);
+    }
+    fine = fine && !memory.failed && session_tree_print(stdout, entries, count, &look);
+    arena_reset(&memory);
+    return fine;
+}
+
+static cli_exit check_file(const session_file *file, const void *given)
+{
+    const check_options *options = given;
+    buf report = BUF_INIT(SIZE_MAX / 4);
+    bool printed = true, bad;
+
+    session_file_report(&report, file, SESSION_ISSUES_MAX);
+    if (!buf_ok(&report))
+        return cli_nomem();
+    bad = session_report_is_bad((view){report.data, report.len});
+    if (options->common.json)
+        puts(buf_str(&report));
+    else if (options->tree)
+        printed = print_tree(file, options);
+    else
+        printed = session_report_print((view){report.data, report.len});
+    buf_free(&report);
+    if (!printed)
+        return cli_nomem();
+    return bad ? CLI_FAILED : CLI_DONE;
+}
+
+static cli_exit run_check(const void *options, char **arguments, int count)
+{
+    (void)count;
+    return with_file(arguments[0], check_file, options);
+}
+
+static const opt_spec check_specs[] = {
+    CLI_FLAG(check_options, "tree", tree, "draw the tree instead of the report"),
+    CLI_FLAG(check_options, "all", all, "fold no long runs of the tree"),
+    CLI_FLAG(check_options, "ids", ids, "show the ids in the tree"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_check = {
+    .name = "session check",
+    .arguments = "FILE",
+    .summary = "say what is in a session's file, without a database",
+    .description =
+        "FILE is JSON Lines of either dialect, or - for the standard input. Exit status 1 if there "
+        "are lines that are no entries, or entries that can't be in the tree.",
+    .examples = "session check session.jsonl\n"
+                "session check --tree session.jsonl | less -R\n"
+                "session check --json - < session.jsonl",
+    .options = check_specs,
+    .size = sizeof(check_options),
+    .least = 1,
+    .most = 1,
+    .run = run_check,
+};
+
+/* --- convert --- */
+
+typedef struct convert_options {
+    cli_common common;
+    const char *to;
+} convert_options;
+
+static cli_exit convert_file(const session_file *file, const void *given)
+{
+    const convert_options *options = given;
+    const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
+    arena memory = ARENA_INIT;
+    buf out = BUF_INIT(SESSION_CONVERTED_MAX);
+    size_t left_out, unseen;
+    bool fine;
+
+    if (options->to != NULL && strcmp(options->to, other) != 0) {
+        cli_error("the file is %s already", options->to);
+        return CLI_FAILED;
+    }
+    fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &unseen, &memory);
+    if (fine)
+        fwrite(buf_str(&out), 1, out.len, stdout);
+    buf_free(&out);
+    arena_reset(&memory);
+    if (!fine)
+        return cli_nomem();
+    session_say_unseen(unseen);
+    if (left_out > 0)
+        cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
+                  left_out);
+    return left_out > 0 ? CLI_FAILED : CLI_DONE;
+}
+
+static cli_exit run_convert(const void *given, char **arguments, int count)
+{
+    const convert_options *options = given;
+    cardbox_dialect dialect;
+
+    (void)count;
+    if (!session_dialect_read(&dialect, "--to", options->to))
+        return CLI_USAGE;
+    return with_file(arguments[0], convert_file, options);
+}
+
+static const opt_spec convert_specs[] = {
+    CLI_TEXT(convert_options, "to", to, "DIALECT",
+             "pi or plain (default: the one that the file is not)"),
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_convert = {
+    .name = "session convert",
+    .arguments = "FILE",
+    .summary = "write a session's file in the other dialect, without a database",
+    .description =
+        "To the standard output. What has no counterpart travels along, so that "
+        "converting back gives the same entries, but there no model sees it: "
+        "compactions, commands of the user's own, settings of model and thinking, plain's system, "
+        "what failed. How many these are is said on standard error.",
+    .examples = "session convert session.jsonl > plain.jsonl\n"
+                "session convert --to pi - < plain.jsonl",
+    .options = convert_specs,
+    .size = sizeof(convert_options),
+    .least = 1,
+    .most = 1,
+    .run = run_convert,
+};

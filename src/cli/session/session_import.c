@@ -1,0 +1,260 @@
+/*
+ * session_import.c: `cardbox session import`: gives the bytes of a file to the SDK, shows how far
+ * it is, lays out the report. What a line means is the store's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "cardbox/session_file.h"
+#include "cli/commands.h"
+#include "cli/session/session_report.h"
+#include "cli/source.h"
+#include "cli/view/term.h"
+#include "store/session/core/entry.h"
+
+/* Bytes of the file's beginning that tell whether it is a session, and which. */
+#define BEGINNING_BYTES 65536
+
+typedef struct import_options {
+    cli_common common;
+    const char *session;
+    bool force;
+} import_options;
+
+typedef struct import_state {
+    cli_source from;
+    view begun; /* read already, to be given first */
+    term_progress progress;
+    uint64_t bytes, lines;
+    int failure; /* errno of a read */
+    arena memory;
+} import_state;
+
+static ptrdiff_t give(void *arg, char *to, size_t room)
+{
+    import_state *state = arg;
+    size_t count = state->begun.len < room ? state->begun.len : room;
+
+    if (count > 0) {
+        memcpy(to, state->begun.ptr, count);
+        state->begun = (view){state->begun.ptr + count, state->begun.len - count};
+    } else {
+        count = fread(to, 1, room, state->from.in);
+    }
+    if (count == 0 && ferror(state->from.in)) {
+        state->failure = errno;
+        return -1;
+    }
+    state->bytes += count;
+    for (size_t i = 0; i < count; i++)
+        state->lines += to[i] == '\n';
+    term_progress_show(&state->progress, state->bytes, state->lines);
+    return (ptrdiff_t)count;
+}
+
+/* --- which session, and whether it is one --- */
+
+typedef struct beginning {
+    uint64_t lines;  /* up to the first header or entry */
+    bool is_session; /* there is one, or what may become one: a line that is not whole */
+    bool is_named;   /* the first object is a header with an id */
+    bool is_project; /* an object is a line of a project's export */
+    bool has_object;
+    uint64_t bad; /* the first line that is no entry; 0: all are blank */
+    const char *reason;
+} beginning;
+
+static void judge(beginning *begin, session_line *line, arena *memory)
+{
+    session_header header;
+    session_entry entry;
+
+    begin->lines = line->number;
+    if (line->kind == SESSION_LINE_HEADER) {
+        begin->is_session = true;
+        begin->is_named =
+            !begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0;
+    } else if (line->kind == SESSION_LINE_ENTRY) {
+        begin->is_session = session_entry_read(&entry, line, VIEW(""), memory, &line->reason);
+        begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
+        begin->has_object = true;
+    } else if (line->kind == SESSION_LINE_BAD) {
+        begin->is_session = line->is_torn && line->text.len > 0 && line->text.ptr[0] == '{';
+    }
+    if (!begin->is_session && begin->bad == 0 && line->kind != SESSION_LINE_BLANK) {
+        begin->bad = line->number;
+        begin->reason = line->reason;
+    }
+}
+
+/* Reads it; what was read is the first that give() gives. False: out of memory. */
+static bool read_beginning(beginning *begin, import_state *state)
+{
+    char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
+    session_line line;
+
+    *begin = (beginning){0};
+    if (bytes == NULL)
+        return false;
+    state->begun = (view){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
+    session_lines lines = session_lines_of(state->begun);
+    while (!begin->is_session && session_lines_next(&lines, &line))
+        judge(begin, &line, &state->memory);
+    return !state->memory.failed;
+}
+
+/* Whether there is something to import: also nothing, or white space. */
+static bool check_beginning(const beginning *begin, const import_state *state)
+{
+    if (begin->is_session || begin->bad == 0)
+        return true;
+    cli_error("%s is no session: its first %llu lines have no entry and no header (line %llu: %s); "
+              "%s, --force keeps the lines all the same",
+              state->from.name, (unsigned long long)begin->lines, (unsigned long long)begin->bad,
+              begin->reason,
+              begin->is_project ? "a project is read by `cardbox import`" : "nothing is imported");
+    return false;
+}
+
+/* "logs/one.jsonl" as "one". */
+static const char *stem(import_state *state)
+{
+    const char *slash = strrchr(state->from.name, '/');
+    const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+
+    return arena_copy(&state->memory, (view){name, length});
+}
+
+/* What was asked for; NULL: what the file's header says; else what the file is called. */
+static const char *choose_session(import_state *state, const beginning *begin,
+                                  const import_options *options)
+{
+    struct stat about;
+
+    if (options->session != NULL || state->from.in == stdin ||
+        fstat(fileno(state->from.in), &about) != 0 || !S_ISREG(about.st_mode))
+        return options->session;
+    state->progress.total = (uint64_t)about.st_size;
+    return begin->is_named ? NULL : stem(state);
+}
+
+/* --- what came of it --- */
+
+static void print_title(const cardbox_session_report *report)
+{
+    cardbox_import_counts counts = cardbox_session_report_counts(report);
+    char appended[TERM_NUMBER_SIZE];
+
+    printf("session %s: ", cardbox_session_report_id(report));
+    if (counts.lines == 0)
+        puts("the file is empty");
+    else if (counts.appended > 0)
+        printf("%s entr%s appended\n", term_number(appended, counts.appended),
+               counts.appended == 1 ? "y" : "ies");
+    else if (counts.kept > 0)
+        puts("no entry is new; other lines are kept");
+    else
+        puts("nothing new, it has all of this already");
+}
+
+static cli_exit print_report(const cardbox_session_report *report, bool json)
+{
+    view text = view_of(cardbox_session_report_json(report));
+    uint64_t not_kept = cardbox_session_report_counts(report).not_kept;
+    bool printed = true;
+
+    if (json) {
+        puts(text.ptr);
+    } else {
+        print_title(report);
+        printed = session_report_print(text);
+    }
+    if (not_kept > 0)
+        cli_warning("%llu lines could not be kept: an export will lack them",
+                    (unsigned long long)not_kept);
+    if (!printed)
+        return cli_nomem();
+    return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
+}
+
+static cli_exit import(cardbox *db, import_state *state, const import_options *options)
+{
+    static const cli_origin origins[] = {{"session_id", "--session"}, {0}};
+    cardbox_session_report *report = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    beginning begin;
+
+    if (!read_beginning(&begin, state))
+        return cli_nomem();
+    if (!options->force && !check_beginning(&begin, state))
+        return CLI_FAILED;
+    const char *session = choose_session(state, &begin, options);
+    cardbox_status status = cardbox_session_import(&report, db, options->common.project, session,
+                                                   options->force, give, state, &err);
+    cli_exit end;
+
+    term_progress_clear(&state->progress);
+    if (report != NULL && status == CARDBOX_OK) {
+        end = print_report(report, options->common.json);
+    } else if (state->failure != 0) {
+        cli_error("cannot read %s: %s; what came before is imported", state->from.name,
+                  strerror(state->failure));
+        end = CLI_FAILED;
+    } else if (session == NULL && status == CARDBOX_INVALID) {
+        cli_error("%s; give --session ID", err.message);
+        end = CLI_FAILED;
+    } else {
+        end = cli_refused(&err, origins);
+        if (status != CARDBOX_CONFLICT)
+            cli_note("run it again: what is there already is left as it is");
+    }
+    cardbox_session_report_free(report);
+    return end;
+}
+
+static cli_exit run(const void *given, char **arguments, int count)
+{
+    const import_options *options = given;
+    import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
+    cli_exit status = CLI_FAILED;
+
+    if (!source_open(&state.from, count > 0 ? arguments[0] : NULL))
+        return CLI_FAILED;
+    cardbox *db = cli_open(&options->common);
+    if (db != NULL)
+        status = import(db, &state, options);
+    arena_reset(&state.memory);
+    source_close(&state.from);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(import_options, "session", session, "ID",
+             "the session's id (default: what the header says, or the file's name)"),
+    CLI_FLAG(
+        import_options, "force", force,
+        "also into a session of the other dialect, or whose header has another id; also a file "
+        "without any entry in its beginning"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_session_import = {
+    .name = "session import",
+    .arguments = "[FILE]",
+    .summary = "read a session from JSON Lines, every line of it",
+    .description = "FILE is of either dialect, or - (the default) for the standard input. Lines "
+                   "that are no entries are kept too, so that an export gives the file back; they "
+                   "are reported with their numbers, and the exit status is then 1. The same file "
+                   "again writes nothing, a longer version of it what is new; a file of another "
+                   "session is refused, and one whose first 64 KiB have no entry and no header.",
+    .examples = "session import --project demo session.jsonl\n"
+                "session import --project demo --session s-1 --json < session.jsonl",
+    .options = specs,
+    .size = sizeof(import_options),
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,172 @@
+/*
+ * session_list.c: `cardbox session list` and `show`, over the public SDK.
+ */
+#include <inttypes.h>
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/session/session_rows.h"
+#include "store/session/core/words.h"
+
+/* What a session is called; nothing if it has no name. */
+static void add_name(buf *out, const cardbox_session *session)
+{
+    if (session->name != NULL)
+        session_say_value(out, scan_whole(view_of(session->name)));
+}
+
+/* --- list --- */
+
+static void add_object(buf *out, const void *of, size_t i)
+{
+    session_object(out, cardbox_sessions_at(of, i));
+    buf_char(out, '}');
+}
+
+static void add_row(table *rows, const void *of, size_t i)
+{
+    const cardbox_session *session = cardbox_sessions_at(of, i);
+    buf name = BUF_INIT(SIZE_MAX / 4);
+
+    add_name(&name, session);
+    table_text(rows, session->session_id);
+    table_text(rows, session_dialect_name(session->dialect));
+    table_int(rows, session->entries);
+    card_view_add_age(rows, session->updated_at);
+    card_view_add_age(rows, session->created_at);
+    table_text(rows, buf_str(&name));
+    table_text(rows, session->forked_from);
+    buf_free(&name);
+}
+
+static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *common)
+{
+    static const table_column columns[] = {{"session", TABLE_WHOLE},       {"dialect", TABLE_LEFT},
+                                           {"entries", TABLE_RIGHT},       {"changed", TABLE_RIGHT},
+                                           {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE},
+                                           {"from", TABLE_WHOLE}};
+    listing found = {.of = sessions,
+                     .count = cardbox_sessions_count(sessions),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns),
+                     .cursor = cardbox_sessions_cursor(sessions)};
+
+    return listing_print(&found, common->json, "no sessions in project %s", common->project);
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *sessions = NULL;
+    cardbox *db = cli_open(common);
+
+    (void)arguments;
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_list_sessions(&sessions, db, common->project, common->cursor,
+                              (unsigned)common->limit, &err) != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    cli_exit status = print_list(sessions, common);
+    cardbox_sessions_free(sessions);
+    return status;
+}
+
+const cli_command cli_session_list = {
+    .name = "session list",
+    .arguments = "",
+    .summary = "list sessions, newest first",
+    .examples = "session list --project demo\n"
+                "session list --project demo --limit 1 --json",
+    .options = cli_page_specs,
+    .size = sizeof(cli_common),
+    .run = run_list,
+};
+
+/* --- show --- */
+
+static void add_number(table *facts, const char *name, int64_t number)
+{
+    char text[TERM_NUMBER_SIZE];
+
+    if (number != 0)
+        table_fact(facts, name, term_number(text, (uint64_t)number), STYLE_PLAIN);
+}
+
+static bool print_facts(const cardbox_session *session, const cardbox_session_counts *counts)
+{
+    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
+    buf name = BUF_INIT(SIZE_MAX / 4);
+    table facts;
+
+    add_name(&name, session);
+    printf("%ssession %s%s\n", term_on(STYLE_BOLD), session->session_id, term_off(STYLE_BOLD));
+    table_init(&facts, columns, 2);
+    table_fact(&facts, "name", buf_str(&name), STYLE_PLAIN);
+    table_fact(&facts, "dialect", session_dialect_name(session->dialect), STYLE_PLAIN);
+    add_number(&facts, "entries", session->entries);
+    add_number(&facts, "roots", counts->roots);
+    add_number(&facts, "leaves", counts->leaves);
+    add_number(&facts, "branch points", counts->branch_points);
+    add_number(&facts, "dangling parents", counts->dangling_parents);
+    add_number(&facts, "max depth", counts->max_depth);
+    table_fact(&facts, "head", session->head_entry_id, STYLE_PLAIN);
+    table_fact(&facts, "forked from", session->forked_from, STYLE_PLAIN);
+    add_number(&facts, "version", session->version);
+    table_fact(&facts, "created", session->created_at, STYLE_PLAIN);
+    table_fact(&facts, "updated", session->updated_at, STYLE_PLAIN);
+    buf_free(&name);
+    return table_finish(&facts, 2);
+}
+
+static bool print_object(const cardbox_session *session, const cardbox_session_counts *counts)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+    bool fine;
+
+    session_object(&line, session);
+    buf_printf(&line,
+               ",\"roots\":%" PRId64 ",\"leaves\":%" PRId64 ",\"branch_points\":%" PRId64
+               ",\"max_depth\":%" PRId64 ",\"dangling_parents\":%" PRId64 "}",
+               counts->roots, counts->leaves, counts->branch_points, counts->max_depth,
+               counts->dangling_parents);
+    fine = buf_ok(&line);
+    puts(buf_str(&line));
+    buf_free(&line);
+    return fine;
+}
+
+static cli_exit run_show(const void *given, char **arguments, int count)
+{
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_session_counts counts = {.entries = 0};
+    cardbox_sessions *found = NULL;
+    cardbox *db = cli_open(common);
+    cli_exit status = CLI_DONE;
+
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
+        cardbox_session_count(&counts, db, common->project, arguments[0], &err) != CARDBOX_OK)
+        status = cli_failed(&err);
+    else if (!(common->json ? print_object : print_facts)(cardbox_sessions_at(found, 0), &counts))
+        status = cli_nomem();
+    cardbox_sessions_free(found);
+    return status;
+}
+
+const cli_command cli_session_show = {
+    .name = "session show",
+    .arguments = "SESSION",
+    .summary = "say what a session has: entries, leaves, its head",
+    .examples = "session show --project demo demo-session",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 1,
+    .run = run_show,
+};

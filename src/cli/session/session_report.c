@@ -1,0 +1,121 @@
+/*
+ * session_report.c: reads the report of a session's file and lays it out. Must not know what made
+ * it: a check of a file, or an import.
+ */
+#include "cli/session/session_report.h"
+
+#include "base/scan.h"
+#include "cli/card/card_view.h"
+#include "cli/cli.h"
+#include "cli/view/table.h"
+#include "store/session/core/words.h"
+
+/* Issues that are shown; --json has more. */
+#define SHOWN 50
+
+/* "branch_points" as "branch points". */
+static void add_name(table *t, view key)
+{
+    buf name = BUF_INIT(256);
+
+    session_say_value(&name, (scan_value){SCAN_STRING, key});
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.data[i] == '_')
+            name.data[i] = ' ';
+    }
+    table_add(t, view_of(buf_str(&name)), STYLE_DIM);
+    buf_free(&name);
+}
+
+static void add_count(table *t, view key, scan_value value)
+{
+    char text[TERM_NUMBER_SIZE];
+    buf words = BUF_INIT(SIZE_MAX / 4);
+    int64_t number = 0;
+
+    if (value.kind == SCAN_NUMBER && scan_integer(value.text, &number)) {
+        if (number == 0)
+            return;
+        add_name(t, key);
+        table_text(t, term_number(text, (uint64_t)number));
+    } else if (value.kind == SCAN_STRING) {
+        session_say_value(&words, value);
+        add_name(t, key);
+        table_text(t, buf_str(&words));
+    }
+    buf_free(&words);
+}
+
+static bool print_counts(scan_value report)
+{
+    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
+    scan_walk walk = scan_enter(report);
+    scan_value value;
+    table t;
+    view key;
+
+    table_init(&t, columns, 2);
+    while (scan_member(&walk, &key, &value)) {
+        if (!scan_string_is(key, VIEW("session_id"))) /* said above it */
+            add_count(&t, key, value);
+    }
+    return table_finish(&t, 2);
+}
+
+static void add_issue(table *t, scan_value issue)
+{
+    static const char *const names[] = {"line", "kind", "reason", "id"};
+    buf words = BUF_INIT(SIZE_MAX / 4);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        scan_value value = scan_find(issue, names[i]);
+
+        buf_reset(&words, 4096);
+        if (value.kind != SCAN_NONE)
+            session_say_value(&words, value);
+        table_add(t, (view){buf_str(&words), words.len}, i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
+    }
+    buf_free(&words);
+}
+
+static bool print_issues(scan_value issues)
+{
+    static const table_column columns[] = {
+        {"line", TABLE_RIGHT}, {"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}, {"entry", TABLE_LEFT}};
+    scan_walk walk = scan_enter(issues);
+    scan_value issue;
+    size_t count = 0;
+    table t;
+
+    table_init(&t, columns, 4);
+    while (scan_element(&walk, &issue)) {
+        if (count++ < SHOWN)
+            add_issue(&t, issue);
+    }
+    bool printed = table_finish(&t, 2);
+    if (count > SHOWN)
+        printf("  and %zu more: --json has them\n", count - SHOWN);
+    return printed;
+}
+
+bool session_report_print(view report)
+{
+    scan_value whole = scan_whole(report), issues = scan_find(whole, "issues");
+
+    return print_counts(whole) && (issues.kind != SCAN_ARRAY || print_issues(issues));
+}
+
+bool session_report_is_bad(view report)
+{
+    static const char *const lost[] = {"bad", "conflicts", "cycles"};
+    scan_value whole = scan_whole(report);
+
+    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+        scan_value count = scan_find(whole, lost[i]);
+        int64_t number = 0;
+
+        if (count.kind == SCAN_NUMBER && scan_integer(count.text, &number) && number > 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,180 @@
+/*
+ * session_rows.c: makes rows and objects of what the SDK gives. Must not send anything.
+ */
+#include "cli/session/session_rows.h"
+
+#include <inttypes.h>
+#include "cli/card/card_view.h"
+
+/* As cardbox_entry says of a difference. */
+static const char *const SIDES[] = {"both", "a", "b"};
+
+const char *session_dialect_name(cardbox_dialect dialect)
+{
+    switch (dialect) {
+    case CARDBOX_DIALECT_PI:
+        return "pi";
+    case CARDBOX_DIALECT_PLAIN:
+        return "plain";
+    case CARDBOX_DIALECT_UNKNOWN:
+        break;
+    }
+    return NULL;
+}
+
+bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
+{
+    static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
+
+    *out = CARDBOX_DIALECT_UNKNOWN;
+    for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
+        if (strcmp(name, session_dialect_name(dialects[i])) == 0)
+            *out = dialects[i];
+    }
+    if (name == NULL || *out != CARDBOX_DIALECT_UNKNOWN)
+        return true;
+    cli_error("%s must be pi or plain, not \"%s\"", option, name);
+    return false;
+}
+
+void session_say_unseen(size_t count)
+{
+    if (count > 0)
+        cli_warning("%zu entr%s no counterpart: no model sees %s in the other dialect", count,
+                    count == 1 ? "y has" : "ies have", count == 1 ? "it" : "them");
+}
+
+/* --- for programs --- */
+
+static void add_text(buf *out, const char *name, const char *text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_text(out, text);
+}
+
+static void add_json(buf *out, const char *name, const char *json)
+{
+    buf_printf(out, ",\"%s\":%s", name, json ? "" : "null");
+    buf_text(out, json);
+}
+
+void session_object(buf *out, const cardbox_session *session)
+{
+    buf_text(out, "{\"session_id\":");
+    buf_json_string(out, view_of(session->session_id));
+    add_text(out, "dialect", session_dialect_name(session->dialect));
+    add_json(out, "name", session->name);
+    add_json(out, "header", session->header);
+    add_text(out, "forked_from", session->forked_from);
+    add_text(out, "head_entry_id", session->head_entry_id);
+    buf_printf(out, ",\"entries\":%" PRId64 ",\"version\":%" PRId64, session->entries,
+               session->version);
+    add_text(out, "created_at", session->created_at);
+    add_text(out, "updated_at", session->updated_at);
+}
+
+/* Appends the object of an entry; of its line only if it was read and `with_line`. */
+static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
+{
+    buf_text(out, "{\"entry_id\":");
+    buf_json_string(out, view_of(entry->entry_id));
+    add_text(out, "parent_id", entry->parent_id);
+    buf_printf(out, ",\"seq\":%" PRId64 ",\"depth\":%d", entry->seq, entry->depth);
+    add_text(out, "type", entry->type);
+    add_text(out, "role", entry->role);
+    add_text(out, "label", entry->label);
+    buf_printf(out, ",\"size\":%zu", entry->size);
+    add_text(out, "card_id", entry->card_id);
+    if (entry->missing_parent != NULL)
+        add_text(out, "missing_parent", entry->missing_parent);
+    if (entry->children > 0)
+        buf_printf(out, ",\"children\":%" PRId64, entry->children);
+    if (with_line && entry->json != NULL)
+        add_json(out, "entry", entry->json);
+    buf_char(out, '}');
+}
+
+static const cardbox_entry *entry_at(const session_listed *of, size_t i)
+{
+    return cardbox_entries_at(of->entries, of->order != NULL ? of->order[i] : i);
+}
+
+static void add_listed_object(buf *out, const void *given, size_t i)
+{
+    const session_listed *of = given;
+    const cardbox_entry *entry = entry_at(of, i);
+
+    if (of->sides)
+        buf_printf(out, "{\"side\":\"%s\",\"entry\":", SIDES[entry->side]);
+    add_entry_object(out, entry, of->lines);
+    if (of->sides)
+        buf_char(out, '}');
+}
+
+/* --- for people --- */
+
+void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory)
+{
+    view type = view_of(entry->type ? entry->type : "");
+
+    if (entry->json != NULL)
+        session_words_of_line(out, view_of(entry->json), type, memory);
+    else
+        *out = (session_words){
+            .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
+}
+
+/* -> read, write  [good]  (head)  3 children */
+static void add_marks(table *rows, const cardbox_entry *entry, const session_words *words,
+                      bool is_head)
+{
+    buf marks = BUF_INIT(1 << 16);
+
+    if (words->tools.len > 0)
+        buf_printf(&marks, "-> %.*s ", (int)words->tools.len, words->tools.ptr);
+    if (entry->label != NULL)
+        buf_printf(&marks, "[%s] ", entry->label);
+    if (entry->children > 0)
+        buf_printf(&marks, "%" PRId64 " children ", entry->children);
+    if (entry->missing_parent != NULL)
+        buf_text(&marks, "(its parent is not there) ");
+    if (is_head)
+        buf_text(&marks, "(head) ");
+    table_add(rows, (view){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
+    buf_free(&marks);
+}
+
+static void add_row(table *rows, const void *given, size_t i)
+{
+    const session_listed *of = given;
+    const cardbox_entry *entry = entry_at(of, i);
+    arena memory = ARENA_INIT;
+    session_words words;
+    char role[16];
+
+    session_entry_says(&words, entry, &memory);
+    snprintf(role, sizeof(role), "%.*s", (int)words.role.len, words.role.ptr);
+    table_text(rows, of->sides ? SIDES[entry->side] : NULL);
+    table_int(rows, entry->depth);
+    table_text(rows, entry->entry_id);
+    table_add(rows, words.role, card_view_style(strcmp(role, "result") == 0 ? "tool" : role));
+    table_add(rows, words.text, STYLE_PLAIN);
+    add_marks(rows, entry, &words, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
+    rows->failed = rows->failed || memory.failed;
+    arena_reset(&memory);
+}
+
+listing session_listing(const session_listed *of)
+{
+    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_RIGHT},
+                                           {"entry", TABLE_WHOLE}, {"role", TABLE_WORD},
+                                           {"", TABLE_FLEXIBLE},   {"", TABLE_LEFT}};
+
+    return (listing){.of = of,
+                     .count = cardbox_entries_count(of->entries),
+                     .add_object = add_listed_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns),
+                     .indent = 2,
+                     .cursor = cardbox_entries_cursor(of->entries)};
+}

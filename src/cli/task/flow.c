@@ -1,0 +1,118 @@
+/*
+ * flow.c: prints each character as it comes; a word that turns out too long for its line is taken
+ * back and begins the next one.
+ */
+#include "cli/task/flow.h"
+
+#include <string.h>
+
+enum { WORD_MAX = 1024, LEAST_WIDTH = 20 };
+
+flow flow_begin(int margin)
+{
+    /* The last column stays free: there terminals differ in where the cursor is. */
+    int width = term_width() - 1;
+
+    if (width < margin + LEAST_WIDTH)
+        width = 0;
+    return (flow){.width = width, .margin = margin, .column = margin, .word = BUF_INIT(WORD_MAX)};
+}
+
+static void forget_word(flow *f)
+{
+    buf_reset(&f->word, WORD_MAX);
+}
+
+static void break_line(flow *f)
+{
+    putchar('\n');
+    f->is_new_line = true;
+    f->column = f->margin;
+}
+
+static void put_margin(flow *f)
+{
+    if (f->is_new_line)
+        printf("%*s", f->margin, "");
+    f->is_new_line = false;
+}
+
+/* Moves the word that the line ends with to the next one. */
+static void carry_word(flow *f)
+{
+    view word = {buf_str(&f->word), f->word.len};
+    int columns = term_columns(word);
+    bool whole = buf_ok(&f->word) && columns > 0 && columns < f->column - f->margin;
+
+    if (whole)
+        printf("\033[%dD\033[K", columns);
+    break_line(f);
+    if (!whole) {
+        forget_word(f);
+        return;
+    }
+    put_margin(f);
+    fwrite(word.ptr, 1, word.len, stdout);
+    f->column += columns;
+}
+
+static void put_space(flow *f)
+{
+    forget_word(f);
+    if (f->column >= f->width) {
+        break_line(f);
+        return;
+    }
+    put_margin(f);
+    putchar(' ');
+    f->column++;
+}
+
+static void put_character(flow *f, view character)
+{
+    int columns = term_columns(character);
+
+    if (f->column + columns > f->width)
+        carry_word(f);
+    put_margin(f);
+    fwrite(character.ptr, 1, character.len, stdout);
+    buf_view(&f->word, character);
+    f->column += columns;
+}
+
+static void put(flow *f, view character)
+{
+    char first = *character.ptr;
+
+    if (f->width == 0) {
+        fwrite(character.ptr, 1, character.len, stdout);
+    } else if (first == '\n') {
+        forget_word(f);
+        break_line(f);
+    } else if (first == ' ' || first == '\t') {
+        put_space(f);
+    } else {
+        put_character(f, character);
+    }
+}
+
+void flow_add(flow *f, view text)
+{
+    while (text.len > 0) {
+        size_t bytes = view_utf8_step(text);
+        bool layout = *text.ptr == '\n' || *text.ptr == '\t';
+
+        if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
+            put(f, VIEW(TERM_REPLACEMENT));
+        else
+            put(f, (view){text.ptr, bytes});
+        bytes = bytes > 0 ? bytes : 1;
+        text = (view){text.ptr + bytes, text.len - bytes};
+    }
+}
+
+void flow_end(flow *f)
+{
+    putchar('\n');
+    buf_free(&f->word);
+}

@@ -1,0 +1,26 @@
+/*
+ * flow.h: text that comes in pieces, set beside a margin: wrapped between words on a terminal while
+ * it is being said, and as it is elsewhere. Knows nothing of who says it.
+ */
+#ifndef CLI_FLOW_H
+#define CLI_FLOW_H
+
+#include "cli/view/term.h"
+
+typedef struct flow {
+    int width;  /* 0: no terminal, nothing is wrapped or set in */
+    int margin; /* columns that stay free at the left; the first line's are printed already */
+    int column;
+    bool is_new_line; /* the margin is not printed yet */
+    buf word;         /* the one at the end of the line */
+} flow;
+
+flow flow_begin(int margin);
+
+/* From outside: what is unfit for a terminal is replaced. */
+void flow_add(flow *f, view text);
+
+/* Ends the line and frees what it holds. */
+void flow_end(flow *f);
+
+#endif

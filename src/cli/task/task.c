@@ -1,0 +1,357 @@
+/*
+ * task.c: `cardbox task run`, `send`, `cancel`, `list`, `show` and `follow`, over the public SDK.
+ */
+#include <inttypes.h>
+#include "base/isotime.h"
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/task/task_follow.h"
+#include "cli/view/listing.h"
+
+enum { LIST_LIMIT = 200, STATE_COLUMNS = 12 };
+
+/* --- run --- */
+
+static void print_id(const char *id, bool json)
+{
+    printf(json ? "{\"taskId\":\"%s\"}\n" : "%s\n", id);
+    fflush(stdout);
+}
+
+typedef struct run_options {
+    cli_common common;
+    const char *system, *parent;
+    bool follow;
+} run_options;
+
+static cli_exit run_run(const void *given, char **arguments, int count)
+{
+    const run_options *options = given;
+    const cli_common *common = &options->common;
+    cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char id[CARDBOX_UUID_SIZE];
+    cardbox *db = cli_open(common);
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    spawn.goal = arguments[0];
+    spawn.system_prompt = options->system;
+    spawn.parent_task_id = options->parent;
+    if (cardbox_spawn_task(id, db, common->project, &spawn, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    print_id(id, common->json);
+    return options->follow ? task_follow_print(db, common, id, true) : CLI_DONE;
+}
+
+static const opt_spec RUN_SPECS[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_TEXT(run_options, "system", system, "TEXT", "the system prompt: who the agent is"),
+    CLI_TEXT(run_options, "parent", parent, "TASK", "the task that this is a part of"),
+    CLI_FLAG(run_options, "follow", follow, "show what it does until it is finished"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_task_run = {
+    .name = "task run",
+    .arguments = "GOAL",
+    .summary = "give an agent a task, and print the task's id",
+    .description = "It runs as soon as a cardbox-worker is free.",
+    .examples = "task run --project demo --follow 'say hello'",
+    .options = RUN_SPECS,
+    .size = sizeof(run_options),
+    .least = 1,
+    .most = 1,
+    .run = run_run,
+};
+
+/* --- send and cancel --- */
+
+/* Whether it was refused because the task is finished; then how it ended was said. */
+static bool is_over(cardbox *db, const cli_common *common, const char *task_id, const char *advice)
+{
+    cardbox_ledger *found = NULL;
+    const cardbox_task *task = NULL;
+    if (cardbox_get_task(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
+        task = cardbox_ledger_task(found, 0);
+    bool over = task != NULL && task->completion_status != NULL;
+    if (over)
+        cli_error("task %s is %s already%s", task_id,
+                  strcmp(task->completion_status, "cancelled") == 0 ? "cancelled" : "finished",
+                  advice);
+    cardbox_ledger_free(found);
+    return over;
+}
+
+/* Ends a command that changed a task, or did not; `advice` is for a task that is finished. */
+static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
+                       cardbox_status status, const char *advice, const cardbox_error *err)
+{
+    if (status == CARDBOX_CONFLICT && is_over(db, common, task_id, advice))
+        return CLI_FAILED;
+    if (status != CARDBOX_OK)
+        return cli_failed(err);
+    if (common->json)
+        puts("{\"success\":true}");
+    return CLI_DONE;
+}
+
+/* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
+ */
+static bool read_address(cardbox_message *out, char *line)
+{
+    static const char BLANKS[] = " \t\r\n";
+    size_t word = strcspn(line, BLANKS), length = word;
+    if (word > 0 && line[word - 1] == ':')
+        length--;
+    if (line[0] != '@' || length <= 1)
+        return false;
+    out->task_id = line + 1;
+    out->content = line + word + strspn(line + word, BLANKS);
+    line[length] = '\0';
+    return *out->content != '\0';
+}
+
+static cli_exit run_send(const void *given, char **arguments, int count)
+{
+    const cli_common *common = given;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (count == 1 && !read_address(&message, arguments[0])) {
+        cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
+        return CLI_USAGE;
+    }
+    if (count == 2) {
+        message.task_id = arguments[0];
+        message.content = arguments[1];
+    }
+    cardbox *db = cli_open(common);
+    if (db == NULL)
+        return CLI_FAILED;
+    cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
+    return finish(db, common, message.task_id, status, "; for more, run a new task", &err);
+}
+
+typedef struct cancel_options {
+    cli_common common;
+    const char *reason;
+} cancel_options;
+
+static cli_exit run_cancel(const void *given, char **arguments, int count)
+{
+    const cancel_options *options = given;
+    const cli_common *common = &options->common;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox *db = cli_open(common);
+    (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    cardbox_status status =
+        cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
+    return finish(db, common, arguments[0], status, "", &err);
+}
+
+static const opt_spec CANCEL_SPECS[] = {
+    CLI_DSN,  CLI_PROJECT,     CLI_TEXT(cancel_options, "reason", reason, "TEXT", "why"),
+    CLI_JSON, CLI_OPTIONS_END,
+};
+
+const cli_command cli_task_send = {
+    .name = "task send",
+    .arguments = "TASK MESSAGE | '@TASK MESSAGE'",
+    .summary = "send a message to an unfinished task, which answers it",
+    .description =
+        "One that is finished stays so: for more, run a new one. What somebody types at a "
+        "prompt may go on as it is, if it begins with @ and a task's id, with a colon or without.",
+    .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
+                "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 2,
+    .run = run_send,
+};
+
+const cli_command cli_task_cancel = {
+    .name = "task cancel",
+    .arguments = "TASK",
+    .summary = "stop a task",
+    .description = "Nothing of it lands any more, whatever it was doing.",
+    .examples = "task cancel --project demo --reason 'wrong idea' "
+                "01970000-0000-7000-8000-000000000001",
+    .options = CANCEL_SPECS,
+    .size = sizeof(cancel_options),
+    .least = 1,
+    .most = 1,
+    .run = run_cancel,
+};
+
+/* --- list --- */
+
+typedef struct list_options {
+    cli_common common;
+    bool all;
+    long skip;
+} list_options;
+
+static void add_text(buf *out, const char *name, const char *text)
+{
+    if (text == NULL)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_string(out, view_of(text));
+}
+
+static void add_object(buf *out, const void *of, size_t i)
+{
+    const cardbox_task *task = cardbox_ledger_task(of, i);
+    buf_text(out, "{\"id\":");
+    buf_json_string(out, view_of(task->task_id));
+    add_text(out, "parentTaskId", task->parent_task_id);
+    add_text(out, "completionStatus", task->completion_status);
+    buf_printf(out, ",\"goal\":%s", task->goal_json ? task->goal_json : "\"\"");
+    buf_printf(out,
+               ",\"createdAt\":%" PRId64 ",\"updatedAt\":%" PRId64 ",\"messageCount\":%" PRId64 "}",
+               task->created_at, task->updated_at, task->message_count);
+}
+
+/* "failed" of "failed: Maximum iterations reached". */
+static void add_state(table *rows, const cardbox_task *task)
+{
+    const char *state = task_state(task);
+    buf word = BUF_INIT(4096);
+    term_add_line(&word, (view){state, strcspn(state, ":")}, STATE_COLUMNS);
+    table_add(rows, view_of(buf_str(&word)), task_state_style(task));
+    buf_free(&word);
+}
+
+static void add_row(table *rows, const void *of, size_t i)
+{
+    const cardbox_task *task = cardbox_ledger_task(of, i);
+    char text[ISOTIME_SIZE];
+    isotime moment;
+    isotime_from_micros(&moment, task->created_at * 1000);
+    isotime_format(text, &moment);
+    table_text(rows, task->task_id);
+    add_state(rows, task);
+    card_view_add_age(rows, text);
+    table_int(rows, task->message_count);
+    table_add(rows, view_of(task->lease_owner), STYLE_CYAN);
+    table_text(rows, task->goal);
+}
+
+static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
+{
+    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WORD},
+                                           {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
+                                           {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
+    listing found = {.of = tasks,
+                     .count = cardbox_ledger_count(tasks),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(COLUMNS)};
+    cli_exit status =
+        listing_print(&found, options->common.json,
+                      options->skip > 0 ? "no further tasks in project %s"
+                      : options->all    ? "no tasks in project %s"
+                                        : "no unfinished tasks in project %s; --all lists all",
+                      options->common.project);
+    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)found.count;
+    if (found.count > 0 && to < total)
+        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, found.count, total, to);
+    return status;
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
+    const list_options *options = given;
+    const cli_common *common = &options->common;
+    cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_ledger *tasks = NULL;
+    cardbox *db = cli_open(common);
+    (void)arguments, (void)count;
+    if (db == NULL)
+        return CLI_FAILED;
+    filter.active = !options->all;
+    filter.goals = true;
+    filter.limit = common->limit > 0 ? (unsigned)common->limit : LIST_LIMIT;
+    filter.offset = (uint64_t)options->skip;
+    if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cli_exit status = print_list(tasks, options);
+    cardbox_ledger_free(tasks);
+    return status;
+}
+
+static const opt_spec LIST_SPECS[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(list_options, "all", all, "also those that are finished"),
+    CLI_INT(list_options, "skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
+    CLI_LIMIT,
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_task_list = {
+    .name = "task list",
+    .arguments = "",
+    .summary = "list the tasks that are not finished, newest first",
+    .description = "Counted are all messages of a task, also those that tell of calls.",
+    .examples = "task list --project demo\n"
+                "task list --project demo --all --limit 20 --skip 20",
+    .options = LIST_SPECS,
+    .size = sizeof(list_options),
+    .run = run_list,
+};
+
+/* --- show and follow --- */
+
+static cli_exit watch(const cli_common *common, const char *task, bool wait)
+{
+    cardbox *db = cli_open(common);
+    return db == NULL ? CLI_FAILED : task_follow_print(db, common, task, wait);
+}
+
+static cli_exit run_show(const void *given, char **arguments, int count)
+{
+    (void)count;
+    return watch(given, arguments[0], false);
+}
+
+static cli_exit run_follow(const void *given, char **arguments, int count)
+{
+    (void)count;
+    return watch(given, arguments[0], true);
+}
+
+const cli_command cli_task_show = {
+    .name = "task show",
+    .arguments = "TASK",
+    .summary = "show what a task has done so far",
+    .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 1,
+    .run = run_show,
+};
+
+const cli_command cli_task_follow = {
+    .name = "task follow",
+    .arguments = "TASK",
+    .summary = "show a task at work, until it is finished",
+    .description = "What a model says appears as it says it; where the output is no terminal, once "
+                   "it is complete. While a worker asks the model's server again, nothing appears: "
+                   "its log says why. What broke off, since its worker died, is marked so. Exit "
+                   "status 1 unless the task is a success.",
+    .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
+    .options = cli_plain_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 1,
+    .run = run_follow,
+};

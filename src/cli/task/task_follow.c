@@ -1,0 +1,343 @@
+/*
+ * task_follow.c: an agent at work, in the terminal: who says what, as it is being said, the calls
+ * of tools, and the end. Where the output is no terminal only what is complete is printed.
+ */
+#include "cli/task/task_follow.h"
+#include <inttypes.h>
+#include "base/clock.h"
+#include "cli/card/card_view.h"
+#include "cli/task/flow.h"
+
+enum { LOOK_MS = 200 };
+
+/* Columns for who says it; how much of a call's values is shown; how long before it is said that
+ * nobody works. */
+enum { MARGIN = 10, VALUE_BYTES_MAX = 1 << 20, VALUE_COLUMNS = 1000, PATIENCE_MS = 2000 };
+
+typedef struct watcher {
+    cardbox_follow follow;
+    bool json, live;                       /* live: a terminal, where pieces are shown */
+    char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose pieces are on the screen; "": none */
+    flow said;                             /* where they stand */
+    char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
+    int64_t call_ms;                       /* when it began */
+    bool claimed, finished, success;
+    int64_t began_ms;                       /* of the task */
+    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* what follow.message_id points to */
+} watcher;
+
+static void print_json(const cardbox_task_event *e)
+{
+    buf line = BUF_INIT(SIZE_MAX / 2);
+    buf_printf(&line, "{\"n\":%" PRId64 ",\"event\":\"%s\",\"ref\":", e->n, e->what);
+    buf_json_text(&line, e->ref);
+    buf_text(&line, ",\"how\":");
+    buf_json_text(&line, e->how);
+    buf_printf(&line, ",\"at\":%" PRId64, e->at);
+    if (e->text_json != NULL)
+        buf_printf(&line, ",\"text\":%s", e->text_json);
+    if (e->metadata != NULL)
+        buf_printf(&line, ",\"metadata\":%s", e->metadata);
+    if (e->call != NULL)
+        buf_printf(&line, ",\"call\":%s", e->call);
+    buf_char(&line, '}');
+    puts(buf_str(&line));
+    buf_free(&line);
+}
+
+static void print_role(const char *role)
+{
+    term_style style = card_view_style(role);
+    printf("%s%-10s%s", term_on(style), role, term_off(style));
+}
+
+static void stop_saying(watcher *w)
+{
+    if (w->saying[0] != '\0')
+        flow_end(&w->said);
+    w->saying[0] = '\0';
+}
+
+/* What is on the screen is not all of a message and stays so: its worker was lost, or its model's
+ * server asked again. */
+static void break_off(watcher *w)
+{
+    if (w->saying[0] == '\0')
+        return;
+    stop_saying(w);
+    printf("%*s%s(broken off: begun again)%s\n", MARGIN, "", term_on(STYLE_DIM),
+           term_off(STYLE_DIM));
+}
+
+static void show_piece(watcher *w, const cardbox_task_event *e)
+{
+    if (!w->live)
+        return;
+    if (strcmp(w->saying, e->ref) != 0) {
+        break_off(w);
+        snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
+        print_role("assistant");
+        w->said = flow_begin(MARGIN);
+    }
+    flow_add(&w->said, view_of(e->text));
+    fflush(stdout);
+}
+
+/* Whether it only says that a call begins or ended, which the call's own line says better. */
+static bool is_of_call(const cardbox_task_event *e)
+{
+    return e->metadata != NULL &&
+           scan_find(scan_whole(view_of(e->metadata)), "call_id").kind == SCAN_STRING;
+}
+
+static void show_message(watcher *w, const cardbox_task_event *e)
+{
+    bool shown = strcmp(w->saying, e->ref) == 0;
+    if (!shown && strcmp(e->how, "assistant") == 0)
+        break_off(w);
+    stop_saying(w);
+    if (shown || is_of_call(e) || e->text[strspn(e->text, " \t\r\n")] == '\0')
+        return;
+    print_role(e->how);
+    flow said = flow_begin(MARGIN);
+    flow_add(&said, view_of(e->text));
+    flow_end(&said);
+}
+
+/* -- calls -- */
+
+/* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */
+static void add_value(buf *out, const cardbox_task_event *e, const char *name)
+{
+    buf value = BUF_INIT(VALUE_BYTES_MAX);
+    scan_decode(&value, scan_find(scan_whole(view_of(e->call)), name).text);
+    if (value.len > 0 && strcmp(buf_str(&value), "{}") != 0) {
+        buf_char(out, ' ');
+        term_add_line(out, (view){buf_str(&value), value.len}, VALUE_COLUMNS);
+    }
+    buf_free(&value);
+}
+
+static void add_name(buf *out, const cardbox_task_event *e)
+{
+    buf name = BUF_INIT(4096);
+    scan_decode(&name, scan_find(scan_whole(view_of(e->call)), "abilityName").text);
+    term_add_line(out, view_of(buf_str(&name)), VALUE_COLUMNS);
+    buf_free(&name);
+}
+
+/* A mark and what belongs to it on one line of the terminal. */
+static void print_marked(const char *mark, term_style style, const buf *text)
+{
+    buf line = BUF_INIT(SIZE_MAX / 2);
+    int room = term_width() - MARGIN - 2;
+    view whole = {buf_str(text), text->len};
+    if (term_width() > 0 && room > 1)
+        term_add_line(&line, whole, room - 1);
+    else
+        buf_view(&line, whole);
+    printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
+    buf_free(&line);
+}
+
+static void show_begin(watcher *w, const cardbox_task_event *e)
+{
+    buf text = BUF_INIT(SIZE_MAX / 2);
+    if (strcmp(w->calling, e->ref) == 0)
+        return;
+    snprintf(w->calling, sizeof(w->calling), "%s", e->ref);
+    w->call_ms = e->at;
+    add_name(&text, e);
+    add_value(&text, e, "parameters");
+    print_marked("\xe2\x86\x92", STYLE_CYAN, &text);
+    buf_free(&text);
+}
+
+static void show_call(watcher *w, const cardbox_task_event *e)
+{
+    static const struct {
+        const char *status, *mark;
+        term_style style;
+    } MARKS[] = {{"completed", "\xe2\x9c\x93", STYLE_GREEN}, {"failed", "\xe2\x9c\x97", STYLE_RED}};
+    stop_saying(w);
+    for (size_t i = 0; i < sizeof(MARKS) / sizeof(MARKS[0]); i++) {
+        if (strcmp(MARKS[i].status, e->how) != 0)
+            continue;
+        buf text = BUF_INIT(SIZE_MAX / 2);
+        add_name(&text, e);
+        if (strcmp(w->calling, e->ref) == 0)
+            buf_printf(&text, " %.1f s", (double)(e->at - w->call_ms) / 1000);
+        add_value(&text, e, "details");
+        print_marked(MARKS[i].mark, MARKS[i].style, &text);
+        buf_free(&text);
+        return;
+    }
+    show_begin(w, e);
+}
+
+static void show_end(watcher *w, const cardbox_task_event *e)
+{
+    buf line = BUF_INIT(SIZE_MAX / 2);
+    term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
+    view how = view_of(e->how), state = {e->how, strcspn(e->how, ":")};
+    stop_saying(w);
+    term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
+    printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
+           (double)(e->at - w->began_ms) / 1000);
+    buf_reset(&line, SIZE_MAX / 2);
+    term_add_line(&line, (view){how.ptr + state.len, how.len - state.len}, CARDBOX_TASK_STATUS_MAX);
+    fputs(buf_str(&line), stdout);
+    buf_reset(&line, SIZE_MAX / 2);
+    if (e->text != NULL && *e->text != '\0') {
+        term_add_line(&line, view_of(e->text), VALUE_COLUMNS);
+        printf(": %s", buf_str(&line));
+    }
+    putchar('\n');
+    buf_free(&line);
+}
+
+static void show(watcher *w, const cardbox_task_event *e)
+{
+    if (w->json)
+        print_json(e);
+    else if (strcmp(e->what, "chunk") == 0)
+        show_piece(w, e);
+    else if (strcmp(e->what, "message") == 0)
+        show_message(w, e);
+    else if (strcmp(e->what, "call") == 0)
+        show_call(w, e);
+    else if (strcmp(e->what, "claimed") == 0)
+        break_off(w);
+    else if (strcmp(e->what, "completed") == 0)
+        show_end(w, e);
+}
+
+/* Whether somebody works on the task. */
+static bool is_of_worker(const cardbox_task_event *e)
+{
+    return strcmp(e->what, "claimed") == 0 || strcmp(e->what, "call") == 0 ||
+           (strcmp(e->what, "message") == 0 && strcmp(e->how, "assistant") == 0);
+}
+
+/* What it is to ask for next. */
+static void note(watcher *w, const cardbox_task_event *e)
+{
+    if (strcmp(e->what, "chunk") == 0) {
+        w->claimed = true;
+        snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
+        w->follow.message_id = w->piece_of;
+        w->follow.after_piece = e->n;
+        return;
+    }
+    w->follow.after = e->n;
+    if (strcmp(e->what, "created") == 0)
+        w->began_ms = e->at;
+    w->claimed = w->claimed || is_of_worker(e);
+    bool ends = strcmp(e->what, "completed") == 0;
+    if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may still get others */
+        w->finished = ends;
+        w->success = ends && strcmp(e->how, "success") == 0;
+    }
+}
+
+/* Shows what there is now and counts the events: of pieces there may be new ones for as long as
+ * somebody speaks. False: *status says why. */
+static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cli_exit *status)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_task_events *events = NULL;
+    if (cardbox_follow_task(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
+        *status = cli_failed(&err);
+        return false;
+    }
+    *count = 0;
+    for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
+        const cardbox_task_event *e = cardbox_task_events_at(events, i);
+        *count += strcmp(e->what, "chunk") != 0;
+        note(w, e);
+        show(w, e);
+    }
+    fflush(stdout);
+    cardbox_task_events_free(events);
+    return true;
+}
+
+const char *task_state(const cardbox_task *task)
+{
+    int64_t now_ms = clock_wall_micros() / 1000;
+    if (task->completion_status != NULL)
+        return task->completion_status;
+    if (task->lease_owner != NULL)
+        return task->wake_at > now_ms ? "running" : "lost";
+    return task->wake_at > 0 ? "waiting" : "asleep";
+}
+
+term_style task_state_style(const cardbox_task *task)
+{
+    if (task->completion_status == NULL)
+        return task->lease_owner != NULL ? STYLE_CYAN : STYLE_PLAIN;
+    return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
+}
+
+/* Where an unfinished task is, for `task show`. */
+static void show_state(const cardbox_task *task)
+{
+    const char *state = task_state(task);
+    if (task->completion_status != NULL)
+        return;
+    if (strcmp(state, "running") == 0)
+        printf("running on %s\n", task->lease_owner);
+    else if (strcmp(state, "lost") == 0)
+        printf("waiting for a worker: the lease of %s has run out\n", task->lease_owner);
+    else if (strcmp(state, "waiting") == 0)
+        puts("waiting for a worker");
+    else
+        puts("asleep until a subtask ends or a message comes");
+}
+
+/* The task, or NULL: *status says why. */
+static cardbox_ledger *find(cardbox *db, const char *project, const char *task_id, cli_exit *status)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_ledger *found = NULL;
+    if (cardbox_get_task(&found, db, project, task_id, &err) != CARDBOX_OK)
+        *status = cli_failed(&err);
+    return found;
+}
+
+static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exit *status)
+{
+    int64_t patient_until = clock_ms() + PATIENCE_MS;
+    size_t count;
+    while (look(w, db, project, &count, status) && !(count == 0 && w->finished)) {
+        if (count == 0 && !w->claimed && clock_ms() >= patient_until) {
+            cli_note("waiting for a worker (none has claimed it)");
+            patient_until = INT64_MAX;
+        }
+        if (!w->finished)
+            clock_sleep_ms(LOOK_MS);
+    }
+}
+
+cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *task_id, bool wait)
+{
+    watcher w = {.follow = CARDBOX_FOLLOW_INIT, .json = common->json, .live = term_width() > 0};
+    cli_exit status = CLI_DONE;
+    cardbox_ledger *found = find(db, common->project, task_id, &status);
+    size_t count = 1;
+    if (found == NULL)
+        return status;
+    w.follow.task_id = task_id;
+    if (wait)
+        show_until_end(&w, db, common->project, &status);
+    else
+        while (count > 0 && look(&w, db, common->project, &count, &status))
+            continue;
+    stop_saying(&w);
+    if (status == CLI_DONE && !wait && !w.json && !w.finished)
+        show_state(cardbox_ledger_task(found, 0));
+    if (status == CLI_DONE && wait && !w.success)
+        status = CLI_FAILED;
+    cardbox_ledger_free(found);
+    return status;
+}

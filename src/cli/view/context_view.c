@@ -1,0 +1,143 @@
+/*
+ * context_view.c: a context as `cardbox session context` and `cardbox box context` show it: the
+ * messages on stdout, on stderr what was done so that a model's API takes them.
+ */
+#include "cli/view/context_view.h"
+
+#include "base/scan.h"
+#include "cli/card/card_view.h"
+#include "cli/session/session_rows.h"
+#include "store/session/core/context.h"
+#include "store/session/core/words.h"
+
+bool context_view_how(cardbox_context_options *out, const context_view_options *options)
+{
+    out->no_repair = options->no_repair;
+    if (context_format_of(&out->format, view_of(options->format)))
+        return true;
+    cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
+    return false;
+}
+
+/* --- the report --- */
+
+static void add_member(buf *out, scan_value object, const char *name, const char *before)
+{
+    scan_value value = scan_find(object, name);
+
+    if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
+        return;
+    buf_text(out, before);
+    session_say_value(out, value);
+}
+
+/* How one repair of a kind is said, and how several are, behind their number. */
+static const struct {
+    const char *one, *many;
+} WORDS[CONTEXT_REPAIR_KINDS] = {
+    [CONTEXT_DROPPED_MESSAGE] = {"message that ended in error was left out",
+                                 "messages that ended in error were left out"},
+    [CONTEXT_DROPPED_RESULT] = {"result of a call in such a message was left out",
+                                "results of calls in such messages were left out"},
+    [CONTEXT_ORPHAN_RESULT] = {"result without its call was left out",
+                               "results without their calls were left out"},
+    [CONTEXT_SECOND_RESULT] = {"second result of a call was left out",
+                               "second results of calls were left out"},
+    [CONTEXT_MOVED_RESULT] = {"result that came late was put behind its call",
+                              "results that came late were put behind their calls"},
+    [CONTEXT_SYNTHETIC_RESULT] = {"call without a result was given one",
+                                  "calls without results were given some"},
+    [CONTEXT_CALL_ID] = {"id of a call was replaced", "ids of calls were replaced"},
+    [CONTEXT_TOOL_NAME] = {"name of a tool was replaced", "names of tools were replaced"},
+    [CONTEXT_DROPPED_BLOCK] = {"block that has no place there was left out",
+                               "blocks that have no place there were left out"},
+    [CONTEXT_EMPTY_MESSAGE] = {"message without content was left out",
+                               "messages without content were left out"},
+    [CONTEXT_EMPTY_RESULT] = {"empty result was given a text", "empty results were given a text"},
+    [CONTEXT_FIRST_MESSAGE] = {"message of the user was put first",
+                               "messages of the user were put first"},
+};
+
+static void say_kind(context_repair_kind kind, scan_value repairs)
+{
+    buf line = BUF_INIT(1 << 16);
+    size_t count = 0;
+    scan_value repair, found = {SCAN_NONE, {NULL, 0}};
+
+    for (scan_walk walk = scan_enter(repairs); scan_element(&walk, &repair);) {
+        if (!scan_string_is(scan_find(repair, "repair").text, view_of(context_repair_name(kind))))
+            continue;
+        found = repair;
+        count++;
+    }
+    buf_printf(&line, "  %zu %s", count, count == 1 ? WORDS[kind].one : WORDS[kind].many);
+    if (count == 1) {
+        add_member(&line, found, "entry", ": entry ");
+        add_member(&line, found, "call", ", call ");
+    }
+    if (count > 0)
+        cli_note("%s", buf_str(&line));
+    buf_free(&line);
+}
+
+/* A line for each kind: which entries they are about where they are many, --json says. */
+static void say_repairs(scan_value repairs)
+{
+    for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
+        say_kind((context_repair_kind)kind, repairs);
+}
+
+/* Of a box: cards that can't be read. */
+static void say_missing(scan_value ids)
+{
+    size_t count = 0;
+    scan_value id;
+
+    for (scan_walk walk = scan_enter(ids); ids.kind == SCAN_ARRAY && scan_element(&walk, &id);)
+        count++;
+    if (count > 0)
+        cli_note("  %zu card%s not there", count, count == 1 ? " is" : "s are");
+}
+
+/* On stderr: stdout has what can be sent. */
+static void say_report(const char *json)
+{
+    scan_value report = scan_whole(view_of(json));
+    buf line = BUF_INIT(1 << 16);
+
+    buf_text(&line, "context");
+    add_member(&line, report, "leaf_id", " of ");
+    add_member(&line, report, "box_id", " of ");
+    add_member(&line, report, "version", " at version ");
+    add_member(&line, report, "cards", "; cards: ");
+    add_member(&line, report, "provider", ": model ");
+    add_member(&line, report, "model", "/");
+    add_member(&line, report, "thinking_level", ", thinking ");
+    add_member(&line, report, "messages_after", "; messages: ");
+    add_member(&line, report, "messages_before", ", before repairs ");
+    cli_note("%s", buf_str(&line));
+    say_missing(scan_find(report, "missing_card_ids"));
+    say_repairs(scan_find(report, "repairs"));
+    buf_free(&line);
+}
+
+/* --- one context --- */
+
+void context_view_print(const cardbox_context *built, bool json)
+{
+    const char *messages = cardbox_context_json(built), *system = cardbox_context_system(built);
+
+    if (!json && system == NULL) {
+        puts(messages);
+    } else {
+        fputs("{", stdout);
+        if (system != NULL)
+            printf("\"system\":%s,", system);
+        printf("\"messages\":%s", messages);
+        if (json)
+            printf(",\"report\":%s", cardbox_context_report(built));
+        puts("}");
+    }
+    if (!json)
+        say_report(cardbox_context_report(built));
+}

@@ -1,0 +1,54 @@
+/*
+ * listing.c: prints objects or rows, one after the other. Must not know what is listed.
+ */
+#include "cli/view/listing.h"
+
+#include <stdarg.h>
+
+/* Bytes that the line of one object keeps for the next. */
+#define LINE_KEPT ((size_t)1 << 20)
+
+bool listing_objects(const listing *l)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+    bool fine = true;
+
+    for (size_t i = 0; fine && i < l->count; i++) {
+        buf_reset(&line, LINE_KEPT);
+        l->add_object(&line, l->of, i);
+        buf_char(&line, '\n');
+        fine = buf_ok(&line);
+        fwrite(buf_str(&line), 1, line.len, stdout);
+    }
+    buf_free(&line);
+    return fine;
+}
+
+static bool print_rows(const listing *l)
+{
+    table rows;
+
+    table_init(&rows, l->columns, l->width);
+    for (size_t i = 0; i < l->count; i++)
+        l->add_row(&rows, l->of, i);
+    return table_finish(&rows, l->indent);
+}
+
+cli_exit listing_print(const listing *l, bool json, const char *none, ...)
+{
+    char text[CARDBOX_MESSAGE_SIZE];
+    va_list args;
+
+    if (!(json ? listing_objects : print_rows)(l))
+        return cli_nomem();
+    if (l->count == 0 && !json) {
+        va_start(args, none);
+        vsnprintf(text, sizeof(text), none, args);
+        va_end(args);
+        cli_note("%s", text);
+    }
+    /* Not on stdout, where programs read what is listed. */
+    if (l->cursor != NULL)
+        cli_note("further ones: --cursor %s", l->cursor);
+    return CLI_DONE;
+}

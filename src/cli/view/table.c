@@ -1,0 +1,307 @@
+/*
+ * table.c: collects cells, measures them, prints them aligned. What is cut ends in an ellipsis.
+ */
+#include "cli/view/table.h"
+
+#include <stdlib.h>
+
+/* Between two columns; the least that a flexible one, any other, a word and an id are cut to; the
+ * most that a flexible one makes the next wait for where nothing is cut: a longer cell pushes its
+ * own line. */
+#define GAP            2
+#define FLEXIBLE_MIN   20
+#define WIDTH_MIN      8
+#define WORD_MIN       9
+#define WORD_WHOLE     15 /* "session.message": cut further only where all else has given way */
+#define WHOLE_MIN      36
+#define FLEXIBLE_ALIGN 72
+
+void table_init(table *t, const table_column *columns, size_t count)
+{
+    *t = (table){.columns = columns, .width = count, .text = BUF_INIT(SIZE_MAX / 2)};
+}
+
+void table_free(table *t)
+{
+    buf_free(&t->text);
+    free(t->cells);
+}
+
+/* --- cells --- */
+
+static table_cell *new_cell(table *t)
+{
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity > 0 ? t->capacity * 2 : 64;
+        table_cell *grown = realloc(t->cells, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            t->failed = true;
+            return NULL;
+        }
+        t->cells = grown;
+        t->capacity = capacity;
+    }
+    return &t->cells[t->count++];
+}
+
+void table_add(table *t, view text, term_style style)
+{
+    table_cell *cell = new_cell(t);
+
+    if (cell == NULL)
+        return;
+    *cell = (table_cell){.offset = t->text.len, .style = style};
+    term_add_line(&t->text, text, TABLE_CELL_MAX);
+    cell->length = t->text.len - cell->offset;
+    cell->columns = term_columns((view){buf_str(&t->text) + cell->offset, cell->length});
+}
+
+void table_text(table *t, const char *text)
+{
+    table_add(t, view_of(text), STYLE_PLAIN);
+}
+
+void table_int(table *t, int64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%lld", (long long)number);
+    table_text(t, text);
+}
+
+void table_fact(table *t, const char *name, const char *value, term_style style)
+{
+    if (value == NULL || *value == '\0')
+        return;
+    table_add(t, view_of(name), STYLE_DIM);
+    table_add(t, view_of(value), style);
+}
+
+/* --- printing --- */
+
+typedef struct layout {
+    int widths[TABLE_COLUMNS_MAX]; /* 0: the column is empty throughout and left out */
+    int indent;
+    int word_least;
+    bool cuts; /* what is wider than its column is cut; else it goes on */
+} layout;
+
+static void measure(layout *l, const table *t)
+{
+    for (size_t c = 0; c < t->width; c++) {
+        int titled = term_columns(view_of(t->columns[c].title)), widest = 0;
+
+        for (size_t i = c; i < t->count; i += t->width) {
+            if (t->cells[i].columns > widest)
+                widest = t->cells[i].columns;
+        }
+        if (!l->cuts && t->columns[c].align == TABLE_FLEXIBLE && widest > FLEXIBLE_ALIGN)
+            widest = FLEXIBLE_ALIGN;
+        l->widths[c] = widest > 0 && widest < titled ? titled : widest;
+    }
+}
+
+static int least_width(const layout *l, table_align align)
+{
+    if (align == TABLE_WHOLE)
+        return WHOLE_MIN;
+    if (align == TABLE_WORD)
+        return l->word_least;
+    return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
+}
+
+/* Leaves out what is spare, from the left, as long as flexible columns alone cannot give the room.
+ */
+static void leave_out_spare(layout *l, const table *t, int room)
+{
+    int least = -GAP;
+
+    for (size_t c = 0; c < t->width; c++) {
+        bool gives = t->columns[c].align == TABLE_FLEXIBLE && l->widths[c] > FLEXIBLE_MIN;
+
+        if (l->widths[c] > 0)
+            least += (gives ? FLEXIBLE_MIN : l->widths[c]) + GAP;
+    }
+    for (size_t c = 0; least > room && c < t->width; c++) {
+        table_align align = t->columns[c].align;
+
+        if (l->widths[c] == 0 || (align != TABLE_SPARE && align != TABLE_SPARE_RIGHT))
+            continue;
+        least -= l->widths[c] + GAP;
+        l->widths[c] = 0;
+    }
+}
+
+/* The column that gives way next: a flexible one, else the widest; -1: all are narrow. */
+static int find_widest(const layout *l, const table *t)
+{
+    int found = -1;
+
+    for (size_t c = 0; c < t->width; c++) {
+        if (l->widths[c] <= least_width(l, t->columns[c].align))
+            continue;
+        if (t->columns[c].align == TABLE_FLEXIBLE)
+            return (int)c;
+        if (found < 0 || l->widths[c] > l->widths[found])
+            found = (int)c;
+    }
+    return found;
+}
+
+/* When a column is left out: the lowest first. */
+static int rank_of(table_align align)
+{
+    if (align == TABLE_WORD)
+        return 2;
+    return align == TABLE_FLEXIBLE ? 1 : 0;
+}
+
+/* Where words are at stake, makes the columns of an alignment narrower than they otherwise are. */
+static int squeeze(layout *l, const table *t, int excess, table_align align, int least)
+{
+    bool words = false;
+
+    for (size_t c = 0; c < t->width; c++)
+        words = words || (t->columns[c].align == TABLE_WORD && l->widths[c] > 0);
+    for (size_t c = 0; words && excess > 0 && c < t->width; c++) {
+        int most = l->widths[c] - least, taken = excess < most ? excess : most;
+
+        if (t->columns[c].align != align || most <= 0)
+            continue;
+        l->widths[c] -= taken;
+        excess -= taken;
+    }
+    return excess;
+}
+
+/* The place of the first whole column, or that behind the last one. */
+static size_t find_whole(const table *t)
+{
+    size_t found = 0;
+
+    while (found < t->width && t->columns[found].align != TABLE_WHOLE)
+        found++;
+    return found;
+}
+
+/* Where there is a whole column, leaves out others from the right, flexible ones late and words
+ * last, until it fits. The first whole one stays. */
+static void leave_out(layout *l, const table *t, int excess)
+{
+    size_t kept = find_whole(t);
+
+    if (kept == t->width)
+        return;
+    for (int rank = 0; rank < 3; rank++) {
+        if (rank == rank_of(TABLE_FLEXIBLE))
+            excess = squeeze(l, t, excess, TABLE_FLEXIBLE, WIDTH_MIN);
+        if (rank == rank_of(TABLE_WORD))
+            excess = squeeze(l, t, excess, TABLE_WORD, WORD_MIN);
+        for (size_t c = t->width; excess > 0 && c-- > 0;) {
+            if (c == kept || rank_of(t->columns[c].align) != rank || l->widths[c] == 0)
+                continue;
+            excess -= l->widths[c] + GAP;
+            l->widths[c] = 0;
+        }
+    }
+}
+
+/* Makes the columns narrower until a line fits. */
+static void shrink(layout *l, const table *t, int room)
+{
+    int excess = -room - GAP, column = 0;
+
+    l->word_least = find_whole(t) < t->width ? WORD_WHOLE : WORD_MIN;
+    leave_out_spare(l, t, room);
+    for (size_t c = 0; c < t->width; c++)
+        excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
+    while (excess > 0 && (column = find_widest(l, t)) >= 0) {
+        int most = l->widths[column] - least_width(l, t->columns[column].align);
+        int taken = excess < most ? excess : most;
+
+        l->widths[column] -= taken;
+        excess -= taken;
+    }
+    leave_out(l, t, excess);
+}
+
+/* One cell; the last of its line has no spaces after it. */
+static void print_cell(FILE *out, const layout *l, view text, const table_cell *cell, int width,
+                       table_align align, bool last)
+{
+    bool is_right = align == TABLE_RIGHT || align == TABLE_SPARE_RIGHT;
+    const char *cut = "";
+    view end = VIEW("");
+    int columns = cell->columns;
+
+    if (columns > width && l->cuts) {
+        if (align == TABLE_WHOLE)
+            end = term_end(text, (width - 1) / 2);
+        text.len = term_fit(text, width - 1 - term_columns(end));
+        columns = term_columns(text) + 1 + term_columns(end);
+        cut = TERM_ELLIPSIS;
+    }
+    if (columns > width)
+        width = columns;
+    if (is_right)
+        fprintf(out, "%*s", width - columns, "");
+    fprintf(out, "%s%.*s%s%.*s%s", term_on(cell->style), (int)text.len, text.ptr, cut, (int)end.len,
+            end.ptr, term_off(cell->style));
+    if (!is_right && !last)
+        fprintf(out, "%*s", width - columns, "");
+}
+
+static void print_row(FILE *out, const layout *l, const table *t, const table_cell *cells)
+{
+    size_t last = t->width;
+    int space = l->indent;
+
+    while (last > 0 && (l->widths[last - 1] == 0 || cells[last - 1].columns == 0))
+        last--;
+    for (size_t c = 0; c < last; c++) {
+        view text = {buf_str(&t->text) + cells[c].offset, cells[c].length};
+
+        if (l->widths[c] == 0)
+            continue;
+        fprintf(out, "%*s", space, "");
+        print_cell(out, l, text, &cells[c], l->widths[c], t->columns[c].align, c + 1 == last);
+        space = GAP;
+    }
+    fputc('\n', out);
+}
+
+static void print_titles(FILE *out, const layout *l, const table *t)
+{
+    table titles;
+
+    table_init(&titles, t->columns, t->width);
+    for (size_t c = 0; c < t->width; c++)
+        table_add(&titles, view_of(t->columns[c].title), STYLE_DIM);
+    if (titles.text.len > 0 && !titles.failed)
+        print_row(out, l, &titles, titles.cells);
+    table_free(&titles);
+}
+
+bool table_print(FILE *out, const table *t, int indent, int width)
+{
+    layout l = {.indent = indent, .cuts = width > 0};
+
+    if (t->failed || !buf_ok(&t->text))
+        return false;
+    measure(&l, t);
+    if (width > 0)
+        shrink(&l, t, width - indent);
+    print_titles(out, &l, t);
+    for (size_t i = 0; i + t->width <= t->count; i += t->width)
+        print_row(out, &l, t, t->cells + i);
+    return true;
+}
+
+bool table_finish(table *t, int indent)
+{
+    bool printed = t->count == 0 || table_print(stdout, t, indent, term_width());
+
+    table_free(t);
+    return printed && !t->failed;
+}

@@ -1,0 +1,70 @@
+/*
+ * table.h: aligned columns for people. Cells are taken as they come from outside (any length, line
+ * ends, escape sequences, bad UTF-8) and made fit to be shown. Knows nothing of cards.
+ */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stdio.h>
+#include "base/buf.h"
+#include "cli/view/term.h"
+
+/* Columns of text after which a cell is cut even where the output is no terminal. */
+#define TABLE_CELL_MAX 1000
+
+#define TABLE_COLUMNS_MAX 12
+
+typedef enum table_align {
+    TABLE_LEFT,
+    TABLE_RIGHT,    /* for numbers */
+    TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
+    TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
+    TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
+                       longer than a UUID is cut, in its middle */
+    TABLE_SPARE,    /* left; left out before anything but what is flexible gives way */
+    TABLE_SPARE_RIGHT
+} table_align;
+
+typedef struct table_column {
+    const char *title;
+    table_align align;
+} table_column;
+
+typedef struct table_cell {
+    size_t offset; /* into text */
+    size_t length;
+    int columns;
+    term_style style;
+} table_cell;
+
+typedef struct table {
+    const table_column *columns;
+    size_t width; /* columns in use */
+    buf text;
+    table_cell *cells;
+    size_t count, capacity;
+    bool failed; /* out of memory */
+} table;
+
+/* `columns` must live as long as the table. */
+void table_init(table *t, const table_column *columns, size_t count);
+void table_free(table *t);
+
+/* Adds the next cell, row by row. */
+void table_add(table *t, view text, term_style style);
+void table_text(table *t, const char *text); /* NULL: empty */
+void table_int(table *t, int64_t number);
+
+/* Adds a row of two cells, unless the second would be empty. */
+void table_fact(table *t, const char *name, const char *value, term_style style);
+
+/* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
+ * `width` columns (0: any). Columns that are empty throughout are left out. False: out of memory.
+ */
+bool table_print(FILE *out, const table *t, int indent, int width);
+
+/* Prints it, if it has rows, on stdout, as wide as the terminal, and frees it. False: out of
+ * memory. */
+bool table_finish(table *t, int indent);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * term.c: asks the terminal once, and writes escape sequences. No other file of the CLI does.
+ */
+#include "cli/view/term.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <wchar.h>
+#include "base/clock.h"
+#include "base/wrap.h"
+
+/* Cells of the progress bar, and how often it moves. */
+#define BAR_WIDTH    24
+#define BAR_EVERY_MS 100
+
+/* Enough for a line of the widest characters; bounds the work on a text of megabytes. */
+#define COLUMN_BYTES_MAX 8
+
+int term_width(void)
+{
+    return wrap_terminal(stdout);
+}
+
+/* --- colours --- */
+
+static bool in_colour(void)
+{
+    const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (refused == NULL || *refused == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
+const char *term_on(term_style style)
+{
+    static const char *const sequences[] = {
+        [STYLE_PLAIN] = "",        [STYLE_BOLD] = "\033[1m",     [STYLE_DIM] = "\033[2m",
+        [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m",   [STYLE_YELLOW] = "\033[33m",
+        [STYLE_BLUE] = "\033[34m", [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+    };
+
+    return in_colour() ? sequences[style] : "";
+}
+
+const char *term_off(term_style style)
+{
+    return style != STYLE_PLAIN && in_colour() ? "\033[0m" : "";
+}
+
+/* --- width of text --- */
+
+/* One well-formed character of `bytes` bytes as a code point. */
+static wchar_t decode(const char *at, size_t bytes)
+{
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned code = (unsigned char)at[0] & masks[bytes];
+
+    for (size_t i = 1; i < bytes; i++)
+        code = code << 6 | ((unsigned char)at[i] & 0x3f);
+    return (wchar_t)code;
+}
+
+/* Bytes of the next character, at least one, and its columns. */
+static size_t next_character(view text, int *columns)
+{
+    size_t bytes = view_utf8_step(text);
+
+    *columns = bytes > 0 ? wcwidth(decode(text.ptr, bytes)) : 1;
+    if (*columns < 0)
+        *columns = 1; /* newer than the C library's tables */
+    return bytes > 0 ? bytes : 1;
+}
+
+int term_columns(view text)
+{
+    int total = 0, columns;
+
+    while (text.len > 0) {
+        size_t bytes = next_character(text, &columns);
+
+        text = (view){text.ptr + bytes, text.len - bytes};
+        total += columns;
+    }
+    return total;
+}
+
+size_t term_fit(view text, int columns)
+{
+    size_t fits = 0;
+    int width;
+
+    while (fits < text.len) {
+        size_t bytes = next_character((view){text.ptr + fits, text.len - fits}, &width);
+
+        if (width > columns)
+            break;
+        columns -= width;
+        fits += bytes;
+    }
+    return fits;
+}
+
+view term_end(view text, int columns)
+{
+    int total = term_columns(text), width;
+
+    while (total > columns) {
+        size_t bytes = next_character(text, &width);
+
+        text = (view){text.ptr + bytes, text.len - bytes};
+        total -= width;
+    }
+    return text;
+}
+
+const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+    size_t at = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+    return out;
+}
+
+/* --- text from outside --- */
+
+bool term_is_unfit(view character)
+{
+    unsigned char first = (unsigned char)character.ptr[0];
+    unsigned char second = character.len > 1 ? (unsigned char)character.ptr[1] : 0;
+    unsigned char third = character.len > 2 ? (unsigned char)character.ptr[2] : 0;
+
+    if (character.len == 1)
+        return first < ' ' || first == 0x7f;
+    if (character.len == 2)
+        return first == 0xc2 && second < 0xa0;
+    return first == 0xe2 && ((second == 0x80 && third >= 0xa8 && third <= 0xae) ||
+                             (second == 0x81 && third >= 0xa6 && third <= 0xa9));
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+void term_add_line(buf *out, view text, int columns)
+{
+    size_t start = out->len, most = COLUMN_BYTES_MAX * (size_t)columns, length;
+
+    while (text.len > 0 && out->len - start < most) {
+        size_t bytes = view_utf8_step(text);
+
+        if (is_space(text.ptr[0])) {
+            if (out->len > start && out->data[out->len - 1] != ' ')
+                buf_char(out, ' ');
+        } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
+            buf_text(out, TERM_REPLACEMENT);
+        } else {
+            buf_add(out, text.ptr, bytes);
+        }
+        bytes = bytes > 0 ? bytes : 1;
+        text = (view){text.ptr + bytes, text.len - bytes};
+    }
+    length = term_fit((view){buf_str(out) + start, out->len - start}, columns);
+    if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
+        out->len = start + length;
+        buf_text(out, TERM_ELLIPSIS);
+    }
+}
+
+void term_print_text(FILE *out, view text)
+{
+    while (text.len > 0) {
+        size_t bytes = view_utf8_step(text);
+        bool layout = *text.ptr == '\n' || *text.ptr == '\t';
+
+        if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
+            fputs(TERM_REPLACEMENT, out);
+        else
+            fwrite(text.ptr, 1, bytes, out);
+        bytes = bytes > 0 ? bytes : 1;
+        text = (view){text.ptr + bytes, text.len - bytes};
+    }
+    fputc('\n', out);
+}
+
+/* --- progress --- */
+
+static void print_bar(uint64_t done, uint64_t total)
+{
+    int filled = (int)(done < total ? done * BAR_WIDTH / total : BAR_WIDTH);
+
+    fputs("  [", stderr);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        fputc(i < filled ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d %%", (int)(done < total ? done * 100 / total : 100));
+}
+
+void term_progress_show(term_progress *progress, uint64_t done, uint64_t count)
+{
+    int64_t now = clock_ms();
+
+    if (now - progress->shown_ms < BAR_EVERY_MS || !isatty(STDERR_FILENO))
+        return;
+    progress->shown_ms = now;
+    progress->visible = true;
+    fprintf(stderr, "\r%s", progress->label);
+    if (progress->total > 0)
+        print_bar(done, progress->total);
+    fprintf(stderr, "  %llu %s", (unsigned long long)count, progress->unit);
+}
+
+void term_progress_clear(term_progress *progress)
+{
+    if (progress->visible)
+        fputs("\r\033[K", stderr);
+    progress->visible = false;
+}
