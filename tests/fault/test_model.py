@@ -226,13 +226,19 @@ class Client(threading.Thread):
         old = [w for w in box.writes[-3:] if w.kind == "replace"]
         same = old and self.random.random() < 0.3
         write = Write("replace", time.monotonic(), old[-1].ids if same else self.new_ids())
-        if self.random.random() < 0.4:
+        condition, headers = self.random.random(), {}
+        if condition < 0.3:
             write.expected = max(1, box.newest)
-        self.change(box, write, "PUT", f"boxes/{box.box_id}", {})
+        elif condition < 0.6 and box.tag:
+            write.tagged = True
+            write.expected, headers["If-Match"] = box.tag
+        elif condition < 0.7:
+            headers["If-Match"] = "*"  # it is there
+        self.change(box, write, "PUT", f"boxes/{box.box_id}", headers)
 
     def change(self, box, write, method, path, headers):
         body = {"card_ids": write.ids}
-        if write.expected:
+        if write.expected and not write.tagged:
             body["expected_version"] = write.expected
         box.writes.append(write)
         try:
@@ -245,7 +251,7 @@ class Client(threading.Thread):
             self.world.lost += 1
             return
         write.end = time.monotonic()
-        if status == 409:
+        if status in (409, 412):
             write.refused = (status, answer["detail"].get("current_version"))
             return
         expect(status == 200, method, path, status, answer)
@@ -270,6 +276,8 @@ class Client(threading.Thread):
             return
         seen = SEEN[kind](answer) if status == 200 else None
         box.reads.append((kind, argument, start, time.monotonic(), status, seen))
+        if kind == "now" and seen:
+            box.tag = (seen[0], headers["etag"])
         if kind == "log" and seen:
             box.moments = [entry["at"] for entry in seen]
 
@@ -402,7 +410,7 @@ SEEN = {
     "log": lambda answer: answer["log"],
 }
 
-CHOICES = {"append": 30, "replace": 5, "create": 1, "fork": 4, "read_box": 30, "add_card": 10,
+CHOICES = {"append": 30, "replace": 8, "create": 1, "fork": 4, "read_box": 30, "add_card": 10,
            "add_cards": 5, "delete_card": 5, "read_cards": 10}
 
 

@@ -33,6 +33,7 @@ class Write:
         self.ids = ids
         self.key = key
         self.expected = expected
+        self.tagged = False  # `expected` is of an ETag, sent as If-Match
         self.source = source  # of a fork: (box, "version" or "length" or None, n)
         self.attempts = 0
         self.answer = None
@@ -50,6 +51,7 @@ class Box:
         self.writes = []
         self.reads = []  # (kind, argument, start, end, status, seen)
         self.newest = 0  # version, as far as clients know
+        self.tag = None  # (version, ETag) of a read
         self.length = 0
         self.keyed = []  # writes with a key that were answered
         self.moments = []  # times of changes that a log has shown
@@ -129,7 +131,8 @@ def _writer(box, entry, claims, unknown, state):
     """The write that made the version of a log's entry, and the list after it."""
     made = {"append": "append", "replace": "replace", "create": "create", "fork": "fork"}[entry["op"]]
     version = entry["version"]
-    mine = [w for w in claims if w.kind == made]
+    # Who expected this version found it done, perhaps by one that got no answer.
+    mine = [w for w in claims if w.kind == made and not (made == "replace" and w.expected == version)]
     fresh = [w for w in mine if not w.replayed]
     if made == "append":
         expect(len(fresh) <= 1, box.box_id, "version", version, "was answered to", len(fresh), "appends")
@@ -215,7 +218,8 @@ def _check_refused(box):
             continue
         status, current = write.refused
         first, last = window(box, write.start, write.end)
-        expect(status == 409, box.box_id, "refused with", status)
+        expect(status == (412 if write.tagged else 409), box.box_id, "refused with", status)
+        expect(current is not None or not write.tagged, box.box_id, "refused", write.expected, "for no version")
         if current is not None:
             expect(current != write.expected and first <= current <= last, box.box_id,
                    "refused", write.expected, "at", current, "but it was at", first, last)
