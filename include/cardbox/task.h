@@ -332,7 +332,8 @@ typedef struct cardbox_follow {
 typedef struct cardbox_task_event {
     int64_t n;        /**< goes up by one from event to event; of "chunk" the number of the piece */
     const char *what; /**< "created", "claimed", "message", "call", "completed", "reopened"; or
-                         "chunk": a piece of a message that is being said */
+                         "chunk": a piece of a message that is being said. The pieces may not
+                         reach its end: "message" has it whole, with the same ref */
     const char *ref;  /**< id of the message or call; of "created" the parent; or NULL */
     const char
         *how;   /**< claimed: the worker; message: its role; call, completed: its status then */

@@ -229,8 +229,9 @@ def piece(task, message, n, text):
 
 
 def work(task, terminal):
-    """Says a message in two pieces and as a whole, calls two tools, and ends."""
-    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": "Hello \u2603 you",
+    """Says a message in two pieces and as a whole, whose end was in neither, calls two tools, and ends."""
+    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant",
+               "content": "Hello \u2603 \u001b[31myou there",
                "timestamp": 1}
     terminal.wait_for("count")
     piece(task, message["id"], 1, "Hello \u2603")
@@ -257,7 +258,7 @@ def test_follow_in_a_terminal():
         assert terminal.end() == 0, terminal.text
         said = [line.split(None, 1) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
                 if not line.startswith("waiting for a worker")]
-        assert said[:2] == [["user", "count"], ["assistant", "Hello \u2603 \ufffd[31myou"]], said
+        assert said[:2] == [["user", "count"], ["assistant", "Hello \u2603 \ufffd[31myou there"]], said
         assert [said[i] for i in (2, 4)] == [["\u2192", "bird:count"], ["\u2192", "bird:feed"]], said
         assert [(said[i][0], said[i][1].split()[0]) for i in (3, 5)] == \
             [("\u2713", "bird:count"), ("\u2717", "bird:feed")], said
@@ -289,6 +290,33 @@ def test_a_message_that_broke_off():
     assert [" ".join(line.split()) for line in said[1:6]] == [
         "assistant One bi", "(broken off: begun again)", "assistant Two bi", "(broken off: begun again)",
         "assistant Three birds"], said
+
+
+def test_a_message_among_pieces():
+    """What a user says meanwhile stands between; of what is said after it nothing is missing or twice."""
+    task = json.loads(run("task", "run", "count", "--json").stdout)["taskId"]
+    terminal = Terminal(CARDBOX, "task", "follow", "--dsn", dsn(), "--project", "acme", task)
+    terminal.wait_for("count")
+    message = {"id": str(uuid.uuid4()), "taskId": task, "role": "assistant", "content": "One bird, two birds",
+               "timestamp": 1}
+    piece(task, message["id"], 1, "One bird, ")
+    terminal.wait_for("One bird, ")
+    run("task", "send", task, "faster")
+    terminal.wait_for("faster")
+    invoke("ldg:msg:save", {"message": message})
+    # A piece that was lost: the whole message stands once more.
+    holed = {**message, "id": str(uuid.uuid4()), "content": "Four birds, five birds"}
+    terminal.wait_for("two birds")
+    piece(task, holed["id"], 2, "five")
+    terminal.wait_for("five")
+    invoke("ldg:msg:save", {"message": holed})
+    finish(task)
+    assert terminal.end() == 0, terminal.text
+    said = [" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
+            if not line.startswith("waiting for a worker")]
+    assert said[:7] == ["user count", "assistant One bird,", "user faster", "assistant two birds",
+                        "assistant five", "(broken off: begun again)",
+                        "assistant Four birds, five birds"], said
 
 
 def test_follow_and_show_end():

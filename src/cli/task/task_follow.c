@@ -11,14 +11,22 @@
 enum { LOOK_MS = 200 };
 
 /* Columns for who says it; how much of a call's values is shown; how long before it is said that
- * nobody works. */
-enum { MARGIN = 10, VALUE_BYTES_MAX = 1 << 20, VALUE_COLUMNS = 1000, PATIENCE_MS = 2000 };
+ * nobody works; room for a message that is kept for the next one. */
+enum {
+    MARGIN = 10,
+    VALUE_BYTES_MAX = 1 << 20,
+    VALUE_COLUMNS = 1000,
+    PATIENCE_MS = 2000,
+    KEPT_BYTES = 1 << 16
+};
 
 typedef struct watcher {
     cardbox_follow follow;
     bool json, live;                       /* live: a terminal, where pieces are shown */
     char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose pieces are on the screen; "": none */
-    flow said;                             /* where they stand */
+    buf said;                              /* those pieces */
+    bool is_open;                          /* their line may go on */
+    flow line;                             /* then: where it stands */
     char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
     int64_t call_ms;                       /* when it began */
     bool claimed, finished, success;
@@ -51,11 +59,18 @@ static void print_role(const char *role)
     printf("%s%-10s%s", term_on(style), role, term_off(style));
 }
 
-static void stop_saying(watcher *w)
+static void end_line(watcher *w)
 {
-    if (w->saying[0] != '\0')
-        flow_end(&w->said);
+    if (w->is_open)
+        flow_end(&w->line);
+    w->is_open = false;
+}
+
+static void forget_said(watcher *w)
+{
+    end_line(w);
     w->saying[0] = '\0';
+    buf_reset(&w->said, KEPT_BYTES);
 }
 
 /* What is on the screen is not all of a message and stays so: its worker was lost, or its model's
@@ -64,9 +79,19 @@ static void break_off(watcher *w)
 {
     if (w->saying[0] == '\0')
         return;
-    stop_saying(w);
+    forget_said(w);
     printf("%*s%s(broken off: begun again)%s\n", MARGIN, "", term_on(STYLE_DIM),
            term_off(STYLE_DIM));
+}
+
+static void go_on(watcher *w, view text)
+{
+    if (!w->is_open) {
+        print_role("assistant");
+        w->line = flow_begin(MARGIN);
+        w->is_open = true;
+    }
+    flow_add(&w->line, text);
 }
 
 static void show_piece(watcher *w, const cardbox_task_event *e)
@@ -76,11 +101,24 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
     if (strcmp(w->saying, e->ref) != 0) {
         break_off(w);
         snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
-        print_role("assistant");
-        w->said = flow_begin(MARGIN);
     }
-    flow_add(&w->said, view_of(e->text));
-    fflush(stdout);
+    buf_text(&w->said, e->text);
+    go_on(w, view_of(e->text));
+}
+
+/* Says what is missing of the message whose pieces are on the screen: the last ones are not there
+ * any more when it is whole. False: it is another message, or a piece before was lost. */
+static bool say_rest(watcher *w, const cardbox_task_event *e)
+{
+    view whole = view_of(e->text);
+    view said = buf_as_view(&w->said);
+    if (strcmp(w->saying, e->ref) != 0 || said.len > whole.len ||
+        memcmp(whole.ptr, said.ptr, said.len) != 0)
+        return false;
+    if (said.len < whole.len)
+        go_on(w, (view){whole.ptr + said.len, whole.len - said.len});
+    forget_said(w);
+    return true;
 }
 
 /* Whether it only says that a call begins or ended, which the call's own line says better. */
@@ -92,16 +130,17 @@ static bool is_of_call(const cardbox_task_event *e)
 
 static void show_message(watcher *w, const cardbox_task_event *e)
 {
-    bool shown = strcmp(w->saying, e->ref) == 0;
-    if (!shown && strcmp(e->how, "assistant") == 0)
+    if (say_rest(w, e))
+        return;
+    if (strcmp(e->how, "assistant") == 0)
         break_off(w);
-    stop_saying(w);
-    if (shown || is_of_call(e) || e->text[strspn(e->text, " \t\r\n")] == '\0')
+    end_line(w);
+    if (is_of_call(e) || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
     print_role(e->how);
-    flow said = flow_begin(MARGIN);
-    flow_add(&said, view_of(e->text));
-    flow_end(&said);
+    flow line = flow_begin(MARGIN);
+    flow_add(&line, view_of(e->text));
+    flow_end(&line);
 }
 
 /* -- calls -- */
@@ -159,7 +198,7 @@ static void show_call(watcher *w, const cardbox_task_event *e)
         const char *status, *mark;
         term_style style;
     } MARKS[] = {{"completed", "\xe2\x9c\x93", STYLE_GREEN}, {"failed", "\xe2\x9c\x97", STYLE_RED}};
-    stop_saying(w);
+    end_line(w);
     for (size_t i = 0; i < sizeof(MARKS) / sizeof(MARKS[0]); i++) {
         if (strcmp(MARKS[i].status, e->how) != 0)
             continue;
@@ -180,7 +219,7 @@ static void show_end(watcher *w, const cardbox_task_event *e)
     buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
     view how = view_of(e->how), state = {e->how, strcspn(e->how, ":")};
-    stop_saying(w);
+    forget_said(w);
     term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
     printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
            (double)(e->at - w->began_ms) / 1000);
@@ -321,7 +360,10 @@ static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exi
 
 cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *task_id, bool wait)
 {
-    watcher w = {.follow = CARDBOX_FOLLOW_INIT, .json = common->json, .live = term_width() > 0};
+    watcher w = {.follow = CARDBOX_FOLLOW_INIT,
+                 .json = common->json,
+                 .live = term_width() > 0,
+                 .said = BUF_INIT(SIZE_MAX / 2)};
     cli_exit status = CLI_DONE;
     cardbox_ledger *found = find(db, common->project, task_id, &status);
     size_t count = 1;
@@ -333,7 +375,8 @@ cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *ta
     else
         while (count > 0 && look(&w, db, common->project, &count, &status))
             continue;
-    stop_saying(&w);
+    end_line(&w);
+    buf_free(&w.said);
     if (status == CLI_DONE && !wait && !w.json && !w.finished)
         show_state(cardbox_ledger_task(found, 0));
     if (status == CLI_DONE && wait && !w.success)
