@@ -27,6 +27,8 @@ REQUESTS = int(os.environ.get("CARDBOX_MODEL_REQUESTS", 1500 if LIGHT else 6000)
 SEED = os.environ.get("CARDBOX_MODEL_SEED") or str(time.time_ns())
 BOXES = 24          # that are in use at a time
 BOX_REQUESTS = 150  # after which another takes its place
+BRIEF_S = 1         # that some cards live
+CLOCKS_S = 0.05     # by which PostgreSQL's clock may run differently meanwhile
 CARDS = 40          # of each client that are in use at a time
 TENANTS = ("m", "модель")
 
@@ -119,6 +121,7 @@ class Client(threading.Thread):
         self.random = random.Random(f"{SEED}-{number}")
         self.serial = 0
         self.own = {tenant: [] for tenant in TENANTS}  # cards that are written still
+        self.brief = {tenant: [] for tenant in TENANTS}  # cards that expire, oldest first
 
     def run(self):
         try:
@@ -366,6 +369,40 @@ class Client(threading.Thread):
             if attempts > 1:
                 self.own[self.tenant].remove(card_id)  # the lost one may still be under way
 
+    def add_brief_card(self):
+        self.serial += 1
+        card_id, kind = f"brief-{self.number}-{self.serial}", f"brief-{self.number}"
+        body = {"card_id": card_id, "content": self.serial, "type": kind, "ttl_seconds": BRIEF_S,
+                "metadata": {"of": kind}}
+        start = time.monotonic()
+        status, _, answer, attempts = self.ask_until_answered("POST", "cards", body)
+        end = time.monotonic()
+        expect(status == 200, "cards", body, status, answer)
+        if attempts == 1:  # else its time may have begun, and ended, before
+            self.cards.states[card_id] += [(self.serial, start, end),
+                                           (None, start + BRIEF_S - CLOCKS_S, end + BRIEF_S + CLOCKS_S)]
+            self.brief[self.tenant].append(card_id)
+
+    def list_brief_cards(self):
+        """The newest of our own, by a filter: none is left out, and each only while it lives."""
+        name, limit = self.random.choice(("type", "meta.of")), self.random.choice((1, 3, 500))
+        start = time.monotonic()
+        try:
+            status, _, answer = self.ask("GET", f"cards?{name}=brief-{self.number}&limit={limit}")
+        except Lost:
+            self.world.lost += 1
+            return
+        end = time.monotonic()
+        expect(status == 200, "list", status, answer)
+        known = self.brief[self.tenant][::-1]
+        told = [(card["card_id"], card["content"]) for card in answer["cards"]]
+        shown = {card_id: content for card_id, content in told if card_id in known}
+        expect([card_id for card_id in known if card_id in shown] == list(shown), "list", told, "of", known)
+        expect(all(card_id.startswith(f"brief-{self.number}-") for card_id, _ in told), "list", told)
+        if len(told) == limit:  # what is older is on another page
+            known = known[:known.index(list(shown)[-1]) + 1] if shown else []
+        self.cards.reads += [(card_id, shown.get(card_id), start, end) for card_id in known]
+
     def delete_card(self):
         card_id, start = self.card(), time.monotonic()
         status, _, answer, attempts = self.ask_until_answered("DELETE", f"cards/{card_id}")
@@ -411,7 +448,8 @@ SEEN = {
 }
 
 CHOICES = {"append": 30, "replace": 8, "create": 1, "fork": 4, "read_box": 30, "add_card": 10,
-           "add_cards": 5, "delete_card": 5, "read_cards": 10}
+           "add_cards": 5, "delete_card": 5, "read_cards": 10,
+           "add_brief_card": 4, "list_brief_cards": 4}
 
 
 # --- the end: everything is read, and compared ---
