@@ -373,7 +373,7 @@ static ptrdiff_t give_meanwhile(void *arg, char *to, size_t room)
 static void test_meanwhile(void **state)
 {
     (void)state;
-    enum { LINES = 12000, LINE = 700, PART = 2560 * 1024 };
+    enum { LINES = 12000, LINE = 700, PART = 1024 * 1024 };
     buf bytes = BUF_INIT((size_t)1 << 28);
     view small = VIEW("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\n");
     view plain = VIEW("{\"type\":\"user\",\"id\":\"b\"}\n");

@@ -13,9 +13,9 @@
 #include "store/session/session_report.h"
 
 /* Bytes of the file that are held at once. A batch is what of them is whole lines, and each batch
- * waits for the disk once: so it is large, but for the 4 MB in which PostgreSQL, as it is set by
- * default, keeps the rows of a batch in memory. */
-#define PART_BYTES ((size_t)2560 * 1024)
+ * waits for the disk once: so it is large. Twice as large costs PostgreSQL a twentieth more, since
+ * what it copies is no longer in the processor's cache. */
+#define PART_BYTES ((size_t)1024 * 1024)
 #define LINES_MAX  ((size_t)4000)
 
 typedef struct importer {
