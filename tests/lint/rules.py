@@ -173,6 +173,14 @@ def test_every_statement_is_used():
                if name not in words and f"STATEMENT_{name}" not in words])
 
 
+def test_migrations_are_numbered():
+    """From 0001 on, each number once: two branches that both took the next one meet here."""
+    numbers = [os.path.basename(path)[:5] for path in files(".sql", "sql/migrations")]
+    wanted = [f"{number:04}_" for number in range(1, len(numbers) + 1)]
+    fail_with([f"sql/migrations: {found}... is where {number}... is due"
+               for found, number in zip(numbers, wanted) if found != number][:1])
+
+
 def test_nothing_unfinished():
     findings = []
     for path in files("", "src", "include", "sql", "tests", "docker", "openapi", ".ci",
