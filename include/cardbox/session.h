@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/** What the entries of a session look like. The numbers never change. */
+/** What the entries of a session look like; cardbox(1), ENTRIES, has the types of both dialects and
+ * their members. The numbers never change. */
 typedef enum cardbox_dialect {
     CARDBOX_DIALECT_UNKNOWN = -1, /**< nothing told so far */
     CARDBOX_DIALECT_PLAIN = 0,    /**< user, assistant, tool, tool_result, ...; no header */

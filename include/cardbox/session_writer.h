@@ -31,7 +31,8 @@ typedef struct cardbox_writer_options {
     }
 
 /**
- * Opens a session for writing; one that is missing is made, of the dialect plain.
+ * Opens a session for writing; one that is missing is made at once, of the dialect plain, and stays
+ * also if nothing is ever written to it. Open the writer in a transaction, and both come together.
  *
  * @param out         receives the writer; end it with cardbox_session_close
  * @param db          any handle; must live as long as the writer
@@ -113,7 +114,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
     const char *parent, cardbox_error *err);
 
 /**
- * Appends an entry of any kind.
+ * Appends an entry of any kind. One of a type that is not known is kept, and no model sees it: look
+ * at the type's spelling, for nothing here warns of it.
  *
  * @param writer  a writer
  * @param json    as of cardbox_session_append; what names no parent goes on from the entry that

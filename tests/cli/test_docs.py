@@ -114,6 +114,18 @@ def test_variables():
         yield program, lambda program=program: variables_agree(program)
 
 
+def test_types_of_entries_are_described():
+    """The manual and the OpenAPI document have each type, and the member of it that matters most."""
+    table = re.findall(r'\[SESSION_\w+\] = \{("\w+".*?)\},\n', read("src", "store", "session", "core", "entry.c"), re.S)
+    assert len(table) == 15, table
+    entries = manual("cardbox").partition(".SH ENTRIES\n")[2].partition(".SH ROWS\n")[0]
+    document = read("openapi", "cardbox.yaml").partition("**Dialect plain.**")[2].partition("- name: tasks")[0]
+    for row in table:
+        for name in re.findall(r'"(\w+)"', row):
+            assert re.search(rf"\b(f[BR])?{name}\b", entries), f"cardbox.1: {name}"
+            assert re.search(rf"\b{name}\b", document), f"cardbox.yaml: {name}"
+
+
 def test_common_options_are_where_the_overview_says():
     """The overview names the commands that take --dsn, --project, --json and --limit."""
     names = [" ".join(words) for words in subcommands()]

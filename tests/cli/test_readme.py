@@ -68,7 +68,7 @@ class Dev:
                 self.process.kill()
 
     def environment(self):
-        return {**os.environ, "CARDBOX_DSN": self.dsn, "NO_COLOR": "1"}
+        return {**os.environ, "CARDBOX_DSN": self.dsn, "NO_COLOR": "1", "base": f"http://127.0.0.1:{self.port}"}
 
 
 def marked_blocks():

@@ -332,6 +332,20 @@ def test_append_refuses_in_the_words_of_the_caller():
         assert done.returncode == 1 and said in done.stderr, done
 
 
+def test_append_that_is_refused_makes_no_session():
+    env = store()
+    two = '{"type":"user","content":"x"}\n{"type":"compaction","summary":"x"}'
+    no_parent = '{"type":"user","content":"x","parentId":"nix"}'
+    for given, said in ((two, "append: line 2: an entry of type compaction is of the dialect pi, "
+                              "what comes before it is of plain\n"),
+                        (no_parent, "append: line 1 has the parent nix")):
+        done = cardbox("session", "append", "--create", "plain", "unborn", stdin=given, env=env, check=False)
+        assert done.returncode == 1 and said in done.stderr, done
+        assert cardbox("session", "show", "unborn", env=env, check=False).returncode == 1
+    assert "1 entry appended" in cardbox("session", "append", "--create", "plain", "unborn",
+                                         stdin=two.splitlines()[0], env=env).stdout
+
+
 def test_append_says_what_was_there_and_what_no_model_sees():
     env = store()
     two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'

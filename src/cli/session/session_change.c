@@ -409,17 +409,38 @@ static void warn_of_unknown(const append_input *input)
     arena_reset(&memory);
 }
 
+/* Together, so that entries that are refused leave no empty session. */
+static cardbox_status make_and_append(int64_t *version, cardbox *db, const char *project,
+                                      const char *session, cardbox_dialect dialect,
+                                      const append_input *input,
+                                      const cardbox_session_append_options *how, cardbox_error *err)
+{
+    cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox *tx = NULL;
+    cardbox_status status = cardbox_begin(&tx, db, err);
+
+    make.dialect = dialect;
+    if (status == CARDBOX_OK)
+        status = cardbox_session_create(NULL, tx, project, session, &make, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_append(version, tx, project, session, input->lines, input->count,
+                                        how, err);
+    if (status == CARDBOX_OK)
+        return cardbox_commit(tx, err);
+    cardbox_rollback(tx);
+    return status;
+}
+
 /* Makes the session first if a dialect is given. */
 static cli_exit append(const append_options *options, cardbox_dialect dialect, const char *session,
                        const append_input *input)
 {
     cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
-    cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     char *answer = NULL;
     cardbox *db = NULL;
-    cardbox_status status = CARDBOX_OK;
+    cardbox_status status;
 
     how.answer = &answer;
     how.key = options->key;
@@ -427,18 +448,20 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    make.dialect = dialect;
     if (dialect != CARDBOX_DIALECT_UNKNOWN)
-        status = cardbox_session_create(NULL, db, options->common.project, session, &make, &err);
-    if (status == CARDBOX_OK)
+        status = make_and_append(&version, db, options->common.project, session, dialect, input,
+                                 &how, &err);
+    else
         status = cardbox_session_append(&version, db, options->common.project, session,
                                         input->lines, input->count, &how, &err);
     if (status == CARDBOX_NOT_FOUND && strncmp(err.message, "session not found", 17) == 0) {
         cli_error("session %s not found: --create pi or --create plain makes it", session);
         return CLI_FAILED;
     }
-    if (status != CARDBOX_OK)
+    if (status != CARDBOX_OK) {
+        cardbox_free(answer);
         return refused(input, &err);
+    }
     if (answer == NULL)
         return cli_nomem();
     warn_of_unknown(input);
@@ -473,7 +496,7 @@ static const opt_spec append_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
     CLI_TEXT(append_options, "create", create, "DIALECT",
-             "make the session if it is missing: pi or plain"),
+             "make the session if it is missing and the entries are good: pi or plain"),
     CLI_TEXT(append_options, "key", key, "KEY",
              "append key: the same one appends once; each entry then needs an id"),
     CLI_INT(append_options, "expected-version", expected_version, "N",
@@ -491,7 +514,8 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of a type that is not known is kept, but no model sees it.",
+        "An entry of a type that is not known is kept, but no model sees it. The types and their "
+        "members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

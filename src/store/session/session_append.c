@@ -187,6 +187,16 @@ static cardbox_status bad_role(view role, cardbox_error *err)
                      (int)role.len, role.ptr);
 }
 
+/* The id may be one that was made here: it would tell nobody which entry it is. */
+static cardbox_status other_dialect(session_kind kind, cardbox_error *err)
+{
+    bool is_pi = session_kind_dialect(kind) == SESSION_PI;
+
+    return error_set(err, CARDBOX_INVALID,
+                     "an entry of type %s is of the dialect %s, what comes before it is of %s",
+                     session_kind_name(kind), is_pi ? "pi" : "plain", is_pi ? "plain" : "pi");
+}
+
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -201,14 +211,11 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status =
-            error_set(err, CARDBOX_INVALID, "entry %.*s is not of the dialect of those before it",
-                      (int)entry->id.len, entry->id.ptr);
+        status = other_dialect(entry->kind, err);
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                view_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
-                           "label %.*s needs a targetId, the id of the entry that it is for",
-                           (int)entry->id.len, entry->id.ptr);
+                           "a label needs a targetId, the id of the entry that it is for");
     else if (lacks != NULL)
         status =
             error_set(err, CARDBOX_INVALID,
