@@ -67,6 +67,14 @@ static bool print_all(char **arguments, int count, bool json)
 static cli_exit run_list(const void *given, char **arguments, int count)
 {
     const cli_common *common = given;
+    const bus_ability *ability = NULL;
+    size_t i = 0;
+    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, arguments, count))
+        i++;
+    if (ability == NULL) {
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", arguments[0]);
+        return CLI_FAILED;
+    }
     return print_all(arguments, count, common->json) ? CLI_DONE : cli_nomem();
 }
 

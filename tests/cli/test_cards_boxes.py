@@ -3,14 +3,12 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox
+from cardbox_test import Postgres, cardbox, on_terminal
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
 BOX = "01970000-0000-7000-8000-000000000001"
@@ -37,29 +35,6 @@ def objects(*arguments, env=None, **options):
     """The JSON objects that a command prints with --json."""
     done = cardbox(*arguments, "--json", env=env or shared(), **options)
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def on_terminal(*arguments, columns=100, env=None):
-    """What a command prints on a terminal."""
-    parent, child = pty.openpty()
-    program = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
-    environment = {**os.environ, **shared(), "TERM": "xterm", **(env or {})}
-    subprocess.run(["stty", "cols", str(columns)], stdin=child, check=True)
-    process = subprocess.Popen([program, *arguments], stdin=child, stdout=child, stderr=child,
-                               env=environment)
-    os.close(child)
-    text = b""
-    while True:
-        try:
-            piece = os.read(parent, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    assert process.wait(60) == 0, text
-    os.close(parent)
-    return text.decode().replace("\r\n", "\n")
 
 
 # --- reading ---
@@ -381,19 +356,19 @@ def test_box_life():
 
 
 def test_terminal_cuts_and_colours():
-    text = on_terminal("box", "cards", BOX, columns=90)
+    text = on_terminal("box", "cards", BOX, columns=90, env=shared())
     assert "\033[32muser\033[0m" in text and "\033[33mtool\033[0m" in text
     plain = re.sub("\033\\[[0-9;]*m", "", text)
     assert max(map(len, plain.splitlines())) == 90 and "…" in plain
-    narrow = re.sub("\033\\[[0-9;]*m", "", on_terminal("box", "cards", BOX, columns=66))
+    narrow = re.sub("\033\\[[0-9;]*m", "", on_terminal("box", "cards", BOX, columns=66, env=shared()))
     assert max(map(len, narrow.splitlines())) <= 66
 
 
 def test_no_colours():
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert "\033" not in on_terminal("box", "cards", BOX, env=env)
+        assert "\033" not in on_terminal("box", "cards", BOX, env={**shared(), **env})
     assert "\033" not in cardbox("box", "cards", BOX, env=shared()).stdout
-    assert "\033" not in on_terminal("box", "cards", "--json", BOX)
+    assert "\033" not in on_terminal("box", "cards", "--json", BOX, env=shared())
 
 
 def test_progress_only_on_a_terminal():

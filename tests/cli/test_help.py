@@ -1,18 +1,14 @@
 #!/usr/bin/env python3
 """The command line as such: help for everybody, wrong usage, exit statuses, the man page."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import cardbox
+from cardbox_test import cardbox, on_terminal
 
 CLEAN = {"CARDBOX_DSN": "", "CARDBOX_PROJECT": ""}
 
@@ -61,28 +57,9 @@ def test_abilities_are_wrapped_on_a_terminal():
                           capture_output=True, text=True, check=True).stdout
     assert max(map(len, said.splitlines())) > 80, "one line each, for grep"
     for columns in (60, 120):
-        text = re.sub("\033\\[[0-9;]*m", "", on_terminal("cardbox", columns, "ability", "list"))
+        text = re.sub("\033\\[[0-9;]*m", "", on_terminal("ability", "list", columns=columns))
         assert max(map(len, text.splitlines())) <= min(columns, 80), text
         assert text.split() == said.split()
-
-
-def on_terminal(program, columns, *arguments):
-    """What a program prints on a terminal of so many columns."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", program), *arguments],
-                               stdout=its, stderr=subprocess.STDOUT)
-    os.close(its)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        text += piece
-    os.close(ours)
-    assert process.wait(30) == 0, text
-    return text.decode().replace("\r\n", "\n")
 
 
 def test_help_fits_the_terminal():
@@ -91,12 +68,12 @@ def test_help_fits_the_terminal():
         plain = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), "--help"],
                                capture_output=True, text=True, check=True).stdout
         assert 70 < max(map(len, plain.splitlines())) <= 80, plain
-        assert on_terminal(program, 200, "--help") == plain
+        assert on_terminal("--help", columns=200, program=program) == plain
     for words in (["import"], ["box", "get"], ["session", "context"]):
-        text = on_terminal("cardbox", 60, "help", *words)
+        text = on_terminal("help", *words, columns=60)
         assert 50 < max(map(len, text.splitlines())) <= 60, text
         assert not re.search(r" $", text, re.M), text
-    wide, narrow = (re.sub(r"[\s\\]+", " ", on_terminal("cardbox", columns, "help", "box", "get"))
+    wide, narrow = (re.sub(r"[\s\\]+", " ", on_terminal("help", "box", "get", columns=columns))
                     for columns in (80, 50))
     assert wide == narrow
 

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, shared_file, temp_dir
+from cardbox_test import Postgres, cardbox, on_terminal, shared_file, temp_dir
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl")
 HEAD, SIDE, FORK = "5e550019", "5e550010", "5e55000a"
@@ -223,6 +223,25 @@ def test_diff():
     assert sides[0] == ("both", FORK) and sides[1][0] == "a" and sides[-1] == ("b", "5e550012")
     table = cardbox("session", "diff", "s-1", SIDE, "5e550012", env=shared()).stdout.splitlines()
     assert table[0].split() == ["side", "depth", "entry", "role"] and len(table) == 10
+
+
+def test_narrow_terminals():
+    """Beside UUIDs: what one asked for is there, and the ids give way."""
+    env, ids_ = store(), {name: f"0192{name:0>4}-0000-7000-8000-{name:0>12}" for name in ("1", "2", "3", "4")}
+    lines = [entry(ids_[name], ids_.get(parent), content=f"what is said in number {name}")
+             for name, parent in (("1", None), ("2", "1"), ("3", "1"))]
+    lines.append(entry(ids_["4"], ids_["3"], "assistant", content="I look",
+                       toolCalls=[{"id": "c", "name": "read", "params": {}}]))
+    cardbox("session", "import", "--session", "wide", write(lines), env=env)
+    cardbox("session", "label", "wide", ids_["2"], "good", env=env)
+    for columns in (60, 80):
+        for words, shown in ((["labels", "wide"], "[good]"), (["branch-points", "wide"], "2 children"),
+                             (["leaves", "wide"], "(head)"), (["path", "wide", ids_["4"]], "-> read"),
+                             (["diff", "wide", ids_["2"], ids_["4"]], "what is said")):
+            text = on_terminal("session", *words, columns=columns, env={**env, "NO_COLOR": "1"})
+            assert shown in text and "depth" not in text, (columns, text)
+            assert all(len(line) <= columns for line in text.splitlines()), (columns, text)
+    assert ids_["2"] in on_terminal("session", "labels", "wide", columns=120, env=env)
 
 
 def test_cards_say_what_entries_do():

@@ -58,6 +58,8 @@ def test_ability_show():
     assert json.loads(run("ability", "show", "card:add", "--json").stdout)["id"] == "card:add"
     failed = run("ability", "show", "card:fly", check=False)
     assert failed.returncode == 1 and "cardbox ability list" in failed.stderr
+    failed = run("ability", "list", "nosuch", check=False)
+    assert failed.returncode == 1 and failed.stdout == "" and 'no module "nosuch"' in failed.stderr, failed
 
 
 def test_ability_invoke():
@@ -150,7 +152,7 @@ def test_follow():
     assert follower.stdout.readline().split() == ["user", "count"]
     first = say(task, "one\ntwo")
     assert follower.stdout.readline().split() == ["assistant", "one"]
-    assert follower.stdout.readline() == "two\n"
+    assert follower.stdout.readline() == f"{'two':>13}\n"
     call = {"id": "c", "taskId": task, "abilityName": "bird:count", "parameters": '{"where":"pond"}',
             "details": "{}", "createdAt": 1, "updatedAt": 1, "startMessageId": first}
     for at, status in enumerate(("pending", "in_progress", "failed")):
@@ -158,7 +160,7 @@ def test_follow():
         invoke("ldg:call:save", {"call": {**call, **ended, "status": status, "updatedAt": at + 1}})
     assert follower.stdout.readline().split() == ["\u2192", "bird:count", '{"where":"pond"}']
     said = follower.stdout.readline().split(maxsplit=4)
-    assert said[:2] + said[3:] == ["\u2717", "bird:count", "s", '{"error":"no\\nbirds"}\n'], said
+    assert said[:2] + said[3:] == ["\u2717", "bird:count", "s", "no birds\n"], said
     say(task, " \n")  # nothing is said: no line
     finish(task)
     assert follower.stdout.readline().startswith("success after ")

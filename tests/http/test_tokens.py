@@ -69,7 +69,7 @@ def scene():
     Postgres.shared().psql(dsn, "UPDATE cardbox.tokens SET expires_at = clock_timestamp()"
                                 " WHERE name = 'expired'")
     secrets["revoked"] = make(dsn, "revoked", "--all-tenants", *every)
-    cardbox("token", "revoke", "--dsn", dsn, "revoked")
+    assert cardbox("token", "revoke", "--dsn", dsn, "revoked").stderr == ""
     server = Server(dsn, "--access-log", "--project-transfers-max", "4")
     await_(lambda: server.get("/readyz").status == 200)
     return dsn, server, secrets
@@ -248,7 +248,8 @@ def test_first_token_and_last():
         secret = make(dsn, "first", "--tenant", "a")
         await_(lambda: server.get(path).status == 401)
         assert server.get(path, bearer(secret)).status == 200
-        cardbox("token", "revoke", "--dsn", dsn, "1")
+        done = cardbox("token", "revoke", "--dsn", dsn, "1")
+        assert "no token is good now" in done.stderr, done
         await_(lambda: server.get(path, bearer(secret)).status == 401)
         time.sleep(1)  # and stays so
         assert server.get(path).status == 401

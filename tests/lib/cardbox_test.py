@@ -14,19 +14,23 @@ CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transa
 
 import atexit
 import contextlib
+import fcntl
 import http.client
 import inspect
 import json
 import os
+import pty
 import re
 import select
 import shutil
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
@@ -242,6 +246,22 @@ def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120, binary=Fa
         raise AssertionError(f"cardbox {' '.join(arguments)}: exit status {done.returncode}\n"
                              f"{done.stdout}{done.stderr}")
     return done
+
+
+def on_terminal(*arguments, columns=100, env=None, program="cardbox"):
+    """What a program prints on a terminal of so many columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen([os.path.join(BUILD, "bin", program), *arguments], stdin=its, stdout=its, stderr=its,
+                               env={**os.environ, "TERM": "xterm", **(env or {})})
+    os.close(its)
+    text = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(ours, 65536):
+            text += piece
+    os.close(ours)
+    assert process.wait(60) == 0, text
+    return text.decode().replace("\r\n", "\n")
 
 
 def cardboxd(*options, prefix=()):

@@ -219,6 +219,36 @@ static void cuts_long_ids_in_the_middle(void **state)
     assert_string_equal(term_end(VIEW("a\xe6\x97\xa5\xe6\x9c\xac"), 3).ptr, "\xe6\x9c\xac");
 }
 
+/* What an entry is marked with is there beside a UUID too, which is cut for it. */
+static void cuts_short_ids_for_others(void **state)
+{
+    static const table_column COLUMNS[] = {{"depth", TABLE_SPARE_RIGHT},
+                                           {"entry", TABLE_SHORT},
+                                           {"", TABLE_FLEXIBLE},
+                                           {"", TABLE_WORD}};
+    static const char *const CELLS[] = {"12", "74611c1d-6455-8b53-8432-0000000186a0",
+                                        "0123456789012345678901234", "(head) [good] 2 children"};
+    static const struct {
+        int width;
+        const char *expected;
+    } CASES[] = {
+        {91, "depth  entry\n   12  74611c1d-6455-8b53-8432-0000000186a0  "
+             "0123456789012345678\xe2\x80\xa6  (head) [good] 2 children\n"},
+        {78, "entry\n74611c1d-6455-8\xe2\x80\xa6"
+             "2-0000000186a0  0123456789012345678\xe2\x80\xa6  (head) [good] 2 children\n"},
+        {60, "entry\n74611c\xe2\x80\xa6"
+             "0186a0  0123456789012345678\xe2\x80\xa6  (head) [good] 2 childr\xe2\x80\xa6\n"},
+        {40, "entry\n74611c\xe2\x80\xa6"
+             "0186a0  0123456\xe2\x80\xa6  (head) [good] \xe2\x80\xa6\n"},
+        {20, "entry\n74611c\xe2\x80\xa6"
+             "0186a0\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
+}
+
 /* The age goes before a word is cut. */
 static void leaves_out_what_is_spare(void **state)
 {
@@ -313,6 +343,7 @@ int main(void)
         cmocka_unit_test(leaves_words_out_last),
         cmocka_unit_test(keeps_types_whole),
         cmocka_unit_test(cuts_long_ids_in_the_middle),
+        cmocka_unit_test(cuts_short_ids_for_others),
         cmocka_unit_test(leaves_out_what_is_spare),
         cmocka_unit_test(makes_text_harmless),
         cmocka_unit_test(ends_long_cells),

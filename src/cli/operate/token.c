@@ -169,6 +169,11 @@ static const char *state_of(const store_rows *rows, int row)
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
 }
 
+static bool is_good(const store_rows *rows, int row)
+{
+    return strcmp(state_of(rows, row), "good") == 0;
+}
+
 static const char *moment(arena *memory, const store_rows *rows, int row, int column)
 {
     return rows_null(rows, row, column) ? NULL : time_text(memory, rows_micros(rows, row, column));
@@ -279,6 +284,22 @@ const cli_command cli_token_list = {
 
 /* --- revoke --- */
 
+/* Says so if no token is good any more. */
+static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = tokens_list(&rows, db, err);
+    bool is_any = status != CARDBOX_OK;
+
+    for (int row = 0; !is_any && row < rows_count(rows); row++)
+        is_any = is_good(rows, row);
+    if (!is_any)
+        cli_warning("no token is good now: servers refuse all requests until `cardbox token "
+                    "create` makes one");
+    rows_free(rows);
+    return status;
+}
+
 static cli_exit run_revoke(const void *given, char **arguments, int count)
 {
     const cli_common *common = given;
@@ -297,7 +318,7 @@ static cli_exit run_revoke(const void *given, char **arguments, int count)
         printf("{\"token_id\":%" PRId64 ",\"revoked\":true}\n", id);
     else
         printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
-    return CLI_DONE;
+    return warn_if_none(db, &err) == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 
 const cli_command cli_token_revoke = {

@@ -26,11 +26,12 @@ static void add_row(table *rows, const void *of, size_t i)
 {
     const cardbox_session *session = cardbox_sessions_at(of, i);
     buf name = BUF_INIT(SIZE_MAX / 4);
+    char entries[TERM_NUMBER_SIZE];
 
     add_name(&name, session);
     table_text(rows, session->session_id);
     table_text(rows, session_dialect_name(session->dialect));
-    table_int(rows, session->entries);
+    table_text(rows, term_number(entries, (uint64_t)session->entries));
     card_view_add_age(rows, session->updated_at);
     card_view_add_age(rows, session->created_at);
     table_text(rows, buf_str(&name));

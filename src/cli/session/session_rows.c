@@ -124,22 +124,22 @@ void session_entry_says(session_words *out, const cardbox_entry *entry, arena *m
             .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
 }
 
-/* -> read, write  [good]  (head)  3 children */
+/* (head) [good] 3 children -> read, write: what is cut is at the end. */
 static void add_marks(table *rows, const cardbox_entry *entry, const session_words *words,
                       bool is_head)
 {
     buf marks = BUF_INIT(1 << 16);
 
-    if (words->tools.len > 0)
-        buf_printf(&marks, "-> %.*s ", (int)words->tools.len, words->tools.ptr);
+    if (is_head)
+        buf_text(&marks, "(head) ");
     if (entry->label != NULL)
         buf_printf(&marks, "[%s] ", entry->label);
     if (entry->children > 0)
         buf_printf(&marks, "%" PRId64 " children ", entry->children);
     if (entry->missing_parent != NULL)
         buf_text(&marks, "(its parent is not there) ");
-    if (is_head)
-        buf_text(&marks, "(head) ");
+    if (words->tools.len > 0)
+        buf_printf(&marks, "-> %.*s ", (int)words->tools.len, words->tools.ptr);
     table_add(rows, (view){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
     buf_free(&marks);
 }
@@ -166,9 +166,9 @@ static void add_row(table *rows, const void *given, size_t i)
 
 listing session_listing(const session_listed *of)
 {
-    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_RIGHT},
-                                           {"entry", TABLE_WHOLE}, {"role", TABLE_WORD},
-                                           {"", TABLE_FLEXIBLE},   {"", TABLE_LEFT}};
+    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_SPARE_RIGHT},
+                                           {"entry", TABLE_SHORT}, {"role", TABLE_WORD},
+                                           {"", TABLE_FLEXIBLE},   {"", TABLE_WORD}};
 
     return (listing){.of = of,
                      .count = cardbox_entries_count(of->entries),

@@ -84,11 +84,12 @@ static void put(flow *f, view character)
 {
     char first = *character.ptr;
 
-    if (f->width == 0) {
-        fwrite(character.ptr, 1, character.len, stdout);
-    } else if (first == '\n') {
+    if (first == '\n') {
         forget_word(f);
         break_line(f);
+    } else if (f->width == 0) {
+        put_margin(f);
+        fwrite(character.ptr, 1, character.len, stdout);
     } else if (first == ' ' || first == '\t') {
         put_space(f);
     } else {

@@ -1,6 +1,6 @@
 /*
  * flow.h: text that comes in pieces, set beside a margin: wrapped between words on a terminal while
- * it is being said, and as it is elsewhere. Knows nothing of who says it.
+ * it is being said; elsewhere only set in. Knows nothing of who says it.
  */
 #ifndef CLI_FLOW_H
 #define CLI_FLOW_H
@@ -8,7 +8,7 @@
 #include "cli/view/term.h"
 
 typedef struct flow {
-    int width;  /* 0: no terminal, nothing is wrapped or set in */
+    int width;  /* 0: no terminal, or a narrow one: nothing is wrapped */
     int margin; /* columns that stay free at the left; the first line's are printed already */
     int column;
     bool is_new_line; /* the margin is not printed yet */

@@ -145,11 +145,31 @@ static void show_message(watcher *w, const cardbox_task_event *e)
 
 /* -- calls -- */
 
+/* Leaves of {"error":"..."} the reason alone; other details stay as they are. */
+static void unwrap_reason(buf *details)
+{
+    buf reason = BUF_INIT(VALUE_BYTES_MAX);
+    scan_value object, error = {0}, more;
+    view key = {0};
+    if (!scan_check(buf_as_view(details), 2, &object, NULL, NULL) || object.kind != SCAN_OBJECT)
+        return;
+    scan_walk walk = scan_enter(object);
+    if (scan_member(&walk, &key, &error) && error.kind == SCAN_STRING &&
+        scan_string_is(key, VIEW("error")) && !scan_member(&walk, &key, &more) &&
+        scan_decode(&reason, error.text)) {
+        buf_reset(details, VALUE_BYTES_MAX);
+        buf_view(details, buf_as_view(&reason));
+    }
+    buf_free(&reason);
+}
+
 /* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX);
     scan_decode(&value, scan_find(scan_whole(view_of(e->call)), name).text);
+    if (strcmp(e->how, "failed") == 0)
+        unwrap_reason(&value);
     if (value.len > 0 && strcmp(buf_str(&value), "{}") != 0) {
         buf_char(out, ' ');
         term_add_line(out, (view){buf_str(&value), value.len}, VALUE_COLUMNS);

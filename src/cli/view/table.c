@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Between two columns; the least that a flexible one, any other, a word and an id are cut to; the
+/* Between two columns; the least that a flexible one, any other, a word and ids are cut to; the
  * most that a flexible one makes the next wait for where nothing is cut: a longer cell pushes its
  * own line. */
 #define GAP            2
@@ -14,6 +14,7 @@
 #define WORD_MIN       9
 #define WORD_WHOLE     15 /* "session.message": cut further only where all else has given way */
 #define WHOLE_MIN      36
+#define SHORT_MIN      13
 #define FLEXIBLE_ALIGN 72
 
 void table_init(table *t, const table_column *columns, size_t count)
@@ -106,6 +107,8 @@ static int least_width(const layout *l, table_align align)
 {
     if (align == TABLE_WHOLE)
         return WHOLE_MIN;
+    if (align == TABLE_SHORT)
+        return SHORT_MIN;
     if (align == TABLE_WORD)
         return l->word_least;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
@@ -133,17 +136,26 @@ static void leave_out_spare(layout *l, const table *t, int room)
     }
 }
 
-/* The column that gives way next: a flexible one, else the widest; -1: all are narrow. */
+/* When a column gives way: the highest first. */
+static int gives_way(table_align align)
+{
+    if (align == TABLE_FLEXIBLE)
+        return 2;
+    return align == TABLE_SHORT ? 1 : 0;
+}
+
+/* The column that gives way next: a flexible one, else a short id, else the widest; -1: all are
+ * narrow. */
 static int find_widest(const layout *l, const table *t)
 {
     int found = -1;
 
     for (size_t c = 0; c < t->width; c++) {
-        if (l->widths[c] <= least_width(l, t->columns[c].align))
-            continue;
-        if (t->columns[c].align == TABLE_FLEXIBLE)
-            return (int)c;
-        if (found < 0 || l->widths[c] > l->widths[found])
+        int sooner =
+            gives_way(t->columns[c].align) - (found < 0 ? -1 : gives_way(t->columns[found].align));
+
+        if (l->widths[c] > least_width(l, t->columns[c].align) &&
+            (sooner > 0 || (sooner == 0 && l->widths[c] > l->widths[found])))
             found = (int)c;
     }
     return found;
@@ -175,21 +187,26 @@ static int squeeze(layout *l, const table *t, int excess, table_align align, int
     return excess;
 }
 
-/* The place of the first whole column, or that behind the last one. */
-static size_t find_whole(const table *t)
+static bool is_id(table_align align)
+{
+    return align == TABLE_WHOLE || align == TABLE_SHORT;
+}
+
+/* The place of the first id, or that behind the last column. */
+static size_t find_id(const table *t)
 {
     size_t found = 0;
 
-    while (found < t->width && t->columns[found].align != TABLE_WHOLE)
+    while (found < t->width && !is_id(t->columns[found].align))
         found++;
     return found;
 }
 
-/* Where there is a whole column, leaves out others from the right, flexible ones late and words
- * last, until it fits. The first whole one stays. */
+/* Where there is an id, leaves out other columns from the right, flexible ones late and words last,
+ * until it fits. The first id stays. */
 static void leave_out(layout *l, const table *t, int excess)
 {
-    size_t kept = find_whole(t);
+    size_t kept = find_id(t);
 
     if (kept == t->width)
         return;
@@ -212,7 +229,7 @@ static void shrink(layout *l, const table *t, int room)
 {
     int excess = -room - GAP, column = 0;
 
-    l->word_least = find_whole(t) < t->width ? WORD_WHOLE : WORD_MIN;
+    l->word_least = find_id(t) < t->width ? WORD_WHOLE : WORD_MIN;
     leave_out_spare(l, t, room);
     for (size_t c = 0; c < t->width; c++)
         excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
@@ -236,7 +253,7 @@ static void print_cell(FILE *out, const layout *l, view text, const table_cell *
     int columns = cell->columns;
 
     if (columns > width && l->cuts) {
-        if (align == TABLE_WHOLE)
+        if (is_id(align))
             end = term_end(text, (width - 1) / 2);
         text.len = term_fit(text, width - 1 - term_columns(end));
         columns = term_columns(text) + 1 + term_columns(end);

@@ -21,6 +21,7 @@ typedef enum table_align {
     TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
     TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
                        longer than a UUID is cut, in its middle */
+    TABLE_SHORT,    /* left; an id that is cut, in its middle, before others are left out */
     TABLE_SPARE,    /* left; left out before anything but what is flexible gives way */
     TABLE_SPARE_RIGHT
 } table_align;
