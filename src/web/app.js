@@ -103,7 +103,8 @@ function showMain(here) {
   else if (here.view === 'task') showTask(main, api, here);
   else if (here.view === 'cards') searchCards(main, api, here);
   else if (here.view === 'card') showCard(main, api, here.project, here.id);
-  else chooseBox();
+  else if (here.view === 'boxes') chooseBox();
+  else fill(main, notice('No such page', 'The address leads nowhere. What there is stands at the top.'));
 }
 
 function showPanel(here) {

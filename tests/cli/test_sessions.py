@@ -494,6 +494,16 @@ def test_import_of_no_session():
             assert exported(name, env) == file.read()
 
 
+def test_import_counts_a_header_once():
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    with open(SAMPLE, "rb") as file:
+        lines = file.readlines()
+    text = cardbox("session", "import", "--session", "s", write(lines), env=env).stdout
+    assert "  headers " in text and "  kept " not in text, text
+    text = cardbox("session", "import", "--session", "s", write([*lines, b"no JSON\n"]), env=env, check=False).stdout
+    assert "  headers " in text and "  kept " in text, text
+
+
 def test_import_of_what_may_be_a_session():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
     long = entry("long", None, content="x" * 100_000)

@@ -633,6 +633,7 @@ def test_what_is_not_there():
     browser.await_text("No such box")
     visit("/ui/#/demo/card/nothing").await_text("No such card")
     visit("/ui/#/nobody-s-project").await_text("No boxes in this project")
+    visit("/ui/#/demo/bogus").await_text("No such page")
     browser.complaints()  # the 404s are logged
 
 

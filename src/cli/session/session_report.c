@@ -46,6 +46,18 @@ static void add_count(table *t, view key, scan_value value)
     buf_free(&words);
 }
 
+/* Whether a member is not worth a line: what is said above it, and lines that were kept where these
+ * are the headers, which have a line of their own. Of others there is an issue. */
+static bool is_left_out(scan_value report, view key, scan_value value)
+{
+    scan_walk issues = scan_enter(scan_find(report, "issues"));
+    scan_value issue;
+
+    return scan_string_is(key, VIEW("session_id")) ||
+           (scan_string_is(key, VIEW("kept")) && !scan_element(&issues, &issue) &&
+            view_equal(value.text, scan_find(report, "headers").text));
+}
+
 static bool print_counts(scan_value report)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
@@ -56,7 +68,7 @@ static bool print_counts(scan_value report)
 
     table_init(&t, columns, 2);
     while (scan_member(&walk, &key, &value)) {
-        if (!scan_string_is(key, VIEW("session_id"))) /* said above it */
+        if (!is_left_out(report, key, value))
             add_count(&t, key, value);
     }
     return table_finish(&t, 2);
