@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The plans of all statements, against a big database: no tenant's table is read from end to end, what
-an index can give in order is not sorted, and no estimate is wildly off. And again without statistics,
+an index can give in order is not sorted, and no estimate is wildly off. And again without the tables' sizes,
 and for a worker's role, whose policies keep from an index what is not known to betray nothing.
 
 Each statement is prepared and planned as it is at work: for any parameters, or, if it says "plan: each
@@ -165,7 +165,7 @@ NOT_PLANNED = {
                      "migrate_member", "migrate_record", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "ready", "wal_position"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
-                     "doctor_row_security_off", "doctor_schemas", "role_rights"), "for operators, and reads no rows of tenants"),
+                     "doctor_row_security_off", "doctor_schemas", "doctor_statistics", "role_rights"), "for operators, and reads no rows of tenants"),
     **dict.fromkeys(("tasks_listen", "tasks_notify"), "reads the names of channels, of which each tenant has one"),
     "collect": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
     **dict.fromkeys(("token_create", "token_list", "token_revoke"), "for operators; there are few tokens"),
@@ -226,6 +226,12 @@ LOOKED_THROUGH = {
 # Where rows are found without their tenant on purpose, and why.
 ALL_TENANTS = {
     "tasks_claim": "which tenants have work, from one to the next, for a worker that serves all",
+}
+
+# Where there are no statistics of tenants' rows to expect any better by, and the plan is right all the same.
+GUESSED = {
+    "cards_list": "cards of a type, by thousands: the index gives them in order, up to a limit",
+    "tasks_claim": "one task of each tenant: the index gives the first",
 }
 
 BIG = """
@@ -360,7 +366,7 @@ def analysed():
 
 @once
 def unknown():
-    """The same rows, of which PostgreSQL knows nothing, as after a large import."""
+    """The same rows, of which PostgreSQL does not know how many there are, as after a large import."""
     owner = Postgres.shared().copy(outdated())
     psql(owner, "SET allow_system_table_mods = on; DELETE FROM pg_statistic;"
                 "UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0"
@@ -435,7 +441,7 @@ def filter_fault(name, node):
 def faults(owner, name, example, *how):
     for statement_plan in explain(owner, name, example, *how):
         for node in nodes(statement_plan["Plan"]):
-            for fault in (scan_fault(name, node), owner == analysed() and estimate_fault(node), filter_fault(name, node)):
+            for fault in (scan_fault(name, node), owner == analysed() and name not in GUESSED and estimate_fault(node), filter_fault(name, node)):
                 if fault:
                     yield f"{fault}\n      in {statement_plan['Query Text'].strip()[:200]}"
             sorts = "Sort" in node["Node Type"]
@@ -454,7 +460,7 @@ def test_every_statement_is_planned():
              for path in glob.glob(os.path.join(cardbox_test.ROOT, "sql", "statements", "*.sql"))}
     known = set(EXAMPLES) | set(NOT_PLANNED)
     assert names == known, f"in neither table: {sorted(names - known)}; gone: {sorted(known - names)}"
-    assert not set(EXAMPLES) & set(NOT_PLANNED) and set(SORTS) | set(LOOKED_THROUGH) | set(ALL_TENANTS) | set(NOT_OF_WORKERS) <= set(EXAMPLES)
+    assert not set(EXAMPLES) & set(NOT_PLANNED) and set(SORTS) | set(LOOKED_THROUGH) | set(ALL_TENANTS) | set(GUESSED) | set(NOT_OF_WORKERS) <= set(EXAMPLES)
 
 
 def test_plans():
