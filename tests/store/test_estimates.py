@@ -18,8 +18,8 @@ ROWS = """
 INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_call_id, metadata, created_at)
 SELECT t, 'card-' || n, '1', '1', 'call-x', '{"type": "t", "trace_id": "tr", "step_id": "st", "agent_turn_id": "tu"}', now()
   FROM unnest(ARRAY['mine', 'other']) AS t, generate_series(1, 2000) AS n;
-INSERT INTO cardbox.tasks (tenant_id, task_id, completion_status, created_at, updated_at)
-SELECT t, 'task-' || n, 'failed: secret', n, n FROM unnest(ARRAY['mine', 'other']) AS t, generate_series(1, 2000) AS n;
+INSERT INTO cardbox.tasks (tenant_id, task_id, completion_status, system_prompt, created_at, updated_at)
+SELECT t, 'task-' || n, 'failed: secret', '""', n, n FROM unnest(ARRAY['mine', 'other']) AS t, generate_series(1, 2000) AS n;
 """
 # A key, a value of it that only another tenant's rows may have, and one that there is nowhere.
 GUESSES = (("cards", "tenant_id", "other", "nobody"), ("cards", "tool_call_id", "call-x", "call-y"),
