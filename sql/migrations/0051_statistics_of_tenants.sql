@@ -1,7 +1,7 @@
 -- PostgreSQL estimates with statistics of all tenants' rows, also for a role that row-level security keeps from most
 -- of them: `=`, `<` and `>` of text are leakproof, so a worker's role read names of other tenants and values of their
 -- metadata out of EXPLAIN. So it is to keep no values of tenants' rows; how many rows a table has it still knows.
--- Our statements never counted on more: each names the index that it wants. A table that is made later needs this too.
+-- Our statements each name the index that they want. A table that is made later needs this too.
 DROP STATISTICS cardbox.cards_step, cardbox.cards_turn, cardbox.cards_trace, cardbox.cards_type;
 DO $$
 DECLARE
