@@ -9,8 +9,22 @@
 -- $19 int8 when the session of the lines before was made, as it was answered; NULL: there were none
 -- $20 text the id of the file's header, '' it has none, NULL any file will do
 -- $21 text the entry before, which '' stands for as a parent; NULL: there is none
+-- Of an import's headers, and lines that are entries but none of the session's tree, was_there says whether
+-- they stood at their places before this statement: false, another did; NULL, the session ended before.
 SELECT w.place, CASE WHEN s.is_new AND w.place = 0 AND w.outcome = 2 THEN 1 ELSE w.outcome END AS outcome,
-       w.seq, w.version, (extract(epoch FROM s.made) * 1000000)::int8 AS made
+       w.seq, w.version, (extract(epoch FROM s.made) * 1000000)::int8 AS made,
+       CASE WHEN $3::bool AND w.place > 0 AND (w.outcome IN (3, 6, 9) OR ($13::int4[])[w.place] = -2) THEN
+            (SELECT coalesce((SELECT k.bytes <> '' AND k.bytes = substring(
+                              CASE WHEN ($13::int4[])[w.place] < 0 THEN ($15::bytea[])[w.place]
+                                   ELSE cardbox.session_line(($15::bytea[])[w.place], ($14::json[])[w.place],
+                                                             ($16::bytea[])[w.place]) END
+                              FOR octet_length(k.bytes)) -- the last line may have had no end
+                                FROM cardbox.session_lines k
+                               WHERE k.tenant_id = $1::text AND k.session_id = $2::text
+                                 AND k.seq = ($7::int8[])[w.place] AND k.ord = ($8::int4[])[w.place]), false)
+               FROM cardbox.sessions x
+              WHERE x.tenant_id = $1::text AND x.session_id = $2::text
+                AND (($7::int8[])[w.place], ($8::int4[])[w.place]) <= (x.last_seq, x.last_ord)) END AS was_there
   FROM cardbox.hold_session(
        $1::text, $2::text, $3::bool, $4::int4,
        timestamptz 'epoch' + $19::int8 * interval '1 microsecond', $20::text) AS s

@@ -154,6 +154,8 @@ static void print_title(const cardbox_session_report *report)
                counts.appended == 1 ? "y" : "ies");
     else if (counts.kept > 0)
         puts("no entry is new; other lines are kept");
+    else if (counts.not_kept > 0)
+        puts("nothing new");
     else
         puts("nothing new, it has all of this already");
 }

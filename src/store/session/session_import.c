@@ -73,15 +73,39 @@ static bool is_gone_on_from(importer *in, const session_put *put, session_line_o
     }
 }
 
-static void note_outcomes(importer *in, const store_rows *rows)
+/* Whether the session is not like the file from this line on, or from one before it. */
+static bool is_other(const session_put *put, session_line_outcome outcome, session_line_place place,
+                     int64_t seq)
 {
+    return outcome == SESSION_LINE_DROPPED || place == SESSION_PLACE_OTHER ||
+           (place == SESSION_PLACE_BEHIND && seq >= 0 && seq != put->seq &&
+            outcome != SESSION_LINE_CONFLICT && outcome != SESSION_LINE_TWIN);
+}
+
+/* The same way as the database: of a batch that differs from the session no line is kept. */
+static session_line_stay stay_of(session_line_place place, bool differs, bool is_written)
+{
+    if (place == SESSION_PLACE_THERE)
+        return SESSION_STAY_UNCHANGED;
+    if (differs)
+        return SESSION_STAY_NOT_KEPT;
+    return is_written ? SESSION_STAY_KEPT : SESSION_STAY_UNCHANGED;
+}
+
+static void note_outcomes(importer *in, const store_rows *rows, bool is_written)
+{
+    bool differs = false;
+
     for (size_t i = 0; i < in->sent.count; i++) {
         const session_put *put = &in->sent.puts[i];
         view id = put->kind < 0 ? (view){NULL, 0} : put->entry.id;
         int64_t seq = -1;
         session_line_outcome outcome = session_written_line(rows, i, &seq);
+        session_line_place place = session_written_place(rows, i);
 
-        session_report_outcome(&in->report, outcome, put->line, seq, id);
+        differs = differs || is_other(put, outcome, place, seq);
+        session_report_outcome(&in->report, outcome, stay_of(place, differs, is_written), put->line,
+                               seq, id);
         in->has_diverged = in->has_diverged || outcome == SESSION_LINE_DROPPED;
         if (put->kind >= 0 && is_gone_on_from(in, put, outcome, seq))
             session_batch_follow(&in->batch, id);
@@ -103,7 +127,9 @@ static cardbox_status receive(importer *in)
         status = session_write_status(rows, &in->sent, in->err);
     if (status == CARDBOX_OK) {
         session_written_read(&written, rows);
-        note_outcomes(in, rows);
+        if (in->report.first_seq == 0 && written.first_seq >= 0)
+            in->report.first_seq = written.first_seq + 1;
+        note_outcomes(in, rows, written.outcome == SESSION_DONE);
         in->report.version = written.version;
         in->batch.since = written.made;
         in->report.is_changed = in->report.is_changed || written.outcome == SESSION_DONE;
@@ -271,8 +297,12 @@ static cardbox_status take_line(importer *in, const session_line *line)
         status = take_entry(in, line, &entry, &taken);
     else
         take_other(in, line);
-    if (status != CARDBOX_OK || line->length > line->whole.len)
-        return status; /* of a line that is too long there is nothing to keep */
+    if (status != CARDBOX_OK)
+        return status;
+    if (line->length > line->whole.len) { /* it is too long: there is nothing to keep */
+        in->report.of.not_kept++;
+        return CARDBOX_OK;
+    }
     if (line->has_nul && taken != NULL)
         session_report_issue(&in->report, SESSION_ISSUE_NULS, line->number, 0, NULL);
     bool counts = line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY;

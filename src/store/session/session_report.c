@@ -9,6 +9,9 @@
 /* Bytes of a report. */
 #define REPORT_MAX ((size_t)64 * 1024 * 1024)
 
+/* Entries that wait for a parent, and are remembered with their line. */
+#define WAITING_MAX ((size_t)50000)
+
 struct cardbox_session_report {
     cardbox_import_counts counts;
     char *session_id;
@@ -36,6 +39,20 @@ void session_report_issue(session_report *report, session_issue_kind kind, uint6
     add_issue(report, (session_issue){kind, line, at, reason, {"", 0}});
 }
 
+static void add_waiting(session_report *report, int64_t seq, session_issue issue)
+{
+    report->totals[issue.kind]++;
+    if (report->waiting_count == WAITING_MAX)
+        return;
+    report_waiting *more = arena_more(&report->memory, report->waiting, report->waiting_count,
+                                      &report->waiting_capacity, sizeof(*more));
+    if (more == NULL)
+        return;
+    report->waiting = more;
+    issue.id = (view){arena_copy(&report->memory, issue.id), issue.id.len};
+    more[report->waiting_count++] = (report_waiting){seq, false, issue};
+}
+
 /* Where settling may say more of an entry. */
 static void note_place(session_report *report, int64_t seq, uint64_t line)
 {
@@ -56,8 +73,19 @@ static void note_place(session_report *report, int64_t seq, uint64_t line)
     last[report->run_count++] = (report_run){seq, line, 1};
 }
 
-void session_report_outcome(session_report *report, session_line_outcome outcome, uint64_t line,
-                            int64_t seq, view id)
+/* An entry whose line is none of the tree. */
+static void count_stay(session_report *report, session_line_stay stay)
+{
+    cardbox_import_counts *of = &report->of;
+    uint64_t *const counts[] = {[SESSION_STAY_UNCHANGED] = &of->unchanged,
+                                [SESSION_STAY_KEPT] = &of->kept,
+                                [SESSION_STAY_NOT_KEPT] = &of->not_kept};
+
+    ++*counts[stay];
+}
+
+void session_report_outcome(session_report *report, session_line_outcome outcome,
+                            session_line_stay stay, uint64_t line, int64_t seq, view id)
 {
     session_issue issue = {.line = line, .id = id.ptr == NULL ? VIEW("") : id};
     bool is_there = outcome == SESSION_LINE_APPENDED || outcome == SESSION_LINE_EXTRA_ROOT ||
@@ -84,19 +112,23 @@ void session_report_outcome(session_report *report, session_line_outcome outcome
     case SESSION_LINE_NO_TARGET:
         report->of.appended++;
         issue.kind = SESSION_ISSUE_DANGLING;
-        break;
+        add_waiting(report, seq, issue);
+        return;
     case SESSION_LINE_STILL_ROOT:
         report->of.unchanged++;
         issue.kind = SESSION_ISSUE_DANGLING;
-        break;
+        add_waiting(report, seq, issue);
+        return;
     case SESSION_LINE_TWIN:
-        report->of.kept++;
+        count_stay(report, stay);
         issue.kind = SESSION_ISSUE_DUPLICATE;
         break;
     case SESSION_LINE_CONFLICT:
+        count_stay(report, stay);
         issue.kind = SESSION_ISSUE_CONFLICT;
         break;
     case SESSION_LINE_OWN_PARENT:
+        count_stay(report, stay);
         issue.kind = SESSION_ISSUE_CYCLE;
         break;
     }
@@ -114,38 +146,56 @@ static uint64_t line_of(const session_report *report, int64_t seq)
     return 0;
 }
 
-static session_issue *find_dangling(session_report *report, view id)
+static int waiting_order(const void *left, const void *right)
 {
-    for (size_t i = 0; i < report->issue_count; i++) {
-        if (report->issues[i].kind == SESSION_ISSUE_DANGLING &&
-            view_equal(report->issues[i].id, id))
-            return &report->issues[i];
+    const report_waiting *a = left, *b = right;
+
+    return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* What the file said of an entry that waited. NULL: nothing. */
+static report_waiting *find_waiting(session_report *report, int64_t seq)
+{
+    report_waiting key = {.seq = seq};
+
+    if (report->sorted == 0 && report->waiting_count > 0) {
+        report->sorted = report->waiting_count;
+        qsort(report->waiting, report->sorted, sizeof(key), waiting_order);
     }
-    return NULL;
+    return report->sorted == 0
+               ? NULL
+               : bsearch(&key, report->waiting, report->sorted, sizeof(key), waiting_order);
+}
+
+/* An entry that was appended became a line. */
+static void take_out(session_report *report)
+{
+    report->of.appended--;
+    report->of.kept++;
 }
 
 void session_report_settled(session_report *report, session_line_outcome outcome, int64_t seq,
                             view id)
 {
-    session_issue *issue = find_dangling(report, id);
+    report_waiting *waiting = find_waiting(report, seq);
+    bool is_appended = report->first_seq > 0 && seq >= report->first_seq - 1;
     bool is_ring = outcome == SESSION_LINE_OWN_PARENT;
 
-    if (issue == NULL && outcome != SESSION_LINE_APPENDED)
-        add_issue(report,
-                  (session_issue){.kind = is_ring ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING,
-                                  .line = line_of(report, seq),
-                                  .id = id});
-    if (issue == NULL || outcome == SESSION_LINE_EXTRA_ROOT)
+    if (outcome == SESSION_LINE_EXTRA_ROOT && waiting != NULL)
         return;
-    report->totals[SESSION_ISSUE_DANGLING]--;
-    if (is_ring) {
-        report->totals[SESSION_ISSUE_CYCLE]++;
-        issue->kind = SESSION_ISSUE_CYCLE;
-        return;
-    }
-    size_t place = (size_t)(issue - report->issues);
-    memmove(issue, issue + 1, (report->issue_count - place - 1) * sizeof(*issue));
-    report->issue_count--;
+    if (waiting != NULL)
+        waiting->is_over = true;
+    if (outcome != SESSION_LINE_EXTRA_ROOT &&
+        (waiting != NULL || (is_appended && report->waiting_count == WAITING_MAX)))
+        report->totals[SESSION_ISSUE_DANGLING]--;
+    if (is_ring && is_appended)
+        take_out(report);
+    if (outcome != SESSION_LINE_APPENDED)
+        add_waiting(
+            report, seq,
+            (session_issue){.kind = is_ring ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING,
+                            .line = waiting != NULL ? waiting->issue.line : line_of(report, seq),
+                            .id = id});
 }
 
 /* --- JSON --- */
@@ -155,15 +205,26 @@ static void put_count(buf *out, const char *name, uint64_t count)
     buf_printf(out, ",\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Those of lines and those of entries that wait, the first ones of the file. */
 static void put_issues(buf *out, session_report *report)
 {
-    if (report->issue_count > 0)
-        qsort(report->issues, report->issue_count, sizeof(*report->issues), session_issue_order);
+    session_issue *all =
+        arena_zeros(&report->memory, report->issue_count + report->waiting_count, sizeof(*all));
+    size_t count = 0;
+
+    for (size_t i = 0; all != NULL && i < report->issue_count; i++)
+        all[count++] = report->issues[i];
+    for (size_t i = 0; all != NULL && i < report->waiting_count; i++) {
+        if (!report->waiting[i].is_over)
+            all[count++] = report->waiting[i].issue;
+    }
+    if (count > 0)
+        qsort(all, count, sizeof(*all), session_issue_order);
     buf_text(out, ",\"issues\":[");
-    for (size_t i = 0; i < report->issue_count; i++) {
+    for (size_t i = 0; i < count && i < SESSION_ISSUES_MAX; i++) {
         if (i > 0)
             buf_char(out, ',');
-        session_issue_json(out, &report->issues[i]);
+        session_issue_json(out, &all[i]);
     }
     buf_char(out, ']');
 }
@@ -218,7 +279,7 @@ cardbox_status session_report_take(cardbox_session_report **out, session_report 
         made->counts.issues += report->totals[i];
     made->json = buf_take(&json, NULL);
     made->session_id = strdup(session_id);
-    if (made->json == NULL || made->session_id == NULL) {
+    if (made->json == NULL || made->session_id == NULL || report->memory.failed) {
         cardbox_session_report_free(made);
         return error_nomem(err);
     }

@@ -98,6 +98,15 @@ session_line_outcome session_written_line(const store_rows *rows, size_t i, int6
     return (session_line_outcome)rows_int4(rows, row, 1);
 }
 
+session_line_place session_written_place(const store_rows *rows, size_t i)
+{
+    int row = (int)i + 1;
+
+    if (row >= rows_count(rows) || rows_null(rows, row, 5))
+        return SESSION_PLACE_BEHIND;
+    return rows_bool(rows, row, 5) ? SESSION_PLACE_THERE : SESSION_PLACE_OTHER;
+}
+
 /* Why a line is refused. `who` it is. */
 static cardbox_status line_status(session_line_outcome outcome, const char *who,
                                   const session_entry *entry, cardbox_error *err)
@@ -152,6 +161,14 @@ static void put_who(char *out, size_t size, const session_batch *batch, size_t p
         snprintf(out, size, "entry %.*s", (int)put->entry.id.len, put->entry.id.ptr);
 }
 
+/* Whether a conflict is one with an entry before it in the batch, and not with the session's. */
+static bool repeats(const store_rows *rows, const session_batch *batch, size_t i)
+{
+    int32_t twin = batch->puts[i].twin;
+
+    return twin > 0 && session_written_line(rows, (size_t)twin - 1, NULL) == SESSION_LINE_APPENDED;
+}
+
 cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
                                     cardbox_error *err)
 {
@@ -165,10 +182,13 @@ cardbox_status session_write_status(const store_rows *rows, const session_batch 
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
         put_who(who, sizeof(who), batch, i);
-        cardbox_status status =
-            line_status(session_written_line(rows, i, NULL), who, &batch->puts[i].entry, err);
+        session_line_outcome outcome = session_written_line(rows, i, NULL);
+        cardbox_status status = line_status(outcome, who, &batch->puts[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
+        if (outcome == SESSION_LINE_CONFLICT && repeats(rows, batch, i))
+            error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
+                      i, batch->puts[i].twin - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
             err->current_version = written.version;
         return status;

@@ -144,6 +144,16 @@ void session_written_read(session_written *out, const store_rows *rows);
 /* Of the line at index `i` of the batch; *seq may be NULL. */
 session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq);
 
+/* Whether a line that is no entry of the tree stood at its place of the session before it. */
+typedef enum session_line_place {
+    SESSION_PLACE_BEHIND, /* the session ended before it */
+    SESSION_PLACE_THERE,
+    SESSION_PLACE_OTHER /* another one stood there */
+} session_line_place;
+
+/* Of an import, and SESSION_LINE_CONFLICT, _OWN_PARENT, _TWIN, or a header. */
+session_line_place session_written_place(const store_rows *rows, size_t i);
+
 /* CARDBOX_OK, or why nothing was written: CARDBOX_NOT_FOUND (no session, or a parent or an entry to
  * be labelled that is not there), CARDBOX_CONFLICT (version, key, dialect, an id with other
  * content; err->current_version), CARDBOX_INVALID (an entry that is its own parent). */
