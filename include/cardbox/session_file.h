@@ -78,13 +78,19 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export_as(
  */
 typedef ptrdiff_t (*cardbox_session_reader)(void *arg, char *to, size_t room);
 
-/** What became of the lines of an import. */
+/**
+ * What became of the lines of an import: each is in one of appended, unchanged, kept and not_kept,
+ * whose sum is lines. The second time that a file is imported all its lines are unchanged, but for
+ * those that are not kept.
+ */
 typedef struct cardbox_import_counts {
     uint64_t lines;     /**< all */
-    uint64_t appended;  /**< entries that are new */
-    uint64_t unchanged; /**< lines that were there already */
-    uint64_t kept;      /**< lines that are no entries, kept for the export */
-    uint64_t not_kept;  /**< the same, not kept: the session is no longer like the file */
+    uint64_t appended;  /**< entries that are new in the session's tree */
+    uint64_t unchanged; /**< lines that were there already, entries or not */
+    uint64_t kept;      /**< new lines that are none of the tree (headers, blank and bad lines,
+                             duplicates, conflicts, one of each ring), kept for the export */
+    uint64_t not_kept;  /**< the same, not kept: the session is no longer like the file, or the
+                             line has over CARDBOX_CONTENT_MAX bytes */
     uint64_t issues;    /**< what the report has to say of lines */
 } cardbox_import_counts;
 
@@ -142,7 +148,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
  * appended, unchanged, kept, not_kept, then of the session as it is now entries, roots, leaves,
  * branch_points, dangling_parents, max_depth, and of the file duplicates, conflicts, cycles, bad,
  * torn, and issues: an array, of up to 10,000, each with line (null of an entry of the session
- * that is not in the file), kind, reason, and of an entry its id.
+ * that is not in the file, or that a file has behind 10,000 gaps between its entries), kind,
+ * reason, and of an entry its id. Of more than 50,000 entries that wait for a parent the others are
+ * said when the file is imported again.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

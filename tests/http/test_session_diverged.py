@@ -23,7 +23,10 @@ def url(session, what=""):
 def bring(session, data, status=200):
     answer = server().request("POST", url(session, "/import"), data, NDJSON, timeout=120)
     assert answer.status == status, answer
-    return answer.json()
+    report = answer.json()
+    counts = [report[name] for name in ("appended", "unchanged", "kept", "not_kept")] if status == 200 else []
+    assert status != 200 or sum(counts) == report["lines"], report
+    return report
 
 
 def take(session):
@@ -170,6 +173,26 @@ def test_the_same_report_again():
     names = ("duplicates", "conflicts", "cycles", "bad", "entries", "dangling_parents")
     assert [first[name] for name in names] == [again[name] for name in names] == [1, 1, 2, 1, 2, 1], (first, again)
     assert not again["changed"] and take("again") == data, again
+
+
+def test_what_became_of_the_lines():
+    """Each is in one count, and the second time all are there already."""
+    for name, data, kept in (("sum-ring", lines(user("a", "b"), user("b", "a")), 1),
+                             ("sum-self", lines(user("a", "a"), user("b", "a")), 1),
+                             ("sum-twice", lines(user("a", None), user("a", None)), 1),
+                             ("sum-other", lines(user("a", None), {**user("a", None), "content": "y"}), 1),
+                             ("sum-end", lines(user("a", None), user("a", None))[:-1], 1),
+                             ("sum-junk", lines(user("a", None)) + b"junk\n\n", 2)):
+        first = bring(name, data)
+        assert (first["kept"], first["not_kept"], first["appended"]) == (kept, 0, first["entries"]), (name, first)
+        more = [bring(name, data), bring(name, data)]
+        assert all(one["unchanged"] == one["lines"] and not one["changed"] for one in more), (name, more)
+        longer = bring(name, data.rstrip(b"\n") + b"\n" + lines(user("n", None), user("n", None)))
+        assert (longer["appended"], longer["kept"]) == (1, 1), (name, longer)
+    assert append("sum-other", user("x", None)).status == 200
+    away = bring("sum-other", lines(user("q", None), {**user("a", None), "content": "z"}))
+    assert (away["appended"], away["not_kept"], away["conflicts"]) == (1, 1, 1), away
+    assert b'"z"' not in take("sum-other")
 
 
 def issues(report):

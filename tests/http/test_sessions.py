@@ -221,6 +221,10 @@ def test_append_again():
     other = append("again", plain("c", "b"), plain("b", "a", content="other"), status=409)
     assert "entry b exists" in reason(other) and other["detail"]["current_version"] == 2, other
     get(url("again", "entries", "c"), 404)
+    twice = append("again", plain("k", "b"), plain("k", "b", content="other"), status=409)
+    assert "entries[1] repeats the id of entries[0]" in reason(twice), twice
+    third = append("again", plain("a", None), plain("a", None, content="other"), status=409)
+    assert "entry a exists" in reason(third), third
 
 
 def test_keys():

@@ -624,11 +624,12 @@ static void test_borders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_odd_files),      cmocka_unit_test(test_any_file),
-        cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_parts),          cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_meanwhile),      cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_odd_files),   cmocka_unit_test(test_any_file),
+        cmocka_unit_test(test_many_wait),   cmocka_unit_test(test_appended_since),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_real_session),
+        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_other_files), cmocka_unit_test(test_meanwhile),
+        cmocka_unit_test(test_borders),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);
