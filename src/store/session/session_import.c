@@ -82,13 +82,15 @@ static bool is_other(const session_put *put, session_line_outcome outcome, sessi
             outcome != SESSION_LINE_CONFLICT && outcome != SESSION_LINE_TWIN);
 }
 
-/* The same way as the database: of a batch that differs from the session no line is kept. */
-static session_line_stay stay_of(session_line_place place, bool differs, bool is_written)
+/* The same way as the database: of a batch that differs from the session no line is kept. But what
+ * a twin says is there. */
+static session_line_stay stay_of(session_line_outcome outcome, session_line_place place,
+                                 bool differs, bool is_written)
 {
     if (place == SESSION_PLACE_THERE)
         return SESSION_STAY_UNCHANGED;
     if (differs)
-        return SESSION_STAY_NOT_KEPT;
+        return outcome == SESSION_LINE_TWIN ? SESSION_STAY_UNCHANGED : SESSION_STAY_NOT_KEPT;
     return is_written ? SESSION_STAY_KEPT : SESSION_STAY_UNCHANGED;
 }
 
@@ -104,8 +106,8 @@ static void note_outcomes(importer *in, const store_rows *rows, bool is_written)
         session_line_place place = session_written_place(rows, i);
 
         differs = differs || is_other(put, outcome, place, seq);
-        session_report_outcome(&in->report, outcome, stay_of(place, differs, is_written), put->line,
-                               seq, id);
+        session_report_outcome(&in->report, outcome, stay_of(outcome, place, differs, is_written),
+                               put->line, seq, id);
         in->has_diverged = in->has_diverged || outcome == SESSION_LINE_DROPPED;
         if (put->kind >= 0 && is_gone_on_from(in, put, outcome, seq))
             session_batch_follow(&in->batch, id);
