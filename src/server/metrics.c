@@ -246,6 +246,8 @@ static const metric METRICS[] = {
     VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
     LABELLED("cardbox_database_connections", "gauge", write_links,
              "Connections to the database, by group and state."),
+    TALLY("cardbox_database_connections_renewed_total", "counter", renewed,
+          "Connections to the database made anew, for the memory that large statements left."),
     LABELLED("cardbox_statements_total", "counter", write_statements,
              "Statements sent to the database, by statement."),
     LABELLED("cardbox_statement_members", "summary", write_members,

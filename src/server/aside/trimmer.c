@@ -1,6 +1,6 @@
 /*
- * trimmer.c: while answers are large what was freed is about to be used again, and to give it back
- * would hold the loops up: so it looks for a time in which little is sent.
+ * trimmer.c: while bodies are large what was freed is about to be used again, and to give it back
+ * would hold the loops up: so it looks for a time in which little comes and goes.
  */
 #include "server/aside/trimmer.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum {
     LOOK_MS = 1000,
-    QUIET_BYTES = 1024 * 1024,     /* of answers between two looks */
+    QUIET_BYTES = 1024 * 1024,     /* of bodies between two looks */
     SPARE_MOST = 32 * 1024 * 1024, /* bytes that are free and may stay so */
     SPARE_KEPT = 4 * 1024 * 1024
 };
@@ -18,17 +18,20 @@ enum {
 struct trimmer {
     const shared *house;
     ticker ticker;
-    uint64_t sent; /* bytes, at the last look */
-    bool due;      /* much was sent since memory was given back */
+    uint64_t moved; /* bytes, at the last look */
+    bool due;       /* much came or went since memory was given back */
 };
 
 static bool is_quiet(trimmer *t)
 {
-    uint64_t sent = 0;
-    for (long i = 0; i < t->house->set->loops; i++)
-        sent += tally_get(&t->house->stats[i].body_bytes_out);
-    bool quiet = sent - t->sent < QUIET_BYTES;
-    t->sent = sent;
+    uint64_t moved = 0;
+    for (long i = 0; i < t->house->set->loops; i++) {
+        const stats *s = &t->house->stats[i];
+        moved += tally_get(&s->body_bytes_in) + tally_get(&s->body_bytes_out);
+        moved += tally_get(&s->renewed) * QUIET_BYTES; /* each has freed as much, or more */
+    }
+    bool quiet = moved - t->moved < QUIET_BYTES;
+    t->moved = moved;
     return quiet;
 }
 

@@ -1,6 +1,6 @@
 /*
- * trimmer.h: a thread that gives memory back to the system which a burst of large answers has left
- * free. Knows nothing of requests but how many bytes their answers had.
+ * trimmer.h: a thread that gives memory back to the system which a burst of large bodies has left
+ * free. Knows nothing of requests but how many bytes they and their answers had.
  */
 #ifndef SERVER_TRIMMER_H
 #define SERVER_TRIMMER_H

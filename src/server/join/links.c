@@ -26,6 +26,7 @@ enum {
     GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
     KEEPER_WAIT_MS = 100,  /* until it is looked again whether the keeper has its connection */
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    RENEW_MS = 1000,       /* since a large message: the burst is over */
     READY_BYTES_MAX = 64,
     READS_LARGE = 32,     /* an answer that has come in so many pieces is a large one: */
     REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
@@ -408,6 +409,32 @@ static bool may_try(const links *l, size_t number)
     return any_up(l) && (number == l->group[k->group].first || keeper_is_in(l));
 }
 
+static bool is_usable(const db_link *k)
+{
+    return k->state == LINK_USABLE && pipe_up(k->pipe);
+}
+
+/* When a connection is to be made anew, as what libpq keeps of a burst of large messages counts as
+ * memory in use for good: while others of its group serve, if it has others, and none of them is on
+ * its way. */
+static int64_t renew_ms(const links *l, const db_link *k)
+{
+    int64_t swollen_ms = pipe_swollen_ms(k->pipe);
+    const link_span *span = &l->group[k->group];
+    bool alone = span->before - span->first == 1;
+    if (swollen_ms == INT64_MAX)
+        return INT64_MAX;
+    for (size_t i = span->first; i < span->before; i++) {
+        const db_link *other = &l->link[i];
+        if (other == k)
+            continue;
+        if (!is_usable(other) && pipe_failed_attempts(other->pipe) == 0)
+            return INT64_MAX;
+        alone = alone || is_usable(other);
+    }
+    return alone ? swollen_ms + RENEW_MS : INT64_MAX;
+}
+
 /* When a link wants to be looked at again. */
 static int64_t due_ms(const links *l, size_t number)
 {
@@ -416,8 +443,11 @@ static int64_t due_ms(const links *l, size_t number)
         return any_up(l) ? clock_ms() + KEEPER_WAIT_MS : INT64_MAX;
     int64_t due = pipe_next_ms(k->pipe);
     int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
+    int64_t renew = renew_ms(l, k);
     if (k->state == LINK_UNFIT && k->retry_ms < due)
         due = k->retry_ms;
+    if (renew < due)
+        due = renew;
     bool undecided =
         atomic_load(&l->house->connections_up) == 0 && !atomic_load(&l->house->given_up);
     if (k->state == LINK_DOWN && undecided && give_up_ms < due)
@@ -436,6 +466,10 @@ void links_tick(links *l, int64_t now_ms)
             pipe_hurry(k->pipe);
         if (due_ms(l, i) > now_ms)
             continue;
+        if (renew_ms(l, k) <= now_ms) {
+            pipe_drop(k->pipe, "it kept much memory");
+            tally_add(&l->stats->renewed, 1);
+        }
         pipe_tick(k->pipe, now_ms);
         if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
             check(k);
@@ -453,11 +487,6 @@ int64_t links_next_ms(const links *l)
             next_ms = due;
     }
     return next_ms;
-}
-
-static bool is_usable(const db_link *k)
-{
-    return k->state == LINK_USABLE && pipe_up(k->pipe);
 }
 
 /* Whether it can't connect, though others can: it has tried since one of them came up. */

@@ -65,6 +65,7 @@ static void close_connection(store_pipe *pipe, int64_t due_ms)
     pipe->first = pipe->last = NULL;
     pipe->in_flight = 0;
     pipe->unsent = false;
+    pipe->large_ms = 0;
     memset(pipe->prepared, 0, sizeof(pipe->prepared));
     pipe_move(pipe, PIPE_WAITING, due_ms);
     fail_flights(lost, pipe->reason);
@@ -308,6 +309,11 @@ size_t pipe_in_flight(const store_pipe *pipe)
 int64_t pipe_busy_since_ms(const store_pipe *pipe)
 {
     return pipe->first == NULL ? INT64_MAX : pipe->front_ms;
+}
+
+int64_t pipe_swollen_ms(const store_pipe *pipe)
+{
+    return pipe->first == NULL && pipe->large_ms > 0 ? pipe->large_ms : INT64_MAX;
 }
 
 unsigned pipe_reads(const store_pipe *pipe)

@@ -57,6 +57,11 @@ bool pipe_up(const store_pipe *pipe); /* connected: pipe_send will do */
 size_t pipe_in_flight(const store_pipe *pipe);
 int64_t pipe_busy_since_ms(const store_pipe *pipe); /* INT64_MAX: nothing is in flight */
 
+/* When a message of a MB or more came or went last, while nothing is in flight; INT64_MAX: none
+ * has, or something is. libpq has made room for all of it, and keeps that for as long as the
+ * connection lives. */
+int64_t pipe_swollen_ms(const store_pipe *pipe);
+
 /* How often something has come of what is in flight first: about as many times 8 KiB, or more. */
 unsigned pipe_reads(const store_pipe *pipe);
 

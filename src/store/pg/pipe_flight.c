@@ -9,6 +9,10 @@
 #include "base/clock.h"
 #include "store/errors.h"
 
+enum {
+    LARGE_BYTES = 1 << 20 /* a message of so many makes libpq's room one worth to be rid of */
+};
+
 static void flight_free(flight *f)
 {
     rows_free(f->rows);
@@ -168,6 +172,8 @@ static void land(store_pipe *pipe)
     pipe->in_flight--;
     pipe->front_ms = clock_ms();
     pipe->reads = 0;
+    if (f->large || f->params.bytes.len >= LARGE_BYTES)
+        pipe->large_ms = pipe->front_ms;
     if (can_heal(pipe, f) && heal(pipe, f))
         return;
     if (!f->failed && f->rows == NULL) {
@@ -175,6 +181,21 @@ static void land(store_pipe *pipe)
         f->failed = true;
     }
     flight_end(f, f->failed ? &f->error : NULL);
+}
+
+/* libpq's room is for one row at a time, so many small ones make no large message. */
+static bool has_large_row(const PGresult *result)
+{
+    if (PQresultMemorySize(result) < LARGE_BYTES)
+        return false;
+    for (int row = 0; row < PQntuples(result); row++) {
+        size_t bytes = 0;
+        for (int column = 0; column < PQnfields(result); column++)
+            bytes += (size_t)PQgetlength(result, row, column);
+        if (bytes >= LARGE_BYTES)
+            return true;
+    }
+    return false;
 }
 
 static void give(store_pipe *pipe, flight *f, PGresult *result)
@@ -187,6 +208,7 @@ static void give(store_pipe *pipe, flight *f, PGresult *result)
 static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
 {
     ExecStatusType kind = PQresultStatus(result);
+    f->large = f->large || has_large_row(result);
     bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_SINGLE_TUPLE;
     if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
         connect_error(&f->error, pipe->conn, result);

@@ -30,6 +30,7 @@ typedef struct flight {
     unsigned ahead; /* commands before it that were sent with it and have no answer yet */
     bool healed;    /* sent a second time */
     bool given;     /* some of its rows were */
+    bool large;     /* a row of its answer is a large message */
     bool failed;
     store_rows *rows;
     cardbox_error error;
@@ -54,6 +55,7 @@ struct store_pipe {
     int64_t due_ms;
     int64_t front_ms; /* since when the first flight is the first */
     unsigned reads;   /* how often something has come since then */
+    int64_t large_ms; /* when a large message came or went last; 0: never by this connection */
     flight *first, *last;
     size_t in_flight;
     prepared prepared[STATEMENT_COUNT];
