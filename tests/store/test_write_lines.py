@@ -174,5 +174,24 @@ def test_ids_of_a_session_lie_together():
     assert plan[0]["Plan"]["WAL FPI"] < 100, f"{plan[0]['Plan']['WAL FPI']} pages for {len(lines)} entries"
 
 
+def test_settling_looks_up_each_entry():
+    """Of a session that is all there is, all of whose entries wait for their parents."""
+    entries = 2000
+    pg, dsn = database()
+    pg.psql(dsn, "SELECT cardbox.create_session('t', 'waits', 1, NULL, NULL, true)")
+    pg.psql(dsn, f"""
+        INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, missing, depth, branch, kind, card_id,
+               size) SELECT 't', 'waits', e, 'e' || e, 'e' || e + 1, 0, e, 257, e, 2 FROM generate_series(0, {entries - 1}) AS e;
+        UPDATE cardbox.sessions SET last_seq = {entries - 1}, entries = {entries}
+         WHERE tenant_id = 't' AND session_id = 'waits'""")
+    linked, read = pg.psql(dsn, """
+        BEGIN;
+        SELECT count(*) FROM cardbox.settle_session('t', 'waits') WHERE outcome = 1;
+        SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'session_entries';
+        COMMIT""").splitlines()
+    assert int(linked) == entries - 1, linked
+    assert int(read) < 20 * entries, f"{read} rows are read to link {entries}"
+
+
 if __name__ == "__main__":
     cardbox_test.main()
