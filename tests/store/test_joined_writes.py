@@ -164,7 +164,8 @@ def test_what_is_locked_is_passed_over():
     ids, none = array(['["x"]'] * 4, "jsonb"), [None] * 4
     execute = (f"EXECUTE s({array(['held'] * 4, 'text')}, {boxes}, {ids}, {array(none, 'int8')},"
                f" {array(none, 'text')}, true);")
-    out = Postgres.shared().psql(database(), f"{held_by_another} {prepared} {execute}")
+    let_go = "SELECT 'ROWS'; SELECT dblink_exec('other', 'ROLLBACK');"
+    out = Postgres.shared().psql(database(), f"{held_by_another} {prepared} {execute} {let_go}")
     rows = sorted(out.split("ROWS\n")[1].splitlines())
     assert rows == [f"1|{LOCKED}||", f"2|{DONE}|2|1", f"3|{NO_BOX}||", f"4|{DONE}|3|2"], rows
     assert append(("held", held, '["x"]'), two, pass_over=True) == [(DONE, 2, 1), (DONE, 4, 3)]
