@@ -20,8 +20,11 @@ struct pg_conn;
 
 /** How to connect. Start from CARDBOX_OPTIONS_INIT; 0 or NULL means the default that is named. */
 typedef struct cardbox_options {
-    size_t struct_size;   /**< set by CARDBOX_OPTIONS_INIT */
-    const char *conninfo; /**< libpq connection string or URI; "" or NULL: the PG* environment */
+    size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
+    /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
+     * PGOPTIONS, of at most 1000 bytes, hold but for what CardBox sets itself: statement_timeout,
+     * search_path, jit, default_transaction_isolation and standard_conforming_strings. */
+    const char *conninfo;
     const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
     unsigned pool_min;            /**< connections kept open when idle; default 0 */
     unsigned pool_max;            /**< most connections at once; default 8 */

@@ -25,8 +25,24 @@ def odd_database():
 
 
 def test_writers_of_one_session():
-    """Each takes its turn: where a transaction is serializable, all but one at a time fail."""
-    server = Server(odd_database())
+    writers_take_turns(Server(odd_database()))
+
+
+def test_options_of_the_connection_string():
+    """They count, but not against what our statements need: the longest statement, the isolation."""
+    dsn = database()
+    ours = "-c statement_timeout=1 -c default_transaction_isolation=serializable -c standard_conforming_strings=off"
+    writers_take_turns(Server(f"{dsn} options='{ours}'"))
+    for given, env in ((f"{dsn} options='-c row_security=off'", {}),
+                       (dsn, {"PGOPTIONS": "-c row_security=off"})):
+        done = cardbox("card", "add", "--dsn", given, "--project", "p", "--text", "x", check=False, env=env)
+        assert done.returncode == 1 and "row-level security" in done.stderr, done
+    done = cardbox("card", "list", "--dsn", f"{dsn} options='{'-c jit=off ' * 200}'", "--project", "p", check=False)
+    assert done.returncode == 2 and "have more than 1000 bytes" in done.stderr, done
+
+
+def writers_take_turns(server):
+    """Those of one session: where a transaction is serializable, all but one at a time fail."""
     assert server.request("PUT", "/projects/p/sessions/s", '{"dialect": "plain"}', JSON).status == 200
 
     def write(number):

@@ -4,6 +4,7 @@
 #include "store/pg/connect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include "store/errors.h"
 
 enum {
@@ -42,20 +43,43 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     *out = o;
 }
 
+const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
+                             const char *variable)
+{
+    for (; parsed != NULL && parsed->keyword != NULL; parsed++)
+        if (strcmp(parsed->keyword, keyword) == 0 && parsed->val != NULL)
+            return parsed->val;
+    const char *value = variable == NULL ? NULL : getenv(variable);
+    return value == NULL ? "" : value;
+}
+
+/* What libpq would send by itself. */
+static const char *given_options(const PQconninfoOption *parsed)
+{
+    return conninfo_setting(parsed, "options", "PGOPTIONS");
+}
+
+/* What others may have put into a schema on the path, such as an operator that fits better than
+ * PostgreSQL's own, must not run with our rights; and no statement must mean or do another thing
+ * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
+ * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
+ * session_guard.sql first, and behind one the role has them. */
+static void fill_settings(connect_params *out, const cardbox_options *options)
+{
+    PQconninfoOption *parsed = PQconninfoParse(options->conninfo, NULL);
+    snprintf(out->settings, sizeof(out->settings),
+             "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
+             "-c default_transaction_isolation=read\\ committed "
+             "-c standard_conforming_strings=on",
+             given_options(parsed), options->statement_timeout_ms);
+    PQconninfoFree(parsed);
+}
+
 void connect_params_fill(connect_params *out, const cardbox_options *options)
 {
-    /* What others may have put into a schema on the path, such as an operator that fits better than
-     * PostgreSQL's own, must not run with our rights; and no statement must mean or do another
-     * thing where a database or a role has settings of its own. A pooler in transaction mode
-     * refuses start-up settings: what may be behind one sends session_guard.sql first, and behind
-     * one the role has them. */
     out->settings[0] = '\0';
     if (!options->no_named_statements)
-        snprintf(out->settings, sizeof(out->settings),
-                 "-c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
-                 "-c default_transaction_isolation=read\\ committed "
-                 "-c standard_conforming_strings=on",
-                 options->statement_timeout_ms);
+        fill_settings(out, options);
 
     const char *const pairs[][2] = {
         {"fallback_application_name", options->application_name},
@@ -65,8 +89,8 @@ void connect_params_fill(connect_params *out, const cardbox_options *options)
         {"keepalives_interval", "10"},
         {"keepalives_count", "3"},
         {"tcp_user_timeout", "30000"},
-        {out->settings[0] == '\0' ? NULL : "options", out->settings},
         {"dbname", options->conninfo},
+        {out->settings[0] == '\0' ? NULL : "options", out->settings},
     };
     size_t used = 0;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -95,6 +119,10 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
         status = why == NULL ? error_nomem(err)
                              : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
                                          first_line(why), why);
+    else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
+        status = error_set(err, CARDBOX_INVALID,
+                           "the connection string's options, or PGOPTIONS, have more than %d bytes",
+                           CONNECT_OPTIONS_MAX);
     PQconninfoFree(parsed);
     PQfreemem(why);
     return status;

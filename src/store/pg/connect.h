@@ -8,22 +8,31 @@
 #include <libpq-fe.h>
 #include "cardbox/client.h"
 
+/* Bytes of the options that a connection string may have for the server. */
+#define CONNECT_OPTIONS_MAX 1000
+
 /* Arrays for PQconnectStartParams, with expand_dbname = 1. What they point to
  * is static, inside, or the options' text. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char settings[192];
+    char settings[CONNECT_OPTIONS_MAX + 192];
 } connect_params;
 
-/* Defaults first, then the caller's connection string, which wins. */
+/* Defaults first, then the caller's connection string, which wins, but for the session's settings
+ * that statements count on. conninfo_check has passed it. */
 void connect_params_fill(connect_params *out, const cardbox_options *options);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
  * its default. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
 
-/* Whether libpq can read a connection string. */
+/* What a parsed connection string (NULL: a bare database name) says of a keyword, else a variable
+ * of the environment (NULL: none); "": neither. */
+const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
+                             const char *variable);
+
+/* Whether libpq can read a connection string, and its options leave room for ours. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 
 /* Keeps notices off stderr: the library prints nothing. */

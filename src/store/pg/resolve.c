@@ -5,12 +5,12 @@
 #include "store/pg/resolve.h"
 
 #include <arpa/inet.h>
-#include <libpq-fe.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "base/buf.h"
+#include "store/pg/connect.h"
 
 enum {
     ADDRESSES_PER_HOST = 8,   /* each costs a connect timeout if it is dead */
@@ -147,16 +147,6 @@ static bool start_thread(resolve *r)
     return started;
 }
 
-/* What the connection string says, else the environment. */
-static const char *setting(const PQconninfoOption *options, const char *keyword, const char *env)
-{
-    for (; options != NULL && options->keyword != NULL; options++)
-        if (strcmp(options->keyword, keyword) == 0 && options->val != NULL)
-            return options->val;
-    const char *value = env == NULL ? NULL : getenv(env);
-    return value == NULL ? "" : value;
-}
-
 static bool names_any(const char *hosts)
 {
     size_t count = list_length(hosts);
@@ -170,17 +160,17 @@ resolve *resolve_start(const char *conninfo)
 {
     /* A bare database name, as libpq allows, is no connection string: NULL, and the environment. */
     PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
-    const char *hosts = setting(options, "host", "PGHOST");
+    const char *hosts = conninfo_setting(options, "host", "PGHOST");
     resolve *r = NULL;
-    if (setting(options, "hostaddr", "PGHOSTADDR")[0] != '\0' ||
-        setting(options, "service", "PGSERVICE")[0] != '\0' || !names_any(hosts))
+    if (conninfo_setting(options, "hostaddr", "PGHOSTADDR")[0] != '\0' ||
+        conninfo_setting(options, "service", "PGSERVICE")[0] != '\0' || !names_any(hosts))
         goto done;
     r = calloc(1, sizeof(*r));
     if (r == NULL)
         goto done;
     atomic_init(&r->owners, 1);
     r->hosts = strdup(hosts);
-    r->ports = strdup(setting(options, "port", "PGPORT"));
+    r->ports = strdup(conninfo_setting(options, "port", "PGPORT"));
     r->out_hosts = r->out_addresses = r->out_ports = BUF_INIT(LIST_MAX);
     if (r->hosts == NULL || r->ports == NULL || !start_thread(r)) {
         let_go(r);
