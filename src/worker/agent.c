@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/log.h"
 #include "cardbox/ids.h"
+#include "cardbox/ledger.h"
 #include "worker/agent_parts.h"
 #include "worker/chunks.h"
 #include "worker/say.h"
@@ -301,6 +302,22 @@ static bool take_turn(turn *t, agent_end *end)
     return converse(t, end);
 }
 
+/* Why the lease is lost, as far as the ledger can be asked: of the places that notice, only the
+ * keeper is told, and it is seldom first. */
+static agent_end why_lost(const agent *a)
+{
+    cardbox_ledger *found = NULL;
+    bool is_cancelled = false;
+
+    if (cardbox_get_task(&found, a->house->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
+        CARDBOX_OK) {
+        const char *status = cardbox_ledger_task(found, 0)->completion_status;
+        is_cancelled = status != NULL && strcmp(status, "cancelled") == 0;
+    }
+    cardbox_ledger_free(found);
+    return is_cancelled ? AGENT_CANCELLED : AGENT_LOST;
+}
+
 agent_end agent_run(agent *a)
 {
     agent_end end = AGENT_LOST;
@@ -319,5 +336,5 @@ agent_end agent_run(agent *a)
         dialogue_free(&t->dialogue);
         free(t);
     }
-    return end;
+    return end == AGENT_LOST ? why_lost(a) : end;
 }

@@ -46,8 +46,9 @@ typedef enum agent_end {
     AGENT_FINISHED, /* the task is done, `status` says how */
     AGENT_ASLEEP,   /* it waits for a message, or for its subtasks */
     AGENT_RETURNED,
-    AGENT_LOST,  /* the lease */
-    AGENT_FAILED /* the database: the lease is left to end */
+    AGENT_LOST,      /* the lease, to another worker, or nobody knows */
+    AGENT_CANCELLED, /* and with it the lease */
+    AGENT_FAILED     /* the database: the lease is left to end */
 } agent_end;
 
 /* Runs it to one of these ends. */

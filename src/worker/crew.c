@@ -48,8 +48,9 @@ bool crew_seat(crew *c, const claimed_task *task)
 static const char *end_name(agent_end end)
 {
     static const char *const NAMES[] = {
-        [AGENT_FINISHED] = "finished", [AGENT_ASLEEP] = "asleep", [AGENT_RETURNED] = "handed_back",
-        [AGENT_LOST] = "lost",         [AGENT_FAILED] = "failed",
+        [AGENT_FINISHED] = "finished",    [AGENT_ASLEEP] = "asleep",
+        [AGENT_RETURNED] = "handed_back", [AGENT_LOST] = "lost",
+        [AGENT_CANCELLED] = "cancelled",  [AGENT_FAILED] = "failed",
     };
 
     return NAMES[end];

@@ -489,7 +489,7 @@ def stays_cancelled(project, task, worker):
     story, texts = project.story(task), project.texts(task)
     await_(lambda: worker.events("task_left"), worker.log)
     worker.stop()
-    assert worker.events("task_left")[0]["end"] == "lost", worker.log()
+    assert worker.events("task_left")[0]["end"] == "cancelled", worker.log()
     assert project.status(task) == "cancelled"
     assert project.story(task) == story and project.texts(task) == texts
     assert story[-1] == "completed cancelled"
