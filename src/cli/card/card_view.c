@@ -212,7 +212,7 @@ void card_view_summary(buf *out, const cardbox_card *card)
 /* --- tables --- */
 
 const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},      {"type", TABLE_WORD},
+    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},      {"type", TABLE_DOTTED},
     {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
     {"", TABLE_SPARE}};
 

@@ -103,13 +103,18 @@ static void measure(layout *l, const table *t)
     }
 }
 
+static bool is_word(table_align align)
+{
+    return align == TABLE_WORD || align == TABLE_DOTTED;
+}
+
 static int least_width(const layout *l, table_align align)
 {
     if (align == TABLE_WHOLE)
         return WHOLE_MIN;
     if (align == TABLE_SHORT)
         return SHORT_MIN;
-    if (align == TABLE_WORD)
+    if (is_word(align))
         return l->word_least;
     return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
 }
@@ -164,22 +169,22 @@ static int find_widest(const layout *l, const table *t)
 /* When a column is left out: the lowest first. */
 static int rank_of(table_align align)
 {
-    if (align == TABLE_WORD)
+    if (is_word(align))
         return 2;
     return align == TABLE_FLEXIBLE ? 1 : 0;
 }
 
-/* Where words are at stake, makes the columns of an alignment narrower than they otherwise are. */
-static int squeeze(layout *l, const table *t, int excess, table_align align, int least)
+/* Where words are at stake, makes the columns of a rank narrower than they otherwise are. */
+static int squeeze(layout *l, const table *t, int excess, int rank, int least)
 {
     bool words = false;
 
     for (size_t c = 0; c < t->width; c++)
-        words = words || (t->columns[c].align == TABLE_WORD && l->widths[c] > 0);
+        words = words || (is_word(t->columns[c].align) && l->widths[c] > 0);
     for (size_t c = 0; words && excess > 0 && c < t->width; c++) {
         int most = l->widths[c] - least, taken = excess < most ? excess : most;
 
-        if (t->columns[c].align != align || most <= 0)
+        if (rank_of(t->columns[c].align) != rank || most <= 0)
             continue;
         l->widths[c] -= taken;
         excess -= taken;
@@ -212,9 +217,9 @@ static void leave_out(layout *l, const table *t, int excess)
         return;
     for (int rank = 0; rank < 3; rank++) {
         if (rank == rank_of(TABLE_FLEXIBLE))
-            excess = squeeze(l, t, excess, TABLE_FLEXIBLE, WIDTH_MIN);
+            excess = squeeze(l, t, excess, rank, WIDTH_MIN);
         if (rank == rank_of(TABLE_WORD))
-            excess = squeeze(l, t, excess, TABLE_WORD, WORD_MIN);
+            excess = squeeze(l, t, excess, rank, WORD_MIN);
         for (size_t c = t->width; excess > 0 && c-- > 0;) {
             if (c == kept || rank_of(t->columns[c].align) != rank || l->widths[c] == 0)
                 continue;
@@ -243,6 +248,14 @@ static void shrink(layout *l, const table *t, int room)
     leave_out(l, t, excess);
 }
 
+/* What a cut cell has behind its ellipsis, in `room` columns with what is in front of it. */
+static view end_of_cut(view text, table_align align, int room)
+{
+    if (align == TABLE_DOTTED)
+        return term_end(text, room);
+    return is_id(align) ? term_end(text, room / 2) : VIEW("");
+}
+
 /* One cell; the last of its line has no spaces after it. */
 static void print_cell(FILE *out, const layout *l, view text, const table_cell *cell, int width,
                        table_align align, bool last)
@@ -253,8 +266,7 @@ static void print_cell(FILE *out, const layout *l, view text, const table_cell *
     int columns = cell->columns;
 
     if (columns > width && l->cuts) {
-        if (is_id(align))
-            end = term_end(text, (width - 1) / 2);
+        end = end_of_cut(text, align, width - 1);
         text.len = term_fit(text, width - 1 - term_columns(end));
         columns = term_columns(text) + 1 + term_columns(end);
         cut = TERM_ELLIPSIS;

@@ -19,6 +19,7 @@ typedef enum table_align {
     TABLE_RIGHT,    /* for numbers */
     TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
     TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
+    TABLE_DOTTED,   /* the same, of which the end tells more, as in "tool.result": cut in front */
     TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
                        longer than a UUID is cut, in its middle */
     TABLE_SHORT,    /* left; an id that is cut, in its middle, before others are left out */
