@@ -94,6 +94,9 @@ def write(path, results):
 
 
 def main():
+    about = cardbox_test.command_line(__doc__)
+    about.epilog = f"Rows: {', '.join(row.name for row in ROWS)}"
+    about.parse_args()
     rows = chosen(os.environ.get("BENCH_ONLY", ""))
     rounds = int(data.number_from("BENCH_ROUNDS", 5, whole=True))
     seconds = data.number_from("BENCH_SECONDS", 2)

@@ -119,6 +119,7 @@ def send(client, made):
 
 
 def main():
+    cardbox_test.command_line(__doc__).parse_args()
     count = int(data.number_from("BENCH_REQUESTS", 100, whole=True))
     out = os.environ.get("BENCH_OUT", os.path.join(cardbox_test.BUILD, "bench-cpu.json"))
     database = data.Database(data.SMALL)

@@ -15,8 +15,8 @@ from cardbox_test import temp_dir  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def run(*command, cwd=None):
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -78,12 +78,12 @@ class Reference:
 
 
 def compile_sdk_load():
-    """Built as the library is, and linked with it."""
+    """Built as the library is, whose flags are for the project's folder, and linked with it."""
     with open(os.path.join(cardbox_test.BUILD, "flags"), encoding="utf-8") as file:
         flags = file.read().split()
     program = os.path.join(temp_dir(), "sdk_load")
     run(*[flag for flag in flags if flag != "-fPIC"], "-o", program, os.path.join(HERE, "sdk_load.c"),
-        os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a"), "-lpq", "-luuid")
+        os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a"), "-lpq", "-luuid", cwd=cardbox_test.ROOT)
     return program
 
 

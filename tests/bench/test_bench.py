@@ -21,7 +21,8 @@ def run(program, **variables):
     """What the program printed, and what it wrote."""
     out = os.path.join(cardbox_test.temp_dir(), "out.json")
     env = {**os.environ, "BENCH_DATA": "small", "BENCH_OUT": out, **variables}
-    done = subprocess.run([os.path.join(HERE, program)], capture_output=True, text=True, env=env)
+    done = subprocess.run([os.path.join(HERE, program)], capture_output=True, text=True, env=env,
+                          cwd=os.path.dirname(out))
     assert done.returncode == 0, done.stdout + done.stderr
     with open(out, encoding="utf-8") as file:
         return done.stdout, json.load(file)
@@ -66,6 +67,15 @@ def test_bad_values_are_refused():
                               env={**os.environ, name: value})
         assert done.returncode == 1 and done.stderr.startswith(f"{name} must be "), done
         assert f'"{value}"' in done.stderr, done
+
+
+def test_help_measures_nothing():
+    for program in "bench.py", "cpu.py":
+        done = subprocess.run([os.path.join(HERE, program), "--help"], capture_output=True, text=True)
+        assert done.returncode == 0 and "BENCH_OUT" in done.stdout, done
+        for arguments in ["get_card"], ["--rounds", "3"]:
+            done = subprocess.run([os.path.join(HERE, program), *arguments], capture_output=True, text=True)
+            assert done.returncode == 2 and "unrecognized arguments: " + arguments[0] in done.stderr, done
 
 
 def test_instructions_of_every_request():

@@ -12,6 +12,7 @@ that runs already (else the script starts its own); CARDBOX_TEST_LIGHT, set: few
 CARDBOX_TEST_POOLED, set: servers reach the database through PgBouncer in transaction mode.
 """
 
+import argparse
 import atexit
 import contextlib
 import fcntl
@@ -562,13 +563,25 @@ def _run_case(name, function):
         print(f"FAILED  {name}\n{_reason()}", flush=True)
 
 
+def command_line(about):
+    """A parser for a script of which `about`, its own description, says what it does."""
+    return argparse.ArgumentParser(description=about, allow_abbrev=False,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
 def main(namespace=None):
     """Runs the calling script's cases and exits: 0 if none failed."""
     namespace = namespace or sys.modules["__main__"].__dict__
-    wanted = sys.argv[1:]
-    for name, function in list(namespace.items()):
-        if name.startswith("test_") and callable(function) and (not wanted or name in wanted):
-            _run_case(name, function)
+    cases = {name: function for name, function in namespace.items()
+             if name.startswith("test_") and callable(function)}
+    asked = command_line(namespace["__doc__"])
+    asked.add_argument("cases", nargs="*", metavar="CASE", help="test_...; without one, all of them")
+    wanted = asked.parse_args().cases
+    if unknown := [name for name in wanted if name not in cases]:
+        asked.error(f"there is no case {', '.join(unknown)}; there are {', '.join(cases)}")
+    for name in cases:
+        if not wanted or name in wanted:
+            _run_case(name, cases[name])
     _clean_up()
     print(f"{_Tally.passed} passed, {_Tally.failed} failed", flush=True)
     sys.exit(1 if _Tally.failed else 0)
