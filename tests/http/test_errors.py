@@ -17,8 +17,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import (CARDBOXD, Postgres, Server, as_role, await_, cardboxd, holding, parse_responses,
-                          psql)
+from cardbox_test import (CARDBOXD, WAIT_S, Postgres, Server, as_role, await_, cardboxd, holding,
+                          parse_responses, psql)
 
 CARD = "/projects/p/cards/a"
 BATCH = "/projects/p/cards/batch"
@@ -209,32 +209,33 @@ def test_deadline():
         with server.client() as client:
             started = time.monotonic()
             check_error(client.request("GET", CARD), 504, "timeout")
-            assert 0.4 < time.monotonic() - started < 2
+            assert time.monotonic() - started > 0.4
             assert client.request("GET", "/healthz").status == 200
         assert server.alive()
 
 
 def test_deadline_over():
     """Once the lock is gone everything is as before, on the connection that waited too."""
-    with serving("--request-timeout-ms", "500") as server:
+    with serving("--request-timeout-ms", "3000") as server:
         with server.client() as client:
             with locked(database()):
                 check_error(client.request("GET", CARD), 504, "timeout")
-            time.sleep(0.5)
+            await_(lambda: client.request("GET", CARD).status == 200)
             for _ in range(20):
                 assert client.request("GET", CARD).status == 200
 
 
 def test_queue_full():
     count = 40
-    with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1") as server:
+    with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1",
+                 "--request-timeout-ms", str(1000 * WAIT_S)) as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(count) as pool:
             waiting = pool.submit(server.get, CARD)
             await_under_way(server, 1)
-            started = time.monotonic()
             refused = [pool.submit(server.get, CARD) for _ in range(count)]
-            done, _ = concurrent.futures.wait(refused, timeout=2)
-            assert time.monotonic() - started < 3
+            await_(lambda: sum(response.done() for response in refused) >= count - 3)
+            await_under_way(server, 4)
+            done = {response for response in refused if response.done()}
             assert len(done) == count - 3, len(done)
             for response in done:
                 check_error(response.result(), 503, "unavailable")
@@ -251,7 +252,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def connect_all(server, count):
-    return [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(count)]
+    return [socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) for _ in range(count)]
 
 
 def check_crowd(server, count):
@@ -263,12 +264,12 @@ def check_crowd(server, count):
         time.sleep(0.05)
         for connection in idle:
             connection.close()
-        assert all(server.get("/healthz", timeout=10).status == 200 for _ in range(8))
+        assert all(server.get("/healthz").status == 200 for _ in range(8))
         waiting = connect_all(server, count)
         for connection in waiting:
             connection.sendall(HEALTH)
         while waiting:
-            readable = select.select(waiting, [], [], 10)[0]
+            readable = select.select(waiting, [], [], WAIT_S)[0]
             assert readable, f"{len(waiting)} were not served"
             for connection in readable:
                 assert connection.recv(4096).startswith(b"HTTP/1.1 200")
@@ -291,33 +292,38 @@ def test_few_descriptors():
     assert done.returncode == 1 and "file descriptors" in done.stderr, done
 
 
+def dribble(connection, data):
+    """Sends it byte by byte, and its last one again and again, until the server closes."""
+    deadline = time.monotonic() + WAIT_S
+    with contextlib.suppress(ConnectionError):
+        while not select.select([connection], [], [], 0.05)[0]:
+            assert time.monotonic() < deadline, data
+            connection.sendall(data[:1])
+            data = data[1:] or data
+        cardbox_test.read_all(connection)
+
+
 def test_slow_requests():
     """A request that dribbles in is cut off, however alive it looks; an idle connection is not."""
     with serving("--slow-request-timeout-ms", "700") as server:
         idle = server.client()
         assert idle.request("GET", CARD).status == 200
-        head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100
-        body = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n"
-                + b" " * 100)
-        for data in (head, body, b"GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"):
-            started = time.monotonic()
-            server.raw(data, chunk=1, pause=0.05, timeout=10)
-            assert time.monotonic() - started < len(data) * 0.05 + 2, data
+        head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: x"
+        body = (b"POST " + BATCH.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n ")
+        for data in (head, body, b"GET /a"):
+            for connection in connect_all(server, 1):
+                dribble(connection, data)
+                connection.close()
         assert idle.request("GET", CARD).status == 200
 
 
 def test_second_request_dribbles():
     with serving("--slow-request-timeout-ms", "500") as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
             time.sleep(1)
-            for byte in b"GE":
-                connection.sendall(bytes([byte]))
-                time.sleep(0.1)
-            started = time.monotonic()
-            assert connection.recv(100) == b""
-            assert time.monotonic() - started < 3
+            dribble(connection, b"GET /a")
 
 
 # --- the database ---
@@ -393,11 +399,10 @@ def test_not_migrated():
     postgres = Postgres.shared()
     dsn = postgres.database(migrate=False)
     with serving(dsn=dsn) as server:
-        time.sleep(0.5)
+        await_(lambda: "database_not_migrated" in server.log())
         detail = check_error(server.get(CARD), 503, "unavailable")
         assert "migrate" in detail["hint"], detail
         assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
-        assert "database_not_migrated" in server.log()
         cardbox_test.cardbox("migrate", "--dsn", dsn)
         postgres.psql(dsn, "GRANT cardbox_service TO cardbox_app")
         server.await_ready()
@@ -461,11 +466,11 @@ def test_inherited_socket():
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cardbox_test.at_end(process.kill)
         assert process.stdout.readline() == f"ready: http://127.0.0.1:{port}\n"
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(WAIT_S) == 0
 
 
 # --- stopping ---
@@ -484,16 +489,15 @@ def test_stop_answers_what_waits():
         for response in waiting:
             assert response.result().status == 200
             assert response.result().header("Connection") == "close"
-        assert server.process.wait(5) == 0
+        assert server.process.wait(WAIT_S) == 0
 
 
 def test_hangup_is_ignored():
     with serving() as server:
-        for _ in range(2):
+        for count in 1, 2:
             server.process.send_signal(signal.SIGHUP)
-            time.sleep(0.2)
+            await_(lambda count=count: server.log().count("signal_ignored") == count, server.log)
             assert server.get(CARD).status == 200
-        assert "signal_ignored" in server.log()
 
 
 def test_stop_in_time():
@@ -505,7 +509,7 @@ def test_stop_in_time():
             server.process.send_signal(signal.SIGTERM)
             for response in waiting:
                 check_error(response.result(), 503, "unavailable")
-            assert server.process.wait(5) == 0
+            assert server.process.wait(WAIT_S) == 0
 
 
 def test_second_signal_hurries():
@@ -519,7 +523,7 @@ def test_second_signal_hurries():
             server.process.send_signal(signal.SIGINT)
             for response in waiting:
                 check_error(response.result(), 503, "unavailable")
-            assert server.process.wait(5) == 0
+            assert server.process.wait(WAIT_S) == 0
 
 
 def test_stop_under_load():
@@ -547,7 +551,7 @@ def test_stop_under_load():
         time.sleep(0.5)
         server.stop()
         for thread in threads:
-            thread.join(10)
+            thread.join()
         assert not bad, bad[:3]
 
 

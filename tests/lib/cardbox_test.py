@@ -291,7 +291,7 @@ class Server:
     free one, where none is given.
     """
 
-    def __init__(self, dsn, *options, wait=20, prefix=(), port=None):
+    def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=None):
         self.port = port or free_port()
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
@@ -342,7 +342,7 @@ class Server:
             self.process.kill()
             self.process.wait()
 
-    def stop(self, wait=30, expect=0):
+    def stop(self, wait=WAIT_S, expect=0):
         """SIGTERM; the exit status must be `expect`, and no sanitizer may have complained."""
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -368,18 +368,18 @@ class Server:
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
 
-    def client(self, timeout=30):
+    def client(self, timeout=WAIT_S):
         return Client(self.port, timeout)
 
-    def request(self, method, path, body=None, headers=None, timeout=30):
+    def request(self, method, path, body=None, headers=None, timeout=WAIT_S):
         """One request on a connection of its own."""
         with self.client(timeout) as client:
             return client.request(method, path, body, headers)
 
-    def get(self, path, headers=None, timeout=30):
+    def get(self, path, headers=None, timeout=WAIT_S):
         return self.request("GET", path, None, headers, timeout)
 
-    def post(self, path, value, headers=None, timeout=30):
+    def post(self, path, value, headers=None, timeout=WAIT_S):
         headers = {"Content-Type": "application/json", **(headers or {})}
         return self.request("POST", path, json.dumps(value).encode(), headers, timeout)
 
@@ -390,8 +390,8 @@ class Server:
 
 @once
 def server():
-    """A server on dsn(), for all cases of the script."""
-    return Server(dsn())
+    """A server on dsn(), for all cases of the script; however loaded the machine is, it answers."""
+    return Server(dsn(), "--request-timeout-ms", str(1000 * WAIT_S))
 
 
 # --- HTTP ---
@@ -426,7 +426,7 @@ class Response:
 class Client:
     """One keep-alive connection."""
 
-    def __init__(self, port, timeout=30):
+    def __init__(self, port, timeout=WAIT_S):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
 
     def __enter__(self):
