@@ -160,7 +160,7 @@ static cli_exit invoke(const cli_common *common, const char *ability, const char
         return CLI_FAILED;
     if (cardbox_invoke(&output, db, common->project, ability, NULL, "cardbox", input, &err) ==
         CARDBOX_OK)
-        puts(output);
+        term_print_json(output);
     else
         status = cli_failed(&err);
     cardbox_free(output);

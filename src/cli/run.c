@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdarg.h>
+#include "cli/view/term.h"
 
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
@@ -27,11 +28,12 @@ static void print_line(const char *begin, const char *format, va_list args)
 
     vsnprintf(text, sizeof(text), format, args);
     for (char *at = text; *at != '\0'; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
+        if (*at == '\n' || *at == '\r' || *at == '\t')
             *at = ' ';
     }
     fflush(stdout);
-    fprintf(stderr, "%s%s\n", begin, text);
+    fputs(begin, stderr);
+    term_print_text(stderr, view_of(text));
 }
 
 static void begin_line(char out[64], const char *kind)

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli/cli.h"
+#include "cli/view/term.h"
 
 cli_target target_of(const char *name)
 {
@@ -34,6 +36,10 @@ bool target_open(cli_target *target)
 
 bool target_write(cli_target *target, view bytes)
 {
+    if (target->out == stdout && isatty(STDOUT_FILENO)) {
+        term_put_json(bytes);
+        return true;
+    }
     if (fwrite(bytes.ptr, 1, bytes.len, target->out) == bytes.len)
         return true;
     target->failure = errno;

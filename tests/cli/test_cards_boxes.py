@@ -385,7 +385,36 @@ def test_escape_sequences_of_contents_do_not_reach_the_terminal():
     for arguments in (["card", "list", "--type", "t"], ["card", "get", "evil\u2066"]):
         shown = cardbox(*arguments, env=env).stdout
         assert "red" in shown and "reversed" in shown
-        assert not set("\033\007\u009b\u202e") & set(shown), repr(shown)
+        assert not set("\033\007\u009b\u202e\u2066") & set(shown), repr(shown)
+    found = cardbox("card", "get", "none\u2066", env=env, check=False)
+    assert found.returncode == 1 and "none" in found.stderr and "\u2066" not in found.stderr, found
+
+
+def test_escape_sequences_in_json_do_not_reach_the_terminal():
+    """What is shown there says the same; what goes elsewhere is as it was."""
+    env, evil = {**sample(), "NO_COLOR": "1"}, "\033[31mred \u009b1m \x7f \u202e reversed"
+    cardbox("card", "add", "--id", "evil", "--text", evil, env=env)
+    cardbox("session", "append", "--create", "plain", "talk", env=env,
+            stdin=json.dumps({"type": "user", "content": evil}, ensure_ascii=False))
+    for arguments, path in ((["card", "get", "evil", "--json"], ["content", "text"]),
+                            (["ability", "invoke", "card:get", '{"card_id": "evil"}'], ["content", "text"]),
+                            (["session", "context", "talk"], [0, "content"]),
+                            (["session", "export", "talk"], None)):
+        shown, piped = on_terminal(*arguments, env=env), cardbox(*arguments, env=env).stdout
+        shown = re.sub(r"\r[^\n]*\033\[K", "", shown)  # the progress of what is long
+        assert "reversed" in shown and not set("\033\u009b\x7f\u202e") & set(shown), repr(shown)
+        assert set("\u009b\x7f\u202e") <= set(piped), repr(piped)
+        if path:
+            text = json.loads(shown.split("\n")[0])
+            for step in path:
+                text = text[step]
+            assert text == evil, shown
+
+
+def test_lines_that_end_as_those_of_windows():
+    env = sample()
+    cardbox("card", "add", "--id", "crlf", "--text", "one\r\ntwo\rthree\r\n", env=env)
+    assert cardbox("card", "get", "crlf", env=env).stdout.endswith("\none\ntwo\ufffdthree\n\n")
 
 
 if __name__ == "__main__":

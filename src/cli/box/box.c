@@ -11,8 +11,9 @@
 /* The line above what a box holds. */
 static void print_head(const char *box_id, int64_t version, int64_t length)
 {
-    printf("%sbox %s%s   version %" PRId64 "   %" PRId64 " card%s\n", term_on(STYLE_BOLD), box_id,
-           term_off(STYLE_BOLD), version, length, length == 1 ? "" : "s");
+    term_put_title("box ", box_id);
+    printf("   version %" PRId64 "   %" PRId64 " card%s\n", version, length,
+           length == 1 ? "" : "s");
 }
 
 /* --- get --- */
@@ -34,7 +35,7 @@ static bool print_json(const cardbox_box *box)
     buf_printf(&line, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}\n", box->created_at,
                box->updated_at);
     fine = buf_ok(&line);
-    fwrite(buf_str(&line), 1, line.len, stdout);
+    term_put_json(buf_as_view(&line));
     buf_free(&line);
     return fine;
 }

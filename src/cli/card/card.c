@@ -28,7 +28,8 @@ static bool print_card(const cardbox_card *card)
     const char *role = card_view_role(card);
     table facts;
 
-    printf("%scard %s%s\n", term_on(STYLE_BOLD), card->card_id, term_off(STYLE_BOLD));
+    term_put_title("card ", card->card_id);
+    putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "type", card->type, STYLE_PLAIN);
     table_fact(&facts, "role", role, card_view_style(role));

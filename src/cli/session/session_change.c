@@ -382,7 +382,8 @@ static void print_appended(const char *answer, const char *session, int64_t vers
         printf(", %s unchanged", term_number(number, unchanged));
     if (found[0].kind == SCAN_STRING) {
         session_say_value(&last, found[0]);
-        printf("   last %s", buf_str(&last));
+        fputs("   last ", stdout);
+        term_put_text(stdout, buf_as_view(&last));
     }
     putchar('\n');
     buf_free(&last);
@@ -466,7 +467,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
         return cli_nomem();
     warn_of_unknown(input);
     if (options->common.json)
-        puts(answer);
+        term_print_json(answer);
     else
         print_appended(answer, session, version);
     cardbox_free(answer);

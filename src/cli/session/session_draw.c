@@ -133,8 +133,8 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
         buf_text(&name, "   ");
         session_say_value(&name, scan_whole(view_of(session->name)));
     }
-    printf("%s%s%s   %s entr%s   %s lea%s", term_on(STYLE_BOLD), session->session_id,
-           term_off(STYLE_BOLD), term_number(entries, (uint64_t)session->entries),
+    term_put_title("", session->session_id);
+    printf("   %s entr%s   %s lea%s", term_number(entries, (uint64_t)session->entries),
            session->entries == 1 ? "y" : "ies", term_number(leaves, (uint64_t)counts->leaves),
            counts->leaves == 1 ? "f" : "ves");
     term_print_text(stdout, (view){buf_str(&name), name.len});

@@ -9,6 +9,7 @@
 #include "cli/session/session_rows.h"
 #include "cli/session/session_tree.h"
 #include "cli/source.h"
+#include "cli/view/term.h"
 #include "store/session/core/convert.h"
 
 /* Bytes of a file that is read whole. */
@@ -96,7 +97,7 @@ static cli_exit check_file(const session_file *file, const void *given)
         return cli_nomem();
     bad = session_report_is_bad((view){report.data, report.len});
     if (options->common.json)
-        puts(buf_str(&report));
+        term_print_json(buf_str(&report));
     else if (options->tree)
         printed = print_tree(file, options);
     else
@@ -160,7 +161,7 @@ static cli_exit convert_file(const session_file *file, const void *given)
     }
     fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &unseen, &memory);
     if (fine)
-        fwrite(buf_str(&out), 1, out.len, stdout);
+        term_put_json(buf_as_view(&out));
     buf_free(&out);
     arena_reset(&memory);
     if (!fine)

@@ -146,7 +146,9 @@ static void print_title(const cardbox_session_report *report)
     cardbox_import_counts counts = cardbox_session_report_counts(report);
     char appended[TERM_NUMBER_SIZE];
 
-    printf("session %s: ", cardbox_session_report_id(report));
+    fputs("session ", stdout);
+    term_put_text(stdout, view_of(cardbox_session_report_id(report)));
+    fputs(": ", stdout);
     if (counts.lines == 0)
         puts("the file is empty");
     else if (counts.appended > 0)
@@ -167,7 +169,7 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     bool printed = true;
 
     if (json) {
-        puts(text.ptr);
+        term_print_json(text.ptr);
     } else {
         print_title(report);
         printed = session_report_print(text);

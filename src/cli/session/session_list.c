@@ -103,7 +103,8 @@ static bool print_facts(const cardbox_session *session, const cardbox_session_co
     table facts;
 
     add_name(&name, session);
-    printf("%ssession %s%s\n", term_on(STYLE_BOLD), session->session_id, term_off(STYLE_BOLD));
+    term_put_title("session ", session->session_id);
+    putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "name", buf_str(&name), STYLE_PLAIN);
     table_fact(&facts, "dialect", session_dialect_name(session->dialect), STYLE_PLAIN);
@@ -134,7 +135,7 @@ static bool print_object(const cardbox_session *session, const cardbox_session_c
                counts->roots, counts->leaves, counts->branch_points, counts->max_depth,
                counts->dangling_parents);
     fine = buf_ok(&line);
-    puts(buf_str(&line));
+    term_print_json(buf_str(&line));
     buf_free(&line);
     return fine;
 }

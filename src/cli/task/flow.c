@@ -103,7 +103,9 @@ void flow_add(flow *f, view text)
         size_t bytes = view_utf8_step(text);
         bool layout = *text.ptr == '\n' || *text.ptr == '\t';
 
-        if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
+        if (*text.ptr == '\r' && text.len > 1 && text.ptr[1] == '\n')
+            bytes = 1; /* a line that ends as those of Windows */
+        else if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
             put(f, VIEW(TERM_REPLACEMENT));
         else
             put(f, (view){text.ptr, bytes});

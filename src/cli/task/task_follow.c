@@ -49,7 +49,7 @@ static void print_json(const cardbox_task_event *e)
     if (e->call != NULL)
         buf_printf(&line, ",\"call\":%s", e->call);
     buf_char(&line, '}');
-    puts(buf_str(&line));
+    term_print_json(buf_str(&line));
     buf_free(&line);
 }
 
@@ -338,6 +338,13 @@ term_style task_state_style(const cardbox_task *task)
     return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
 }
 
+static void show_owner(const char *before, const cardbox_task *task, const char *after)
+{
+    fputs(before, stdout);
+    term_put_text(stdout, view_of(task->lease_owner));
+    puts(after);
+}
+
 /* Where an unfinished task is, for `task show`. */
 static void show_state(const cardbox_task *task)
 {
@@ -345,9 +352,9 @@ static void show_state(const cardbox_task *task)
     if (task->completion_status != NULL)
         return;
     if (strcmp(state, "running") == 0)
-        printf("running on %s\n", task->lease_owner);
+        show_owner("running on ", task, "");
     else if (strcmp(state, "lost") == 0)
-        printf("waiting for a worker: the lease of %s has run out\n", task->lease_owner);
+        show_owner("waiting for a worker: the lease of ", task, " has run out");
     else if (strcmp(state, "waiting") == 0)
         puts("waiting for a worker");
     else

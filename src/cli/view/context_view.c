@@ -7,6 +7,7 @@
 #include "base/scan.h"
 #include "cli/card/card_view.h"
 #include "cli/session/session_rows.h"
+#include "cli/view/term.h"
 #include "store/session/core/context.h"
 #include "store/session/core/words.h"
 
@@ -123,19 +124,26 @@ static void say_report(const char *json)
 
 /* --- one context --- */
 
+static void put_member(const char *before, const char *json, const char *after)
+{
+    fputs(before, stdout);
+    term_put_json(view_of(json));
+    fputs(after, stdout);
+}
+
 void context_view_print(const cardbox_context *built, bool json)
 {
     const char *messages = cardbox_context_json(built), *system = cardbox_context_system(built);
 
     if (!json && system == NULL) {
-        puts(messages);
+        term_print_json(messages);
     } else {
         fputs("{", stdout);
         if (system != NULL)
-            printf("\"system\":%s,", system);
-        printf("\"messages\":%s", messages);
+            put_member("\"system\":", system, ",");
+        put_member("\"messages\":", messages, "");
         if (json)
-            printf(",\"report\":%s", cardbox_context_report(built));
+            put_member(",\"report\":", cardbox_context_report(built), "");
         puts("}");
     }
     if (!json)

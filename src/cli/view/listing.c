@@ -18,7 +18,7 @@ bool listing_objects(const listing *l)
         l->add_object(&line, l->of, i);
         buf_char(&line, '\n');
         fine = buf_ok(&line);
-        fwrite(buf_str(&line), 1, line.len, stdout);
+        term_put_json(buf_as_view(&line));
     }
     buf_free(&line);
     return fine;

@@ -174,20 +174,67 @@ void term_add_line(buf *out, view text, int columns)
     }
 }
 
-void term_print_text(FILE *out, view text)
+/* Bytes of what begins the text and is shown by itself, not as it is; 0: nothing is. */
+static size_t put_unfit(FILE *out, view text, bool as_json)
+{
+    size_t bytes = view_utf8_step(text);
+
+    if (*text.ptr == '\n' || *text.ptr == '\t')
+        return 0;
+    if (*text.ptr == '\r' && (as_json || (text.len > 1 && text.ptr[1] == '\n')))
+        return 1;
+    if (bytes > 0 && !term_is_unfit((view){text.ptr, bytes}))
+        return 0;
+    if (bytes > 0 && as_json)
+        fprintf(out, "\\u%04x", (unsigned)decode(text.ptr, bytes));
+    else
+        fputs(TERM_REPLACEMENT, out);
+    return bytes > 0 ? bytes : 1;
+}
+
+static void put_fit(FILE *out, view text, bool as_json)
 {
     while (text.len > 0) {
-        size_t bytes = view_utf8_step(text);
-        bool layout = *text.ptr == '\n' || *text.ptr == '\t';
+        size_t bytes = put_unfit(out, text, as_json);
 
-        if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
-            fputs(TERM_REPLACEMENT, out);
-        else
-            fwrite(text.ptr, 1, bytes, out);
-        bytes = bytes > 0 ? bytes : 1;
+        if (bytes == 0)
+            bytes = fwrite(text.ptr, 1, view_utf8_step(text), out);
+        if (bytes == 0)
+            return; /* nobody reads it */
         text = (view){text.ptr + bytes, text.len - bytes};
     }
+}
+
+void term_put_text(FILE *out, view text)
+{
+    put_fit(out, text, false);
+}
+
+void term_print_text(FILE *out, view text)
+{
+    put_fit(out, text, false);
     fputc('\n', out);
+}
+
+void term_put_json(view json)
+{
+    if (isatty(STDOUT_FILENO))
+        put_fit(stdout, json, true);
+    else
+        fwrite(json.ptr, 1, json.len, stdout);
+}
+
+void term_print_json(const char *json)
+{
+    term_put_json(view_of(json));
+    putchar('\n');
+}
+
+void term_put_title(const char *what, const char *id)
+{
+    printf("%s%s", term_on(STYLE_BOLD), what);
+    term_put_text(stdout, view_of(id));
+    fputs(term_off(STYLE_BOLD), stdout);
 }
 
 /* --- progress --- */

@@ -55,8 +55,18 @@ bool term_is_unfit(view character);
  * them: runs of white space become one space, what is unfit the replacement character. */
 void term_add_line(buf *out, view text, int columns);
 
-/* Prints text that came from outside, with its lines, and an end of line after it. */
+/* Prints text that came from outside, with its lines, which may end as those of Windows; the second
+ * with an end of line after it. */
+void term_put_text(FILE *out, view text);
 void term_print_text(FILE *out, view text);
+
+/* Prints JSON, or lines of it, on stdout as it is; on a terminal with what is unfit escaped as JSON
+ * has it, so that it says the same. The second with an end of line after it. */
+void term_put_json(view json);
+void term_print_json(const char *json);
+
+/* Prints what is shown, such as "card ", and its id. */
+void term_put_title(const char *what, const char *id);
 
 /* A line on stderr that says how far a long work is; a few times a second, on a terminal only. */
 typedef struct term_progress {
