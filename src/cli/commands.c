@@ -8,6 +8,7 @@ const cli_command *const cli_commands[] = {
     &cli_migrate,
     &cli_doctor,
     &cli_gc,
+    &cli_project_list,
     &cli_token_create,
     &cli_token_list,
     &cli_token_revoke,

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 extern const cli_command cli_dev, cli_migrate, cli_doctor, cli_gc, cli_import, cli_export;
-extern const cli_command cli_token_create, cli_token_list, cli_token_revoke;
+extern const cli_command cli_project_list, cli_token_create, cli_token_list, cli_token_revoke;
 extern const cli_command cli_card_get, cli_card_add, cli_card_list;
 extern const cli_command cli_card_boxes, cli_card_revisions, cli_card_delete;
 extern const cli_command cli_box_list, cli_box_get, cli_box_cards, cli_box_context, cli_box_log;

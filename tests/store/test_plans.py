@@ -94,6 +94,7 @@ EXAMPLES = {
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
     "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
     "cards_put": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}'"],
+    "projects_list": ["NULL, 3, 1000", "'tenant-1', 100, 10"],
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
@@ -187,6 +188,7 @@ SORTS = {
     "cards_add": "what is given, so that two such statements lock in one order",
     "cards_put": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few",
+    "projects_list": "a page",
     "session_branch_points": "a page",
     "session_children": "a page",
     "session_counts": "the starts of branches of one session, for a count",
@@ -225,11 +227,13 @@ LOOKED_THROUGH = {
 
 # Where rows are found without their tenant on purpose, and why.
 ALL_TENANTS = {
+    "projects_list": "the projects themselves, from one to the next",
     "tasks_claim": "which tenants have work, from one to the next, for a worker that serves all",
 }
 
 # Where there are no statistics of tenants' rows to expect any better by, and the plan is right all the same.
 GUESSED = {
+    "projects_list": "the next project: the index gives the first row of it",
     "cards_list": "cards of a type, by thousands: the index gives them in order, up to a limit",
     "tasks_claim": "one task of each tenant: the index gives the first",
 }

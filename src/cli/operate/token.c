@@ -234,7 +234,7 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
             add_row(&t, &memory, rows, row);
     }
     if (json)
-        fputs(buf_str(&lines), stdout);
+        term_put_json(buf_as_view(&lines));
     else if (rows_count(rows) == 0)
         printf("no tokens: whoever reaches a server may do everything there\n");
     printed = buf_ok(&lines) && !memory.failed &&

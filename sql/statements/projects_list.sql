@@ -1,0 +1,50 @@
+-- A page of the projects that the role sees, by id: for the service, those that have anything, from one to
+-- the next by the keys' indexes; for a worker's role those that are granted to it, since its policies would
+-- look through the rows of others for the next one. Counts of what is live, of each kind among so many rows
+-- at most, and whether there are more rows.
+-- $1 text  the last project of the page before; NULL: from the first
+-- $2 int8  how many projects, $3 int8 how many rows of each kind are counted
+WITH RECURSIVE held (tenant_id, place) AS (
+    SELECT coalesce($1::text, '') COLLATE "C", 0::int8
+     WHERE pg_has_role('cardbox_service', 'USAGE')
+    UNION ALL
+    SELECT least((SELECT c.tenant_id FROM cardbox.cards c WHERE c.tenant_id > h.tenant_id
+                   ORDER BY c.tenant_id LIMIT 1),
+                 (SELECT b.tenant_id FROM cardbox.card_boxes b WHERE b.tenant_id > h.tenant_id
+                   ORDER BY b.tenant_id LIMIT 1),
+                 (SELECT s.tenant_id FROM cardbox.sessions s WHERE s.tenant_id > h.tenant_id
+                   ORDER BY s.tenant_id LIMIT 1),
+                 (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.tenant_id > h.tenant_id
+                   ORDER BY t.tenant_id LIMIT 1)),
+           h.place + 1
+      FROM held h
+     WHERE h.tenant_id IS NOT NULL AND h.place < $2::int8
+), page AS MATERIALIZED (
+    SELECT h.tenant_id FROM held h WHERE h.place > 0 AND h.tenant_id IS NOT NULL
+    UNION ALL
+    (SELECT g.tenant_id FROM cardbox.tenant_grants g
+      WHERE NOT pg_has_role('cardbox_service', 'USAGE') AND g.role_name = current_user
+        AND g.tenant_id > coalesce($1::text, '')
+      ORDER BY g.tenant_id LIMIT $2::int8)
+)
+SELECT p.tenant_id,
+       least(cards.live, $3::int8), cards.seen > $3::int8, least(boxes.live, $3::int8), boxes.seen > $3::int8,
+       least(sessions.seen, $3::int8), sessions.seen > $3::int8, least(tasks.seen, $3::int8),
+       tasks.seen > $3::int8
+  FROM page p,
+       LATERAL (SELECT count(*) AS seen, count(*) FILTER (WHERE x.live) AS live
+                  FROM (SELECT c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())
+                               AS live
+                          FROM cardbox.cards c WHERE c.tenant_id = p.tenant_id
+                         ORDER BY c.card_id LIMIT $3::int8 + 1) AS x) AS cards,
+       LATERAL (SELECT count(*) AS seen, count(*) FILTER (WHERE x.live) AS live
+                  FROM (SELECT b.deleted_at IS NULL AS live
+                          FROM cardbox.card_boxes b WHERE b.tenant_id = p.tenant_id
+                         ORDER BY b.box_id LIMIT $3::int8 + 1) AS x) AS boxes,
+       LATERAL (SELECT count(*) AS seen
+                  FROM (SELECT FROM cardbox.sessions s WHERE s.tenant_id = p.tenant_id
+                         ORDER BY s.session_id LIMIT $3::int8 + 1) AS x) AS sessions,
+       LATERAL (SELECT count(*) AS seen
+                  FROM (SELECT FROM cardbox.tasks t WHERE t.tenant_id = p.tenant_id
+                         ORDER BY t.task_id LIMIT $3::int8 + 1) AS x) AS tasks
+ ORDER BY p.tenant_id
