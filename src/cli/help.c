@@ -74,7 +74,7 @@ static const struct {
 static void print_overview(FILE *out)
 {
     fprintf(out,
-            "cardbox %s: cards and boxes of AI agents, kept in PostgreSQL\n\n"
+            "cardbox %s: what AI agents say and do, kept in PostgreSQL\n\n"
             "Usage: cardbox COMMAND [options] [arguments]\n\nCommands:\n",
             cardbox_version());
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)

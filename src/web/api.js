@@ -130,6 +130,7 @@ export function project(name, signal) {
     entry: (id, entry) => get(at('sessions', id, 'entries', entry)),
     tree: (id, wanted) => get(at('sessions', id, 'tree') + query(wanted)),
     sessionContext: (id, wanted) => get(at('sessions', id, 'context') + query(wanted)),
+    forkSession: (id, body) => call('POST', at('sessions', id, 'fork'), { body }),
     tasks: (wanted, limit, offset) => invoke('ldg:task:query', { ...wanted, goals: true, limit, offset }),
     task: (id) => invoke('ldg:task:get', { taskId: id }),
     follow: (id) => events(at('tasks', id, 'stream'), signal),

@@ -1,6 +1,7 @@
 // box.js: one box: its cards as a conversation, and a timeline over its versions, so that one sees
 // what the agent saw at each turn, and forks there.
 import { copyButton, count, el, fill, foreign, notice } from './dom.js';
+import { askToFork } from './fork.js';
 import { cardItem, missingItem, pairing } from './card.js';
 import { go, link, revise } from './place.js';
 import { when } from './time.js';
@@ -236,26 +237,12 @@ class BoxPage {
   // --- forking ---
 
   fork(body, what) {
-    const result = el('p', { class: 'failure', role: 'alert' });
-    const yes = el('button', { type: 'button', class: 'main', 'data-do': 'confirm' }, 'Fork');
-    const dialog = el('dialog', { onclose: () => dialog.remove() },
-      el('h2', {}, 'Fork this box'),
-      el('p', {}, `A new box begins with ${what} of this one. Cards are shared, not copied, and ` +
-        'this box stays as it is.'), result,
-      el('div', { class: 'controls' }, el('span', { class: 'space' }),
-        el('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), yes));
-    yes.addEventListener('click', async () => {
-      yes.disabled = true;
-      try {
-        const { data } = await this.api.fork(this.here.id, body);
-        dialog.close();
-        go({ project: this.here.project, view: 'box', id: data.box_id });
-      } catch (error) {
-        yes.disabled = false;
-        fill(result, error.message, error.hint ? `: ${error.hint}` : null);
-      }
+    askToFork({
+      title: 'Fork this box',
+      text: `A new box begins with ${what} of this one. Cards are shared, not copied, and this box stays as it is.`,
+    }, async () => {
+      const { data } = await this.api.fork(this.here.id, body);
+      go({ project: this.here.project, view: 'box', id: data.box_id });
     });
-    document.body.append(dialog);
-    dialog.showModal();
   }
 }

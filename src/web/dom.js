@@ -84,7 +84,7 @@ export function notice(title, text, ...more) {
 }
 
 export function copyButton(text, label = 'Copy') {
-  const button = el('button', { type: 'button', class: 'quiet' }, label);
+  const button = el('button', { type: 'button', class: 'quiet', 'aria-live': 'polite', 'data-do': 'copy' }, label);
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(text);

@@ -2,8 +2,9 @@
 // the head and labels marked, each entry with the beginning of what it says.
 import { add, copyButton, count, el, fill, foreign, notice } from './dom.js';
 import { showContext } from './context.js';
+import { askToFork } from './fork.js';
 import { paged } from './lists.js';
-import { link } from './place.js';
+import { go, link } from './place.js';
 import { clock, when } from './time.js';
 import { trouble } from './trouble.js';
 
@@ -54,6 +55,23 @@ function rowsOf(nodes) {
   return rows;
 }
 
+/** Gives each row that begins a branch `below`, how many of the branch come after it, and leaves those out
+ * of branches that are folded. */
+function foldedRows(rows, folded) {
+  const kept = [];
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at];
+    kept.push(row);
+    if (!row.begins) continue;
+    const next = rows.findIndex((one, place) => place > at &&
+      (one.level < row.level || (one.level === row.level && one.begins)));
+    row.below = (next < 0 ? rows.length : next) - at - 1;
+    row.folded = folded.has(row.node.entry_id);
+    if (row.folded) at += row.below;
+  }
+  return kept;
+}
+
 /** What an entry says, in a line; of one that is too long to be read, its size. */
 function saysOf({ preview, type, size }) {
   const said = preview && [preview.text, preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
@@ -67,7 +85,29 @@ function shortId(id) {
   return foreign(text, { class: 'id', title: id });
 }
 
-function entryRow({ node, level, begins, leaf, children }, session, here) {
+/** A new session of the path to an entry, for another try from there. */
+function forkButton(node, api, here) {
+  return el('button', {
+    type: 'button', class: 'quiet', 'data-do': 'fork', title: 'a new session that ends with this entry',
+    onclick: () => askToFork({
+      title: 'Fork this session',
+      text: ['A new session has the path to ', shortId(node.entry_id), ', and goes on from there. This session stays as it is.'],
+    }, async () => {
+      const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
+      go({ project: here.project, view: 'session', id: data.session_id });
+    }),
+  }, 'Fork here');
+}
+
+function foldButton({ below, folded }, onfold) {
+  return below > 0 ? el('button', {
+    type: 'button', class: 'quiet fold', 'data-do': 'fold', 'aria-expanded': String(!folded),
+    title: folded ? 'show the branch' : 'fold the branch', onclick: onfold,
+  }, folded ? `▸ ${below.toLocaleString('en')} more` : '▾') : null;
+}
+
+function entryRow(one, session, here, api, onfold) {
+  const { node, level, begins, leaf, children } = one;
   const word = node.preview?.role ?? node.type;
   const at = (view, query) => link({ project: here.project, view, id: here.id, query });
   const row = el('div', {
@@ -80,9 +120,10 @@ function entryRow({ node, level, begins, leaf, children }, session, here) {
   typeof node.label === 'string' ? el('span', { class: 'badge' }, foreign(node.label)) : null,
   node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
   children > 1 ? el('span', { class: 'badge' }, count(children, 'branch').replace('branchs', 'branches')) : null,
+  foldButton(one, onfold),
   el('span', { class: 'space' }),
   el('span', { class: 'faint time' }, clock(node.preview?.time)),
-  copyButton(node.entry_id, 'Copy id'),
+  forkButton(node, api, here), copyButton(node.entry_id, 'Copy id'),
   el('a', { class: 'faint', href: at('session', { ...here.query, card: node.card_id }) }, shortId(node.entry_id)),
   el('a', { href: at('session-context', { leaf: node.entry_id }), 'data-do': 'context' }, 'context'));
   row.style.setProperty('--level', Math.min(level, DEEPEST));
@@ -141,15 +182,25 @@ export async function showSession(main, api, here) {
     const { at } = here.query;
     missing = ['No such entry', 'The session has none with this id.', at];
     const part = new Part(api, here.id, at ? Math.max(0, (await api.entry(here.id, at)).data.seq - BEFORE) : 0);
+    const folded = new Set();
+    const fold = (id) => {
+      if (!folded.delete(id)) folded.add(id);
+      paint();
+      tree.querySelector(`[data-entry="${CSS.escape(id)}"] [data-do=fold]`).focus();
+    };
     const draw = async (way) => {
       await part[way]();
       const height = document.documentElement.scrollHeight;
+      paint();
+      if (way === 'earlier') window.scrollBy(0, document.documentElement.scrollHeight - height);
+    };
+    const paint = () => {
       const more = (to, words) => el('button', { type: 'button', class: 'wide', onclick: () => draw(to) }, words);
       fill(tree, part.from > 0 ? more('earlier', 'Earlier entries') : null,
-        rowsOf(part.nodes).map((row) => entryRow(row, session, here)),
+        foldedRows(rowsOf(part.nodes), folded).map((row) =>
+          entryRow(row, session, here, api, () => fold(row.node.entry_id))),
         part.nodes.length === 0 ? notice('An empty session', 'Nothing has been said so far.') : null,
         part.next ? more('later', 'Later entries') : null);
-      if (way === 'earlier') window.scrollBy(0, document.documentElement.scrollHeight - height);
     };
     await draw('later');
     tree.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' });

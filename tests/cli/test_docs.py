@@ -133,7 +133,7 @@ def test_common_options_are_where_the_overview_says():
               for option in ("dsn", "project", "json", "limit")}
     files = {"session check", "session convert", "ability list", "ability show"}  # they know no database
     grouped = {name for name in names if name.split()[0] in ("card", "box", "session", "task", "ability")} - files
-    lists = {"task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
+    lists = {"project list", "task list", "card list", "card boxes", "card revisions", "box list", "box log"} | {
         f"session {word}" for word in ("list", "path", "leaves", "branch-points", "children", "labels", "diff")}
     assert taking == {"dsn": set(names) - {"dev"} - files, "project": {"import", "export"} | grouped,
                       "json": set(names) - {"dev", "export", "session export", "session convert"}, "limit": lists}

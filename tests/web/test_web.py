@@ -21,6 +21,7 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 PLACES = {"index.html": "/ui/", "docs.html": "/docs"}
+ENTER, ESCAPE = "\ue007", "\ue00c"  # as WebDriver has them
 BOX = "01970000-0000-7000-8000-0000000000b1"
 EVIL_BOX = "01970000-0000-7000-8000-0000000000b2"
 LONG_BOX = "01970000-0000-7000-8000-0000000000b3"
@@ -459,9 +460,10 @@ def test_what_a_session_is_called():
     row = f".entry[data-entry='{ids[7]}'] "
     assert browser.texts(row + "a .id") == ["0197…00000007"]
     assert browser.run("return document.querySelector(arguments[0]).title", row + ".id") == ids[7]
-    browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; };"
-                "document.querySelector(arguments[0]).click()", row + "button")
+    browser.run("navigator.clipboard.writeText = async (text) => { document.copied = text; }")
+    browser.type(row + "[data-do=copy]", ENTER)
     assert browser.wait("return document.copied") == ids[7]
+    browser.wait("return document.querySelector(arguments[0]).innerText === 'Copied'", row + "[data-do=copy]")
     browser.click("[data-do=head]")
     browser.wait("return document.querySelector('.entry[aria-current]')")
     assert browser.texts(".entry[aria-current] .badge") == ["head"] and in_sight(browser, ".entry[aria-current]")
@@ -504,6 +506,49 @@ def test_forking():
     assert made != BOX
     stored = server().get(f"/projects/demo/boxes/{made}").json()
     assert stored["parent_ids"] == [BOX] and len(stored["card_ids"]) == 5, stored
+    no_complaints(browser)
+
+
+def test_forking_a_session():
+    """From an entry in the middle, by keyboard; and what refuses it is said."""
+    put_session()
+    browser = visit("/ui/#/demo/session/tree")
+    row = ".entry[data-entry='b'] "
+    browser.wait("return document.querySelector(arguments[0])", row)
+    browser.type(row + "[data-do=fork]", ENTER)
+    browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
+    assert "the path to b," in browser.texts("dialog[open] p")[0]
+    browser.click("[data-do=confirm]")
+    browser.wait("return document.querySelector('[data-do=parent]')")
+    made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
+    stored = server().get(f"/projects/demo/sessions/{made}").json()
+    assert (stored["forked_from"], stored["entries"]) == ("tree", 2), stored
+    assert not browser.run("return document.querySelector('dialog[open]')")
+    visit("/ui/#/demo/session/tree")
+    browser.wait("return document.querySelector(arguments[0])", row + "[data-do=fork]")
+    browser.run("window.fetch = async () => new Response('{\"detail\":{\"error_message\":\"no more\"}}', {status: 403})")
+    browser.type(row + "[data-do=fork]", ENTER)
+    browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
+    browser.click("[data-do=confirm]")
+    browser.wait("return document.querySelector('dialog[open] .failure').innerText === 'no more'")
+    browser.type("dialog[open] button", ESCAPE)
+    browser.wait("return !document.querySelector('dialog[open]')")
+    no_complaints(browser)
+
+
+def test_folding_branches():
+    """By keyboard, which stays where it is; what is below is counted, and comes back."""
+    put_session()
+    browser = visit("/ui/#/demo/session/tree")
+    browser.wait("return document.querySelectorAll('.entry').length === 6")
+    assert entries_shown(browser) == ["a", "b", "r", "c", "l", "m"]
+    assert browser.texts("[data-do=fold]") == ["▾", "▾"]
+    for entry, shown, words in (("c", ["a", "b", "r", "c"], "▸ 2 more"), ("b", ["a", "b", "c"], "▸ 1 more"),
+                                ("c", ["a", "b", "c", "l", "m"], "▾")):
+        button = f".entry[data-entry='{entry}'] [data-do=fold]"
+        browser.type(button, ENTER)
+        assert entries_shown(browser) == shown and browser.texts(button) == [words]
+        assert browser.run("return document.activeElement === document.querySelector(arguments[0])", button)
     no_complaints(browser)
 
 

@@ -128,8 +128,8 @@ static const opt_spec specs[] = {
             "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX),
     CLI_INT(gc_options, "batch", batch, "N", "most rows in one transaction (default 1000)", 1,
             100000),
-    CLI_INT(gc_options, "wait-s", wait_s, "N", "for whoever has what it needs locked (default 60)",
-            0, 86400),
+    CLI_INT(gc_options, "wait-s", wait_s, "N",
+            "seconds to wait for whoever has locked what it needs (default 60)", 0, 86400),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

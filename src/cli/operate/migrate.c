@@ -87,7 +87,7 @@ static const opt_spec specs[] = {
     CLI_DSN,
     CLI_FLAG(migrate_options, "dry-run", dry_run, "only show what would be applied"),
     CLI_INT(migrate_options, "wait-s", wait_s, "N",
-            "for each lock that another session has (default 60)", 0, 86400),
+            "seconds to wait for each lock that another session has (default 60)", 0, 86400),
     CLI_JSON,
     CLI_OPTIONS_END,
 };

@@ -178,7 +178,7 @@ const cli_command cli_task_cancel = {
     .name = "task cancel",
     .arguments = "TASK",
     .summary = "stop a task",
-    .description = "Nothing of it lands any more, whatever it was doing.",
+    .description = "Whatever it was doing, nothing more of it is kept.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
     .options = CANCEL_SPECS,
