@@ -11,14 +11,14 @@ SELECT CASE WHEN w.fits THEN 1 ELSE 0 END + CASE WHEN w.n = $6::int8 THEN 2 ELSE
        w.box_id, w.version, w.length, w.parent_ids, w.created_at, w.updated_at
   FROM (SELECT o.*, row_number() OVER () AS n
           FROM (SELECT b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at,
-                       b.deleted_at IS NULL
-                       AND (b.tail ? $2::text
-                            OR b.chain_id IN (SELECT cardbox.chains_with_card($1::text, $2::text))) AS fits
+                       b.tail ? $2::text
+                       OR b.chain_id IN (SELECT cardbox.chains_with_card($1::text, $2::text)) AS fits
                   FROM cardbox.card_boxes b
                  WHERE b.tenant_id = $1::text
+                   AND CASE WHEN b.deleted_at IS NULL THEN true ELSE false END -- see boxes_list
                    AND (b.created_at, b.box_id) < (least($4::timestamptz, 'infinity'),
                                                    least($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
                  ORDER BY b.created_at DESC, b.box_id DESC
-                 LIMIT $6::int8) AS o) AS w
+                 LIMIT (SELECT $6::int8)) AS o) AS w
  WHERE w.fits OR w.n = $6::int8
  LIMIT $3::int8

@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+"""What batches cost in projects of uneven sizes: with all that their functions read, a statement touches no more
+pages than what it is given, or is to answer, explains. So no join inside a function reads a session, a box or a
+project whole for each row. PostgreSQL keeps no statistics of tenants' rows and chooses by the shape of a query alone:
+hence each shape of data, with and without its size known, planned for any parameters and for those given.
+
+Where test_plans looks at how each node of a plan finds its rows, this counts pages, which nothing evades.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
+
+GREAT = 20_000  # rows of what is nearly all of its project
+BATCH = 100
+SMALL = 2 * BATCH
+LINES = 1000    # SESSION_BATCH_MAX
+# What a statement may touch for a row that it is about, and besides: for a call that is failed a card and a message are
+# written, with all their indexes; a connection reads catalogs once, and may read a table of some pages as it stands.
+PAGES, PAGES_BESIDE = 100, 1000
+ROWS, ROWS_BESIDE = 30, 8000
+
+# {t} the project, {n} rows of each great thing in it, {other} projects beside it, each as small as can be.
+PROJECT = """
+-- An entry of s goes on from the one before, and the one in the middle is a compaction; of waits every tenth waits for it, though it has come; of rings every
+-- twentieth waits for the next one, which goes on from it, and every hundredth for one that is still to come.
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
+                              created_at, updated_at)
+VALUES ('{t}', 's', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
+       ('{t}', 'waits', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
+       ('{t}', 'rings', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now());
+INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, depth, branch, kind, card_id, size, target)
+SELECT '{t}', 's', e, 'e-' || e, nullif(e - 1, -1), e, 0, CASE WHEN e = {n} / 2 THEN 4 ELSE 257 END,
+       cardbox.session_card_prefix('s') || lpad(to_hex(e), 12, '0'), 50, CASE WHEN e = {n} / 2 THEN 'e-' || e - 5 END
+  FROM generate_series(0, {n} - 1) AS e;
+INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size)
+SELECT '{t}', 'waits', e, 'e-' || e, CASE WHEN e % 10 > 0 THEN e - 1 END, CASE WHEN e % 10 = 0 AND e > 0 THEN 'e-' || e - 1 END,
+       e % 10, e - e % 10, 257, cardbox.session_card_prefix('waits') || lpad(to_hex(e), 12, '0'), 50
+  FROM generate_series(0, {n} - 1) AS e;
+INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size)
+SELECT '{t}', 'rings', e, 'e-' || e, CASE WHEN e % 2 = 1 THEN e - 1 END,
+       CASE WHEN e % 100 = 0 THEN 'late' WHEN e % 20 = 2 THEN 'e-' || e + 1 END,
+       e % 2, e - e % 2, 257, cardbox.session_card_prefix('rings') || lpad(to_hex(e), 12, '0'), 50
+  FROM generate_series(0, {n} - 1) AS e;
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
+SELECT e.tenant_id, e.card_id, 'null', format('{{"id":"%s","parentId":%s}}', e.entry_id, coalesce('"e-' || e.seq - 1 || '"', 'null'))::json,
+       '{{"type": "session.user"}}', now(), true
+  FROM cardbox.session_entries e WHERE e.tenant_id = '{t}';
+INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
+SELECT '{t}', 's', n, 1, 'bad' FROM generate_series(0, {n} - 1, 2) AS n;
+INSERT INTO cardbox.session_keys (tenant_id, session_id, append_key, digest, version, first_seq)
+SELECT '{t}', 's', 'key-' || n, 'x', 1, 0 FROM generate_series(1, {n}) AS n;
+
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_call_id, metadata, created_at)
+SELECT '{t}', 'card-' || n, '1', '1', 'call-' || n,
+       '{{"type": "tool.result", "step_id": "step", "trace_id": "trace", "agent_turn_id": "turn"}}', now() + n * interval '1 us'
+  FROM generate_series(0, {n} - 1) AS n;
+INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, raw, created_at)
+SELECT '{t}', 'card-0', n, '1', '1', now() FROM generate_series(1, {n}) AS n;
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, deleted_at)
+SELECT '{t}', 'dead-' || n, '1', '1', '{{}}', now(), now() - interval '1 day' FROM generate_series(0, {n} - 1) AS n;
+
+SELECT cardbox.create_box('{t}', '{box}', (SELECT jsonb_agg('card-' || n) FROM generate_series(0, {n} - 1) AS n), '[]', NULL, false);
+INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids, created_at, updated_at, deleted_at)
+SELECT '{t}', b.id, b.id, 1, 1, '["card-1"]', '[]', now() + n * interval '1 us', now(), CASE WHEN n >= {n} THEN now() - interval '1 day' END
+  FROM generate_series(0, 2 * {n} - 1) AS n, LATERAL (SELECT ('00000000-0000-0000-0001-' || lpad(n::text, 12, '0'))::uuid AS id) AS b;
+INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key, at)
+SELECT '{t}', '{box}', v, 'append', '{box}', 64, 0, 'key-' || v, now() FROM generate_series(2, {n}) AS v;
+UPDATE cardbox.card_boxes SET version = {n} WHERE tenant_id = '{t}' AND box_id = '{box}';
+-- A fork of a fork of a fork, as deep as they go, each with one segment of its own.
+INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
+SELECT '{t}', c.own, c.parent, 64 * n, n
+  FROM generate_series(1, 256) AS n,
+       LATERAL (SELECT ('00000000-0000-0000-0003-' || lpad(n::text, 12, '0'))::uuid AS own,
+                       ('00000000-0000-0000-0003-' || lpad((n - 1)::text, 12, '0'))::uuid AS parent) AS c;
+INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
+SELECT '{t}', ('00000000-0000-0000-0003-' || lpad(n::text, 12, '0'))::uuid, 64 * n,
+       (SELECT jsonb_agg('card-' || i) FROM generate_series(64 * n, 64 * n + 63) AS i) FROM generate_series(0, 256) AS n;
+INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, version, tail, parent_ids, created_at, updated_at)
+VALUES ('{t}', '{deep}', '00000000-0000-0000-0003-000000000256', 64 * 256, 64 * 257, 1, '[]', '[]', now(), now());
+
+INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
+                           messages, last_user, wake_at, lease_owner, lease_epoch)
+SELECT '{t}', 'task-' || n, CASE WHEN n > 0 THEN 'task-0' END, CASE WHEN n % 2 = 1 THEN 'success' END, '"be good"', n, n,
+       CASE WHEN n = 0 THEN 2 * {n} ELSE 0 END, CASE WHEN n = 0 THEN {n} ELSE 0 END, 0,
+       CASE WHEN n % 2 = 0 THEN now() - interval '1 second' END, CASE WHEN n < 2 * {batch} AND n % 2 = 0 THEN 'worker' END, 1
+  FROM generate_series(0, {n} - 1) AS n;
+INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
+SELECT '{t}', 'message-' || n, '1', '1', '{{}}', now(), true FROM generate_series(0, {n} - 1) AS n;
+INSERT INTO cardbox.messages (tenant_id, message_id, task_id, role, ts, seq)
+SELECT '{t}', 'message-' || n, 'task-0', 'user', n, n + 1 FROM generate_series(0, {n} - 1) AS n;
+INSERT INTO cardbox.calls (tenant_id, call_id, task_id, ability_name, parameters, status, details, created_at, updated_at,
+                           start_message_id, seq)
+SELECT '{t}', 'call-' || n, 'task-0', 'card:get', '"{{}}"', CASE WHEN n < {batch} THEN 'pending' ELSE 'completed' END, '"{{}}"', n, n,
+       'message-0', {n} + n FROM generate_series(0, {n} - 1) AS n;
+INSERT INTO cardbox.task_events (tenant_id, task_id, n, what, ref, how, at)
+SELECT '{t}', 'task-0', n, 'message', 'message-' || n - 1, 'user', 1 FROM generate_series(1, {n}) AS n;
+INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)
+SELECT '{t}', CASE WHEN n <= {batch} THEN 'task-0' ELSE 'task-1' END, 'saying', n, '"x"' FROM generate_series(1, {n}) AS n;
+"""
+TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log", "sessions",
+          "session_entries", "session_lines", "tasks", "messages", "calls", "task_events", "task_chunks")
+BOX = "00000000-0000-0000-0000-000000000001"
+DEEP = "00000000-0000-0000-0000-000000000002"
+UNWATCHED = """
+DO $$ DECLARE r record; BEGIN
+    FOR r IN SELECT oid::regclass AS name FROM pg_class WHERE relnamespace = 'cardbox'::regnamespace AND relkind = 'r' LOOP
+        EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', r.name);
+    END LOOP;
+END $$;
+"""
+# What the runs before have left is taken out of the indexes; and PostgreSQL knows how large the tables are, or, as after
+# a large import, it has not looked yet.
+KNOWN = "VACUUM ANALYZE"
+UNKNOWN = """VACUUM;
+UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0 WHERE relnamespace = 'cardbox'::regnamespace AND relkind IN ('r', 'i')
+"""
+
+
+def project(tenant, rows):
+    return PROJECT.format(t=tenant, n=rows, box=BOX, deep=DEEP, batch=BATCH)
+
+
+@once
+def one_great():
+    """One project that is nearly all of the database, and a small one beside it."""
+    dsn = database()
+    psql(dsn, UNWATCHED + project("great", GREAT) + project("small", SMALL))
+    return dsn
+
+
+@once
+def many_small():
+    dsn = database()
+    psql(dsn, UNWATCHED + project("small", SMALL))
+    for table in TABLES:
+        columns = psql(dsn, f"SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attrelid = 'cardbox.{table}'::regclass"
+                            " AND attnum > 0 AND NOT attisdropped AND attname <> 'tenant_id' AND attgenerated = ''")
+        psql(dsn, f"SET session_replication_role = replica; INSERT INTO cardbox.{table} (tenant_id, {columns})"
+                  f" SELECT 'other-' || o.one, {columns} FROM generate_series(1, 2000) AS o(one),"
+                  f" (SELECT * FROM cardbox.{table} x WHERE x.tenant_id = 'small' LIMIT 3) AS r ON CONFLICT DO NOTHING")
+    return dsn
+
+
+def array(kind, values):
+    return "ARRAY[" + ", ".join("NULL" if v is None else str(v) if isinstance(v, (int, bool)) else "'" + str(v).replace("'", "''") + "'"
+                                for v in values) + f"]::{kind}[]"
+
+
+def lines(session, first, *, ids=None, parents=None, places=None, imported=True, kind=257, target=None):
+    """Parameters of session_write: a batch of lines from `first` on, each going on from the one before."""
+    numbers = range(first, first + LINES)
+    ids = ids or [f"e-{i}" for i in numbers]
+    parents = parents or [f"e-{i - 1}" for i in numbers]
+    raws = [f'{{"id":"{own}","parentId":"{parent}"}}' for own, parent in zip(ids, parents)]
+
+    def each(type_, value):
+        return array(type_, [value] * LINES)
+    return ", ".join((
+        f"{session}, {imported}, 0, NULL, NULL", array("bigint", numbers), each("integer", 0), array("text", ids), each("integer", 0),
+        array("text", parents), array("integer", places or [-3, *range(1, LINES)]), each("integer", kind), array("json", raws),
+        each("bytea", None), each("bytea", None), each("text", target), each("json", target and '"x"'), "NULL, NULL, NULL"))
+
+
+def line_card(session, seq):
+    digest = hashlib.sha256(session.encode()).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[12:15]}-8{digest[15:18]}-{seq:012x}"
+
+
+def leaves_much(case):
+    """Whether the entries that it takes back, in indexes, would have to be passed by those behind it."""
+    return re.match("session_(write|settle|delete|fork|restore)|SELECT", case[0]) is not None
+
+
+def cases(t, n):
+    return sorted(all_cases(t, n), key=leaves_much)
+
+
+def all_cases(t, n):
+    """Statement, its parameters, the rows that it is about."""
+    T = f"'{t}'"
+    s, w = f"{T}, 's'", f"{T}, 'waits'"
+    many = range(BATCH)
+    cards = [f"card-{i}" for i in many]
+    new = [f"new-{i}" for i in many]
+
+    def card_arrays(ids, contents, kind):
+        meta = '{"type": "tool.result", "step_id": "step", "trace_id": "trace", "agent_turn_id": "turn"}' if kind else "{}"
+        nothing = [None] * BATCH
+        return ", ".join((array("text", [t] * BATCH), array("text", ids), array("json", contents), array("jsonb", nothing),
+                          array("jsonb", nothing), array("text", [f"call-{i}" for i in many] if kind else nothing), array("integer", nothing),
+                          array("jsonb", [meta] * BATCH), array("timestamptz", nothing), array("timestamptz", nothing),
+                          array("timestamptz", nothing), array("bool", [False] * BATCH)))
+    flags = array("bool", [False] * BATCH)
+
+    lots = [f"new-{i}" for i in range(LINES)]
+    yield "session_write", lines(s, n), LINES                        # the short way
+    yield "session_write", lines(s, n, places=[-3] * LINES, parents=[f"e-{i % n}" for i in range(LINES)]), LINES
+    yield "session_write", lines(s, max(n - LINES, 0)), LINES        # what stands already
+    yield "session_write", lines(s, max(n - LINES, 0), ids=lots, parents=["e-1"] * LINES, places=[-3] * LINES), LINES
+    yield "session_write", lines(s, 0, imported=False, ids=lots, parents=["e-1", *lots[:-1]]), LINES
+    yield "session_write", lines(s, 0, imported=False, ids=lots, parents=[f"e-{i % n}" for i in range(LINES)], places=[-3] * LINES), LINES
+    yield "session_write", lines(s, 0, imported=False, ids=lots, parents=["e-1", *lots[:-1]], kind=8, target="e-7"), LINES
+    # An append of what entries wait for, which are linked to it then: all the session is looked at. But of an entry
+    # of which the append would make an ancestor of itself.
+    for parent in ("e-5", "e-1"):
+        yield "session_write", lines(f"{T}, 'rings'", 0, imported=False, ids=["late", *lots[1:]], parents=[parent, "late", *lots[1:-1]]), LINES + n
+    yield "session_settle", w, n
+    yield "session_settle", s, 0
+    yield "session_settle", f"{T}, 'rings'", n
+    yield "session_delete", f"{s}, {BATCH}", BATCH
+    yield "session_delete", f"{w}, {n // 2}", n // 2
+    yield "session_fork", f"{s}, 'e-{BATCH}', 'new'", BATCH
+    yield "session_head", f"{s}, 'e-7', NULL, NULL", 1
+    yield "session_restore", f"{s}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", 1
+    yield "session_context", f"{s}, 'e-{n - 1}', 1000000", n
+    yield "session_counts", s, n
+    yield "session_diff", f"{s}, 'e-{n - 5}', 'e-{n - 50}', 50, 1000", 50
+    yield "session_entries_get", f"{s}, {array('text', [f'e-{i}' for i in many])}", BATCH
+    yield "session_export", f"{s}, {n // 2}, 0, 100, 1000000", BATCH
+    yield "session_labels", f"{s}, NULL, 50, NULL", 1
+    yield "session_leaves", f"{s}, -1, 50, 1000", 1
+    yield "session_leaves", f"{w}, -1, 50, 1000", 50
+    yield "session_branch_points", f"{s}, -1, 50, 1000", 1
+    yield "session_children", f"{w}, '', -1, 50, 1000", 50
+    yield "session_path", f"{s}, '', 0, 100, 1000", BATCH
+    yield "session_tree", f"{s}, {n // 2}, 100, 1000", BATCH
+    restored = (array("bigint", range(n, n + BATCH)), array("integer", [0] * BATCH), array("text", new), array("text", ["e-1"] + new[:-1]),
+                array("integer", [257] * BATCH), array("text", [line_card("waits", i) for i in many]))
+    nothing = [None] * BATCH
+    yield "session_restore_lines", ", ".join((s, *restored, array("bytea", nothing), array("bytea", nothing), array("text", nothing),
+                                              array("json", nothing), array("bytea", nothing), array("text", nothing))), BATCH
+    yield "session_lines_export", f"{T}, NULL, NULL, NULL, 100", BATCH
+    yield "session_lines_export", f"{s}, {n // 2}, 0, 100", BATCH
+    yield "sessions_export", f"{T}, NULL, 100", 2
+    yield "sessions_list", f"{T}, NULL, NULL, 50", 2
+
+    yield "cards_add", card_arrays(new, ["1"] * BATCH, False) + ", false, false", BATCH
+    yield "cards_add", card_arrays(cards, ["2"] * BATCH, True) + ", false, false", BATCH
+    yield "cards_add", card_arrays(new, ["2"] * BATCH, True) + ", false, false", BATCH
+    yield "cards_put", f"{card_arrays(new, ['1'] * BATCH, False)}, {flags}, {flags}", BATCH
+    yield "cards_put", f"{card_arrays(cards, ['2'] * BATCH, True)}, {flags}, {flags}", BATCH
+    yield "card_revisions", f"{T}, 'card-0', 9223372036854775807, 50", 50
+    yield "card_delete", f"{T}, 'card-1'", 1
+    yield "card_insert", f"{T}, 'card-1', '2', NULL, NULL, NULL, NULL, '{{}}', NULL, NULL, NULL, false", 1
+    yield "cards_get", f"{array('text', [t] * BATCH)}, {array('text', cards)}", BATCH
+    yield "cards_export", f"{T}, 'card-1', 100", BATCH
+    yield "cards_list", f"{T}, 'step', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 50
+    yield "cards_list", f"{T}, 'none', NULL, 'trace', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 1
+    yield "cards_list", f"{T}, NULL, NULL, NULL, NULL, NULL, {array('text', [f'call-{i}' for i in many])}, NULL, NULL, NULL, NULL, NULL, 50, 20000", BATCH
+
+    boxes = [f"00000000-0000-0000-0001-{i:012}" for i in many]
+    ids = json.dumps(cards)
+    yield "box_append", f"{T}, '{BOX}', '{ids}', NULL, 'a key'", BATCH
+    yield "box_append", f"{T}, '{BOX}', '{ids}', NULL, 'key-7'", 1
+    yield "box_save", f"{T}, '{BOX}', '{ids}', '[]', NULL, NULL", BATCH
+    yield "box_fork", f"{T}, '{BOX}', '00000000-0000-0000-0002-000000000001', NULL, NULL", 1
+    yield "box_fork", f"{T}, '{BOX}', '00000000-0000-0000-0002-000000000001', 2, NULL", 1
+    yield "box_fork", f"{T}, '{DEEP}', '00000000-0000-0000-0002-000000000001', NULL, NULL", 64 * 256
+    yield "box_save", f"{T}, '{DEEP}', '{ids}', '[]', NULL, NULL", BATCH
+    yield "box_delete", f"{T}, '{BOX}'", 1
+    yield "box_log", f"{T}, '{BOX}', 9223372036854775807, 100, 10", BATCH
+    yield "boxes_list", f"{T}, NULL, NULL, 50", 50
+    yield "boxes_export", f"{T}, NULL, 100", BATCH
+    yield "boxes_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
+    yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH * BATCH
+    yield "boxes_append_quick", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', ['[1]'] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}", BATCH
+    yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}", BATCH * BATCH
+    yield "boxes_with_card", f"{T}, 'card-7', 50, NULL, NULL, 400", 50
+    yield "boxes_read", f"ARRAY[{T}], ARRAY['{BOX}'::uuid], ARRAY[1], ARRAY[50::int8], ARRAY[0::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[now()]", BATCH
+    for box, tail, skip, rows in ((BOX, "100", 0, BATCH), (BOX, "NULL", n // 2, BATCH), (DEEP, "100", 0, BATCH), (DEEP, "NULL", 0, BATCH + 256)):
+        yield "boxes_read", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[3], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz]", rows
+        yield "box_context", f"ARRAY[{T}], ARRAY['{box}'::uuid], ARRAY[2], ARRAY[{tail}::int8], ARRAY[{skip}::int8], ARRAY[100::int8], ARRAY[NULL::int8], ARRAY[NULL::int8], ARRAY[NULL::timestamptz], 1000000", rows
+
+    tasks = [f"task-{i}" for i in many]
+    task_rows = json.dumps([{"id": f"new-{i}", "parent": "task-0", "created": i, "updated": i} for i in many])
+    ends = json.dumps([{"id": f"task-{2 * i}", "parent": "task-0" if i else None, "status": "success", "created": 2 * i, "updated": 10**9} for i in many])
+    messages = json.dumps([{"id": f"new-{i}", "task": "task-0", "role": "assistant", "metadata": {}} for i in many])
+    calls = json.dumps([{"id": f"call-{i}", "task": "task-0", "ability": "card:get", "status": "completed", "start": "message-0"} for i in many])
+    new_calls = json.dumps([{"id": f"new-{i}", "task": "task-0", "ability": "card:get", "status": "pending", "start": "message-0"} for i in many])
+    prompts, contents = array("json", ['"be good"'] * BATCH), array("json", ['{"text": "x"}'] * BATCH)
+    given = f"'{messages}', {contents}, {array('jsonb', nothing)}, '{calls}', {array('json', [chr(34) + '{}' + chr(34)] * BATCH)}, {array('json', [chr(34) + '1' + chr(34)] * BATCH)}"
+    yield "ledger_save", f"{T}, '{task_rows}', {prompts}, {given}", 3 * BATCH
+    yield "ledger_save", f"{T}, '{ends}', {prompts}, '[]', NULL, NULL, '[]', NULL, NULL", 3 * BATCH
+    yield "ledger_save", f"{T}, '[]', NULL, '[]', NULL, NULL, '{new_calls}', {array('json', [chr(34) + '{}' + chr(34)] * BATCH)}, {array('json', nothing)}", BATCH
+    yield "task_write", f"{T}, 'task-0', 1, {given}, 1, 'success', {3 * n}, true, NULL", 3 * BATCH
+    yield "task_write", f"{T}, 'task-0', 1, {given}, 1, 'success', {3 * n}, false, NULL", 3 * BATCH
+    yield "task_cancel", f"{T}, 'task-0', '\"no\"'", BATCH
+    yield "task_get", f"{T}, 'task-0'", 1
+    yield "task_send", f"{T}, 'task-0', 'new-1', '{{\"text\": \"x\"}}', NULL, '{{}}'", 1
+    yield "task_spawn", f"{T}, 'new', 'task-0', '\"be good\"', '{messages.replace('task-0', 'new')}', {contents}, {array('jsonb', nothing)}", BATCH
+    yield "task_chunk", f"{T}, 'task-0', 1, 'new', 1, '\"x\"'", BATCH
+    yield "tasks_active", f"{T}, 50", 50
+    yield "tasks_claim", f"ARRAY[{T}], 'other', 15000, 8, 5, false", 2 * BATCH
+    yield "tasks_claim", f"ARRAY[{T}], 'worker', 15000, 8, 5, true", 2 * BATCH
+    yield "tasks_claim", "NULL, 'other', 15000, 8, 5, false", 4 * BATCH
+    yield "tasks_renew", f"{array('text', [t] * BATCH)}, {array('text', [f'task-{2 * i}' for i in many])}, {array('bigint', [1] * BATCH)}, 15000", BATCH
+    yield "tasks_follow", f"{array('text', [t] * BATCH)}, {array('text', tasks)}, {array('bigint', [n - 50] * BATCH)}, {array('text', nothing)}, {array('bigint', [0] * BATCH)}, 100, 100000, 1000000", BATCH
+    yield "tasks_export", f"{T}, NULL, 100", BATCH
+    yield "tasks_query", f"{T}, NULL, NULL, 'task-0', NULL, NULL, 100, 0, false, NULL", n  # and how many there are in all
+    yield "tasks_query", f"{T}, true, NULL, NULL, NULL, NULL, 100, 0, false, NULL", n
+    yield "messages_export", f"{T}, NULL, NULL, 100", BATCH
+    yield "messages_list", f"{T}, 'task-0', 100, 0", BATCH
+    yield "messages_read", f"{T}, 'task-0', 0, 100", BATCH
+    yield "calls_export", f"{T}, NULL, NULL, NULL, 100", BATCH
+    yield "calls_list", f"{T}, 'task-0', -1, -1, 100", BATCH
+    yield "collect", f"0, {BATCH}", BATCH
+    # What the collector does when there are no dead cards: with boxes, with one whose log is long, and with its chain.
+    batch = f"(false, false, {BATCH}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)::cardbox.collected"
+    yield f"SELECT cardbox.collect_boxes({batch}, 0)", "SELECT", BATCH
+    yield f"SELECT cardbox.collect_boxes({batch}, 1000000000)", f"UPDATE cardbox.card_boxes SET deleted_at = '-infinity' WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH
+    yield (f"SELECT cardbox.collect_chains({batch})",
+           f"INSERT INTO cardbox.card_box_orphans SELECT tenant_id, chain_id FROM cardbox.card_boxes WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH)
+    yield (f"SELECT * FROM cardbox.collect_sessions({BATCH})",
+           f"DELETE FROM cardbox.sessions WHERE tenant_id = {T} AND session_id = 's'; INSERT INTO cardbox.session_remains VALUES ({T}, 's')", BATCH)
+
+
+def prepared(name, given):
+    """A statement of ours, ready to be run; or SQL of a case, behind what it needs."""
+    if " " in name:
+        return f"{given}; PREPARE it AS {name}; EXECUTE it;"
+    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
+        text = re.sub(r"--[^\n]*", "", file.read())
+    types = {int(i): kind for i, kind in re.findall(r"\$(\d+)::(\w+(?:\[\])?)", text)}
+    declared = ", ".join(types[i] for i in range(1, len(types) + 1))
+    return f"PREPARE it ({declared}) AS {text}; EXECUTE it({given});"
+
+
+def script(tenant, rows, known, mode):
+    yield (f"{known}; SET jit = off; SET plan_cache_mode = {mode}; SET track_functions = 'all';"
+           "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;"
+           "SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_buffers = on;"
+           "SET auto_explain.log_timing = off; SET auto_explain.log_level = notice; SET ROLE cardbox_app;")
+    for name, given, _ in cases(tenant, rows):
+        yield f"\\warn CASE\nBEGIN; {prepared(name, given)} ROLLBACK; DEALLOCATE it;"
+
+
+def nodes(plan):
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+def pages(plan):
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
+def rows_read(plan):
+    """What a plan's leaves give, and what its filters throw away."""
+    return sum(node["Actual Loops"] * (sum(node.get(f"Rows Removed by {what}", 0) for what in ("Filter", "Join Filter", "Index Recheck"))
+                                       + (0 if "Plans" in node else node["Actual Rows"])) for node in nodes(plan))
+
+
+def faults(name, plans, rows):
+    for what, counts, most in (("pages", [pages(plan["Plan"]) for plan in plans], PAGES * rows + PAGES_BESIDE),
+                               ("rows", [rows_read(plan["Plan"]) for plan in plans], ROWS * rows + ROWS_BESIDE)):
+        total = counts[-1] if what == "pages" else sum(counts)  # those of a statement are among those of its caller
+        if total > most:
+            inner = max(range(len(counts) - 1), key=counts.__getitem__, default=-1)
+            yield (f"{name}: {total} {what}, and {most:.0f} are enough for {rows} rows; most of it, {counts[inner]},"
+                   f"\n      in {' '.join(plans[inner]['Query Text'].split())[:200]}")
+
+
+def check(dsn, tenant, rows, known, mode):
+    done = subprocess.run(["psql", as_role(dsn, "postgres"), "-Xq", "-o", os.devnull], text=True, capture_output=True,
+                          input="\n".join(script(tenant, rows, known, mode)))
+    assert "ERROR" not in done.stderr, re.search("ERROR.*", done.stderr).group()
+    found = []
+    said = done.stderr.split("CASE\n")[1:]
+    for (name, _, about), part in zip(cases(tenant, rows), said, strict=True):
+        plans = [json.loads(plan) for plan in re.findall(r"plan:\n(\{.*?\n\})", part, re.S)]
+        found += faults(name, plans, about)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_costs():
+    for place, dsn, tenant, rows, ways in (
+            ("a great project", one_great, "great", GREAT, ("known generic", "known custom", "unknown generic", "unknown custom")),
+            ("a small one beside it", one_great, "small", SMALL, ("known custom", "unknown generic")),
+            ("one of many", many_small, "small", SMALL, ("known generic", "unknown custom"))):
+        for way in ways:
+            known, mode = way.split()
+            yield (f"{place}, of {known} size, by {mode} plans",
+                   lambda dsn=dsn, rest=(tenant, rows, KNOWN if known == "known" else UNKNOWN, f"force_{mode}_plan"): check(dsn(), *rest))
+
+
+# Why no case here runs these.
+NOT_RUN = {
+    "add_cards": "of SDKs before write_cards",
+    "collectable": "counts all there is, for operators",
+    "estimates_that_tell": "asks the planner, for operators",
+    "listen_for_tasks": "reads the names of channels, of which each tenant has one",
+    "notify_workers": "reads the names of channels, of which each tenant has one",
+    "count_token_change": "of tokens, which are few",
+}
+
+
+def test_every_function_is_run():
+    """Those that have queries; but of SQL, which are written out in what calls them, as far as PostgreSQL likes."""
+    names = set(psql(one_great(), """
+        SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+         WHERE p.pronamespace = 'cardbox'::regnamespace AND l.lanname = 'plpgsql'
+           AND p.prosrc ~ '(FROM|INTO|UPDATE|JOIN)\\s+cardbox\\.\\w+\\M\\s*[^(]'""").split())
+    run = set(psql(one_great(), "SELECT DISTINCT funcname FROM pg_stat_user_functions WHERE schemaname = 'cardbox'").split())
+    assert names - run == set(NOT_RUN) & names, f"run by no case: {sorted(names - run - set(NOT_RUN))}; run: {sorted(set(NOT_RUN) & run)}"
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
