@@ -9,6 +9,7 @@
 #include "server/request/fault.h"
 #include "server/request/fields.h"
 
+void handle_list_projects(request *r);
 void handle_card(request *r);
 void handle_cards_batch(request *r);
 void handle_box(request *r);

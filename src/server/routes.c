@@ -16,6 +16,8 @@ const route ROUTES[] = {
      TAKES_NONE, handle_box_cards},
     {"POST", "/projects/{project_id}/boxes/batch", "getBoxes", ROUTE_JSON, SCOPE_READ, TAKES_NONE,
      handle_boxes_batch},
+    {"GET", "/projects", "listProjects", ROUTE_NO_BODY, SCOPE_ADMIN, TAKES_NONE,
+     handle_list_projects},
     {"GET", "/projects/{project_id}/export", "exportProject", ROUTE_NO_BODY, SCOPE_READ, TAKES_NONE,
      handle_export},
     {"POST", "/projects/{project_id}/import", "importProject", ROUTE_STREAM, SCOPE_WRITE, TAKES_KEY,

@@ -7,6 +7,7 @@
 #include "base/isotime.h"
 #include "base/scan.h"
 #include "store/card/card_json.h"
+#include "store/operate/projects.h"
 
 static void add_time(buf *out, const char *name, int64_t micros)
 {
@@ -34,6 +35,19 @@ static void end_numbered(buf *out, bool more, int64_t next)
     buf_char(out, '"');
     buf_int(out, next);
     buf_text(out, "\"}");
+}
+
+/* --- projects --- */
+
+void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    int count = rows_count(rows);
+    buf_text(out, "{\"projects\":[");
+    for (int row = 0; row < count && row < limit; row++) {
+        buf_text(out, row == 0 ? "" : ",");
+        project_json(out, rows, row);
+    }
+    end_page(out, projects_next(rows, limit, memory), memory);
 }
 
 /* --- cards --- */

@@ -13,6 +13,7 @@
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
 
 void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
+void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 

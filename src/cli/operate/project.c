@@ -1,73 +1,88 @@
 /*
  * project.c: `cardbox project list`: which projects there are, or which a worker's role may see.
  */
-#include <inttypes.h>
 #include "cli/commands.h"
 #include "cli/view/listing.h"
+#include "store/client.h"
+#include "store/errors.h"
 #include "store/operate/projects.h"
 
-static void add_object(buf *out, const void *given, size_t i)
+static void add_object(buf *out, const void *rows, size_t i)
 {
-    buf capped = BUF_INIT(256);
-
-    buf_text(out, "{\"project_id\":");
-    buf_json_string(out, project_id(given, i));
-    for (int kind = 0; kind < PROJECT_KINDS; kind++) {
-        bool more;
-        int64_t count = project_count(given, i, (project_kind)kind, &more);
-        const char *name = project_kind_name((project_kind)kind);
-
-        buf_printf(out, ",\"%s\":%" PRId64, name, count);
-        if (more)
-            buf_printf(&capped, "%s\"%s\"", capped.len > 0 ? "," : "", name);
-    }
-    buf_printf(out, ",\"capped\":[%s]}", buf_str(&capped));
-    buf_free(&capped);
+    project_json(out, rows, (int)i);
 }
 
-static void add_row(table *rows, const void *given, size_t i)
+static void add_row(table *t, const void *rows, size_t i)
 {
-    table_add(rows, project_id(given, i), STYLE_PLAIN);
+    table_add(t, project_id(rows, (int)i), STYLE_PLAIN);
     for (int kind = 0; kind < PROJECT_KINDS; kind++) {
         char number[TERM_NUMBER_SIZE], text[TERM_NUMBER_SIZE + 1];
         bool more;
-        int64_t count = project_count(given, i, (project_kind)kind, &more);
+        int64_t count = project_count(rows, (int)i, (project_kind)kind, &more);
 
         snprintf(text, sizeof(text), "%s%s", term_number(number, (uint64_t)count), more ? "+" : "");
-        table_text(rows, text);
+        table_text(t, text);
     }
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cardbox_status ask(store_rows **out, cardbox *db, const project_list *list,
+                          cardbox_error *err)
+{
+    params p;
+
+    params_init(&p, 4096);
+    projects_params(&p, list);
+    cardbox_status status = client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, out, err);
+    params_free(&p);
+    return status;
+}
+
+static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
     static const table_column columns[] = {{"project", TABLE_WHOLE},
                                            {"cards", TABLE_RIGHT},
                                            {"boxes", TABLE_RIGHT},
                                            {"sessions", TABLE_RIGHT},
                                            {"tasks", TABLE_RIGHT}};
+    int64_t count = rows_count(rows);
+    listing found = {.of = rows,
+                     .count = (size_t)(count < limit ? count : limit),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns),
+                     .cursor = projects_next(rows, limit, memory)};
+
+    return memory->failed ? cli_nomem() : listing_print(&found, json, "no projects");
+}
+
+static cli_exit run_list(const void *given, char **arguments, int count)
+{
     static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    project_list list;
-    cardbox *db = cli_open(common);
-    cli_exit status;
+    project_list list = {.limit = common->limit > 0 ? common->limit : CARDBOX_PAGE_DEFAULT};
+    store_rows *rows = NULL;
+    arena memory = ARENA_INIT;
+    cardbox *db = NULL;
+    cli_exit status = CLI_FAILED;
 
     (void)arguments;
     (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
-    if (projects_list(&list, db, common->cursor, (unsigned)common->limit, &err) == CARDBOX_OK) {
-        listing found = {.of = &list,
-                         .count = list.count,
-                         .add_object = add_object,
-                         .add_row = add_row,
-                         LISTING_COLUMNS(columns),
-                         .cursor = list.cursor};
-        status = listing_print(&found, common->json, "no projects");
-    } else {
-        status = cli_refused(&err, origins);
+    if (common->cursor != NULL && !list_cursor_read(&list.from, view_of(common->cursor), &memory)) {
+        (void)error_cursor(&err, common->cursor);
+        status = memory.failed ? cli_nomem() : cli_refused(&err, origins);
+        goto done;
     }
-    projects_free(&list);
+    db = cli_open(common);
+    if (db == NULL)
+        goto done;
+    if (ask(&rows, db, &list, &err) == CARDBOX_OK)
+        status = print_page(rows, list.limit, common->json, &memory);
+    else
+        status = cli_failed(&err);
+done:
+    rows_free(rows);
+    arena_reset(&memory);
     return status;
 }
 

@@ -1,11 +1,10 @@
 /*
- * projects.c: the statement behind projects.h. Must not read what a project holds.
+ * projects.c: parameters and rows of the statement behind projects.h. Must not read what a project
+ * holds.
  */
 #include "store/operate/projects.h"
 
-#include "cardbox/limits.h"
-#include "store/call.h"
-#include "store/list.h"
+#include <inttypes.h>
 
 /* Columns of STATEMENT_projects_list; behind the id two of each kind. */
 enum { COL_ID, COL_COUNTS };
@@ -20,60 +19,51 @@ const char *project_kind_name(project_kind kind)
     return NAMES[kind];
 }
 
-/* One row more than the page has tells that there is another page. */
-static cardbox_status ask(project_list *out, cardbox *db, const list_cursor *from, unsigned limit,
-                          cardbox_error *err)
+void projects_params(params *p, const project_list *list)
 {
-    params p;
-    params_init(&p, 4096);
-    if (from->given)
-        params_text(&p, from->id);
+    if (list->from.given)
+        params_text(p, list->from.id);
     else
-        params_null(&p);
-    params_int8(&p, (int64_t)limit + 1);
-    params_int8(&p, PROJECTS_COUNTED);
-    cardbox_status status = client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, &out->rows, err);
-    params_free(&p);
-    return status;
+        params_null(p);
+    params_int8(p, list->limit + 1);
+    params_int8(p, PROJECTS_COUNTED);
 }
 
-cardbox_status projects_list(project_list *out, cardbox *db, const char *cursor, unsigned limit,
-                             cardbox_error *err)
+const char *projects_next(const store_rows *rows, int64_t limit, arena *memory)
 {
-    list_cursor from = {.given = false};
-    *out = (project_list){.memory = ARENA_INIT};
-    cardbox_status status = check_page(&limit, err);
-    if (status == CARDBOX_OK && cursor != NULL &&
-        !list_cursor_read(&from, view_of(cursor), &out->memory))
-        status = out->memory.failed ? error_nomem(err) : error_cursor(err, cursor);
-    if (status == CARDBOX_OK)
-        status = ask(out, db, &from, limit, err);
-    if (status != CARDBOX_OK)
-        return status;
-    out->count = (size_t)rows_count(out->rows);
-    if (out->count > limit) {
-        out->count = limit;
-        out->cursor = list_cursor_text(&out->memory, 0, project_id(out, limit - 1));
-        if (out->cursor == NULL)
-            return error_nomem(err);
-    }
-    return CARDBOX_OK;
+    if (rows_count(rows) <= limit)
+        return NULL;
+    return list_cursor_text(memory, 0, project_id(rows, (int)limit - 1));
 }
 
-void projects_free(project_list *list)
+view project_id(const store_rows *rows, int row)
 {
-    rows_free(list->rows);
-    arena_reset(&list->memory);
+    return rows_text(rows, row, COL_ID);
 }
 
-view project_id(const project_list *list, size_t i)
-{
-    return rows_text(list->rows, (int)i, COL_ID);
-}
-
-int64_t project_count(const project_list *list, size_t i, project_kind kind, bool *more)
+int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more)
 {
     int column = COL_COUNTS + 2 * (int)kind;
-    *more = rows_bool(list->rows, (int)i, column + 1);
-    return rows_int8(list->rows, (int)i, column);
+    *more = rows_bool(rows, row, column + 1);
+    return rows_int8(rows, row, column);
+}
+
+void project_json(buf *out, const store_rows *rows, int row)
+{
+    const char *capped[PROJECT_KINDS];
+    size_t count = 0;
+    buf_text(out, "{\"project_id\":");
+    buf_json_string(out, project_id(rows, row));
+    for (int kind = 0; kind < PROJECT_KINDS; kind++) {
+        bool more;
+        int64_t live = project_count(rows, row, (project_kind)kind, &more);
+        const char *name = project_kind_name((project_kind)kind);
+        buf_printf(out, ",\"%s\":%" PRId64, name, live);
+        if (more)
+            capped[count++] = name;
+    }
+    buf_text(out, ",\"capped\":[");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s\"%s\"", i > 0 ? "," : "", capped[i]);
+    buf_text(out, "]}");
 }

@@ -1,13 +1,12 @@
 /*
- * projects.h: which projects there are, for operators, and for a worker's role which it may see.
- * Not a part of the public API: services know theirs. Must not know how a list is shown.
+ * projects.h: which projects there are, for operators, and for a worker's role which it may see, as
+ * plain data: the command line and the server list by it. Not a part of the public API. Knows no
+ * connection.
  */
 #ifndef STORE_PROJECTS_H
 #define STORE_PROJECTS_H
 
-#include "base/arena.h"
-#include "cardbox/client.h"
-#include "store/pg/rows.h"
+#include "store/list.h"
 
 /* Rows of each kind that are counted in a project: a list is to cost the same where they are large.
  */
@@ -24,22 +23,23 @@ typedef enum project_kind {
 /* "cards" */
 const char *project_kind_name(project_kind kind);
 
-/* A page of projects, by their ids. Free it with projects_free. */
+/* What STATEMENT_projects_list takes. */
 typedef struct project_list {
-    store_rows *rows;
-    size_t count;
-    const char *cursor; /* of the next page; NULL: this is the last one */
-    arena memory;
+    list_cursor from; /* by the id alone */
+    int64_t limit;    /* one more is asked for: it tells that there is a next page */
 } project_list;
 
-/* `cursor` NULL: from the first; `limit` as check_page has it. */
-cardbox_status projects_list(project_list *out, cardbox *db, const char *cursor, unsigned limit,
-                             cardbox_error *err);
-void projects_free(project_list *list);
+void projects_params(params *p, const project_list *list);
 
-view project_id(const project_list *list, size_t i);
+/* A cursor of the page behind these rows; NULL: they are the last one, or out of memory. */
+const char *projects_next(const store_rows *rows, int64_t limit, arena *memory);
+
+view project_id(const store_rows *rows, int row);
 
 /* How much is live of what was counted, and whether there is more. */
-int64_t project_count(const project_list *list, size_t i, project_kind kind, bool *more);
+int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more);
+
+/* {"project_id","cards","boxes","sessions","tasks","capped"}. */
+void project_json(buf *out, const store_rows *rows, int row);
 
 #endif
