@@ -21,7 +21,7 @@ WITH wanted AS (
       FROM runs r
      CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
       LEFT JOIN LATERAL (
-            SELECT x.card_id, x.content, x.raw, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
+            SELECT x.content, x.raw, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
                    x.metadata, x.created_at, x.sealed
               FROM cardbox.cards x
              WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
@@ -35,15 +35,13 @@ WITH wanted AS (
                         + coalesce(pg_column_size(f.metadata #> '{}'), 0)), 0) <= $10::int8 AS fits
       FROM found f
 )
-SELECT w.ord, 0 AS kind, NULL::int8 AS pos, w.parent_ids AS ids, w.version, w.length, w.first,
-       w.before, w.created_at AS box_created_at, w.updated_at, NULL::text AS wanted_id,
-       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls,
-       NULL::text AS tool_call_id, NULL::int4 AS ttl_seconds, NULL::timestamptz AS expires_at,
-       NULL::jsonb AS metadata, NULL::timestamptz AS created_at, NULL::bool AS sealed
+SELECT w.ord, 0 AS kind, w.version AS pos, w.length, w.first, w.before,
+       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
+       NULL::int4 AS ttl_seconds, w.updated_at AS expires_at, w.parent_ids AS metadata, w.created_at,
+       NULL::bool AS sealed
   FROM wanted w
 UNION ALL
-SELECT f.ord, 2, f.pos, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f.id,
-       f.card_id, coalesce(f.raw, f.content::text::json), f.tool_calls, f.tool_call_id, f.ttl_seconds,
-       f.expires_at, f.metadata, f.created_at, f.sealed
+SELECT f.ord, 2, f.pos, NULL, NULL, NULL, f.id, coalesce(f.raw, f.content::text::json), f.tool_calls,
+       f.tool_call_id, f.ttl_seconds, f.expires_at, f.metadata, f.created_at, f.sealed
   FROM found f CROSS JOIN total t
  WHERE t.fits

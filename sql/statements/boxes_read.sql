@@ -8,10 +8,10 @@
 -- $6 int8[]  range: at most so many; NULL: to the end
 -- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
 -- $9 timestamptz[]  as of this moment; NULL: not so
--- Rows come in any order, but mostly kind by kind. kind 0: one a box that exists (ids: its
--- parent_ids); kind 1: a run of ids that begins at pos and may reach beyond the range; kind 2: the
--- card at pos (null: not readable).
--- The columns are those of enum box_column in the C code.
+-- Rows come in any order, but mostly kind by kind. kind 0: one a box that exists; kind 1: a run of ids
+-- that begins at pos and may reach beyond the range; kind 2: the card at pos (content null: not readable).
+-- The columns are those of enum box_column in the C code. There are as few as can be, since each costs
+-- PostgreSQL, libpq and us something for each card: a box and a run use those of a card.
 WITH wanted AS (
     SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])
@@ -26,20 +26,17 @@ WITH wanted AS (
         SELECT w.tail_start, w.tail
          WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
 )
-SELECT w.ord, 0 AS kind, NULL::int8 AS pos, w.parent_ids AS ids, w.version, w.length, w.first,
-       w.before, w.created_at AS box_created_at, w.updated_at, NULL::text AS wanted_id,
-       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls,
-       NULL::text AS tool_call_id, NULL::int4 AS ttl_seconds, NULL::timestamptz AS expires_at,
-       NULL::jsonb AS metadata, NULL::timestamptz AS created_at, NULL::bool AS sealed
+SELECT w.ord, 0 AS kind, w.version AS pos, w.length, w.first, w.before,
+       NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
+       NULL::int4 AS ttl_seconds, w.updated_at AS expires_at, w.parent_ids AS metadata, w.created_at,
+       NULL::bool AS sealed
   FROM wanted w
 UNION ALL
-SELECT r.ord, 1, r.start, r.card_ids, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT r.ord, 1, r.start, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.card_ids, NULL, NULL
   FROM runs r WHERE r.want & 5 <> 0
 UNION ALL
-SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.id,
-       c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
-       c.metadata, c.created_at, c.sealed
+SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, e.id, coalesce(c.raw, c.content::text::json),
+       c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed
   FROM runs r
  CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
   LEFT JOIN LATERAL (

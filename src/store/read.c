@@ -15,34 +15,21 @@ void cards_get_params(params *p, const card_key *keys, size_t count)
     params_array_end(p);
 }
 
-/* Columns of a card, from its card_id on. */
-enum {
-    COL_CARD_ID,
-    COL_CONTENT,
-    COL_TOOL_CALLS,
-    COL_TOOL_CALL_ID,
-    COL_TTL,
-    COL_EXPIRES,
-    COL_METADATA,
-    COL_CREATED,
-    COL_SEALED
-};
-
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
 {
-    *out = (card_row){.card_id = rows_text(rows, row, first + COL_CARD_ID)};
+    *out = (card_row){.card_id = rows_text(rows, row, first + CARD_COL_ID)};
     if (out->card_id.ptr == NULL)
         return;
-    out->content = rows_text(rows, row, first + COL_CONTENT);
-    out->tool_calls = rows_jsonb(rows, row, first + COL_TOOL_CALLS);
-    out->tool_call_id = rows_text(rows, row, first + COL_TOOL_CALL_ID);
-    out->metadata = rows_jsonb(rows, row, first + COL_METADATA);
-    out->has_ttl = !rows_null(rows, row, first + COL_TTL);
-    out->ttl_seconds = rows_int4(rows, row, first + COL_TTL);
-    out->has_expiry = !rows_null(rows, row, first + COL_EXPIRES);
-    out->expires_micros = rows_micros(rows, row, first + COL_EXPIRES);
-    out->created_micros = rows_micros(rows, row, first + COL_CREATED);
-    out->sealed = rows_bool(rows, row, first + COL_SEALED);
+    out->content = rows_text(rows, row, first + CARD_COL_CONTENT);
+    out->tool_calls = rows_jsonb(rows, row, first + CARD_COL_TOOL_CALLS);
+    out->tool_call_id = rows_text(rows, row, first + CARD_COL_TOOL_CALL_ID);
+    out->metadata = rows_jsonb(rows, row, first + CARD_COL_METADATA);
+    out->has_ttl = !rows_null(rows, row, first + CARD_COL_TTL);
+    out->ttl_seconds = rows_int4(rows, row, first + CARD_COL_TTL);
+    out->has_expiry = !rows_null(rows, row, first + CARD_COL_EXPIRES);
+    out->expires_micros = rows_micros(rows, row, first + CARD_COL_EXPIRES);
+    out->created_micros = rows_micros(rows, row, first + CARD_COL_CREATED);
+    out->sealed = rows_bool(rows, row, first + CARD_COL_SEALED);
 }
 
 /* One array of int8, a field of each read; negative is NULL. */

@@ -32,8 +32,22 @@ typedef struct card_row {
     bool sealed;
 } card_row;
 
-/* Columns of cards_get, cards_list and, from BOX_CARD on, of boxes_read. */
+/* Columns of cards_get, cards_list and, from BOX_COL_CARD on, of boxes_read. */
 enum { CARD_ORD = 0, CARD_FIRST = 1 };
+
+/* Columns of a card, from its card_id on. */
+enum {
+    CARD_COL_ID,
+    CARD_COL_CONTENT,
+    CARD_COL_TOOL_CALLS,
+    CARD_COL_TOOL_CALL_ID,
+    CARD_COL_TTL,
+    CARD_COL_EXPIRES,
+    CARD_COL_METADATA,
+    CARD_COL_CREATED,
+    CARD_COL_SEALED,
+    CARD_COL_COUNT
+};
 
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
@@ -68,15 +82,17 @@ enum {
     BOX_COL_ORD = 0, /* int8: index of the request + 1 */
     BOX_COL_KIND,    /* int4 */
     BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */
-    BOX_COL_IDS,     /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: the run */
-    BOX_COL_VERSION, /* int8, and the next five only in BOX_HEAD */
-    BOX_COL_LENGTH,
-    BOX_COL_FIRST,  /* int8: the range that was asked for, clamped: from */
-    BOX_COL_BEFORE, /* int8: and before */
-    BOX_COL_CREATED,
-    BOX_COL_UPDATED,
-    BOX_COL_WANTED_ID, /* text: BOX_CARD: the id at pos */
-    BOX_COL_CARD       /* BOX_CARD: card_row_read from here; card_id NULL: not readable */
+    BOX_COL_LENGTH,  /* int8, and the next two only in BOX_HEAD */
+    BOX_COL_FIRST,   /* int8: the range that was asked for, clamped: from */
+    BOX_COL_BEFORE,  /* int8: and before */
+    BOX_COL_CARD,    /* BOX_CARD: card_row_read from here; the id that stands at pos */
+    BOX_COL_CONTENT, /* NULL: the card is not readable, and there is nothing of it but its id */
+    BOX_COLUMNS = BOX_COL_CARD + CARD_COL_COUNT,
+    /* Of the others, in columns that they need not: */
+    BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
+    BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
+    BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA,    /* jsonb: its parent_ids; BOX_IDS: the run */
+    BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED  /* timestamptz: BOX_HEAD */
 };
 
 /* A head row. */

@@ -7,7 +7,7 @@
 
 #define BOX "00000000-0000-0000-0000-00000000000"
 
-enum { COLUMNS = BOX_COL_CARD + 9, ROWS_MAX = 32, TIMES = 8 };
+enum { ROWS_MAX = 32, TIMES = 8 };
 
 /* What the database has of three boxes, of which the second is empty; the fourth does not exist. */
 typedef struct script_row {
@@ -81,21 +81,20 @@ static void add_row(PGresult *rows, int row, const script_row *from)
         put(rows, row, BOX_COL_IDS, run, strlen(run));
         return;
     }
-    put(rows, row, BOX_COL_WANTED_ID, from->id, strlen(from->id));
+    put(rows, row, BOX_COL_CARD, from->id, strlen(from->id));
     if (from->missing)
         return;
-    put(rows, row, BOX_COL_CARD, from->id, strlen(from->id));
-    put(rows, row, BOX_COL_CARD + 1, "1", 1);
-    put_int8(rows, row, BOX_COL_CARD + 7, 0);
+    put(rows, row, BOX_COL_CONTENT, "1", 1);
+    put_int8(rows, row, BOX_COL_CARD + CARD_COL_CREATED, 0);
 }
 
 static PGresult *make_rows(const script_row *from, size_t count)
 {
-    static PGresAttDesc columns[COLUMNS];
+    static PGresAttDesc columns[BOX_COLUMNS];
     PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    for (size_t i = 0; i < COLUMNS; i++)
+    for (size_t i = 0; i < BOX_COLUMNS; i++)
         columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
-    assert_true(PQsetResultAttrs(rows, COLUMNS, columns));
+    assert_true(PQsetResultAttrs(rows, BOX_COLUMNS, columns));
     for (size_t i = 0; i < count; i++)
         add_row(rows, (int)i, &from[i]);
     return rows;

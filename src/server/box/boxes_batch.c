@@ -104,7 +104,7 @@ static void note_missing(batch_answer *a, view id)
 static void write_card(request *r, batch_answer *a, const box_row *card)
 {
     if (!box_view_card(request_body(r), card, request_tenant(r)))
-        note_missing(a, rows_text(card->rows, card->row, BOX_COL_WANTED_ID));
+        note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
 /* All runs are there before the first box is begun. */

@@ -59,7 +59,7 @@ static bool read_card(context_card *out, const card_row *row, view project_id,
 
 static bool is_missing(const box_view *box, size_t at)
 {
-    return rows_null(box->rows, box->cards[at].row, BOX_COL_CARD);
+    return rows_null(box->rows, box->cards[at].row, BOX_COL_CONTENT);
 }
 
 static cardbox_status check_size(const box_view *box, const box_context_wish *wish,
@@ -109,7 +109,7 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
 
     for (size_t i = 0; ids != NULL && i < box->card_count; i++)
         if (is_missing(box, i))
-            ids[count++] = rows_text(box->rows, box->cards[i].row, BOX_COL_WANTED_ID).ptr;
+            ids[count++] = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
     const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
     for (size_t i = 0, given = 0; first != NULL && i < count; i++) {
         if (first[i] != i)

@@ -166,7 +166,7 @@ void box_view_object(buf *out, const box_view *box, const uuid16 *id)
 bool box_view_card(buf *out, const box_row *card, view tenant)
 {
     card_row found;
-    if (rows_null(card->rows, card->row, BOX_COL_CARD))
+    if (rows_null(card->rows, card->row, BOX_COL_CONTENT))
         return false;
     card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
     comma(out, '[');

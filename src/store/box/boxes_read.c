@@ -290,10 +290,10 @@ static void fill_cards(cardbox_cards *cards, const store_rows *rows, const box_h
         if (row_at[i] == 0)
             continue;
         card_row_read(&card, rows, row_at[i] - 1, BOX_COL_CARD);
-        if (card.card_id.ptr != NULL)
+        if (card.content.ptr != NULL)
             cards_add(cards, &card);
-        else if (!rows_null(rows, row_at[i] - 1, BOX_COL_WANTED_ID))
-            missing[missing_count++] = rows_text(rows, row_at[i] - 1, BOX_COL_WANTED_ID).ptr;
+        else if (card.card_id.ptr != NULL)
+            missing[missing_count++] = card.card_id.ptr;
     }
     if (missing != NULL)
         add_missing_once(cards, missing, missing_count);
