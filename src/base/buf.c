@@ -201,22 +201,18 @@ void buf_reset(buf *b, size_t keep)
     b->failure = BUF_FINE;
 }
 
-char *buf_take(buf *b, size_t *len)
+char *buf_take(buf *b)
 {
     buf_failure failure;
     char *text = NULL;
-    size_t length = 0;
 
     if (buf_reserve(b, 0)) {
         text = b->data;
-        length = b->len;
         b->data = NULL;
     }
     failure = b->failure;
     buf_free(b);
     b->failure = failure;
-    if (len != NULL)
-        *len = length;
     return text;
 }
 

@@ -84,8 +84,8 @@ view buf_as_view(const buf *b);
 void buf_reset(buf *b, size_t keep);
 
 /* Gives the memory away (free() it); NULL if failed or out of memory, never NULL for an empty one.
- * `len` may be NULL. The buffer is empty afterwards; a failure stays to be read in `failure`. */
-char *buf_take(buf *b, size_t *len);
+ * The buffer is empty afterwards; a failure stays to be read in `failure`. */
+char *buf_take(buf *b);
 
 void buf_free(buf *b);
 

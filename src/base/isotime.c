@@ -160,7 +160,7 @@ static char *put_offset(char *at, int minutes)
     return put_number(at, minutes % 60, 2);
 }
 
-void isotime_format(char out[ISOTIME_SIZE], const isotime *time)
+size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time)
 {
     char *at = put_number(out, time->year, 4);
 
@@ -174,6 +174,7 @@ void isotime_format(char out[ISOTIME_SIZE], const isotime *time)
     if (time->has_offset)
         at = put_offset(at, time->offset_minutes);
     *at = '\0';
+    return (size_t)(at - out);
 }
 
 /* --- counting --- */
@@ -256,8 +257,8 @@ bool isotime_moment(view text, int64_t *micros)
 void isotime_json(buf *out, const isotime *time)
 {
     char text[ISOTIME_SIZE];
-    isotime_format(text, time);
-    buf_json_quoted(out, view_of(text));
+    size_t len = isotime_format(text, time);
+    buf_json_quoted(out, (view){text, len});
 }
 
 void isotime_json_micros(buf *out, int64_t micros)

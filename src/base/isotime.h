@@ -26,9 +26,9 @@ bool isotime_parse(view text, isotime *out);
 
 /*
  * YYYY-MM-DDTHH:MM:SS, six fraction digits if there is a fraction, then Z for a zero offset, +HH:MM
- * for others, nothing if none was given.
+ * for others, nothing if none was given. Gives its length.
  */
-void isotime_format(char out[ISOTIME_SIZE], const isotime *time);
+size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 
 /* The same as a JSON string; or a moment of UTC, as isotime_from_micros gives it. */
 void isotime_json(buf *out, const isotime *time);

@@ -49,7 +49,7 @@ static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_er
         status = run_step(call, db, &text, err);
     if (status == CARDBOX_OK && !buf_ok(&text))
         status = error_buf(err, &text, "the output");
-    if (status == CARDBOX_OK && (*out = buf_take(&text, NULL)) == NULL)
+    if (status == CARDBOX_OK && (*out = buf_take(&text)) == NULL)
         status = error_nomem(err);
     if (status == CARDBOX_OK && call->wakes)
         work_wake(db, call->tenant);

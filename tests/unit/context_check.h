@@ -116,7 +116,7 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
     }
     if (out.system.len > 0)
         buf_view(&out.messages, whole(&out.system));
-    char *written = buf_take(&out.messages, NULL);
+    char *written = buf_take(&out.messages);
     assert_non_null(written);
     context_output_free(&out);
     arena_reset(&memory);

@@ -42,23 +42,42 @@ static void cut(request *r)
     client_shut(x->client, "its request was given up", clock_ms());
 }
 
+/* Memory of an answer that was sent becomes that of the next. */
+static void use_again(buf *memory, request *r)
+{
+    buf_free(&r->answer.body);
+    memory->max = r->answer.body.max;
+    r->answer.body = *memory;
+    *memory = BUF_INIT(0);
+}
+
 static void lend(request *r)
 {
     http *h = ((exchange *)r)->http;
-    h->large.max = r->answer.body.max;
-    r->answer.body = h->large;
-    h->large = BUF_INIT(0);
+    if (h->large.cap > r->answer.body.cap)
+        use_again(&h->large, r);
 }
 
-/* A large body stays with its request until it was sent. */
-static void take_back(http *h, buf *body)
+/* A body stays with its request until it was sent. */
+static void take_back(exchange *x)
 {
-    if (body->cap < LARGE_LEAST || body->cap > LARGE_MOST || body->cap <= h->large.cap)
+    buf *body = &x->request.answer.body, *to = NULL;
+    if (body->cap <= SMALL_MOST)
+        to = &x->spare_body;
+    else if (body->cap >= LARGE_LEAST && body->cap <= LARGE_MOST && body->cap > x->http->large.cap)
+        to = &x->http->large;
+    if (to == NULL)
         return;
-    buf_free(&h->large);
-    h->large = *body;
+    buf_free(to);
+    *to = *body;
     *body = BUF_INIT(0);
-    buf_reset(&h->large, h->large.cap);
+    buf_reset(to, to->cap);
+}
+
+static void exchange_drop(exchange *x)
+{
+    buf_free(&x->spare_body);
+    free(x);
 }
 
 static exchange *exchange_new(http *h)
@@ -70,10 +89,12 @@ static exchange *exchange_new(http *h)
         h->spare_count--;
     } else {
         x = malloc(sizeof(*x));
+        if (x == NULL)
+            return NULL;
+        x->spare_body = BUF_INIT(0);
     }
-    if (x == NULL)
-        return NULL;
     request_init(&x->request, h->house, h->stats, h->joiner);
+    use_again(&x->spare_body, &x->request);
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
     x->request.followers = h->followers;
@@ -94,13 +115,13 @@ static exchange *exchange_new(http *h)
 static void exchange_free(exchange *x)
 {
     http *h = x->http;
-    take_back(h, &x->request.answer.body);
+    take_back(x);
     request_clear(&x->request);
     squeeze_free(x->gzip);
     h->active--;
     tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
-        free(x);
+        exchange_drop(x);
         return;
     }
     x->next = h->spares;
@@ -343,7 +364,7 @@ void http_free(http *h)
     board_leave(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
-        free(h->spares);
+        exchange_drop(h->spares);
         h->spares = next;
     }
     squeeze_free(h->gzip);

@@ -1,7 +1,6 @@
 /*
  * http_answer.c: an answer goes out. Most are one buffer with its headers, which the library sends
- * in one piece and then frees; large ones that are compressed go piece by piece. It must not look
- * into the answer.
+ * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,20 +85,7 @@ static void count(exchange *x, size_t len)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* A response that owns its text. */
-static struct MHD_Response *respond_with(exchange *x, char *text, size_t len)
-{
-    if (text == NULL)
-        return NULL;
-    count(x, len);
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
-    if (response == NULL)
-        free(text);
-    return response;
-}
-
-/* A response of text that outlives it: static, or the request's. */
+/* Of text that outlives the response: static, or the request's. */
 static struct MHD_Response *respond_fixed(exchange *x, view text)
 {
     count(x, text.len);
@@ -127,23 +113,26 @@ static struct MHD_Response *respond_in_gzip(exchange *x, view text)
     if (h->gzip == NULL)
         return NULL;
     char *packed = squeeze_all(h->gzip, text, &len);
-    return respond_with(x, packed, len);
+    if (packed == NULL)
+        return NULL;
+    count(x, len);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(len, packed, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL)
+        free(packed);
+    return response;
 }
 
 static struct MHD_Response *make_response(exchange *x, const shown *as)
 {
-    answer *a = &x->request.answer;
-    size_t len = 0;
+    const answer *a = &x->request.answer;
     if (as->status == NOT_MODIFIED)
         return respond_fixed(x, VIEW(""));
     if (a->stream != NULL)
         return respond_in_pieces(x, as->gzip);
     if (as->gzip)
         return respond_in_gzip(x, text_of(a));
-    if (a->fixed.ptr != NULL || a->body.cap >= LARGE_LEAST)
-        return respond_fixed(x, text_of(a));
-    char *body = buf_take(&a->body, &len);
-    return respond_with(x, body, len);
+    return respond_fixed(x, text_of(a));
 }
 
 /* --- its headers --- */

@@ -14,9 +14,11 @@
 #include "server/http/http_frame.h"
 #include "server/request/squeeze.h"
 
+/* Bytes of an answer's body whose memory is used again. */
 enum {
-    LARGE_LEAST = 1024 * 1024,    /* bytes of a body that are worth being used again */
-    LARGE_MOST = 16 * 1024 * 1024 /* and that may be kept for it */
+    SMALL_MOST = 8 * 1024,        /* up to here it stays with its exchange */
+    LARGE_LEAST = 1024 * 1024,    /* from here on one is kept for the next large answer, */
+    LARGE_MOST = 16 * 1024 * 1024 /* up to here */
 };
 
 /* The request comes first: one pointer is both. */
@@ -25,7 +27,8 @@ typedef struct exchange {
     http *http;
     struct MHD_Connection *connection;
     client *client;
-    struct exchange *next; /* in the list of spares */
+    struct exchange *next; /* in the list of spares, */
+    buf spare_body;        /* where it has the memory of its last answer, if that was small */
     view raw_target;       /* where the library has it */
     bool begun;            /* its head was looked at */
     chunks chunks;         /* of its body */

@@ -420,10 +420,10 @@ static bool is_usable(const db_link *k)
 static int64_t renew_ms(const links *l, const db_link *k)
 {
     int64_t swollen_ms = pipe_swollen_ms(k->pipe);
-    const link_span *span = &l->group[k->group];
-    bool alone = span->before - span->first == 1;
     if (swollen_ms == INT64_MAX)
         return INT64_MAX;
+    const link_span *span = &l->group[k->group];
+    bool alone = span->before - span->first == 1;
     for (size_t i = span->first; i < span->before; i++) {
         const db_link *other = &l->link[i];
         if (other == k)
@@ -435,19 +435,22 @@ static int64_t renew_ms(const links *l, const db_link *k)
     return alone ? swollen_ms + RENEW_MS : INT64_MAX;
 }
 
-/* When a link wants to be looked at again. */
+/* When a link wants to be looked at again. Each is asked in every turn. */
 static int64_t due_ms(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
-    if (!may_try(l, number))
+    bool serves = is_usable(k);
+    if (!serves && !may_try(l, number))
         return any_up(l) ? clock_ms() + KEEPER_WAIT_MS : INT64_MAX;
     int64_t due = pipe_next_ms(k->pipe);
-    int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
     int64_t renew = renew_ms(l, k);
-    if (k->state == LINK_UNFIT && k->retry_ms < due)
-        due = k->retry_ms;
     if (renew < due)
         due = renew;
+    if (serves)
+        return due;
+    if (k->state == LINK_UNFIT && k->retry_ms < due)
+        due = k->retry_ms;
+    int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
     bool undecided =
         atomic_load(&l->house->connections_up) == 0 && !atomic_load(&l->house->given_up);
     if (k->state == LINK_DOWN && undecided && give_up_ms < due)

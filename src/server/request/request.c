@@ -84,7 +84,7 @@ buf *request_body(request *r)
 
 buf *request_large_body(request *r)
 {
-    if (r->answer.body.data == NULL)
+    if (r->answer.body.len == 0)
         r->host->lend(r);
     return request_body(r);
 }

@@ -66,7 +66,7 @@ static cardbox_status give_checked(char **out, view json, cardbox_error *err)
         status = error_buf(err, &stored, "content");
         goto done;
     }
-    text = buf_take(&stored, NULL);
+    text = buf_take(&stored);
     if (!text)
         status = error_nomem(err);
     else if (out)

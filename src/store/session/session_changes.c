@@ -73,7 +73,7 @@ static char *make_answer(const session_batch *batch, const store_rows *rows)
     buf text = BUF_INIT(REQUEST_MAX);
 
     session_append_json(&text, batch, rows);
-    return buf_take(&text, NULL);
+    return buf_take(&text);
 }
 
 static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,

@@ -277,7 +277,7 @@ cardbox_status session_report_take(cardbox_session_report **out, session_report 
     made->counts.lines = report->lines;
     for (size_t i = 0; i < SESSION_ISSUE_KINDS; i++)
         made->counts.issues += report->totals[i];
-    made->json = buf_take(&json, NULL);
+    made->json = buf_take(&json);
     made->session_id = strdup(session_id);
     if (made->json == NULL || made->session_id == NULL || report->memory.failed) {
         cardbox_session_report_free(made);
