@@ -5,7 +5,6 @@
 -- The log goes first, since a key that was used is found by the index as its row is written: a look for
 -- it beforehand could be planned as one through the box's whole log. What it says of the box is what the
 -- lock has seen, and so is what the update meets.
--- worked_us is the time from the statement's start to this row; what comes after all rows is the commit.
 -- $1 text[] tenants, $2 uuid[] boxes, $3 jsonb[] ids, $4 int8[] expected versions or NULL,
 -- $5 text[] keys or NULL. $1 stands in a SELECT of its own: see cards_get.
 WITH locked AS (
@@ -36,5 +35,4 @@ UPDATE cardbox.card_boxes b
   FROM logged l
   JOIN locked k ON k.tenant_id = l.tenant_id AND k.box_id = l.box_id
  WHERE b.tenant_id = l.tenant_id AND b.box_id = l.box_id
-RETURNING k.ord, 1 AS outcome, b.version, b.length,
-          (1e6 * date_part('epoch', clock_timestamp() - statement_timestamp()))::int8 AS worked_us
+RETURNING k.ord, 1 AS outcome, b.version, b.length

@@ -18,13 +18,14 @@
 #include "store/errors.h"
 
 enum {
-    TOGETHER_MAX = 64, /* appends in one statement */
-    SENDERS_LEAST = 2, /* while one commits, another is at work */
-    SENDERS_PART = 4,  /* of the pool's connections, one in so many */
-    SLOW_FROM = 6,     /* a statement takes so many halves of the time that is worked on it */
-    SLOW_UNTIL = 3,    /* less, since one that carries all has more work for the same commit */
-    MEAN_OVER = 8,     /* statements */
-    AWAIT_PART = 8     /* of the time that a statement takes, one in so many */
+    TOGETHER_MAX = 64,   /* appends in one statement */
+    SENDERS_LEAST = 2,   /* while one commits, another is at work */
+    SENDERS_PART = 4,    /* of the pool's connections, one in so many */
+    TRIAL = 32,          /* statements, whose time says what a way of sending costs */
+    TRIAL_MAX_MS = 4000, /* one that took longer says how few appends there were to send */
+    TRIALS = 8,          /* one in so many is of the way that did less */
+    MEAN_OVER = 8,       /* statements */
+    AWAIT_PART = 8       /* of the time that a statement takes, one in so many */
 };
 
 /* An append under way, on its thread's stack. */
@@ -49,10 +50,13 @@ struct gather {
     int64_t ended_us;         /* when that was */
     pthread_cond_t all_there; /* as many as then */
     unsigned senders, senders_max;
-    bool gathering;    /* one more is about to send, with all who come until it does */
-    int64_t took_us;   /* a statement, as seen from here: the mean of the last ones */
-    int64_t worked_us; /* and what PostgreSQL says it worked on it before its commit */
-    bool slow_commit;
+    bool gathering;               /* one more is about to send, with all who come until it does */
+    int64_t took_us;              /* a statement: the mean of the last ones */
+    bool one_by_one;              /* statements: each carries all who ask */
+    int64_t trial_began_us;       /* 0: the first, which connects and plans, counts for nothing */
+    unsigned statements, appends; /* that were sent since then */
+    unsigned trials;              /* before it */
+    int64_t append_ns[2]; /* by one_by_one: the mean of its last trials; 0: there was none */
 };
 
 gather *gather_new(store_pool *pool)
@@ -102,13 +106,9 @@ static bool may_go(const gather *g, const waiting *one)
     return true;
 }
 
-/* Two at once take turns with the disk, and each commit is for half of what there is. That is good
- * while there is more work than wait; where a commit is slow, one statement with all of it does
- * more, for less. Measured in 14 pairs with 8 threads, beside much other load: as much where a
- * commit took 0.2 ms, and over all a tenth more at the median, with two pairs the other way. */
 static unsigned senders_now(const gather *g)
 {
-    return g->slow_commit ? 1 : g->senders_max;
+    return g->one_by_one ? 1 : g->senders_max;
 }
 
 /* Makes `one` the next to send, if it may. Lock held. */
@@ -197,22 +197,17 @@ static void fail(waiting *w, cardbox_status status, const cardbox_error *why, bo
     w->err->retryable = why->retryable && (!unknown || w->append->key.ptr != NULL);
 }
 
-/* Gives the microseconds that it was worked on; 0: nothing was done. */
-static int64_t read_changes(const store_rows *rows, waiting *const *together, size_t count)
+static void read_changes(const store_rows *rows, waiting *const *together, size_t count)
 {
-    int64_t worked_us = 0;
     for (int row = 0; row < rows_count(rows); row++) {
         int64_t ord = rows_int8(rows, row, 0);
         if (ord >= 1 && (size_t)ord <= count)
             box_change_read(&together[ord - 1]->change, rows, row, 1);
-        worked_us = rows_int8(rows, row, 4);
     }
-    return worked_us;
 }
 
-static int64_t send(gather *g, waiting *const *together, size_t count)
+static void send(gather *g, waiting *const *together, size_t count)
 {
-    int64_t worked_us = 0;
     box_append appends[TOGETHER_MAX];
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -226,24 +221,38 @@ static int64_t send(gather *g, waiting *const *together, size_t count)
         client_try(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
     params_free(&p);
     if (status == CARDBOX_OK)
-        worked_us = read_changes(rows, together, count);
+        read_changes(rows, together, count);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
         fail(together[i], status, &err, unknown);
     rows_free(rows);
-    return worked_us;
 }
 
-/* Lock held. */
-static void learn(gather *g, int64_t took_us, int64_t worked_us)
+/*
+ * Two statements at once use two processors, and one is at work while the other commits; but each
+ * commit is for half of what there is. One by one they do more for less, and leave a processor
+ * idle. Which of the two is more depends on the disk, the processors and what else they have to do,
+ * so it is tried: by turns, mostly the one that did more when it was tried last. Lock held.
+ */
+static void learn(gather *g, int64_t began_us, int64_t now_us, size_t count)
 {
-    if (worked_us == 0)
+    int64_t trial_us = now_us - g->trial_began_us;
+    int64_t *mean_ns = &g->append_ns[g->one_by_one];
+    g->took_us += (now_us - began_us - g->took_us) / MEAN_OVER;
+    g->appends += (unsigned)count;
+    if (++g->statements < TRIAL)
         return;
-    g->took_us += (took_us - g->took_us) / MEAN_OVER;
-    g->worked_us += (worked_us - g->worked_us) / MEAN_OVER;
-    g->slow_commit = 2 * g->took_us > (g->slow_commit ? SLOW_UNTIL : SLOW_FROM) * g->worked_us;
+    if (trial_us < TRIAL_MAX_MS * 1000) {
+        int64_t ns = 1000 * trial_us / g->appends;
+        *mean_ns = *mean_ns == 0 ? ns : (*mean_ns + ns) / 2;
+        g->one_by_one = g->append_ns[true] < g->append_ns[false];
+        if (++g->trials % TRIALS == 0)
+            g->one_by_one = !g->one_by_one;
+    }
+    g->trial_began_us = now_us;
+    g->statements = g->appends = 0;
 }
 
-/* Where a commit is slow, who comes too late for a statement waits for two. So the next one is held
+/* Of statements one by one, who comes too late for one waits for two. So the next one is held
  * until as many ask as did when the last one ended, for an eighth of a statement's time from then:
  * 8 threads then go 7.0 in a statement instead of 5.5, measured. It delays nobody who is alone, nor
  * who comes later than that; and one who stays away is awaited once. */
@@ -260,7 +269,7 @@ static void await_company(gather *g)
  */
 static void let_others_come(gather *g)
 {
-    if (g->slow_commit) {
+    if (g->one_by_one) {
         await_company(g);
         return;
     }
@@ -286,9 +295,9 @@ static void lead(gather *g, waiting *self)
     pthread_mutex_unlock(&g->lock);
     wake(next);
     int64_t began_us = clock_us();
-    int64_t worked_us = send(g, together, count);
+    send(g, together, count);
     pthread_mutex_lock(&g->lock);
-    learn(g, clock_us() - began_us, worked_us);
+    learn(g, began_us, clock_us(), count);
     finish(g, together, count);
     next = appoint_next(g);
     pthread_mutex_unlock(&g->lock);
