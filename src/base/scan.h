@@ -158,6 +158,10 @@ bool scan_string_equal(view a, view b);
  * nothing is promised. */
 bool scan_equal(scan_value a, scan_value b);
 
+/* Appends JSON with the characters that its escapes stand for, other than ASCII and controls: for
+ * people, since some write all of a language so. */
+void scan_readable(buf *out, view text);
+
 /* Appends valid JSON without the white space between tokens. */
 void scan_compact(buf *out, view text);
 

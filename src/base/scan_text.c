@@ -46,6 +46,27 @@ void scan_compact(buf *out, view text)
     buf_view(out, between(from, end));
 }
 
+void scan_readable(buf *out, view text)
+{
+    char storage[4];
+    uint32_t code;
+
+    text = with_pointer(text);
+    for (const char *at = text.ptr, *end = text.ptr + text.len; at < end;) {
+        const char *escape = memchr(at, '\\', (size_t)(end - at));
+        view rest, said;
+
+        if (escape == NULL)
+            escape = end;
+        buf_view(out, between(at, escape));
+        rest = between(escape, end);
+        said = scan_next_piece(&rest, storage, &code);
+        at = said.len > 0 ? rest.ptr : end;
+        buf_view(out,
+                 said.len > 0 && code >= 0xA0 && !scan_is_half(code) ? said : between(escape, at));
+    }
+}
+
 /* --- what jsonb takes --- */
 
 /* A copy under way: what is before `from` was written. */

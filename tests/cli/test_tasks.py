@@ -249,6 +249,18 @@ def work(task, terminal):
     finish(task)
 
 
+def test_parameters_are_shown_to_be_read():
+    """Also where whoever wrote them has escaped all that is not ASCII; and escapes of a terminal are not."""
+    task = json.loads(run("task", "run", "read", "--json").stdout)["taskId"]
+    call = {"id": str(uuid.uuid4()), "taskId": task, "abilityName": "read", "createdAt": 1, "updatedAt": 1,
+            "parameters": json.dumps({"text": "日本 \u001b[31m \u202e"}), "startMessageId": say(task, "I read")}
+    invoke("ldg:call:save", {"call": {**call, "status": "in_progress", "details": "{}"}})
+    invoke("ldg:call:save", {"call": {**call, "status": "failed", "details": json.dumps({"error": "né"}), "updatedAt": 2}})
+    shown = run("task", "show", task).stdout
+    assert '{"text": "日本 \\u001b[31m \ufffd"}' in shown and "né" in shown, shown
+    assert "\u202e" not in shown and "\x1b" not in shown, shown
+
+
 def test_follow_in_a_terminal():
     """Text appears as it is said, once, with colours; marks of calls; how long it took. Escapes of a
     model are made harmless."""

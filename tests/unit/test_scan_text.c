@@ -53,7 +53,22 @@ static void empty_texts_add_nothing(void **state)
     (void)state;
     scan_compact(&out, (view){NULL, 0});
     scan_sanitise(&out, (view){NULL, 0});
+    scan_readable(&out, (view){NULL, 0});
     assert_int_equal(out.len, 0);
+    buf_free(&out);
+}
+
+static void shows_what_escapes_stand_for(void **state)
+{
+    buf out = BUF_INIT(100);
+
+    (void)state;
+    check_rewrite(scan_readable, "{\"\\u65e5\": \"\\ud83d\\ude00 \\u00e9\"}",
+                  "{\"\xe6\x97\xa5\": \"\xf0\x9f\x98\x80 \xc3\xa9\"}");
+    check_rewrite(scan_readable, "\"\\u001b\\u009b\\n\\\"\\\\u65e5\\ud83d\"",
+                  "\"\\u001b\\u009b\\n\\\"\\\\u65e5\\ud83d\"");
+    scan_readable(&out, VIEW("no \\x JSON \\u65e5"));
+    assert_string_equal(buf_str(&out), "no \\x JSON \\u65e5");
     buf_free(&out);
 }
 
@@ -79,6 +94,7 @@ int main(void)
         cmocka_unit_test(compacts),
         cmocka_unit_test(compacting_keeps_to_the_maximum_of_what_is_left),
         cmocka_unit_test(empty_texts_add_nothing),
+        cmocka_unit_test(shows_what_escapes_stand_for),
         cmocka_unit_test(sanitises),
     };
 

@@ -166,14 +166,16 @@ static void unwrap_reason(buf *details)
 /* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
-    buf value = BUF_INIT(VALUE_BYTES_MAX);
+    buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);
     scan_decode(&value, scan_find(scan_whole(view_of(e->call)), name).text);
+    scan_readable(&shown, buf_as_view(&value));
     if (strcmp(e->how, "failed") == 0)
-        unwrap_reason(&value);
-    if (value.len > 0 && strcmp(buf_str(&value), "{}") != 0) {
+        unwrap_reason(&shown);
+    if (shown.len > 0 && strcmp(buf_str(&shown), "{}") != 0) {
         buf_char(out, ' ');
-        term_add_line(out, (view){buf_str(&value), value.len}, VALUE_COLUMNS);
+        term_add_line(out, buf_as_view(&shown), VALUE_COLUMNS);
     }
+    buf_free(&shown);
     buf_free(&value);
 }
 
