@@ -41,6 +41,26 @@ def test_options_of_the_connection_string():
     assert done.returncode == 2 and "have more than 1000 bytes" in done.stderr, done
 
 
+def test_a_lost_machine_is_noticed():
+    """PostgreSQL asks whether the other end is there, or keeps what it has locked for hours; unless told otherwise."""
+    dsn = database()
+    names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+    psql(dsn, """
+        CREATE TABLE public.settings (name text, value text);
+        CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+            INSERT INTO public.settings SELECT s.name, s.reset_val FROM pg_catalog.pg_settings s WHERE s.name LIKE 'tcp%';
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER note AFTER INSERT ON cardbox.cards EXECUTE FUNCTION public.note()""")
+    for options, expected in (("", ("30", "10", "3", "30000")), (" options='-c tcp_keepalives_idle=7'", ("7", "10", "3", "30000"))):
+        server = Server(dsn + options)
+        answer = server.post("/projects/p/cards", {"card_id": f"card{len(options)}", "content": 1})
+        assert answer.status == 200, answer
+        server.stop()
+        told = dict(row.split("|") for row in psql(dsn, "DELETE FROM public.settings RETURNING name, value").split())
+        assert tuple(told[name] for name in names) == expected, told
+
+
 def writers_take_turns(server):
     """Those of one session: where a transaction is serializable, all but one at a time fail."""
     assert server.request("PUT", "/projects/p/sessions/s", '{"dialect": "plain"}', JSON).status == 200

@@ -59,6 +59,13 @@ static const char *given_options(const PQconninfoOption *parsed)
     return conninfo_setting(parsed, "options", "PGOPTIONS");
 }
 
+/* How PostgreSQL finds out that nobody is at the other end: with its own defaults it keeps what a
+ * transaction has locked, and what its snapshot sees, for two hours after a machine was lost. A
+ * connection string may say otherwise. */
+#define PEER_IS_LOST                                                                               \
+    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
+    "-c tcp_user_timeout=30000 "
+
 /* What others may have put into a schema on the path, such as an operator that fits better than
  * PostgreSQL's own, must not run with our rights; and no statement must mean or do another thing
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
@@ -68,9 +75,9 @@ static void fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed = PQconninfoParse(options->conninfo, NULL);
     snprintf(out->settings, sizeof(out->settings),
-             "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
-             "-c default_transaction_isolation=read\\ committed "
-             "-c standard_conforming_strings=on",
+             PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
+                          "-c default_transaction_isolation=read\\ committed "
+                          "-c standard_conforming_strings=on",
              given_options(parsed), options->statement_timeout_ms);
     PQconninfoFree(parsed);
 }

@@ -16,7 +16,7 @@
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char settings[CONNECT_OPTIONS_MAX + 192];
+    char settings[CONNECT_OPTIONS_MAX + 320];
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins, but for the session's settings
