@@ -210,6 +210,7 @@ SORTS = {
     "messages_export": "the rows of one page, which the index gave in order already",
     "messages_list": "the rows of one page, which the index gave in order already",
     "messages_read": "the rows of one page, which the index gave in order already",
+    "task_cancel": "the task and its parent, so that two such statements lock in one order",
     "task_write": "what is given, and the tasks of that",
     "tasks_claim": "the tenants that a worker serves",
     "tasks_export": "a page",

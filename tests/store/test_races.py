@@ -247,5 +247,25 @@ def test_sealed_and_deleted_comes_back_or_goes():
     assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards").strip() == "back"
 
 
+def test_tasks_are_locked_in_one_order():
+    """Of a task that ends and its parent the lower id comes first: two that end them never wait for each other."""
+    ended = """'[{"id": "z", "parent": "a", "status": "success", "created": 1, "updated": 9}]', ARRAY['"x"'::json]"""
+    nothing = "'[]', NULL, NULL, '[]', NULL, NULL"
+    for ending, done in ((f"SELECT cardbox.cancel_task('t', 'z', '\"no\"')", "3"),
+                         (f"SELECT outcome FROM cardbox.write_task('t', 'z', 1, {nothing}, 1, 'success', NULL, false, NULL)", "3"),
+                         (f"SELECT outcome FROM cardbox.save_ledger('t', {ended}, {nothing})", "3")):
+        dsn = Postgres.shared().database()
+        with sessions(dsn) as (x, y):
+            y.run("INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, system_prompt, created_at, updated_at, wake_at,"
+                  " lease_owner, lease_epoch) SELECT 't', id, parent, '\"x\"', 1, 1, now(), 'w', 1"
+                  " FROM (VALUES ('a', NULL), ('z', 'a')) AS v(id, parent)")
+            x.run("BEGIN; SELECT FROM cardbox.tasks WHERE task_id = 'a' FOR NO KEY UPDATE")
+            with background(dsn, ending) as other:
+                assert x.run("SELECT task_id FROM cardbox.tasks WHERE task_id = 'z' FOR NO KEY UPDATE NOWAIT") == "z", ending
+                x.run("COMMIT")
+                assert other.stdout.read().strip() == done, ending
+            assert y.run("SELECT completion_status IS NOT NULL FROM cardbox.tasks WHERE task_id = 'z'") == "t"
+
+
 if __name__ == "__main__":
     cardbox_test.main()
