@@ -113,6 +113,9 @@ function query(values) {
     `${part(name)}=${part(value)}`).join('&');
 }
 
+/** The first projects, for whoever may see all. */
+export const projects = () => call('GET', 'projects' + query({ limit: 100 }));
+
 /** What the page asks of one project. */
 export function project(name, signal) {
   const at = (...parts) => ['projects', name, ...parts].map(part).join('/');

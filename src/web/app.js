@@ -1,7 +1,7 @@
 // app.js: the inspector: which project, which place, and what is shown there. Every place has an
 // address, so Back and bookmarks work.
-import { el, fill, notice } from './dom.js';
-import { project, token } from './api.js';
+import { count, el, fill, foreign, notice } from './dom.js';
+import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
 import { showCard } from './card.js';
 import { showBoxContext } from './context.js';
@@ -43,9 +43,24 @@ function welcome() {
   leaveSide.abort();
   delete side.dataset.project;
   fill(side);
+  const list = el('nav', { class: 'projects', 'aria-label': 'projects' });
   fill(main, notice('Which project?', 'Type its name at the top to see its boxes: what ' +
-    'its agents read, card by card and turn by turn.'));
+    'its agents read, card by card and turn by turn.'), list);
   $('project').focus();
+  offerProjects(list);
+}
+
+async function offerProjects(list) {
+  try {
+    const { data } = await projects();
+    const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
+      : count(one[kind], word).replace('boxs', 'boxes'));
+    fill(list, data.projects.map((one) => el('a', { class: 'box-link', href: link({ project: one.project_id }) },
+      foreign(one.project_id), el('div', { class: 'faint' }, many(one, 'boxes', 'box'), ', ',
+        many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ', many(one, 'cards', 'card')))));
+  } catch {
+    // Who may not see all of them knows theirs.
+  }
 }
 
 function chooseBox() {

@@ -231,6 +231,22 @@ def press_now(browser):
                 ".find((one) => one.innerText === 'Now').click()")
 
 
+def test_projects_are_offered():
+    """To whoever may see all of them; else one types a name, which nothing is in the way of."""
+    browser = visit("/ui/")
+    browser.wait("return document.querySelectorAll('.projects .box-link').length >= 2")
+    shown = browser.texts(".projects .box-link")
+    demo = next(at for at, one in enumerate(shown) if one.startswith("demo\n"))
+    listed = {one["project_id"]: one for one in server().get("/projects").json()["projects"]}
+    assert f"{listed['demo']['boxes']} boxes" in shown[demo], shown
+    assert listed["many"]["capped"] or f"{listed['many']['cards']:,} cards" in "".join(shown), shown
+    browser.run("document.querySelectorAll('.projects .box-link')[arguments[0]].click()", demo)
+    browser.await_text(BOX)
+    assert browser.run("return location.hash").startswith("#/demo")
+    browser.run("localStorage.clear()")
+    no_complaints(browser)
+
+
 def test_inspector_shows_boxes():
     browser = visit("/ui/")
     browser.type("#project", "demo\n")
@@ -692,6 +708,10 @@ def test_a_server_with_tokens():
     browser = page()
     browser.complaints()
     browser.open("about:blank")
+    browser.open(f"http://127.0.0.1:{guarded.port}/ui/")
+    browser.await_text("Which project?")
+    browser.wait("return performance.getEntriesByType('resource').some((one) => one.name.includes('/projects?'))")
+    assert not browser.texts(".projects a") and "token" not in browser.texts("main")[0]
     browser.open(f"http://127.0.0.1:{guarded.port}/ui/#/demo")
     browser.await_text("This server asks for a token")
     browser.run("document.querySelector('#boxes .notice button').click()")
