@@ -14,7 +14,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, dsn
+from cardbox_test import Postgres, cardbox, dsn, on_terminal
 
 CARDBOX = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
 
@@ -281,6 +281,15 @@ def test_follow_in_a_terminal():
                          "\x1b[31m\u2717\x1b[0m", "\x1b[32msuccess\x1b[0m after"):
             assert (sequence in terminal.text) == colour, terminal.text
         assert colour or "\x1b" not in terminal.text
+
+
+def test_words_that_are_taken_back():
+    """One that is too long for its line begins the next; not where terminals differ in how wide it is."""
+    for word, taken in (("birdbirdbird", True), ("日本日本日本", True), ("👩\u200d👩\u200d👧👩\u200d👩\u200d👧", False),
+                        ("❤\ufe0f" * 12, False), ("👍🏽👍🏽👍🏽", False)):
+        task = json.loads(run("task", "run", "x" * 40 + " " + word, "--json").stdout)["taskId"]
+        text = on_terminal("task", "show", "--dsn", dsn(), "--project", "acme", task, columns=60, env={"NO_COLOR": "1"})
+        assert bool(re.search("\033\\[\\d+D", text)) == taken, (word, text)
 
 
 def test_a_message_that_broke_off():

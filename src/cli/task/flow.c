@@ -37,12 +37,25 @@ static void put_margin(flow *f)
     f->is_new_line = false;
 }
 
+/* Terminals differ in how many columns joined and toned emoji take: who went back so many would
+ * overwrite what stands before them. */
+static bool is_of_sure_width(view word)
+{
+    static const char *const SIGNS[] = {"\xe2\x80\x8d", "\xef\xb8\x8f", "\xf0\x9f\x8f"};
+
+    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++)
+        if (memmem(word.ptr, word.len, SIGNS[i], strlen(SIGNS[i])) != NULL)
+            return false;
+    return true;
+}
+
 /* Moves the word that the line ends with to the next one. */
 static void carry_word(flow *f)
 {
     view word = {buf_str(&f->word), f->word.len};
     int columns = term_columns(word);
-    bool whole = buf_ok(&f->word) && columns > 0 && columns < f->column - f->margin;
+    bool whole = buf_ok(&f->word) && columns > 0 && columns < f->column - f->margin &&
+                 is_of_sure_width(word);
 
     if (whole)
         printf("\033[%dD\033[K", columns);
