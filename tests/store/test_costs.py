@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What batches cost in projects of uneven sizes: with all that their functions read, a statement touches no more
-pages than what it is given, or is to answer, explains. So no join inside a function reads a session, a box or a
+"""What batches cost in projects of uneven sizes: with all that its functions read, a statement touches no more pages
+and rows than what it is given, or is to answer, explains. So no join inside a function reads a session, a box or a
 project whole for each row. PostgreSQL keeps no statistics of tenants' rows and chooses by the shape of a query alone:
 hence each shape of data, with and without its size known, planned for any parameters and for those given.
 
-Where test_plans looks at how each node of a plan finds its rows, this counts pages, which nothing evades.
+Where test_plans looks at how each node of a plan finds its rows, this counts, which nothing evades.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
-from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
+from cardbox_test import as_role, database, once, psql  # noqa: E402
 
 GREAT = 20_000  # rows of what is nearly all of its project
 BATCH = 100
@@ -27,10 +27,11 @@ LINES = 1000    # SESSION_BATCH_MAX
 PAGES, PAGES_BESIDE = 100, 1000
 ROWS, ROWS_BESIDE = 30, 8000
 
-# {t} the project, {n} rows of each great thing in it, {other} projects beside it, each as small as can be.
+# {t} the project, {n} rows of each great thing in it.
 PROJECT = """
--- An entry of s goes on from the one before, and the one in the middle is a compaction; of waits every tenth waits for it, though it has come; of rings every
--- twentieth waits for the next one, which goes on from it, and every hundredth for one that is still to come.
+-- An entry of s goes on from the one before, and the one in the middle is a compaction; of waits every tenth waits for
+-- the one before, though it has come; of rings every twentieth waits for the next one, which goes on from it, and every
+-- hundredth for one that is still to come.
 INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
                               created_at, updated_at)
 VALUES ('{t}', 's', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
@@ -333,12 +334,12 @@ def prepared(name, given):
     return f"PREPARE it ({declared}) AS {text}; EXECUTE it({given});"
 
 
-def script(tenant, rows, known, mode):
+def script(tried, known, mode):
     yield (f"{known}; SET jit = off; SET plan_cache_mode = {mode}; SET track_functions = 'all';"
            "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;"
            "SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_buffers = on;"
            "SET auto_explain.log_timing = off; SET auto_explain.log_level = notice; SET ROLE cardbox_app;")
-    for name, given, _ in cases(tenant, rows):
+    for name, given, _ in tried:
         yield f"\\warn CASE\nBEGIN; {prepared(name, given)} ROLLBACK; DEALLOCATE it;"
 
 
@@ -368,16 +369,19 @@ def faults(name, plans, rows):
                    f"\n      in {' '.join(plans[inner]['Query Text'].split())[:200]}")
 
 
-def check(dsn, tenant, rows, known, mode):
+def found(dsn, tried, known, mode):
+    """The faults of cases."""
     done = subprocess.run(["psql", as_role(dsn, "postgres"), "-Xq", "-o", os.devnull], text=True, capture_output=True,
-                          input="\n".join(script(tenant, rows, known, mode)))
+                          input="\n".join(script(tried, known, mode)))
     assert "ERROR" not in done.stderr, re.search("ERROR.*", done.stderr).group()
-    found = []
     said = done.stderr.split("CASE\n")[1:]
-    for (name, _, about), part in zip(cases(tenant, rows), said, strict=True):
-        plans = [json.loads(plan) for plan in re.findall(r"plan:\n(\{.*?\n\})", part, re.S)]
-        found += faults(name, plans, about)
-    assert not found, "\n" + "\n".join(found)
+    for (name, _, about), part in zip(tried, said, strict=True):
+        yield from faults(name, [json.loads(plan) for plan in re.findall(r"plan:\n(\{.*?\n\})", part, re.S)], about)
+
+
+def check(dsn, tenant, rows, known, mode):
+    wrong = list(found(dsn, cases(tenant, rows), known, mode))
+    assert not wrong, "\n" + "\n".join(wrong)
 
 
 def test_costs():
@@ -389,6 +393,16 @@ def test_costs():
             known, mode = way.split()
             yield (f"{place}, of {known} size, by {mode} plans",
                    lambda dsn=dsn, rest=(tenant, rows, KNOWN if known == "known" else UNKNOWN, f"force_{mode}_plan"): check(dsn(), *rest))
+
+
+def test_the_test_sees():
+    """What reads a project for one row, by itself or again and again."""
+    whole = "SELECT count(*) FROM cardbox.cards WHERE tenant_id = 'great' AND content = '\"no\"'"
+    again = "SELECT count(e.card_id) FROM generate_series(1, 100) AS n, LATERAL (SELECT * FROM cardbox.session_entries OFFSET n) AS e"
+    for sql in (whole, again):
+        for about, wrong in ((1, ["pages", "rows"]), (10**6, [])):
+            seen = list(found(one_great(), [(sql, "SELECT", about)], UNKNOWN, "auto"))
+            assert [re.search(": \\d+ (\\w+),", one).group(1) for one in seen] == wrong, seen
 
 
 # Why no case here runs these.
