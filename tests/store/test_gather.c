@@ -243,7 +243,7 @@ static void append_apart(int turns)
 static void one_at_a_time_where_commits_are_slow(void **state)
 {
     (void)state;
-    enum { TO_LEARN = 60, TURNS = 200 };
+    enum { TO_LEARN = 380, TURNS = 200 }; /* both ways are tried by turns for 2,600 appends */
     PGconn *pg = PQconnectdb(test_dsn());
     run(pg, SLOW_COMMITS);
     append_apart(TO_LEARN);
