@@ -60,12 +60,12 @@ def sessions(dsn):
 
 
 @contextlib.contextmanager
-def background(dsn, sql):
-    """A statement that waits for the lock which the body of the with statement gives up."""
+def background(dsn, sql, waiting=1):
+    """A statement that waits for the lock which the body of the with statement gives up, as `waiting` do then."""
     psql = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt", "-c", sql], stdout=subprocess.PIPE, text=True)
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    count = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     for _ in range(100):
-        if Postgres.shared().psql(dsn, waiting).strip() != "0":
+        if int(Postgres.shared().psql(dsn, count)) >= waiting:
             break
         time.sleep(0.05)
     else:
@@ -265,6 +265,22 @@ def test_tasks_are_locked_in_one_order():
                 x.run("COMMIT")
                 assert other.stdout.read().strip() == done, ending
             assert y.run("SELECT completion_status IS NOT NULL FROM cardbox.tasks WHERE task_id = 'z'") == "t"
+
+
+def test_new_tasks_of_two_batches():
+    """Batches that make the same tasks in different orders: one is saved behind the other."""
+    def save(*tasks):
+        made = ",".join('{"id": "%s", "created": 1, "updated": 1}' % task for task in tasks)
+        prompts = ",".join("""'"x"'""" for _ in tasks)
+        return f"""SELECT outcome FROM cardbox.save_ledger('t', '[{made}]', ARRAY[{prompts}]::json[], '[]', NULL, NULL, '[]', NULL, NULL)"""
+
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, _):
+        x.run("BEGIN; " + save("a"))
+        with background(dsn, save("b", "a", "c")) as one, background(dsn, save("c", "b"), waiting=2) as other:
+            x.run("COMMIT")
+            assert one.stdout.read().split() == ["1", "2", "1"]
+            assert other.stdout.read().split() == ["2", "2"]
 
 
 if __name__ == "__main__":
