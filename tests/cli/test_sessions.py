@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -84,7 +85,7 @@ def test_convert_there_and_back():
     back = cardbox("session", "convert", "--to", "plain", "-", stdin=pi).stdout
     with open(path) as file:
         assert back == file.read()
-    done = cardbox("session", "convert", "--to", "plain", path, check=False)
+    done = cardbox("session", "convert", "--dialect", "plain", path, check=False)
     assert done.returncode == 1 and "plain already" in done.stderr and not done.stdout
     assert cardbox("session", "convert", "--to", "xml", path, check=False).returncode == 2
     done = cardbox("session", "convert", write([*PLAIN, b"junk\n"]), check=False)
@@ -244,6 +245,21 @@ def test_narrow_terminals():
     assert ids_["2"] in on_terminal("session", "labels", "wide", columns=120, env=env)
 
 
+def test_calls_of_one_tool_are_counted():
+    def calls(name, *tools):
+        blocks = [{"type": "toolCall", "id": f"{name}{i}", "name": tool, "arguments": {}} for i, tool in enumerate(tools)]
+        return json.dumps({"type": "message", "id": name, "message": {"role": "assistant", "content": blocks}})
+    env, said = store(), "said " * 30
+    lines = [json.dumps({"type": "message", "id": "u", "message": {"role": "user", "content": said}}),
+             calls("many", *["edit"] * 12), calls("some", "read", "edit", "edit", "read"),
+             calls("long", *[f"a-tool-with-a-long-name-{i}" for i in range(4)])]
+    cardbox("session", "append", "--create", "pi", "calls", stdin="\n".join(lines), env=env)
+    path = cardbox("session", "path", "calls", env=env).stdout.splitlines()
+    assert path[2].endswith(" -> edit x12") and path[3].endswith(" -> read, edit x2, read"), path
+    drawn = on_terminal("session", "path", "calls", columns=60, env={**env, "NO_COLOR": "1"}).splitlines()
+    assert all(len(line) <= 60 for line in drawn) and drawn[1].count("said") == 8, drawn
+
+
 def test_cards_say_what_entries_do():
     """Not the JSON of their lines; programs are given that."""
     cardbox("session", "import", "--project", "shown", "--session", "s", write(PLAIN), env=shared())
@@ -295,7 +311,6 @@ def test_head_label_fork():
     assert tree[-1]["type"] == "label" and tree[-1]["parent_id"] == SIDE
     cardbox("session", "label", "s-1", SIDE, env=env)
     assert SIDE not in ids("labels", "s-1", env=env)
-    assert cardbox("session", "label", "s-1", "nix", "x", env=env, check=False).returncode == 1
     assert objects("fork", "s-1", FORK, "--new-id", "s-2", env=env) == [{"session_id": "s-2", "entries": 10}]
     assert ids("leaves", "s-2", env=env) == [FORK]
     done = cardbox("session", "fork", "s-1", "--new-id", "s-2", env=env, check=False)
@@ -382,7 +397,10 @@ def test_what_is_not_there_is_named():
                         (("path", "s-1", "nope"), "session s-1 has no entry nope"),
                         (("diff", "s-1", "nope", FORK), "session s-1 has no entry nope"),
                         (("context", "s-1", "nope"), "session s-1 has no entry nope"),
-                        (("fork", "--new-id", "s-1", "s-1"), "session s-1 exists: it is at version")):
+                        (("label", "s-1", "nope", "x"), "session s-1 has no entry nope"),
+                        (("label", "nosuch", "nope", "x"), "session not found: nosuch"),
+                        (("fork", "--new-id", "s-1", "s-1"), "session s-1 exists: it is at version"),
+                        (("fork", "--session", "s-1", "s-1"), "session s-1 exists: it is at version")):
         done = cardbox("session", *words, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, (words, done)
 

@@ -233,10 +233,12 @@ static void cuts_short_ids_for_others(void **state)
         int width;
         const char *expected;
     } CASES[] = {
-        {91, "depth  entry\n   12  74611c1d-6455-8b53-8432-0000000186a0  "
-             "0123456789012345678\xe2\x80\xa6  (head) [good] 2 children\n"},
-        {78, "entry\n74611c1d-6455-8\xe2\x80\xa6"
-             "2-0000000186a0  0123456789012345678\xe2\x80\xa6  (head) [good] 2 children\n"},
+        {100, "depth  entry\n   12  74611c1d-6455-8b53-8432-0000000186a0  "
+              "0123456789012345678901234  (head) [good] 2 children\n"},
+        {91, "entry\n74611c1d-6455-8b53-8432-0000000186a0  "
+             "0123456789012345678901234  (head) [good] 2 children\n"},
+        {78, "entry\n74611c1d-645\xe2\x80\xa6"
+             "0000000186a0  0123456789012345678901234  (head) [good] 2 children\n"},
         {60, "entry\n74611c\xe2\x80\xa6"
              "0186a0  0123456789012345678\xe2\x80\xa6  (head) [good] 2 childr\xe2\x80\xa6\n"},
         {40, "entry\n74611c\xe2\x80\xa6"
@@ -263,9 +265,9 @@ static void leaves_out_what_is_spare(void **state)
         int width;
         const char *expected;
     } CASES[] = {
-        {52, "type               age  text                  call\n"
-             "task.deliverable  12 d  0123456789012345678\xe2\x80\xa6  call-1\n"},
-        {51, "type              text                       call\n"
+        {57, "type               age  text                       call\n"
+             "task.deliverable  12 d  0123456789012345678901234  call-1\n"},
+        {56, "type              text                       call\n"
              "task.deliverable  0123456789012345678901234  call-1\n"},
         {43, "type              text\ntask.deliverable  0123456789012345678901234\n"},
         {37,
@@ -275,6 +277,37 @@ static void leaves_out_what_is_spare(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
         check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
+}
+
+/* A long note of one line leaves the texts of others as they are. */
+static void notes_take_no_room_of_others(void **state)
+{
+    static const table_column COLUMNS[] = {{"text", TABLE_FLEXIBLE}, {"", TABLE_WORD}};
+    static const char *const ROWS[][2] = {
+        {"0123456789012345678901234567890123456789", NULL},
+        {"0123456789012345678901234567890123456789", "-> read"},
+        {"0123456789012345678901234567890123456789", "-> read, write, edit"},
+        {"short", "-> edit"}};
+    char *printed = NULL;
+    size_t length;
+    FILE *out = open_memstream(&printed, &length);
+    table t;
+
+    (void)state;
+    table_init(&t, COLUMNS, 2);
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        table_text(&t, ROWS[i][0]);
+        table_text(&t, ROWS[i][1]);
+    }
+    assert_true(table_print(out, &t, 0, 44));
+    fclose(out);
+    assert_string_equal(printed, "text\n"
+                                 "0123456789012345678901234567890123456789\n"
+                                 "0123456789012345678901234567890123\xe2\x80\xa6  -> read\n"
+                                 "012345678901234567890\xe2\x80\xa6  -> read, write, edit\n"
+                                 "short                   -> edit\n");
+    free(printed);
+    table_free(&t);
 }
 
 static void makes_text_harmless(void **state)
@@ -346,6 +379,7 @@ int main(void)
         cmocka_unit_test(cuts_long_ids_in_the_middle),
         cmocka_unit_test(cuts_short_ids_for_others),
         cmocka_unit_test(leaves_out_what_is_spare),
+        cmocka_unit_test(notes_take_no_room_of_others),
         cmocka_unit_test(makes_text_harmless),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),

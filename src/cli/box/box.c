@@ -278,7 +278,7 @@ static cli_exit print_log(const cardbox_log *log, bool json)
 {
     static const table_column columns[] = {{"version", TABLE_RIGHT}, {"op", TABLE_LEFT},
                                            {"added", TABLE_RIGHT},   {"length", TABLE_RIGHT},
-                                           {"age", TABLE_RIGHT},     {"at", TABLE_LEFT},
+                                           {"age", TABLE_RIGHT},     {"at", TABLE_SPARE},
                                            {"key", TABLE_FLEXIBLE}};
     listing found = {.of = log,
                      .count = cardbox_log_count(log),

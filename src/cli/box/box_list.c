@@ -31,9 +31,9 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static listing listing_of(const cardbox_boxes *boxes)
 {
-    static const table_column columns[] = {{"box", TABLE_WHOLE},     {"version", TABLE_RIGHT},
-                                           {"length", TABLE_RIGHT},  {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_RIGHT}, {"from", TABLE_WHOLE}};
+    static const table_column columns[] = {{"box", TABLE_WHOLE},           {"version", TABLE_RIGHT},
+                                           {"length", TABLE_RIGHT},        {"changed", TABLE_RIGHT},
+                                           {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_WHOLE}};
 
     return (listing){.of = boxes,
                      .count = cardbox_boxes_count(boxes),

@@ -219,7 +219,7 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
 {
     static const table_column columns[] = {{"id", TABLE_RIGHT},          {"name", TABLE_FLEXIBLE},
                                            {"projects", TABLE_FLEXIBLE}, {"scopes", TABLE_LEFT},
-                                           {"created", TABLE_LEFT},      {"expires", TABLE_LEFT},
+                                           {"created", TABLE_SPARE},     {"expires", TABLE_LEFT},
                                            {"state", TABLE_LEFT}};
     arena memory = ARENA_INIT;
     buf lines = BUF_INIT(SIZE_MAX / 4);

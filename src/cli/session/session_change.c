@@ -65,6 +65,7 @@ static const opt_spec fork_specs[] = {
     CLI_DSN,
     CLI_PROJECT,
     CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+    CLI_TEXT(fork_options, "session", new_id, "ID", "the same, as session import has it"),
     CLI_JSON,
     CLI_OPTIONS_END,
 };
@@ -225,14 +226,13 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
 }
 
 static cardbox_status check_target(cardbox *db, const char *project, const char *session,
-                                   const char *target, bool *found, cardbox_error *err)
+                                   const char *target, cardbox_error *err)
 {
-    cardbox_entries *entries = NULL;
+    cardbox_entries *way = NULL;
     cardbox_status status =
-        cardbox_session_get_entries(&entries, db, project, session, &target, 1, err);
+        cardbox_session_path(&way, db, project, session, target, 0, 1, false, err);
 
-    *found = cardbox_entries_count(entries) > 0;
-    cardbox_entries_free(entries);
+    cardbox_entries_free(way);
     return status;
 }
 
@@ -244,22 +244,17 @@ static cli_exit run_label(const void *given, char **arguments, int count)
     cardbox_status status;
     int64_t version = 0;
     cardbox *db = cli_open(common);
-    bool found = false;
 
     if (db == NULL)
         return CLI_FAILED;
-    status = check_target(db, project, arguments[0], arguments[1], &found, &err);
-    for (int i = 0; status == CARDBOX_OK && found && version == 0 && i < LABEL_ATTEMPTS; i++) {
+    status = check_target(db, project, arguments[0], arguments[1], &err);
+    for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
         status = put_label(db, project, arguments[0], arguments[1], label, &version, &err);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    if (!found) {
-        cli_error("session %s has no entry %s", arguments[0], arguments[1]);
-        return CLI_FAILED;
-    }
     if (common->json)
         printf("{\"version\":%" PRId64 "}\n", version);
     else

@@ -187,6 +187,7 @@ static cli_exit run_convert(const void *given, char **arguments, int count)
 static const opt_spec convert_specs[] = {
     CLI_TEXT(convert_options, "to", to, "DIALECT",
              "pi or plain (default: the one that the file is not)"),
+    CLI_TEXT(convert_options, "dialect", to, "DIALECT", "the same, as session export has it"),
     CLI_OPTIONS_END,
 };
 

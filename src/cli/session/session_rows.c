@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 
+/* Columns of the names of tools, which must leave room for what is said. */
+#define TOOLS_MAX 30
+
 /* As cardbox_entry says of a difference. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
@@ -138,8 +141,11 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_wor
         buf_printf(&marks, "%" PRId64 " children ", entry->children);
     if (entry->missing_parent != NULL)
         buf_text(&marks, "(its parent is not there) ");
-    if (words->tools.len > 0)
-        buf_printf(&marks, "-> %.*s ", (int)words->tools.len, words->tools.ptr);
+    if (words->tools.len > 0) {
+        buf_text(&marks, "-> ");
+        term_add_line(&marks, words->tools, TOOLS_MAX);
+        buf_char(&marks, ' ');
+    }
     table_add(rows, (view){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
     buf_free(&marks);
 }

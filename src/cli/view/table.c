@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
-/* Between two columns; the least that a flexible one, any other, a word and ids are cut to; the
- * most that a flexible one makes the next wait for where nothing is cut: a longer cell pushes its
- * own line. */
+/* Between two columns; what is left out or cut before a flexible one has less; the least that a
+ * flexible one, any other, a word and ids are cut to; the most that a flexible one makes the next
+ * wait for where nothing is cut: a longer cell pushes its own line. */
 #define GAP            2
+#define FLEXIBLE_GOOD  35
 #define FLEXIBLE_MIN   20
 #define WIDTH_MIN      8
 #define WORD_MIN       9
@@ -84,7 +85,7 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
 typedef struct layout {
     int widths[TABLE_COLUMNS_MAX]; /* 0: the column is empty throughout and left out */
     int indent;
-    int word_least;
+    int word_least, flexible_least;
     bool cuts; /* what is wider than its column is cut; else it goes on */
 } layout;
 
@@ -116,20 +117,20 @@ static int least_width(const layout *l, table_align align)
         return SHORT_MIN;
     if (is_word(align))
         return l->word_least;
-    return align == TABLE_FLEXIBLE ? FLEXIBLE_MIN : WIDTH_MIN;
+    return align == TABLE_FLEXIBLE ? l->flexible_least : WIDTH_MIN;
 }
 
-/* Leaves out what is spare, from the left, as long as flexible columns alone cannot give the room.
- */
+/* Leaves out what is spare, from the left, as long as flexible columns that stay good to read
+ * cannot give the room. */
 static void leave_out_spare(layout *l, const table *t, int room)
 {
     int least = -GAP;
 
     for (size_t c = 0; c < t->width; c++) {
-        bool gives = t->columns[c].align == TABLE_FLEXIBLE && l->widths[c] > FLEXIBLE_MIN;
+        bool gives = t->columns[c].align == TABLE_FLEXIBLE && l->widths[c] > FLEXIBLE_GOOD;
 
         if (l->widths[c] > 0)
-            least += (gives ? FLEXIBLE_MIN : l->widths[c]) + GAP;
+            least += (gives ? FLEXIBLE_GOOD : l->widths[c]) + GAP;
     }
     for (size_t c = 0; least > room && c < t->width; c++) {
         table_align align = t->columns[c].align;
@@ -149,21 +150,36 @@ static int gives_way(table_align align)
     return align == TABLE_SHORT ? 1 : 0;
 }
 
-/* The column that gives way next: a flexible one, else a short id, else the widest; -1: all are
- * narrow. */
-static int find_widest(const layout *l, const table *t)
+/* The column that gives way next, of those from a rank on: a flexible one, else a short id, else
+ * the widest; -1: all are narrow. */
+static int find_widest(const layout *l, const table *t, int rank)
 {
     int found = -1;
 
     for (size_t c = 0; c < t->width; c++) {
-        int sooner =
-            gives_way(t->columns[c].align) - (found < 0 ? -1 : gives_way(t->columns[found].align));
+        int last = found < 0 ? rank - 1 : gives_way(t->columns[found].align);
+        int sooner = gives_way(t->columns[c].align) - last;
 
         if (l->widths[c] > least_width(l, t->columns[c].align) &&
-            (sooner > 0 || (sooner == 0 && l->widths[c] > l->widths[found])))
+            (sooner > 0 || (sooner == 0 && found >= 0 && l->widths[c] > l->widths[found])))
             found = (int)c;
     }
     return found;
+}
+
+/* Makes columns from a rank on narrower. Gives what is still too much. */
+static int narrow(layout *l, const table *t, int excess, int rank)
+{
+    int column;
+
+    while (excess > 0 && (column = find_widest(l, t, rank)) >= 0) {
+        int most = l->widths[column] - least_width(l, t->columns[column].align);
+        int taken = excess < most ? excess : most;
+
+        l->widths[column] -= taken;
+        excess -= taken;
+    }
+    return excess;
 }
 
 /* When a column is left out: the lowest first. */
@@ -229,22 +245,26 @@ static void leave_out(layout *l, const table *t, int excess)
     }
 }
 
+static bool has_short_id(const table *t)
+{
+    size_t c = find_id(t);
+
+    return c < t->width && t->columns[c].align == TABLE_SHORT;
+}
+
 /* Makes the columns narrower until a line fits. */
 static void shrink(layout *l, const table *t, int room)
 {
-    int excess = -room - GAP, column = 0;
+    int excess = -room - GAP;
 
     l->word_least = find_id(t) < t->width ? WORD_WHOLE : WORD_MIN;
     leave_out_spare(l, t, room);
     for (size_t c = 0; c < t->width; c++)
         excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
-    while (excess > 0 && (column = find_widest(l, t)) >= 0) {
-        int most = l->widths[column] - least_width(l, t->columns[column].align);
-        int taken = excess < most ? excess : most;
-
-        l->widths[column] -= taken;
-        excess -= taken;
-    }
+    l->flexible_least = has_short_id(t) ? FLEXIBLE_GOOD : FLEXIBLE_MIN;
+    excess = narrow(l, t, excess, gives_way(TABLE_SHORT));
+    l->flexible_least = FLEXIBLE_MIN;
+    excess = narrow(l, t, excess, 0);
     leave_out(l, t, excess);
 }
 
@@ -281,6 +301,21 @@ static void print_cell(FILE *out, const layout *l, view text, const table_cell *
         fprintf(out, "%*s", width - columns, "");
 }
 
+/* Where what is last in a line has no title it is a note, and a text in front of it that would be
+ * cut takes what the note of its line leaves. */
+static int width_in_row(const layout *l, const table *t, const table_cell *cells, size_t c)
+{
+    size_t note = t->width - 1;
+
+    if (!l->cuts || c + 1 != note || t->columns[c].align != TABLE_FLEXIBLE ||
+        *t->columns[note].title != '\0' || l->widths[note] == 0)
+        return l->widths[c];
+    int left = l->widths[note] - cells[note].columns + (cells[note].columns == 0 ? GAP : 0);
+    int wanted = cells[c].columns - l->widths[c];
+    int taken = wanted < left ? wanted : left;
+    return l->widths[c] + (taken > 0 ? taken : 0);
+}
+
 static void print_row(FILE *out, const layout *l, const table *t, const table_cell *cells)
 {
     size_t last = t->width;
@@ -294,7 +329,8 @@ static void print_row(FILE *out, const layout *l, const table *t, const table_ce
         if (l->widths[c] == 0)
             continue;
         fprintf(out, "%*s", space, "");
-        print_cell(out, l, text, &cells[c], l->widths[c], t->columns[c].align, c + 1 == last);
+        print_cell(out, l, text, &cells[c], width_in_row(l, t, cells, c), t->columns[c].align,
+                   c + 1 == last);
         space = GAP;
     }
     fputc('\n', out);

@@ -11,7 +11,9 @@ enum {
 
 typedef struct words {
     buf text, tools;
-    bool thinks; /* what is there so far are thoughts only */
+    view tool;    /* the last one, as JSON has it, */
+    size_t calls; /* and how often in a row it is called */
+    bool thinks;  /* what is there so far are thoughts only */
 } words;
 
 /* --- contents --- */
@@ -38,12 +40,24 @@ static void add_text(words *w, scan_value text)
     session_say_value(&w->text, text);
 }
 
+static void end_calls(words *w)
+{
+    if (w->calls > 1)
+        buf_printf(&w->tools, " x%zu", w->calls);
+    w->calls = 0;
+}
+
 static void add_tool(words *w, scan_value name)
 {
-    if (name.kind != SCAN_STRING || w->tools.len > NAMES_KEPT)
+    if (name.kind != SCAN_STRING)
         return;
-    add_gap(&w->tools, ", ");
-    session_say_value(&w->tools, name);
+    if (w->calls == 0 || !view_equal(name.text, w->tool)) {
+        end_calls(w);
+        add_gap(&w->tools, ", ");
+        session_say_value(&w->tools, name);
+        w->tool = name.text;
+    }
+    w->calls++;
 }
 
 static void add_block(words *w, scan_value block)
@@ -223,6 +237,7 @@ void session_words_of(session_words *out, const session_entry *entry, arena *mem
     words w = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
 
     KINDS[entry->kind].add(&w, entry);
+    end_calls(&w);
     memory->failed = memory->failed || !buf_ok(&w.text) || !buf_ok(&w.tools);
     out->role = view_of(role ? role : SPEAKERS[entry->role]);
     if (out->role.len == 0)

@@ -13,7 +13,7 @@
 typedef struct session_words {
     view role;  /* "user", "assistant", "result", "setting", ... */
     view text;  /* the beginning of it, as it comes from outside */
-    view tools; /* the names of what it calls: "read, write" */
+    view tools; /* the names of what it calls: "read, edit x12" */
     view time;  /* when, as the entry says: JSON, a string or a number; {NULL, 0}: it does not */
 } session_words;
 
