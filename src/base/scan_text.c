@@ -3,6 +3,7 @@
  * jsonb refuses. Knows jsonb's limits only as the flags of a token.
  */
 #include "base/scan.h"
+#include <assert.h>
 #include "base/scan_token.h"
 
 /* A view whose pointer may be used in sums, also where it is empty. */
@@ -79,6 +80,7 @@ typedef struct copy {
 /* Writes up to `at`, then `instead`; the copy goes on at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
+    assert(c->from != NULL);
     buf_view(c->out, between(c->from, at));
     buf_text(c->out, instead);
     c->from = next;
