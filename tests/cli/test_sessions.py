@@ -269,6 +269,30 @@ def test_cards_say_what_entries_do():
     assert row.split()[1:3] == ["session.user", "user"], row
 
 
+def test_beginnings_of_ids():
+    """And what tables leave of an id on a narrow terminal."""
+    env = store()
+    first, second, third = (f"0192{part}-0000-7000-8000-00000000abcd" for part in ("aaaa", "aabb", "cccc"))
+    lines = [entry(first, None, content="x"), entry(second, first, content="y"), entry(third, second, content="z")]
+    cardbox("session", "import", "--session", "wide", write(lines), env=env)
+    assert ids("path", "wide", "0192aab", env=env) == [first, second]
+    assert ids("children", "wide", "0192aabb…", env=env) == [third]
+    assert objects("head", "wide", "0192aab…00abcd", env=env)[0]["head_entry_id"] == second
+    cardbox("session", "label", "wide", "0192aabb", "good", env=env)
+    assert ids("labels", "wide", env=env) == [second]
+    assert objects("fork", "wide", "0192c", env=env)[0]["entries"] == 3
+    assert [row["entry"]["entry_id"] for row in objects("diff", "wide", "0192aabb", "0192cccc", env=env)] == [second, third]
+    assert objects("context", "wide", "0192aaaa", "--compare", "0192cccc", env=env)[0]["b"]["entry_id"] == third
+    exported = cardbox("session", "export", "--entry", "0192aabb", "wide", env=env).stdout.splitlines()
+    assert json.loads(exported[-1])["id"] == second
+    for given, said in (("0192", "3 entries of session wide begin with 0192: "), ("0192aa…abcd", "2 entries of session wide begin ")):
+        done = cardbox("session", "path", "wide", given, env=env, check=False)
+        assert done.returncode == 1 and said in done.stderr, done
+    for given in ("019", "0192aabb…x", "aabb"):
+        done = cardbox("session", "path", "wide", given, env=env, check=False)
+        assert f"session wide has no entry {given}\n" in done.stderr, done
+
+
 def test_entries_that_are_not_there():
     for words, missing in ((["children", "s-1", "zz"], "zz"), (["diff", "s-1", "nope", SIDE], "nope"),
                            (["diff", "s-1", SIDE, "nix"], "nix"), (["path", "s-1", "zz"], "zz")):

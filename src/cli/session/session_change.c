@@ -9,6 +9,7 @@
 #include "base/scan.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
+#include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
@@ -35,6 +36,8 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
     const char *id = options->new_id ? options->new_id : made;
+    const char *entry = count > 1 ? arguments[1] : NULL;
+    session_found_id found;
     buf line = BUF_INIT(1 << 16);
     int64_t entries = 0;
     cardbox *db = NULL;
@@ -42,10 +45,11 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
 
     cardbox_uuid7(made);
     db = cli_open(&options->common);
-    if (db == NULL)
+    if (db == NULL ||
+        !session_find_entry(db, options->common.project, arguments[0], &entry, &found))
         return CLI_FAILED;
-    status = cardbox_session_fork(&entries, db, options->common.project, arguments[0],
-                                  count > 1 ? arguments[1] : NULL, id, &err);
+    status =
+        cardbox_session_fork(&entries, db, options->common.project, arguments[0], entry, id, &err);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
     if (options->common.json) {
@@ -129,8 +133,11 @@ static cli_exit move_head(cardbox *db, const head_options *options, const char *
                           const char *entry)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
+    session_found_id found;
     int64_t version = 0;
 
+    if (!session_find_entry(db, options->common.project, session, &entry, &found))
+        return CLI_FAILED;
     if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
                                   options->expected, &err) != CARDBOX_OK)
         return cli_failed(&err);
@@ -240,16 +247,18 @@ static cli_exit run_label(const void *given, char **arguments, int count)
 {
     const cli_common *common = given;
     const char *project = common->project, *label = count > 2 ? arguments[2] : NULL;
+    const char *entry = arguments[1];
+    session_found_id found;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
     int64_t version = 0;
     cardbox *db = cli_open(common);
 
-    if (db == NULL)
+    if (db == NULL || !session_find_entry(db, project, arguments[0], &entry, &found))
         return CLI_FAILED;
-    status = check_target(db, project, arguments[0], arguments[1], &err);
+    status = check_target(db, project, arguments[0], entry, &err);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
-        status = put_label(db, project, arguments[0], arguments[1], label, &version, &err);
+        status = put_label(db, project, arguments[0], entry, label, &version, &err);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
@@ -258,8 +267,8 @@ static cli_exit run_label(const void *given, char **arguments, int count)
     if (common->json)
         printf("{\"version\":%" PRId64 "}\n", version);
     else
-        printf("entry %s   %s%s   version %" PRId64 "\n", arguments[1],
-               label ? "label " : "no label", label ? label : "", version);
+        printf("entry %s   %s%s   version %" PRId64 "\n", entry, label ? "label " : "no label",
+               label ? label : "", version);
     return CLI_DONE;
 }
 

@@ -3,6 +3,7 @@
  * what was done so that its API takes them, and where two of them part. Over the public SDK.
  */
 #include "cli/commands.h"
+#include "cli/session/session_pages.h"
 #include "cli/view/context_view.h"
 #include "store/session/core/context.h"
 #include "store/session/core/words.h"
@@ -43,11 +44,11 @@ static void print_difference(const cardbox_context *a, const char *a_leaf, const
         add_side(&line, "b", b, b_leaf);
         buf_char(&line, '}');
     } else if (shared == a_count && shared == b_count) {
-        buf_printf(&line, "the contexts are the same: %zu messages", shared);
+        buf_printf(&line, "the contexts are the same: %zu message%s", shared,
+                   shared == 1 ? "" : "s");
     } else {
-        buf_printf(&line, "the first %zu messages are the same; then %s has %zu more, %s %zu",
-                   shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
-                   b_count - shared);
+        buf_printf(&line, "messages that are the same: %zu; then %s has %zu more, %s %zu", shared,
+                   a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
     }
     puts(buf_str(&line));
     buf_free(&line);
@@ -58,19 +59,22 @@ static void print_difference(const cardbox_context *a, const char *a_leaf, const
 static cli_exit build(cardbox *db, const context_options *options, const char *session,
                       const char *leaf, const cardbox_context_options *how)
 {
-    const char *project = options->common.project;
+    const char *project = options->common.project, *compare = options->compare;
+    session_found_id leaf_id, compare_id;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
 
+    if (!session_find_entry(db, project, session, &leaf, &leaf_id) ||
+        !session_find_entry(db, project, session, &compare, &compare_id))
+        return CLI_FAILED;
     status = cardbox_build_context_options(&built, db, project, session, leaf, how, &err);
-    if (status == CARDBOX_OK && options->compare != NULL)
-        status = cardbox_build_context_options(&other, db, project, session, options->compare, how,
-                                               &err);
+    if (status == CARDBOX_OK && compare != NULL)
+        status = cardbox_build_context_options(&other, db, project, session, compare, how, &err);
     if (status != CARDBOX_OK)
         cli_failed(&err);
     else if (other != NULL)
-        print_difference(built, leaf, other, options->compare, options->common.json);
+        print_difference(built, leaf, other, compare, options->common.json);
     else
         context_view_print(built, options->common.json);
     cardbox_context_free(other);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
+#include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_tree.h"
 #include "store/session/core/names.h"
@@ -71,35 +72,6 @@ static void link_parents(gathered *g)
     }
 }
 
-typedef bool (*page_use)(void *arg, const cardbox_entries *page);
-
-/* All entries of a session. */
-static cardbox_status each_page(cardbox *db, const char *project, const char *session,
-                                size_t json_max, page_use use, void *arg, cardbox_error *err)
-{
-    cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_entries *entries = NULL;
-    cardbox_status status = CARDBOX_OK;
-    arena memory = ARENA_INIT;
-
-    page.limit = CARDBOX_PAGE_MAX;
-    page.json_max = json_max;
-    do {
-        status = cardbox_session_entries(&entries, db, project, session, CARDBOX_ENTRIES_ALL, &page,
-                                         err);
-        if (status != CARDBOX_OK)
-            break;
-        if (!use(arg, entries))
-            status = CARDBOX_NOMEM;
-        arena_reset(&memory);
-        page.cursor = copy(&memory, cardbox_entries_cursor(entries)).ptr;
-        cardbox_entries_free(entries);
-        entries = NULL;
-    } while (status == CARDBOX_OK && page.cursor != NULL && *page.cursor != '\0');
-    arena_reset(&memory);
-    return status;
-}
-
 typedef struct drawing {
     gathered of;
     const char *head;
@@ -152,7 +124,7 @@ static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_opt
     bool fine = session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory);
 
     if (status == CARDBOX_OK && fine)
-        status = each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);
+        status = session_each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);
     fine = fine && status != CARDBOX_NOMEM && !d.of.memory.failed;
     if (status == CARDBOX_OK && fine) {
         link_parents(&d.of);
@@ -168,8 +140,8 @@ static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_opt
 static cli_exit print_all(cardbox *db, const cardbox_session *session, const tree_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_status status =
-        each_page(db, options->common.project, session->session_id, 0, print_page, NULL, &err);
+    cardbox_status status = session_each_page(db, options->common.project, session->session_id, 0,
+                                              print_page, NULL, &err);
 
     if (status == CARDBOX_NOMEM)
         return cli_nomem();

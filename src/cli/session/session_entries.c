@@ -3,6 +3,7 @@
  * `diff`: lists of a session's entries, over the public SDK.
  */
 #include "cli/commands.h"
+#include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 
 /* --- lists, a page at a time --- */
@@ -49,10 +50,11 @@ static cli_exit list_entries(const cli_common *common, const char *session, card
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
+    session_found_id id;
     cardbox *db = cli_open(common);
     cli_exit status;
 
-    if (db == NULL)
+    if (db == NULL || !session_find_entry(db, common->project, session, &entry, &id))
         return CLI_FAILED;
     page.entry_id = entry;
     page.cursor = common->cursor;
@@ -133,18 +135,20 @@ static cli_exit run_path(const void *given, char **arguments, int count)
 {
     const path_options *options = given;
     const cli_common *common = &options->common;
+    const char *entry = count > 1 ? arguments[1] : NULL;
+    session_found_id id;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     cardbox *db = cli_open(common);
     cli_exit status;
 
-    if (db == NULL)
+    if (db == NULL || !session_find_entry(db, common->project, arguments[0], &entry, &id))
         return CLI_FAILED;
     if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
-        cardbox_session_path(&entries, db, common->project, arguments[0],
-                             count > 1 ? arguments[1] : NULL, (size_t)options->from,
-                             (size_t)common->limit, true, &err) != CARDBOX_OK) {
+        cardbox_session_path(&entries, db, common->project, arguments[0], entry,
+                             (size_t)options->from, (size_t)common->limit, true,
+                             &err) != CARDBOX_OK) {
         status = cli_failed(&err);
     } else {
         session_listed of = {.entries = entries,
@@ -188,15 +192,17 @@ static cli_exit run_diff(const void *given, char **arguments, int count)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *a = arguments[1], *b = arguments[2];
+    session_found_id a_id, b_id;
     cardbox_entries *entries = NULL;
     cardbox *db = cli_open(common);
 
     (void)count;
-    if (db == NULL)
+    if (db == NULL || !session_find_entry(db, common->project, arguments[0], &a, &a_id) ||
+        !session_find_entry(db, common->project, arguments[0], &b, &b_id))
         return CLI_FAILED;
-    if (cardbox_session_diff(&entries, db, common->project, arguments[0], arguments[1],
-                             arguments[2], (unsigned)common->limit, SESSION_PREVIEW_MAX,
-                             &err) != CARDBOX_OK)
+    if (cardbox_session_diff(&entries, db, common->project, arguments[0], a, b,
+                             (unsigned)common->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
         return cli_failed(&err);
     session_listed of = {.entries = entries, .sides = true};
     listing listed = session_listing(&of);

@@ -2,6 +2,7 @@
  * session_export.c: `cardbox session export`, over the public SDK.
  */
 #include "cli/commands.h"
+#include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/target.h"
 #include "cli/view/term.h"
@@ -36,6 +37,8 @@ static cli_exit run(const void *given, char **arguments, int count)
     char bytes[TERM_NUMBER_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
+    const char *entry = options->entry;
+    session_found_id found;
     cardbox *db = NULL;
     size_t unseen = 0;
     bool whole;
@@ -43,9 +46,12 @@ static cli_exit run(const void *given, char **arguments, int count)
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
     db = cli_open(&options->common);
+    if (db != NULL &&
+        !session_find_entry(db, options->common.project, arguments[0], &entry, &found))
+        return CLI_FAILED;
     if (db != NULL && target_open(&state.target)) {
-        status = session_export_as(db, options->common.project, arguments[0], options->entry,
-                                   dialect, take_piece, &state, &unseen, &err);
+        status = session_export_as(db, options->common.project, arguments[0], entry, dialect,
+                                   take_piece, &state, &unseen, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
