@@ -3,7 +3,6 @@
  * jsonb refuses. Knows jsonb's limits only as the flags of a token.
  */
 #include "base/scan.h"
-#include <assert.h>
 #include "base/scan_token.h"
 
 /* A view whose pointer may be used in sums, also where it is empty. */
@@ -80,7 +79,6 @@ typedef struct copy {
 /* Writes up to `at`, then `instead`; the copy goes on at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
-    assert(c->from != NULL);
     buf_view(c->out, between(c->from, at));
     buf_text(c->out, instead);
     c->from = next;
@@ -103,32 +101,34 @@ static const char *sanitise_string(copy *c, const char *at)
     return after;
 }
 
-/* NULL where no number is. */
-static const char *sanitise_number(copy *c, const char *at)
+/* Goes behind a number. False: there is none. */
+static bool sanitise_number(copy *c, const char **at)
 {
     scan_number number;
 
-    if (!scan_number_read(&number, at, c->end))
-        return NULL;
+    if (!scan_number_read(&number, *at, c->end))
+        return false;
     if ((scan_number_flags(&number) & SCAN_HAS_LONG_NUMBER) != 0) {
-        replace(c, at, "\"", at);
+        replace(c, *at, "\"", *at);
         replace(c, number.end, "\"", number.end);
     }
-    return number.end;
+    *at = number.end;
+    return true;
 }
 
 void scan_sanitise(buf *out, view text)
 {
     copy c;
-    const char *at, *next;
+    const char *at;
 
     text = with_pointer(text);
     c = (copy){out, text.ptr, text.ptr + text.len};
     reserve_up_to(out, text.len);
-    for (at = text.ptr; at < c.end; at = next) {
-        next = *at == '"' ? sanitise_string(&c, at) : sanitise_number(&c, at);
-        if (next == NULL)
-            next = at + 1;
+    for (at = text.ptr; at < c.end;) {
+        if (*at == '"')
+            at = sanitise_string(&c, at);
+        else if (!sanitise_number(&c, &at))
+            at++;
     }
     replace(&c, c.end, NULL, c.end);
 }
