@@ -165,13 +165,14 @@ static double loops(const scene *of)
 
 static double resident_bytes(const scene *of)
 {
+    char sizes[128] = ""; /* in pages: of all, of what is resident, and more */
     long pages = 0;
     FILE *statm = fopen("/proc/self/statm", "re");
     (void)of;
     if (statm == NULL)
         return 0;
-    if (fscanf(statm, "%*d %ld", &pages) != 1)
-        pages = 0;
+    if (fgets(sizes, sizeof(sizes), statm) != NULL && strchr(sizes, ' ') != NULL)
+        pages = strtol(strchr(sizes, ' '), NULL, 10);
     fclose(statm);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
