@@ -154,7 +154,9 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
 
 /**
  * What was done to make it: a JSON object of format, messages_before, messages_after and repairs,
- * each with what it is and the entry or card that it is about; of a session's with leaf_id,
+ * each with what it is and the entry or card that it is about; Anthropic's messages may be fewer
+ * than messages_after, since those of one role in a row are one and the system's stand apart,
+ * OpenAI's more by those that carry the images of results; of a session's with leaf_id,
  * provider, model and thinking_level, of a box's with box_id, version, length, cards (how many were
  * asked for) and missing_card_ids before.
  *

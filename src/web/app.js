@@ -53,9 +53,12 @@ function welcome() {
 async function offerProjects(list) {
   try {
     const { data } = await projects();
+    const kinds = ['boxes', 'sessions', 'tasks', 'cards'];
     const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
       : count(one[kind], word).replace('boxs', 'boxes'));
-    fill(list, data.projects.map((one) => el('a', { class: 'box-link', href: link({ project: one.project_id }) },
+    fill(list, data.projects.map((one) => el('a', { class: 'box-link', href: link({
+      project: one.project_id, view: kinds.find((kind) => one[kind] > 0),
+    }) },
       foreign(one.project_id), el('div', { class: 'faint' }, many(one, 'boxes', 'box'), ', ',
         many(one, 'sessions', 'session'), ', ', many(one, 'tasks', 'task'), ', ', many(one, 'cards', 'card')))));
   } catch {
@@ -196,7 +199,11 @@ function sayToken() {
   $('token-button').textContent = token.get() ? 'Token is set' : 'Token';
 }
 
-window.addEventListener('hashchange', (event) => show(place(new URL(event.oldURL).hash)));
+// What a dialog asks is about the place that was left.
+window.addEventListener('hashchange', (event) => {
+  for (const one of document.querySelectorAll('dialog[open]')) one.close();
+  show(place(new URL(event.oldURL).hash));
+});
 
 fill($('projects'), remembered().map((one) => el('option', { value: one })));
 sayToken();

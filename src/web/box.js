@@ -3,7 +3,7 @@
 import { copyButton, count, el, fill, foreign, notice } from './dom.js';
 import { askToFork } from './fork.js';
 import { cardItem, missingItem, pairing } from './card.js';
-import { go, link, revise } from './place.js';
+import { link, revise } from './place.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { Versions } from './versions.js';
@@ -239,10 +239,11 @@ class BoxPage {
   fork(body, what) {
     askToFork({
       title: 'Fork this box',
-      text: `A new box begins with ${what} of this one. Cards are shared, not copied, and this box stays as it is.`,
+      text: ['A new box in the project ', foreign(this.here.project), ` begins with ${what} of the box `,
+        foreign(this.here.id), '. Cards are shared, not copied, and this box stays as it is.'],
     }, async () => {
       const { data } = await this.api.fork(this.here.id, body);
-      go({ project: this.here.project, view: 'box', id: data.box_id });
+      return { project: this.here.project, view: 'box', id: data.box_id };
     });
   }
 }

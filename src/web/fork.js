@@ -1,7 +1,9 @@
 // fork.js: asks whether to fork, does so, and goes to what was made.
 import { add, el, fill } from './dom.js';
+import { go } from './place.js';
 
-/** `words`: of the dialog's head and of what it asks; `fork` makes it and goes there. */
+/** `words`: of the dialog's head and of what it asks; `fork` makes it and says the place of it. Who
+ * has closed the dialog meanwhile, or left the page, stays where they are. */
 export function askToFork(words, fork) {
   const result = el('p', { class: 'failure', role: 'alert' });
   const yes = el('button', { type: 'button', class: 'main', 'data-do': 'confirm' }, 'Fork');
@@ -12,7 +14,8 @@ export function askToFork(words, fork) {
   yes.addEventListener('click', async () => {
     yes.disabled = true;
     try {
-      await fork();
+      const made = await fork();
+      if (dialog.open) go(made);
       dialog.close();
     } catch (error) {
       yes.disabled = false;

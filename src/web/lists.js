@@ -31,6 +31,20 @@ export async function paged(into, load, draw, empty) {
   await page();
 }
 
+/** A project without boxes: what else it has. */
+async function sayWhatElse(into, api, here) {
+  try {
+    const [sessions, tasks, cards] = await Promise.all([api.sessions(), api.tasks({}, 1), api.list({})]);
+    const there = [['sessions', sessions.data.sessions], ['tasks', tasks.data.tasks], ['cards', cards.data.cards]]
+      .filter(([, items]) => items.length > 0);
+    if (there.length === 0) fill(into, 'Nothing is in this project yet.');
+    else fill(into, 'No boxes in this project. It has ', there.map(([view], at) =>
+      [at > 0 ? ', ' : '', el('a', { href: link({ project: here.project, view }) }, view)]), '.');
+  } catch {
+    // That there are no boxes is said.
+  }
+}
+
 /** The boxes of a project as links. */
 export async function listBoxes(into, api, here) {
   fill(into);
@@ -43,7 +57,11 @@ export async function listBoxes(into, api, here) {
   }, foreign(box.box_id, { class: 'id' }), el('span', { class: 'faint' },
     count(box.length, 'card'), box.version > 1 ? `, version ${box.version}` : '',
     (box.parent_ids ?? []).length > 0 ? ', with a parent' : '', ', ', when(box.updated_at))),
-  () => el('p', { class: 'faint' }, 'No boxes in this project.'));
+  () => {
+    const note = el('p', { class: 'faint' }, 'No boxes in this project.');
+    sayWhatElse(note, api, here);
+    return note;
+  });
 }
 
 // --- cards ---

@@ -4,7 +4,7 @@ import { add, copyButton, count, el, fill, foreign, notice } from './dom.js';
 import { showContext } from './context.js';
 import { askToFork } from './fork.js';
 import { paged } from './lists.js';
-import { go, link } from './place.js';
+import { link } from './place.js';
 import { clock, when } from './time.js';
 import { trouble } from './trouble.js';
 
@@ -91,10 +91,11 @@ function forkButton(node, api, here) {
     type: 'button', class: 'quiet', 'data-do': 'fork', title: 'a new session that ends with this entry',
     onclick: () => askToFork({
       title: 'Fork this session',
-      text: ['A new session has the path to ', shortId(node.entry_id), ', and goes on from there. This session stays as it is.'],
+      text: ['A new session in the project ', foreign(here.project), ' has the path to ', shortId(node.entry_id),
+        ' of the session ', foreign(here.id), ', and goes on from there. This session stays as it is.'],
     }, async () => {
       const { data } = await api.forkSession(here.id, { entry_id: node.entry_id });
-      go({ project: here.project, view: 'session', id: data.session_id });
+      return { project: here.project, view: 'session', id: data.session_id };
     }),
   }, 'Fork here');
 }

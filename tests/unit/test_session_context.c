@@ -212,6 +212,39 @@ static void ids_that_occur_again_are_replaced(void **state)
                    "{\"repair\":\"tool_name\",\"entry\":\"b\",\"call\":\"c|x\"}]}");
 }
 
+static void assert_counted(const char *text, cardbox_format format, size_t written,
+                           const char *counts)
+{
+    session_file file;
+    arena memory = ARENA_INIT;
+    buf report = BUF_INIT(1u << 20);
+    context_output out;
+
+    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    context ctx = build(&file, file.tree.leaf, true, &memory);
+    assert_true(context_write(&out, &ctx, format));
+    assert_int_equal(out.count, written);
+    context_report(&report, &ctx);
+    if (strncmp(buf_str(&report), counts, strlen(counts)) != 0)
+        fail_msg("\n%s\ndoes not begin with\n%s", buf_str(&report), counts);
+    buf_free(&report);
+    context_output_free(&out);
+    arena_reset(&memory);
+    session_file_free(&file);
+}
+
+static void what_a_format_leaves_out_or_puts_first_is_counted(void **state)
+{
+    (void)state;
+    const char *blank =
+        USER("a", "", "") USER("b", "a", "x") USER("c", "b", "   ") SAID("d", "c", TEXT("y"));
+    assert_counted(blank, CARDBOX_FORMAT_OPENAI, 2, "\"messages_before\":4,\"messages_after\":2,");
+    assert_counted(blank, CARDBOX_FORMAT_ANTHROPIC, 2,
+                   "\"messages_before\":4,\"messages_after\":2,");
+    assert_counted(SAID("a", "", TEXT("y")), CARDBOX_FORMAT_ANTHROPIC, 2,
+                   "\"messages_before\":1,\"messages_after\":2,");
+}
+
 static void a_synthetic_result_is_the_calls_own(void **state)
 {
     char *written =
@@ -534,6 +567,7 @@ int main(void)
         cmocka_unit_test(what_users_run_and_extensions_say),
         cmocka_unit_test(each_repair_is_reported),
         cmocka_unit_test(ids_that_occur_again_are_replaced),
+        cmocka_unit_test(what_a_format_leaves_out_or_puts_first_is_counted),
         cmocka_unit_test(a_synthetic_result_is_the_calls_own),
         cmocka_unit_test(without_repair_nothing_is_touched),
         cmocka_unit_test(what_apis_refuse_is_left_out),

@@ -247,6 +247,20 @@ def test_projects_are_offered():
     no_complaints(browser)
 
 
+def test_a_project_without_boxes():
+    """It is led to what it has."""
+    server().request("PUT", "/projects/talks/sessions/one", b'{"dialect":"plain"}', {"Content-Type": "application/json"})
+    browser = visit("/ui/")
+    browser.wait("return document.querySelector('.projects [href=\"#/talks/sessions\"]')")
+    browser.run("document.querySelector('.projects [href=\"#/talks/sessions\"]').click()")
+    browser.wait("return location.hash === '#/talks/sessions'")
+    browser.click("#to-boxes")
+    browser.await_text("It has sessions.")
+    assert browser.run("return [...document.querySelectorAll('#boxes a')].map((one) => one.hash)") == ["#/talks/sessions"]
+    browser.run("localStorage.clear()")
+    no_complaints(browser)
+
+
 def test_inspector_shows_boxes():
     browser = visit("/ui/")
     browser.type("#project", "demo\n")
@@ -533,7 +547,8 @@ def test_forking_a_session():
     browser.wait("return document.querySelector(arguments[0])", row)
     browser.type(row + "[data-do=fork]", ENTER)
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
-    assert "the path to b," in browser.texts("dialog[open] p")[0]
+    asked = browser.texts("dialog[open] p")[0]
+    assert "the path to b of the session tree," in asked and "the project demo " in asked, asked
     browser.click("[data-do=confirm]")
     browser.wait("return document.querySelector('[data-do=parent]')")
     made = browser.run("return decodeURIComponent(location.hash)").rsplit("/", 1)[1]
@@ -549,6 +564,19 @@ def test_forking_a_session():
     browser.wait("return document.querySelector('dialog[open] .failure').innerText === 'no more'")
     browser.type("dialog[open] button", ESCAPE)
     browser.wait("return !document.querySelector('dialog[open]')")
+    no_complaints(browser)
+
+
+def test_dialogs_end_with_their_page():
+    put_session()
+    browser = visit("/ui/#/demo/session/tree")
+    fork = ".entry[data-entry='b'] [data-do=fork]"
+    browser.wait("return document.querySelector(arguments[0])", fork)
+    for button in (fork, "#token-button"):
+        browser.click(button)
+        browser.wait("return document.querySelector('dialog[open]')")
+        browser.run("location.hash = document.body.dataset.view === 'session' ? '#/demo/sessions' : '#/demo/tasks'")
+        browser.wait("return !document.querySelector('dialog[open]')")
     no_complaints(browser)
 
 
@@ -693,7 +721,7 @@ def test_what_is_not_there():
     browser = visit(box("01970000-0000-7000-8000-00000000dead"))
     browser.await_text("No such box")
     visit("/ui/#/demo/card/nothing").await_text("No such card")
-    visit("/ui/#/nobody-s-project").await_text("No boxes in this project")
+    visit("/ui/#/nobody-s-project").await_text("Nothing is in this project yet")
     visit("/ui/#/demo/bogus").await_text("No such page")
     browser.complaints()  # the 404s are logged
 

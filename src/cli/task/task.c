@@ -344,10 +344,11 @@ const cli_command cli_task_follow = {
     .name = "task follow",
     .arguments = "TASK",
     .summary = "show a task at work, until it is finished",
-    .description = "What a model says appears as it says it; where the output is no terminal, once "
-                   "it is complete. While a worker asks the model's server again, nothing appears: "
-                   "its log says why. What broke off, since its worker died, is marked so. Exit "
-                   "status 1 unless the task is a success.",
+    .description =
+        "What a model says appears as it says it; where the output is no terminal, once "
+        "it is complete. While a worker asks the model's server again, nothing appears: "
+        "its log says why. What broke off, since its worker died, is marked so; of an "
+        "answer that is broken off nothing is kept. Exit status 1 unless the task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
     .size = sizeof(cli_common),

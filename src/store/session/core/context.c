@@ -138,10 +138,24 @@ static void put_repair(buf *out, const context_repair *repair)
     buf_char(out, '}');
 }
 
+/* After pairing, without those that the format left out, with the one that it put first. */
+static size_t count_after(const context *ctx)
+{
+    size_t count = ctx->list.count;
+
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at->kind == CONTEXT_EMPTY_MESSAGE)
+            count--;
+        else if (at->kind == CONTEXT_FIRST_MESSAGE)
+            count++;
+    }
+    return count;
+}
+
 void context_report(buf *out, const context *ctx)
 {
     buf_printf(out, "\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
-               ctx->list.count);
+               count_after(ctx));
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
         if (at != ctx->repairs)
             buf_char(out, ',');

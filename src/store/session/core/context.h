@@ -73,8 +73,8 @@ size_t context_first_difference(const context_digest *a, size_t a_count, const c
 /* 32 lower-case hexadecimal digits and a NUL. */
 void context_digest_text(char out[33], const context_digest *digest);
 
-/* Appends the report as the members of a JSON object: messages_before, messages_after, and
- * "repairs": an array of {"repair","entry"[,"call"]}. */
+/* Appends the report of a written context as the members of a JSON object: messages_before,
+ * messages_after, and "repairs": an array of {"repair","entry"[,"call"]}. */
 void context_report(buf *out, const context *ctx);
 
 /* "dropped_message", "synthetic_result", ... */
