@@ -34,7 +34,7 @@ export async function paged(into, load, draw, empty) {
 /** A project without boxes: what else it has. */
 async function sayWhatElse(into, api, here) {
   try {
-    const [sessions, tasks, cards] = await Promise.all([api.sessions(), api.tasks({}, 1), api.list({})]);
+    const [sessions, tasks, cards] = await Promise.all([api.sessions(), api.tasks({}, 1), api.list({ limit: 1 })]);
     const there = [['sessions', sessions.data.sessions], ['tasks', tasks.data.tasks], ['cards', cards.data.cards]]
       .filter(([, items]) => items.length > 0);
     if (there.length === 0) fill(into, 'Nothing is in this project yet.');
