@@ -118,6 +118,7 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->length = first->head.length;
     s->created_micros = first->head.created_micros;
     s->updated_micros = first->head.updated_micros;
+    buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page */
     if (frame.ptr == NULL) {
         fault_answer_memory(r);

@@ -270,6 +270,7 @@ static void start(request *r, follower *f, const task_row *task)
     f->view.finished = task->status.ptr != NULL;
     if (f->view.key.after > task->events)
         f->view.key.after = task->events;
+    buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
     buf_text(request_body(r), FIRST_WORDS);
     f->beat_ms = clock_ms() + BEAT_MS;
