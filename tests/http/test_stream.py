@@ -497,7 +497,9 @@ def test_stop_does_not_wait_for_a_stuck_statement():
     holder.stdin.write("BEGIN; LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE;\n")
     holder.stdin.flush()
     await_(lambda: postgres().psql(dsn(), "SELECT count(*) FROM pg_locks WHERE granted AND "
-                                       "mode = 'AccessExclusiveLock'").strip() != "0")
+                                       "mode = 'AccessExclusiveLock' AND relation = 'cardbox.cards'::regclass AND "
+                                       "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                                       ).strip() != "0")
     with connect(ending) as writer:
         body = lines_of([card(1, content=1)])
         writer.sendall(head("POST", "/projects/stuck/import", f"Content-Length: {len(body)}") + body)
