@@ -8,7 +8,6 @@ CFLAGS  ?= -O2 -g
 WERROR  ?= -Werror
 
 VERSION  := $(shell sed -n 's/^.define CARDBOX_VERSION  *"\(.*\)"/\1/p' include/cardbox/version.h)
-SOMAJOR  := $(shell sed -n 's/^.define CARDBOX_VERSION_MAJOR  *//p' include/cardbox/version.h)
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wformat=2 -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings
 PG_CFLAGS = -I$(shell pg_config --includedir 2>/dev/null)
@@ -26,11 +25,12 @@ LIB_OBJ    := $(call objects,src/base src/store src/bus)
 SERVER_OBJ := $(call objects,src/server)
 CLI_OBJ    := $(call objects,src/cli)
 WORKER_OBJ := $(call objects,src/worker)
-GENERATED  = $(BUILD)/gen/statements.inc $(BUILD)/gen/migrations.inc $(BUILD)/gen/sample.inc \
-             $(BUILD)/gen/sample_session.inc $(BUILD)/gen/openapi.inc $(BUILD)/gen/web.inc \
-             $(BUILD)/gen/abilities.inc
+GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations abilities web openapi sample \
+                                             sample_session)
 
-SONAME   = libcardbox.so.$(SOMAJOR)
+# While the major version is 0, a minor one may change what programs were linked with.
+ABI     := $(basename $(VERSION))
+SONAME   = libcardbox.so.$(if $(filter 0.%,$(ABI)),$(ABI),$(basename $(ABI)))
 PROGRAMS = $(BUILD)/bin/cardboxd $(BUILD)/bin/cardbox $(BUILD)/bin/cardbox-worker
 LIBS     = $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so
 
@@ -63,8 +63,7 @@ deps: ## install the Debian packages that building and running need
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
-# --- generated sources: SQL, abilities, the sample, the API's description and the pages become C
-# text ---
+# --- generated sources: SQL, abilities, samples, the API's description and the pages as C text ---
 
 # Changes when one of them comes, moves or goes.
 $(BUILD)/gen/sources: FORCE
@@ -72,34 +71,19 @@ $(BUILD)/gen/sources: FORCE
 	@echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' | cmp -s - $@ || \
 	    echo '$(sort $(wildcard sql/*/*.sql src/web/* src/bus/abilities/*.json))' >$@
 
-$(BUILD)/gen/statements.inc: $(wildcard sql/statements/*.sql) sql/embed.awk $(BUILD)/gen/sources
-	@mkdir -p $(@D)
-	@awk -v kind=STATEMENT -f sql/embed.awk $(sort $(wildcard sql/statements/*.sql)) >$@
-
-$(BUILD)/gen/migrations.inc: $(wildcard sql/migrations/*.sql) sql/embed.awk $(BUILD)/gen/sources
-	@mkdir -p $(@D)
-	@awk -v kind=MIGRATION -f sql/embed.awk $(sort $(wildcard sql/migrations/*.sql)) >$@
-
-$(BUILD)/gen/sample.inc: src/cli/sample.ndjson sql/embed.awk
-	@mkdir -p $(@D)
-	@awk -v kind=TEXT -f sql/embed.awk $< >$@
-
-$(BUILD)/gen/sample_session.inc: src/cli/sample_session.jsonl sql/embed.awk
-	@mkdir -p $(@D)
-	@awk -v kind=TEXT -f sql/embed.awk $< >$@
-
-$(BUILD)/gen/openapi.inc: openapi/cardbox.json sql/embed.awk
-	@mkdir -p $(@D)
-	@awk -v kind=TEXT -f sql/embed.awk $< >$@
-
-$(BUILD)/gen/web.inc: $(wildcard src/web/*) sql/embed.awk $(BUILD)/gen/sources
-	@mkdir -p $(@D)
-	@awk -v kind=WEB_FILE -f sql/embed.awk $(sort $(wildcard src/web/*)) >$@
-
-$(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/*.json src/bus/abilities/parts/*.json) \
-                            sql/embed.awk $(BUILD)/gen/sources
-	@mkdir -p $(@D)
-	@awk -v kind=ABILITY -f sql/embed.awk $(sort $(wildcard src/bus/abilities/*.json)) >$@
+define embed # NAME, KIND, FILES
+$(BUILD)/gen/$(1).inc: $(3) sql/embed.awk $(BUILD)/gen/sources
+	@mkdir -p $$(@D)
+	@awk -v kind=$(2) -f sql/embed.awk $(3) >$$@
+endef
+$(eval $(call embed,statements,STATEMENT,$(sort $(wildcard sql/statements/*.sql))))
+$(eval $(call embed,migrations,MIGRATION,$(sort $(wildcard sql/migrations/*.sql))))
+$(eval $(call embed,abilities,ABILITY,$(sort $(wildcard src/bus/abilities/*.json))))
+$(eval $(call embed,web,WEB_FILE,$(sort $(wildcard src/web/*))))
+$(eval $(call embed,openapi,TEXT,openapi/cardbox.json))
+$(eval $(call embed,sample,TEXT,src/cli/sample.ndjson))
+$(eval $(call embed,sample_session,TEXT,src/cli/sample_session.jsonl))
+$(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/parts/*.json)
 
 # --- objects, libraries, programs ---
 
@@ -133,20 +117,15 @@ $(BUILD)/lib/libcardbox.so: $(LIB_OBJ) $(BUILD)/lib/objects src/store/exports.ma
 	@ln -sf libcardbox.so.$(VERSION) $(BUILD)/lib/$(SONAME)
 	@ln -sf $(SONAME) $@
 
-$(BUILD)/bin/cardboxd: $(SERVER_OBJ) $(BUILD)/lib/libcardbox.a
-	@mkdir -p $(@D)
-	@echo "  LD   $@"
-	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(BUILD)/lib/libcardbox.a $(SERVER_LIBS)
-
-$(BUILD)/bin/cardbox: $(CLI_OBJ) $(BUILD)/lib/libcardbox.a
-	@mkdir -p $(@D)
-	@echo "  LD   $@"
-	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(BUILD)/lib/libcardbox.a $(CLI_LIBS)
-
-$(BUILD)/bin/cardbox-worker: $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a
-	@mkdir -p $(@D)
-	@echo "  LD   $@"
-	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(WORKER_OBJ) $(BUILD)/lib/libcardbox.a $(WORKER_LIBS)
+define program # NAME, ROOM
+$(BUILD)/bin/$(1): $($(2)_OBJ) $(BUILD)/lib/libcardbox.a
+	@mkdir -p $$(@D)
+	@echo "  LD   $$@"
+	@$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$($(2)_OBJ) $(BUILD)/lib/libcardbox.a $$($(2)_LIBS)
+endef
+$(eval $(call program,cardboxd,SERVER))
+$(eval $(call program,cardbox,CLI))
+$(eval $(call program,cardbox-worker,WORKER))
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(SERVER_OBJ) $(CLI_OBJ) $(WORKER_OBJ))
 
@@ -164,7 +143,8 @@ INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(addprefix $(LIBDIR)/,libcardbox.a libcardbox.so.$(VERSION) $(SONAME) libcardbox.so) \
             $(LIBDIR)/pkgconfig/cardbox.pc $(INCLUDEDIR)/cardbox.h \
             $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) \
-            $(MANDIR)/man1/cardbox.1 $(MANDIR)/man8/cardboxd.8 $(MANDIR)/man8/cardbox-worker.8 \
+            $(MANDIR)/man1/cardbox.1 $(MANDIR)/man3/cardbox.3 \
+            $(MANDIR)/man8/cardboxd.8 $(MANDIR)/man8/cardbox-worker.8 \
             $(DOCDIR)/LICENSE
 INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
 
@@ -181,8 +161,10 @@ install: build ## programs, library, headers, pkg-config file and man pages; PRE
 	@$(INSTALL) -m 644 include/cardbox.h $(DESTDIR)$(INCLUDEDIR)
 	@$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/cardbox
 	@$(INSTALL) -m 644 src/cli/cardbox.1 $(DESTDIR)$(MANDIR)/man1
+	@$(INSTALL) -m 644 src/store/cardbox.3 $(DESTDIR)$(MANDIR)/man3
 	@$(INSTALL) -m 644 src/server/cardboxd.8 src/worker/cardbox-worker.8 $(DESTDIR)$(MANDIR)/man8
 	@$(INSTALL) -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+	@echo 'installed in $(DESTDIR)$(PREFIX)'
 
 uninstall: ## what install put there
 	@rm -f $(addprefix $(DESTDIR),$(INSTALLED))

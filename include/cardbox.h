@@ -15,11 +15,13 @@
  *
  * Conventions, valid for every function:
  *   - Out-parameters come first, then the handle, the tenant, the rest; cardbox_error * is last and
- *     may be NULL. An out-parameter that one does not want may be NULL. On failure out-parameters
- *     are left NULL or untouched.
+ *     may be NULL. An out-parameter that one does not want may be NULL, but for the result of a
+ * read and a handle. On failure out-parameters are left NULL or untouched.
+ *   - A struct that begins with struct_size is made with its _INIT macro: zeros are not what is
+ * meant by its fields, and CARDBOX_INVALID. A struct without it may be zeroed.
  *   - Text is UTF-8 and NUL-terminated unless a length is given. JSON is passed as text.
  *   - Input is only read during the call. What a result object lends lives until that object is
- * freed. _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
+ *     freed. _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
  *   - A handle from cardbox_open may be used by many threads at once. Transactions and result
  *     objects belong to one thread at a time.
  *   - No function prints, exits, changes the locale or handles signals.

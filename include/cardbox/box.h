@@ -304,22 +304,26 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
                       const cardbox_read_options *options, cardbox_error *err);
 
 /**
- * Finds the boxes that hold a card now, the newest first (by creation, ties by id). Where fewer
- * than `limit` hold it, every box of the tenant is looked at.
+ * Finds the boxes that hold a card now, the newest first (by creation, ties by id), a page at a
+ * time. Where fewer than `limit` hold it, every box of the tenant is looked at, in a statement for
+ * every CARDBOX_BOXES_WALK_MAX of them.
  *
- * @param out      receives the boxes, without their ids (card_count 0)
+ * @param out      receives the page: boxes without their ids (card_count 0); cardbox_boxes_cursor
+ *                 gives what to pass for the next one
  * @param db       any handle
  * @param tenant   the tenant
  * @param card_id  the card; it need not exist
+ * @param cursor   from cardbox_boxes_cursor; NULL: from the newest
  * @param limit    1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
  * @param err      may be NULL
- * @return CARDBOX_OK even if there is none; CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK even if there is none; CARDBOX_INVALID (also for a cursor that is not one of
+ *         ours); and the connection's
  *
  * Thread safety: as the handle.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, const char *card_id,
-                        unsigned limit, cardbox_error *err);
+                        const char *cursor, unsigned limit, cardbox_error *err);
 
 /**
  * Lists the boxes of a tenant, the newest first (by creation, ties by id), a page at a time.
@@ -345,8 +349,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_boxes(cardbox_boxes **
  * Where the next page begins.
  *
  * @param boxes  a result
- * @return what to pass to cardbox_list_boxes, borrowed until cardbox_boxes_free; NULL: this page is
- *         the last, or no list's
+ * @return what to pass for the next page to the function that gave this one, borrowed until
+ *         cardbox_boxes_free; NULL: this page is the last, or no list's
  */
 CARDBOX_API const char *cardbox_boxes_cursor(const cardbox_boxes *boxes);
 

@@ -34,7 +34,8 @@ extern "C" {
  * and must not differ from a member of the same name there. A length of 0 means strlen.
  *
  * Read: every pointer that has no value is NULL, but `type` and `author_id`, which are then
- * "unknown".
+ * "unknown". A copy of the struct is as good as the card that a result lends, and lives as long. It
+ * may be written again, changed or not: an "unknown" of a read is not written.
  */
 typedef struct cardbox_card {
     size_t struct_size;    /**< set by CARDBOX_CARD_INIT */
@@ -58,12 +59,13 @@ typedef struct cardbox_card {
     bool sealed;               /**< can never change again, enforced by the database */
     const char *created_at; /**< read: RFC 3339; written: NULL (now) or RFC 3339 with an offset */
     const char *expires_at; /**< read only: RFC 3339 in UTC, or NULL */
+    void *source;           /**< read: what cardbox_card_text knows it by; else NULL */
 } cardbox_card;
 
 #define CARDBOX_CARD_INIT                                                                          \
     {                                                                                              \
         sizeof(cardbox_card), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, \
-            NULL, 0, false, NULL, NULL                                                             \
+            NULL, 0, false, NULL, NULL, NULL                                                       \
     }
 
 /** What cardbox_add_card did. */
@@ -107,8 +109,8 @@ typedef struct cardbox_add_options {
  *
  * The content is kept as the text that it is, and read to the byte as it was written: order and
  * duplicates of keys, numbers of any size, escapes, white space. Metadata and tool_calls are jsonb:
- * \u0000, half a surrogate pair and numbers whose exponent makes them over 40 digits long are
- * refused.
+ * \u0000, half a surrogate pair and numbers of more digits than PostgreSQL holds, or of over 40
+ * where an exponent makes them, are refused.
  *
  * "The same" means: content that says the same JSON, equal metadata, tool_calls and tool_call_id;
  * the text that was first stays. A replay does not extend
@@ -317,7 +319,7 @@ CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
  * of a JsonContent's data or of a schema's fields, a file's uri, a bare string itself; for anything
  * else the content's JSON.
  *
- * @param card  a card from a result
+ * @param card  a card from a result, or a copy of it; of another its content as it is; NULL has ""
  * @return borrowed until the result is freed; "" if memory ran out
  *
  * Thread safety: the result's thread.

@@ -23,13 +23,14 @@ typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
      * PGOPTIONS, of at most 1000 bytes, hold but for what CardBox sets itself: statement_timeout,
-     * search_path, jit, default_transaction_isolation and standard_conforming_strings. */
+     * search_path, jit, random_page_cost, default_transaction_isolation and
+     * standard_conforming_strings. */
     const char *conninfo;
     const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
     unsigned pool_min;            /**< connections kept open when idle; default 0 */
     unsigned pool_max;            /**< most connections at once; default 8 */
     unsigned acquire_timeout_ms; /**< wait for a free connection, then CARDBOX_BUSY; default 5000 */
-    unsigned connect_timeout_ms; /**< for one attempt to connect; default 5000 */
+    unsigned connect_timeout_ms; /**< to connect; several hosts share it; default 5000 */
     unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
     unsigned retry_timeout_ms;     /**< how long a lost database is waited for; default 10000 */
     unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */
@@ -49,9 +50,9 @@ typedef struct cardbox_options {
  * @param out      receives the handle; free it with cardbox_close
  * @param options  NULL means CARDBOX_OPTIONS_INIT; read during the call only
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID for a bad connection string; CARDBOX_UNAVAILABLE when the
- *         database cannot be reached; CARDBOX_INTERNAL when it was not migrated (`cardbox
- * migrate`); CARDBOX_NOMEM
+ * @return CARDBOX_OK; CARDBOX_INVALID for bad options or a bad connection string;
+ * CARDBOX_UNAVAILABLE when the database cannot be reached; CARDBOX_INTERNAL when it was not
+ * migrated (`cardbox migrate`); CARDBOX_NOMEM
  *
  * Thread safety: any thread.
  */
@@ -112,8 +113,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct
  * @param tx   from cardbox_begin; for a borrowed connection nothing is sent
  * @param err  may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT after a statement that failed (nothing was kept);
- *         CARDBOX_UNAVAILABLE when the connection was lost: the outcome is then unknown, and
- * running the whole transaction again is safe if its writes carry ids and append keys
+ *         CARDBOX_UNAVAILABLE when the connection was lost: before the commit nothing was kept, and
+ *         err->retryable says so; else the outcome is unknown, and running the whole transaction
+ *         again is safe if its writes carry ids and append keys; CARDBOX_INVALID (tx is none)
  *
  * Thread safety: the transaction's thread.
  */
@@ -142,7 +144,7 @@ typedef struct cardbox_pool_stats {
 /**
  * Reads the pool's counters.
  *
- * @param out  receives them; not NULL
+ * @param out  receives them
  * @param db   a pool; a transaction gives its pool's, a borrowed connection zeros
  *
  * Thread safety: any thread.

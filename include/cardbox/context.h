@@ -43,7 +43,7 @@ typedef struct cardbox_context_options {
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param leaf_id     the entry; NULL: the head
+ * @param entry_id    the entry; NULL: the head
  * @param format      how the messages are written
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines, or a
@@ -53,7 +53,7 @@ typedef struct cardbox_context_options {
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
     cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
-    const char *leaf_id, cardbox_format format, cardbox_error *err);
+    const char *entry_id, cardbox_format format, cardbox_error *err);
 
 /**
  * The same with options.
@@ -62,7 +62,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param leaf_id     the entry; NULL: the head
+ * @param entry_id    the entry; NULL: the head
  * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err         may be NULL
  * @return as cardbox_build_context
@@ -71,7 +71,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
-    const char *leaf_id, const cardbox_context_options *options, cardbox_error *err);
+    const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
  * Builds the context of a box: the messages that its cards are. A card's role is its metadata's; a
@@ -156,7 +156,7 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  * What was done to make it: a JSON object of format, messages_before, messages_after and repairs,
  * each with what it is and the entry or card that it is about; Anthropic's messages may be fewer
  * than messages_after, since those of one role in a row are one and the system's stand apart,
- * OpenAI's more by those that carry the images of results; of a session's with leaf_id,
+ * OpenAI's more by those that carry the images of results; of a session's with entry_id,
  * provider, model and thinking_level, of a box's with box_id, version, length, cards (how many were
  * asked for) and missing_card_ids before.
  *

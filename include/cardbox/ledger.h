@@ -24,10 +24,10 @@ typedef struct cardbox_task {
     const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *parent_task_id;     /**< NULL: none; a task that exists */
     const char *completion_status;  /**< NULL: active; "success", "cancelled", "failed: ...", ... */
-    const char *system_prompt;      /**< a text */
+    const char *system_prompt;      /**< a text, perhaps ""; one of the two is not NULL */
     const char *system_prompt_json; /**< see the top of this header */
-    int64_t created_at;             /**< ms */
-    int64_t updated_at;             /**< ms */
+    int64_t created_at;             /**< ms; nothing fills it in: 0 is 1970 */
+    int64_t updated_at;             /**< ms; likewise */
     const char *goal;               /**< read where goals are: its first message of a user */
     const char *goal_json;          /**< the same, exactly */
     const char *cancel_reason;      /**< read: why it was cancelled, or NULL */
@@ -51,7 +51,7 @@ typedef struct cardbox_message {
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *task_id;      /**< a task that exists */
     const char *role;         /**< "system", "user" or "assistant" */
-    const char *content;      /**< a text */
+    const char *content;      /**< a text; one of the two is not NULL */
     const char *content_json; /**< see the top of this header */
     int64_t timestamp;        /**< ms; written 0: the database's time */
     const char *metadata;     /**< a JSON object with further members for its card, or NULL */
@@ -73,7 +73,7 @@ typedef struct cardbox_call {
     const char *call_id;          /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *task_id;          /**< a task that exists */
     const char *ability_name;     /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *parameters;       /**< a text: JSON as the model wrote it */
+    const char *parameters;       /**< a text: JSON as the model wrote it; not both NULL */
     const char *parameters_json;  /**< see the top of this header */
     const char *status;           /**< "pending", "in_progress", "completed" or "failed" */
     const char *details;          /**< a text: JSON; written NULL: as it was, at first "{}" */

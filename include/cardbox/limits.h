@@ -5,6 +5,8 @@
 #ifndef CARDBOX_LIMITS_H
 #define CARDBOX_LIMITS_H
 
+#include <stddef.h>
+
 /* Bytes of a tenant (project) id: fits a path segment and an index row. At least 1. */
 #define CARDBOX_TENANT_MAX 255
 
@@ -42,7 +44,8 @@
 #define CARDBOX_LIST_WALK_MAX 20000
 
 /* Boxes that are looked at for one page of those that hold a card: they are larger than the rows of
- * cards, and their tails are read. */
+ * cards, and their tails are read; and runs of 64 ids, where so many hold it that each box is asked
+ * by itself. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 
 /* Bytes of a task's completion status, which is an index key: "failed: " and a reason. */
@@ -53,6 +56,9 @@
 
 /* Tasks, messages and calls in one cardbox_save_ledger: as for cards. */
 #define CARDBOX_LEDGER_BATCH_MAX 1000
+
+/* Entries in one cardbox_session_append, and those that a writer sends together: as for cards. */
+#define CARDBOX_ENTRIES_PER_APPEND_MAX 1000
 
 /* The highest place in a session that an import takes: what orders its tree walks over all places,
  * used or not. Ten million turns are more than one session of anybody's. */

@@ -342,7 +342,8 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer;            /**< receives JSON with the ids: use cardbox_free; or NULL */
+    char **answer;            /**< receives JSON with the ids: use cardbox_free; or NULL. It is
+                                   NULL after a failure, and where there is no memory for it */
 } cardbox_session_append_options;
 #define CARDBOX_SESSION_APPEND_INIT                                                                \
     {                                                                                              \
@@ -362,7 +363,7 @@ typedef struct cardbox_session_append_options {
  * @param entries     each a JSON object with a type, and what a model sees of one of that type: a
  * content, a tool's output; a parentId that it names, null for a root, is in the session or comes
  * earlier here; line feeds between tokens are taken out
- * @param count       up to 1,000
+ * @param count       up to CARDBOX_ENTRIES_PER_APPEND_MAX
  * @param options     NULL means CARDBOX_SESSION_APPEND_INIT; with a key each entry needs an id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);

@@ -22,7 +22,8 @@ typedef struct cardbox_writer_options {
     const char *timestamp; /**< of all entries that bring no id and none of their own, RFC 3339;
                                 NULL: the time of each call. With a key it must be given: a repeated
                                 run has to say the same */
-    unsigned buffered;     /**< entries that are sent together, up to 1,000; 0: 100 */
+    unsigned buffered;     /**< entries that are sent together, up to
+                                CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
 } cardbox_writer_options;
 
 #define CARDBOX_WRITER_OPTIONS_INIT                                                                \

@@ -40,6 +40,12 @@ typedef struct cardbox_spawn {
  * Workers that wait are woken, unless `db` is a transaction: they find it when they next look, or
  * by cardbox_wake_workers.
  *
+ * A task that exists is left as it is, finished or not: with the same task_id and goal_id (NULL is
+ * the same each time) the call is CARDBOX_OK, since one that is sent again must not make a second
+ * task, and neither goal nor system prompt nor parent are compared. So another goal under the same
+ * ids is not taken: the first one stays. With another goal_id, or a system prompt where the task
+ * has none, it is CARDBOX_CONFLICT.
+ *
  * @param task_id  receives the id of a new task, which is a UUIDv7; may be NULL; untouched if
  *                 spawn names one
  * @param db       any handle

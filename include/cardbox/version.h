@@ -4,10 +4,12 @@
 #ifndef CARDBOX_VERSION_H
 #define CARDBOX_VERSION_H
 
+/* While MAJOR is 0, each MINOR is an ABI of its own, as the soname libcardbox.so.MAJOR.MINOR says:
+ * compile again against the headers of the library that runs. */
 #define CARDBOX_VERSION_MAJOR 0
-#define CARDBOX_VERSION_MINOR 1
+#define CARDBOX_VERSION_MINOR 2
 #define CARDBOX_VERSION_PATCH 0
-#define CARDBOX_VERSION       "0.1.0"
+#define CARDBOX_VERSION       "0.2.0"
 
 #if defined(__GNUC__)
 #define CARDBOX_API       __attribute__((visibility("default")))

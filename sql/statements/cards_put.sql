@@ -1,10 +1,10 @@
 -- Adds cards, each by itself: one that is a conflict or gone keeps no other from being written. So
 -- a server adds the cards of many requests at once. In the order of their keys, so that two such
--- statements can't deadlock: tool results last, by the call that they answer, as in add_cards. Of two
+-- statements can't deadlock: tool results last, by the call that they answer, as in write_cards. Of two
 -- with one id the first is inserted. Arrays are parallel.
 -- The lookups in what was inserted stand where no join can be made of them: they are hashed, for few
--- cards as for many; and $1 stands in a SELECT of its own: see cards_get. The function given_cards is
--- written out, since one that returns rows is planned anew at each call: that was half of the time.
+-- cards as for many; and $1 stands in a SELECT of its own: see cards_get. `given` is no
+-- function, since one that returns rows is planned anew at each call: that was half of the time.
 -- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] projections or NULL,
 -- $5 jsonb[] tool calls, $6 text[] tool call ids, $7 int4[] ttl_seconds, $8 jsonb[] metadata,
 -- $9 timestamptz[] created_at, $10 timestamptz[] expires_at, $11 timestamptz[] deleted_at,

@@ -15,12 +15,14 @@ WITH ends AS MATERIALIZED (
 ), common AS MATERIALIZED (
     SELECT a.branch, least(a.high, b.high) AS depth FROM a JOIN b ON b.branch = a.branch
      ORDER BY depth DESC LIMIT 1
+), above AS MATERIALIZED ( -- how deep what is common ends: roots are of depth 0, and a way has one entry of each depth
+    SELECT coalesce((SELECT k.depth FROM common k), -1) AS depth
 ), sides AS (
     SELECT 0::int8 AS side, k.branch, k.depth AS low, k.depth AS high FROM common k
     UNION ALL
-    SELECT 1, a.branch, greatest(a.low, (SELECT k.depth + 1 FROM common k)), a.high FROM a
+    SELECT 1, a.branch, greatest(a.low, u.depth + 1), least(a.high, u.depth + $5::int4) FROM a CROSS JOIN above u
     UNION ALL
-    SELECT 2, b.branch, greatest(b.low, (SELECT k.depth + 1 FROM common k)), b.high FROM b
+    SELECT 2, b.branch, greatest(b.low, u.depth + 1), least(b.high, u.depth + $5::int4) FROM b CROSS JOIN above u
 )
 SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS seq, NULL AS entry_id,
        NULL AS parent_id, -1 AS depth, 0 AS kind, NULL AS missing, 0 AS size, NULL AS card_id,
@@ -30,7 +32,7 @@ SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS seq,
 UNION ALL
 SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
        r.label, r.raw, e.side
-  FROM (SELECT s.side, e.*, row_number() OVER (PARTITION BY s.side ORDER BY e.depth) AS place
+  FROM (SELECT s.side, e.*
           FROM sides s
          CROSS JOIN LATERAL (
                 SELECT * FROM cardbox.session_entries x
@@ -39,5 +41,4 @@ SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.car
                 OFFSET 0) AS e) AS e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 e.size <= $6::int4) AS r
- WHERE e.place <= $5::int4
  ORDER BY extra, depth

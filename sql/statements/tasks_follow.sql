@@ -5,7 +5,7 @@
 -- $4 text[] message whose pieces are known, or NULL; $5 int8[] number of the last of them
 -- $6 int8  most events and most pieces of each
 -- $7 int8  bytes of each, $8 int8 bytes of all: nothing more begins beyond them
--- The columns are those of enum follow_column in the C code.
+-- The columns are those that task_event_read in the C code reads.
 SELECT e.ord, e.n, e.what, e.ref, e.how, e.at, e.text, e.metadata, e.call
   FROM cardbox.follow_tasks($1::text[], $2::text[], $3::int8[], $4::text[], $5::int8[],
                             $6::int8, $7::int8, $8::int8) AS e

@@ -93,6 +93,15 @@ char *arena_copy(arena *a, view text)
     return copy;
 }
 
+view arena_keep(arena *a, buf *text)
+{
+    char *copy = buf_ok(text) ? arena_copy(a, buf_as_view(text)) : NULL;
+    view kept = {copy, copy == NULL ? 0 : text->len};
+    a->failed = a->failed || copy == NULL;
+    buf_free(text);
+    return kept;
+}
+
 void arena_reset(arena *a)
 {
     while (a->blocks != NULL) {

@@ -5,7 +5,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include "base/view.h"
+#include "base/buf.h"
 
 typedef struct arena_block arena_block;
 
@@ -36,6 +36,10 @@ void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t s
 
 /* A copy with a NUL behind it. NULL: out of memory. */
 char *arena_copy(arena *a, view text);
+
+/* Moves the text of a buffer here, with a NUL behind it, and frees the buffer. ptr NULL: the buffer
+ * had failed, or memory is out; the arena has failed then. */
+view arena_keep(arena *a, buf *text);
 
 /* Gives everything back. The arena is as new. */
 void arena_reset(arena *a);

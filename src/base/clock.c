@@ -1,10 +1,9 @@
 /*
- * clock.c: monotonic time for deadlines, and delays between retries. Knows nothing of the time of
- * day or of what is waited for.
+ * clock.c: the clocks of the system, and delays between retries. Knows nothing of what is waited
+ * for.
  */
 #include "base/clock.h"
 #include <sys/random.h>
-#include <time.h>
 
 int64_t clock_us(void)
 {
@@ -12,6 +11,11 @@ int64_t clock_us(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+struct timespec clock_timespec(int64_t us)
+{
+    return (struct timespec){(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 }
 
 int64_t clock_ms(void)

@@ -1,15 +1,20 @@
 /*
- * clock.h: time for deadlines. Monotonic milliseconds, never the time of day.
+ * clock.h: monotonic time for deadlines and measures, delays between retries, and the time of day
+ * for people.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 int64_t clock_ms(void);
 
 /* The same clock, finer. */
 int64_t clock_us(void);
+
+/* A moment of it as pthread_cond_timedwait takes it. */
+struct timespec clock_timespec(int64_t us);
 
 /* Microseconds since 1970: for people, not for measuring. */
 int64_t clock_wall_micros(void);

@@ -42,7 +42,7 @@ static line_state give_gathered(line_reader *reader, view *line)
         errno = ENOMEM;
         return LINE_FAILED;
     }
-    *line = (view){buf_str(&reader->line), reader->line.len};
+    *line = buf_as_view(&reader->line);
     return LINE_READ;
 }
 

@@ -3,11 +3,11 @@
  * the library never calls it.
  */
 #include "base/log.h"
+#include "base/clock.h"
 #include "base/isotime.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_SIZE = 4096 };
@@ -18,11 +18,9 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static void format_now(char out[ISOTIME_SIZE])
 {
-    struct timespec now;
     isotime time;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    isotime_from_micros(&time, (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    isotime_from_micros(&time, clock_wall_micros());
     isotime_format(out, &time);
 }
 

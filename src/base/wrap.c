@@ -3,14 +3,16 @@
  */
 #include "base/wrap.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Columns of a help text; what a terminal has that does not say; more than any has. */
-enum { HELP_WIDTH = 80, USUAL_WIDTH = 80, WIDTH_MAX = 10000 };
+/* Columns of a help text; what a terminal has that does not say; more than any has; the least that
+ * words are set beside something in, and where they begin below it. */
+enum { HELP_WIDTH = 80, USUAL_WIDTH = 80, WIDTH_MAX = 10000, BESIDE_MIN = 35, BELOW = 4 };
 
 int wrap_terminal(FILE *out)
 {
@@ -48,10 +50,11 @@ static int word_length(const char *text, bool is_command)
     return length;
 }
 
-static void print_words(FILE *out, const char *text, int column, int indent, bool is_command)
+static void print_words(FILE *out, const char *text, int column, int indent, int room,
+                        bool is_command)
 {
-    int room = wrap_width(out) - (is_command ? 2 : 0), length;
     bool is_first = true;
+    int length;
 
     while (*text != '\0') {
         if (*text == '\n') {
@@ -80,10 +83,23 @@ static void print_words(FILE *out, const char *text, int column, int indent, boo
 
 void wrap_text(FILE *out, const char *text, int column, int indent)
 {
-    print_words(out, text, column, indent, false);
+    print_words(out, text, column, indent, wrap_width(out), false);
+}
+
+void wrap_beside(FILE *out, const char *text, int at, int column)
+{
+    int width = wrap_terminal(out);
+
+    if (width > 0 && width - column < BESIDE_MIN) {
+        fputc('\n', out);
+        at = 0;
+        column = BELOW;
+    }
+    fprintf(out, "%*s", column - at, "");
+    print_words(out, text, column, column, width > 0 ? width : INT_MAX, false);
 }
 
 void wrap_command(FILE *out, const char *text, int column, int indent)
 {
-    print_words(out, text, column, indent, true);
+    print_words(out, text, column, indent, wrap_width(out) - 2, true);
 }

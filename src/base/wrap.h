@@ -1,6 +1,6 @@
 /*
- * wrap.h: text for people, set into lines as wide as the terminal and at most 80 columns. The text
- * is ours, in ASCII; what comes from outside is the business of others.
+ * wrap.h: text for people, set into lines as wide as the terminal. The text is ours, in ASCII; what
+ * comes from outside is the business of others.
  */
 #ifndef BASE_WRAP_H
 #define BASE_WRAP_H
@@ -16,6 +16,11 @@ int wrap_width(FILE *out);
 /* Prints words, from `column` on, where the cursor is, further lines after `indent` spaces, and
  * ends the line. An end of line in the text is kept. */
 void wrap_text(FILE *out, const char *text, int column, int indent);
+
+/* Prints words beside what stands at the beginning of the line, up to `at`: from `column` on, up to
+ * the terminal's width, or where that leaves them little room, below it. Where `out` is no terminal
+ * they are one line, for grep. */
+void wrap_beside(FILE *out, const char *text, int at, int column);
 
 /* The same for a line of shell: a line that goes on ends in a backslash, and 'quoted words' stay
  * whole. */

@@ -18,10 +18,7 @@ static void note_faults(bus_call *call, const schema_faults *faults)
         buf_json_string(&items, view_of(faults->list[i].message));
         buf_char(&items, '}');
     }
-    view text = {buf_str(&items), items.len};
-    if (buf_ok(&items))
-        call->faults = (view){arena_copy(call->memory, text), text.len};
-    buf_free(&items);
+    call->faults = arena_keep(call->memory, &items);
 }
 
 static cardbox_status read_plan(bus_call *call, cardbox_error *err)
@@ -90,15 +87,14 @@ view input_json(const input_reader *in, const char *name)
 view input_decode(input_reader *in, const char *name, view token)
 {
     buf text = BUF_INIT(token.len);
-    view said = {NULL, 0};
-    if (!scan_decode(&text, token))
+    if (!scan_decode(&text, token)) {
         in->status = error_set(in->err, CARDBOX_INVALID,
                                "/%s: holds \\u0000 or half a surrogate pair", name);
-    else if (!buf_ok(&text))
+        return (view){NULL, 0};
+    }
+    view said = arena_keep(in->call->memory, &text);
+    if (said.ptr == NULL)
         in->status = error_nomem(in->err);
-    else
-        said = (view){arena_copy(in->call->memory, (view){buf_str(&text), text.len}), text.len};
-    buf_free(&text);
     return said;
 }
 

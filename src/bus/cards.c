@@ -22,7 +22,8 @@ typedef struct card_ids {
 BUS_READS(card_get)
 {
     card_ids *ids = in->call->plan;
-    ids->only = (card_key){in->call->tenant, input_id(in, "card_id", CARDBOX_CARD_ID_MAX)};
+    ids->only = (card_key){.tenant = in->call->tenant,
+                           .card_id = input_id(in, "card_id", CARDBOX_CARD_ID_MAX)};
     ids->keys = &ids->only;
     ids->count = 1;
 }
@@ -66,7 +67,7 @@ BUS_READS(card_batch)
          keys != NULL && in->status == CARDBOX_OK && scan_element(&walk, &item);) {
         view id = input_decode(in, "card_ids", item.text);
         if (!has_key(ids, id))
-            keys[ids->count++] = (card_key){in->call->tenant, id};
+            keys[ids->count++] = (card_key){.tenant = in->call->tenant, .card_id = id};
     }
 }
 

@@ -25,10 +25,7 @@ static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, 
     params_init(&p, REQUEST_MAX);
     step->build(&p, call);
     bool again = call->again || !step->writes;
-    cardbox_status status =
-        client_run(db, step->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(db, step->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
 }
 
 static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_error *err)

@@ -16,40 +16,36 @@ static const opt_spec SHOW_SPECS[] = {
     CLI_OPTIONS_END,
 };
 
-/* On a terminal what it does is wrapped beside its name; else it is one line, for grep. */
 static void print_line(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
-    int column;
+    int at;
     scan_decode(&text, bus_description(ability).text); /* our own text */
-    column = printf("%-*s  ", name_width, ability->text->id);
+    at = printf("%-*s  ", name_width, ability->text->id);
     printf("%s", term_on(STYLE_DIM));
-    column += printf("%-*s  ", SCOPE_WIDTH, bus_scope_name(ability->scope));
+    at += printf("%s", bus_scope_name(ability->scope));
     printf("%s", term_off(STYLE_DIM));
-    if (term_width() > 0)
-        wrap_text(stdout, buf_str(&text), column, column);
-    else
-        puts(buf_str(&text));
+    wrap_beside(stdout, buf_str(&text), at, name_width + 2 + SCOPE_WIDTH + 2);
     buf_free(&text);
 }
 
-static bool is_wanted(const bus_ability *ability, char **arguments, int count)
+static bool is_wanted(const bus_ability *ability, const char *module)
 {
-    return count == 0 || view_equal(bus_module(ability), view_of(arguments[0]));
+    return module == NULL || view_equal(bus_module(ability), view_of(module));
 }
 
-static bool print_all(char **arguments, int count, bool json)
+static bool print_all(const char *module, bool json)
 {
     const bus_ability *ability;
     buf line = BUF_INIT(1 << 20);
     int name_width = 0;
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         int width = (int)strlen(ability->text->id);
-        if (is_wanted(ability, arguments, count) && width > name_width)
+        if (is_wanted(ability, module) && width > name_width)
             name_width = width;
     }
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
-        if (!is_wanted(ability, arguments, count))
+        if (!is_wanted(ability, module))
             continue;
         if (!json) {
             print_line(ability, name_width);
@@ -64,18 +60,18 @@ static bool print_all(char **arguments, int count, bool json)
     return fine;
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(const void *given, char **arguments)
 {
     const cli_common *common = given;
     const bus_ability *ability = NULL;
     size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, arguments, count))
+    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, arguments[0]))
         i++;
     if (ability == NULL) {
         cli_error("there is no module \"%s\"; see `cardbox ability list`", arguments[0]);
         return CLI_FAILED;
     }
-    return print_all(arguments, count, common->json) ? CLI_DONE : cli_nomem();
+    return print_all(arguments[0], common->json) ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {
@@ -114,12 +110,11 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit run_show(const void *given, char **arguments, int count)
+static cli_exit run_show(const void *given, char **arguments)
 {
     const cli_common *common = given;
     const bus_ability *ability = bus_find(view_of(arguments[0]));
     buf line = BUF_INIT(1 << 20);
-    (void)count;
     if (ability == NULL) {
         cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);
         return CLI_FAILED;
@@ -167,9 +162,9 @@ static cli_exit invoke(const cli_common *common, const char *ability, const char
     return status;
 }
 
-static cli_exit run_invoke(const void *given, char **arguments, int count)
+static cli_exit run_invoke(const void *given, char **arguments)
 {
-    const char *input = count > 1 ? arguments[1] : NULL;
+    const char *input = arguments[1];
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     cli_exit status = CLI_FAILED;
     bool fine = true;

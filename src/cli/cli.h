@@ -51,9 +51,14 @@ typedef struct cli_common {
         "project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",          \
             "the project (tenant)", 0, 0                                                           \
     }
-#define CLI_JSON CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+#define CLI_JSON              CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+#define CLI_DIGITS_OF(number) #number
+#define CLI_DIGITS(number)    CLI_DIGITS_OF(number)
 #define CLI_LIMIT                                                                                  \
-    CLI_INT(cli_common, "limit", limit, "N", "at most N rows (default 200)", 1, CARDBOX_PAGE_MAX)
+    CLI_INT(cli_common, "limit", limit, "N",                                                       \
+            "at most N rows, up to " CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(         \
+                CARDBOX_PAGE_DEFAULT) ")",                                                         \
+            1, CARDBOX_PAGE_MAX)
 #define CLI_CURSOR                                                                                 \
     CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
 #define CLI_OPTIONS_END                                                                            \
@@ -77,11 +82,16 @@ typedef struct cli_command {
     size_t size;           /* of the options struct, up to CLI_OPTIONS_MAX bytes */
     int least, most;       /* arguments; most < 0: any number */
     bool project_optional; /* it takes --project, and does without */
-    cli_exit (*run)(const void *options, char **arguments, int count);
+    /* What it does: one of the two. NULL ends the arguments. */
+    cli_exit (*ask)(cardbox *db, const void *options, char **arguments); /* the database is open */
+    cli_exit (*run)(const void *options, char **arguments); /* it opens one itself, or needs none */
 } cli_command;
 
 /* Bytes of the largest options struct, with room. */
 #define CLI_OPTIONS_MAX 1024
+
+/* How many arguments there are. */
+size_t cli_count(char **arguments);
 
 /* All commands, in the order of the overview, ended by NULL. */
 extern const cli_command *const cli_commands[];
@@ -114,6 +124,7 @@ typedef struct cli_origin {
 /* The same for a value that the store refused: CLI_USAGE, with the option's name, if one of
  * `origins` (up to a field that is NULL) gave it. */
 cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
+extern const cli_origin cli_page_origins[]; /* of a command that takes cli_page_specs */
 
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);

@@ -22,35 +22,32 @@ static void print_deleted(const char *kind, const char *id, bool json)
     buf_free(&line);
 }
 
-static cli_exit delete_each(const char *kind, delete_one *run, const cli_common *common, char **ids,
-                            int count)
+static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
+                            const cli_common *common, char **ids)
 {
-    cardbox *db = cli_open(common);
     cli_exit status = CLI_DONE;
 
-    if (db == NULL)
-        return CLI_FAILED;
-    for (int i = 0; i < count; i++) {
+    for (; *ids != NULL; ids++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
 
-        switch (run(db, common->project, ids[i], &err)) {
+        switch (run(db, common->project, *ids, &err)) {
         case CARDBOX_OK:
-            print_deleted(kind, ids[i], common->json);
+            print_deleted(kind, *ids, common->json);
             continue;
         case CARDBOX_NOT_FOUND:
-            cli_error("%s not found: %.600s", kind, ids[i]);
+            cli_error("%s not found: %.600s", kind, *ids);
             break;
         default:
-            cli_error("%.600s: %s%s", ids[i], err.message, cli_hint(&err));
+            cli_error("%.600s: %s%s", *ids, err.message, cli_hint(&err));
         }
         status = CLI_FAILED;
     }
     return status;
 }
 
-static cli_exit delete_cards(const void *common, char **arguments, int count)
+static cli_exit delete_cards(cardbox *db, const void *common, char **arguments)
 {
-    return delete_each("card", cardbox_delete_card, common, arguments, count);
+    return delete_each(db, "card", cardbox_delete_card, common, arguments);
 }
 
 const cli_command cli_card_delete = {
@@ -64,12 +61,12 @@ const cli_command cli_card_delete = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
-    .run = delete_cards,
+    .ask = delete_cards,
 };
 
-static cli_exit delete_boxes(const void *common, char **arguments, int count)
+static cli_exit delete_boxes(cardbox *db, const void *common, char **arguments)
 {
-    return delete_each("box", cardbox_delete_box, common, arguments, count);
+    return delete_each(db, "box", cardbox_delete_box, common, arguments);
 }
 
 const cli_command cli_box_delete = {
@@ -82,12 +79,12 @@ const cli_command cli_box_delete = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
-    .run = delete_boxes,
+    .ask = delete_boxes,
 };
 
-static cli_exit delete_sessions(const void *common, char **arguments, int count)
+static cli_exit delete_sessions(cardbox *db, const void *common, char **arguments)
 {
-    return delete_each("session", cardbox_session_delete, common, arguments, count);
+    return delete_each(db, "session", cardbox_session_delete, common, arguments);
 }
 
 const cli_command cli_session_delete = {
@@ -101,5 +98,5 @@ const cli_command cli_session_delete = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
-    .run = delete_sessions,
+    .ask = delete_sessions,
 };

@@ -48,17 +48,16 @@ static void say_counts(const export_run_state *state, const char *project)
     buf_free(&text);
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
-    export_run_state state = {.target = target_of(count > 0 ? arguments[0] : NULL),
+    export_run_state state = {.target = target_of(arguments[0]),
                               .progress = {.label = "export", .unit = "lines"}};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    cardbox *db = cli_open(common);
     bool whole;
 
-    if (db != NULL && target_open(&state.target)) {
+    if (target_open(&state.target)) {
         status = export_run(db, common->project, take_piece, &state, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
@@ -90,5 +89,5 @@ const cli_command cli_export = {
     .options = specs,
     .size = sizeof(cli_common),
     .most = 1,
-    .run = run,
+    .ask = run,
 };

@@ -165,7 +165,7 @@ static bool names_both(const import_options *options)
     return options->tenant_from_rows && project != NULL && project != getenv("CARDBOX_PROJECT");
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const import_options *options = given;
     import_run *r = NULL;
@@ -178,7 +178,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     r = calloc(1, sizeof(*r));
     if (r == NULL)
         return cli_nomem();
-    if (source_open(&r->from, count > 0 ? arguments[0] : NULL)) {
+    if (source_open(&r->from, arguments[0])) {
         r->progress =
             (term_progress){.label = "import", .unit = "lines", .total = file_size(r->from.in)};
         lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, r->from.in);

@@ -14,6 +14,7 @@ const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_
 const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
 const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
                                    CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
+const cli_origin cli_page_origins[] = {{"cursor", "--cursor"}, {0}};
 
 /* --- reporting --- */
 
@@ -191,6 +192,15 @@ bool cli_is_help(const char *word)
 
 /* --- running it --- */
 
+size_t cli_count(char **arguments)
+{
+    size_t count = 0;
+
+    while (arguments[count] != NULL)
+        count++;
+    return count;
+}
+
 static cli_exit wrong_count(const cli_command *command, int count)
 {
     if (count < command->least)
@@ -198,6 +208,17 @@ static cli_exit wrong_count(const cli_command *command, int count)
     else
         cli_error("too many arguments; see `cardbox %s --help`", command->name);
     return CLI_USAGE;
+}
+
+/* `options` is the command's own struct. */
+static cli_exit call(const cli_command *command, const cli_common *options, char **arguments)
+{
+    cardbox *db = NULL;
+
+    if (command->run != NULL)
+        return command->run(options, arguments);
+    db = cli_open(options);
+    return db != NULL ? command->ask(db, options, arguments) : CLI_FAILED;
 }
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
@@ -228,7 +249,8 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
-    status = cli_is_dsn(common) ? command->run(options, words, count) : CLI_USAGE;
+    words[count] = NULL; /* options stood there, or the end of argv */
+    status = cli_is_dsn(common) ? call(command, common, words) : CLI_USAGE;
     cli_close();
     return status;
 }

@@ -5,7 +5,7 @@
 #include "bus/describe.h"
 #include "server/aside/waker.h"
 #include "server/request/head.h"
-#include "server/request/page.h"
+#include "server/page.h"
 
 route_scope ability_scope(const request *r)
 {

@@ -75,6 +75,18 @@ bool handler_box(request *r, uuid16 *out)
     return false;
 }
 
+void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
+                  join_render render)
+{
+    r->ticket = (join_ticket){.lane = lane,
+                              .keys = keys,
+                              .count = count,
+                              .weight = weight,
+                              .render = render,
+                              .replayable = r->ticket.replayable};
+    joiner_add(r->joiner, r);
+}
+
 void handler_run(request *r, join_lane lane, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, join_render render)
 {
@@ -117,7 +129,7 @@ bool handler_check_shape(request *r, const shape *s)
         answer_malformed(r, s);
         break;
     case SHAPE_FAULTS:
-        fault_answer_shape(r, (view){buf_str(&s->items), s->items.len});
+        fault_answer_shape(r, buf_as_view(&s->items));
         break;
     case SHAPE_TOO_MANY:
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many, s->most);
@@ -131,7 +143,18 @@ bool handler_check_shape(request *r, const shape *s)
 
 void handler_shape(request *r, shape *s)
 {
-    shape_init(s, (view){buf_str(&r->body), r->body.len}, &r->memory);
+    shape_init(s, buf_as_view(&r->body), &r->memory);
+}
+
+void handler_refuse(request *r, const char *in, const char *member, const char *type,
+                    const char *message)
+{
+    const shape_place at = {.in = in};
+    shape s;
+    handler_shape(r, &s);
+    shape_fault(&s, &at, member, -1, type, message, (view){NULL, 0});
+    handler_check_shape(r, &s);
+    shape_free(&s);
 }
 
 body_batch *handler_read_batch(request *r, const body_shape *wanted)
@@ -164,7 +187,6 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
 
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty)
 {
-    static const shape_place BODY = {"body", NULL, 0};
     static const shape_place HEADER = {"header", NULL, 0};
     shape s;
     field_value *values = handler_no_query(r) ? handler_take(r, count, sizeof(*values)) : NULL;
@@ -175,7 +197,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
         s.text = VIEW("{}");
     scan_value body = shape_body(&s, CARDBOX_JSON_DEPTH_MAX);
     if (body.kind != SCAN_NONE)
-        fields_read_object(values, table, count, body, &BODY, &s);
+        fields_read_object(values, table, count, body, &SHAPE_BODY, &s);
     if (!head_is_key(r->idempotency_key))
         shape_fault(&s, &HEADER, "Idempotency-Key", -1, "value_error",
                     "Input should be given once, 1 to 512 visible characters or blanks of ASCII",

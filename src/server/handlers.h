@@ -54,6 +54,11 @@ void handler_shape(request *r, shape *s);
 /* Whether nothing is wrong with it; answered if something is. */
 bool handler_check_shape(request *r, const shape *s);
 
+/* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
+ * with the whole of it. */
+void handler_refuse(request *r, const char *in, const char *member, const char *type,
+                    const char *message);
+
 /* The batch that the request's body holds, in its arena. NULL: answered. */
 body_batch *handler_read_batch(request *r, const body_shape *wanted);
 
@@ -77,8 +82,12 @@ card_key *handler_card(request *r);
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Asks a statement of the request's own; from a render function another one. The ticket's
- * `replayable` stays as it is. */
+/* Asks the statement of a lane that joins requests, for `count` keys; `weight` is how many rows to
+ * expect, roughly. The ticket's `replayable` stays as it is, here and below. */
+void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
+                  join_render render);
+
+/* Asks a statement of the request's own; from a render function another one. */
 void handler_run(request *r, join_lane lane, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, join_render render);
 

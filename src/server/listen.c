@@ -128,19 +128,26 @@ static bool name_tcp(listener *l, struct sockaddr_storage *address)
     return true;
 }
 
+static bool fail_as_no_place(listener *l, const char *where, char *error, size_t size)
+{
+    l->no_place = true;
+    return fail(error, size,
+                "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
+                where);
+}
+
 static bool open_tcp(listener *l, const char *where, char *error, size_t size)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
     struct sockaddr_storage address = {0};
-    l->no_place = !cut(where, host, port, sizeof(port));
-    if (l->no_place)
-        return fail(error, size,
-                    "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
-                    where);
+    if (!cut(where, host, port, sizeof(port)))
+        return fail_as_no_place(l, where, error, size);
     int fault = getaddrinfo(host, port, &hints, &found);
-    l->no_place = fault == EAI_NONAME || fault == EAI_SERVICE;
+    if (fault == EAI_SERVICE)
+        return fail_as_no_place(l, where, error, size);
+    l->no_place = fault == EAI_NONAME;
     if (fault != 0)
         return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
     socklen_t len = found->ai_addrlen;
@@ -155,18 +162,22 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
 
 /* --- paths and inherited sockets --- */
 
-/* A socket that nobody listens on is what a server that was killed left behind. */
-static void remove_stale(const struct sockaddr_un *address)
+/* A socket that nobody listens on is what a server that was killed left behind. False: what is
+ * there is no socket. */
+static bool remove_stale(const struct sockaddr_un *address)
 {
     struct stat there;
-    if (lstat(address->sun_path, &there) != 0 || !S_ISSOCK(there.st_mode))
-        return;
+    if (lstat(address->sun_path, &there) != 0)
+        return true;
+    if (!S_ISSOCK(there.st_mode))
+        return false;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
         errno == ECONNREFUSED)
         unlink(address->sun_path);
     if (fd >= 0)
         close(fd);
+    return true;
 }
 
 static bool open_path(listener *l, const char *path, char *error, size_t size)
@@ -177,7 +188,10 @@ static bool open_path(listener *l, const char *path, char *error, size_t size)
         return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
                     sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path) + 1);
-    remove_stale(&address);
+    if (!remove_stale(&address))
+        return fail(error, size,
+                    "cannot listen on unix:%s: what is there is no socket; choose another path",
+                    path);
     l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
     if (l->fds[0] < 0)
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/door.h"
+#include "server/acceptor.h"
 #include "server/join/links.h"
 #include "server/task/followers.h"
 #include "server/transfer/transfers.h"
@@ -20,7 +20,7 @@ enum {
     EVENTS_MAX = 64,
     TAG_WAKE = 0,
     TAG_HTTP = 1,
-    TAG_DOOR = 2,
+    TAG_ACCEPT = 2,
     TAG_LINKS = 3,        /* and on */
     LINGER_MS = 100,      /* draining: as long as no request comes for this time */
     LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
@@ -40,7 +40,7 @@ struct loop {
     int epoll_fd;
     int wake_fd;
     http *http;
-    door door;
+    acceptor acceptor;
     links *links;
     joiner *joiner;
     transfers *transfers;
@@ -70,7 +70,7 @@ void loop_free(loop *l)
     if (l == NULL)
         return;
     loop_wait(l);
-    door_close(&l->door, NULL);
+    acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
     links_free(l->links); /* what is in flight ends here, and its batch with it */
     joiner_free(l->joiner);
@@ -114,7 +114,7 @@ cardbox_status loop_new(loop **out, shared *house, size_t number, int listen_fd,
     l->stats = &house->stats[number];
     l->epoll_fd = l->wake_fd = -1;
     cardbox_status status = fill(l, err);
-    door_open(&l->door, house, number, l->epoll_fd, TAG_DOOR, listen_fd);
+    acceptor_open(&l->acceptor, house, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
     if (status != CARDBOX_OK)
         loop_free(l);
     else
@@ -132,7 +132,7 @@ static void loop_move(loop *l, loop_phase phase, int64_t end_ms)
 
 static void start_draining(loop *l, int64_t now_ms)
 {
-    door_close(&l->door, l->http);
+    acceptor_close(&l->acceptor, l->http);
     l->active_ms = now_ms;
     loop_move(l, LOOP_DRAINING, now_ms + l->house->set->drain_timeout_ms);
 }
@@ -184,7 +184,7 @@ static int wait_ms(const loop *l)
     int64_t now_ms = clock_ms();
     int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
-    next_ms = earlier(next_ms, door_next_ms(&l->door));
+    next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
     if (l->phase != LOOP_SERVING)
@@ -199,8 +199,8 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 >= TAG_LINKS)
             links_ready(l->links, events[i].data.u64 - TAG_LINKS);
-        else if (events[i].data.u64 == TAG_DOOR)
-            door_ready(&l->door, l->http, now_ms);
+        else if (events[i].data.u64 == TAG_ACCEPT)
+            acceptor_ready(&l->acceptor, l->http, now_ms);
         else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
             log_debug("wake", "errno=%d", errno);
     }
@@ -215,7 +215,7 @@ static void turn(loop *l)
     dispatch(l, events, count, now_ms);
     for (int i = 0; i < count; i++)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
-    door_tick(&l->door, now_ms);
+    acceptor_tick(&l->acceptor, now_ms);
     links_tick(l->links, now_ms);
     joiner_tick(l->joiner, now_ms);
     transfers_tick(l->transfers, now_ms);

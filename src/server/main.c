@@ -17,10 +17,12 @@
 #include "server/aside/waker.h"
 #include "server/auth/token_list.h"
 #include "server/http/http.h"
+#include "server/join/places.h"
 #include "server/listen.h"
 #include "server/loop.h"
 #include "server/request/idset.h"
 #include "server/transfer/transfers.h"
+#include "store/pg/connect.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -97,22 +99,18 @@ static void block_signals(sigset_t *waited_for)
     pthread_sigmask(SIG_BLOCK, waited_for, NULL);
 }
 
-static bool make_loops(server *s)
+static bool make_loops(server *s, cardbox_error *err)
 {
-    s->house.waker = waker_start(&s->set);
     size_t wanted = (size_t)s->set.loops;
     s->loops = s->house.loops = calloc(wanted, sizeof(loop *));
     s->house.stats = calloc(wanted, sizeof(stats));
-    while (s->loops != NULL && s->house.stats != NULL && s->count < wanted) {
-        cardbox_error err = CARDBOX_ERROR_INIT;
+    s->house.places = places_new();
+    while (s->loops != NULL && s->house.stats != NULL && s->house.places != NULL &&
+           s->count < wanted) {
         int fd = s->listener.fds[s->count];
         s->listener.fds[s->count] = -1;
-        if (loop_new(&s->loops[s->count], &s->house, s->count, fd, &err) != CARDBOX_OK) {
-            fprintf(stderr, "cardboxd: %s\n",
-                    err.message[0] == '\0' ? "cannot start serving: out of memory or descriptors"
-                                           : err.message);
+        if (loop_new(&s->loops[s->count], &s->house, s->count, fd, err) != CARDBOX_OK)
             return false;
-        }
         s->count++;
     }
     return s->count == wanted;
@@ -206,12 +204,75 @@ static void serve_until_signal(server *s, const sigset_t *waited_for)
         pthread_join(hurry, NULL);
 }
 
+/* Without them memory and dead rows would only grow, and plans would not follow. */
+static bool start_tidying(server *s)
+{
+    s->trimmer = trimmer_start(&s->house);
+    if (s->trimmer != NULL)
+        s->sweeper = sweeper_start(&s->set);
+    return s->trimmer != NULL && s->sweeper != NULL;
+}
+
+static int cannot_start(const cardbox_error *err)
+{
+    fprintf(stderr, "cardboxd: %s\n",
+            err->message[0] != '\0' ? err->message
+                                    : "cannot start: out of memory, descriptors or threads");
+    return EXIT_FAILURE;
+}
+
+/* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
+static int start(server *s)
+{
+    char error[512] = "";
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (conninfo_check(s->set.dsn, &err) != CARDBOX_OK) {
+        fprintf(stderr, "cardboxd: --dsn or CARDBOX_DSN: %s\n", err.message);
+        return EXIT_USAGE;
+    }
+    if (!tls_load(&s->house.tls, s->set.tls_cert, s->set.tls_key, error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        return EXIT_USAGE;
+    }
+    if (!listener_open(&s->listener, s->set.listen, (size_t)s->set.loops, error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        return s->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
+    }
+    s->house.reachable = s->listener.reachable;
+    s->house.transfers = transfer_pool_new(&s->set);
+    s->house.waker = waker_start(&s->set);
+    if (s->house.transfers != NULL && s->house.waker != NULL && make_loops(s, &err) &&
+        start_loops(s))
+        s->keeper = keeper_start(&s->house);
+    if (s->keeper == NULL)
+        return cannot_start(&err);
+    await_database(s);
+    if (!may_serve(s))
+        return EXIT_USAGE;
+    return start_tidying(s) ? EXIT_SUCCESS : cannot_start(&err);
+}
+
+/* Frees what was started. False: a thread is stuck in the database. */
+static bool tear_down(server *s)
+{
+    free_loops(s);
+    bool all_ended = transfer_pool_free(s->house.transfers);
+    free(s->loops);
+    free(s->house.stats);
+    places_free(s->house.places);
+    waker_stop(s->house.waker);
+    sweeper_stop(s->sweeper);
+    keeper_stop(s->keeper);
+    board_free(&s->tokens);
+    tls_free(&s->house.tls);
+    listener_close(&s->listener);
+    return all_ended;
+}
+
 int main(int argc, char **argv)
 {
     static server s;
-    char error[512] = "";
     sigset_t waited_for;
-    int status = EXIT_FAILURE;
 
     switch (settings_read(&s.set, argc, argv)) {
     case SETTINGS_SERVE:
@@ -231,45 +292,12 @@ int main(int argc, char **argv)
     board_init(&s.tokens);
     s.house.tokens = &s.tokens;
     http_global_init();
-    if (!tls_load(&s.house.tls, s.set.tls_cert, s.set.tls_key, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        status = EXIT_USAGE;
-        goto done;
-    }
-    if (!listener_open(&s.listener, s.set.listen, (size_t)s.set.loops, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        status = s.listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
-        goto done;
-    }
-    s.house.reachable = s.listener.reachable;
-    s.house.hall = transfer_hall_new(&s.set);
-    if (s.house.hall == NULL || !make_loops(&s) || !start_loops(&s))
-        goto done;
-    s.keeper = keeper_start(&s.house);
-    if (s.keeper == NULL)
-        goto done;
-    await_database(&s);
-    if (!may_serve(&s)) {
-        status = EXIT_USAGE;
-        goto done;
-    }
-    s.sweeper = sweeper_start(&s.set);
-    s.trimmer = trimmer_start(&s.house);
-    serve_until_signal(&s, &waited_for);
-    status = EXIT_SUCCESS;
-done:
-    if (status != EXIT_SUCCESS)
+    int status = start(&s);
+    if (status == EXIT_SUCCESS)
+        serve_until_signal(&s, &waited_for);
+    else
         tell_loops(&s, STOP_HURRY);
-    free_loops(&s);
-    bool all_ended = transfer_hall_free(s.house.hall);
-    free(s.loops);
-    free(s.house.stats);
-    waker_stop(s.house.waker);
-    sweeper_stop(s.sweeper);
-    keeper_stop(s.keeper);
-    board_free(&s.tokens);
-    tls_free(&s.house.tls);
-    listener_close(&s.listener);
+    bool all_ended = tear_down(&s);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", s.count);
     if (!all_ended)

@@ -62,7 +62,10 @@ static void write_requests(buf *out, const metric *m, const scene *of)
 static void write_durations_of(buf *out, const metric *m, const stats *s, route_class class)
 {
     static const int64_t BOUNDS[] = {STATS_BOUNDS};
-    static const char *const NAMES[ROUTE_CLASSES] = {"read", "write", "list", "other"};
+    static const char *const NAMES[ROUTE_CLASSES] = {[CLASS_READ] = "read",
+                                                     [CLASS_WRITE] = "write",
+                                                     [CLASS_LIST] = "list",
+                                                     [CLASS_OTHER] = "other"};
     unsigned long long count = 0;
     for (size_t i = 0; i < STATS_BUCKETS; i++) {
         char bound[32] = "+Inf";

@@ -1,7 +1,7 @@
 /*
  * projects.c: the pages of projects, for operators: of all tenants at once, as no other list is.
  */
-#include "server/request/page.h"
+#include "server/page.h"
 #include "store/list_json.h"
 #include "store/operate/projects.h"
 
@@ -19,13 +19,7 @@ static void render(request *r, const join_rows *found)
 
 void handle_list_projects(request *r)
 {
-    enum { LIMIT, CURSOR, FIELDS };
-    static const field QUERY[FIELDS] = {[LIMIT] = PAGE_LIMIT_FIELD, [CURSOR] = PAGE_CURSOR_FIELD};
-    field_value *query = handler_read_query(r, QUERY, FIELDS, false);
-    project_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
-    if (list == NULL)
-        return;
-    list->limit = page_limit(&query[LIMIT]);
-    if (page_cursor(r, &list->from, &query[CURSOR], list_cursor_read))
+    project_list *list = handler_take(r, 1, sizeof(*list));
+    if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
         handler_run(r, JOIN_READ_ALONE, STATEMENT_projects_list, build, list, render);
 }

@@ -1,6 +1,6 @@
 /*
  * routes.c: the table of routes: what is served, to whom, and by which handler. 404, 405, 401, 403,
- * --routes and the metrics come from it too.
+ * --routes and the metrics come from it too. And what is said at paths near them.
  */
 #include "server/handlers.h"
 #include "server/session/sessions.h"
@@ -110,3 +110,40 @@ const route ROUTES[] = {
 
 _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
                "requests are counted by number of their route");
+
+#define OF_PROJECT "/projects/{project_id}"
+#define OF_SESSION OF_PROJECT "/sessions/{session_id}"
+
+/* "..." is the project. */
+const route_hint ROUTE_HINTS[] = {
+    {"POST", "/projects", "write to it, which makes it: POST /projects/{project}/cards"},
+    {"GET", OF_PROJECT, "what is in it: GET .../cards, GET .../boxes, GET .../sessions"},
+    {"PUT", OF_PROJECT, "write to it, which makes it: POST .../cards"},
+    {"POST", OF_PROJECT, "write to it, which makes it: POST .../cards"},
+    {"POST", OF_PROJECT "/cards/{card_id}", "with that card_id: POST .../cards"},
+    {"PUT", OF_PROJECT "/cards/{card_id}", "with that card_id: POST .../cards"},
+    {"POST", OF_PROJECT "/boxes/{box_id}", "with that box_id: POST .../boxes"},
+    {"POST", OF_PROJECT "/boxes/{box_id}/cards", "POST .../boxes/{box}/append"},
+    {"POST", OF_PROJECT "/sessions", "PUT .../sessions/{session}"},
+    {"POST", OF_SESSION, "PUT .../sessions/{session}, POST .../sessions/{session}/entries"},
+    {"GET", OF_SESSION "/entries",
+     "all: GET .../sessions/{session}/tree, those on the way to the head: GET "
+     ".../sessions/{session}/path, one: GET .../sessions/{session}/entries/{entry}"},
+    {"POST", OF_SESSION "/append", "POST .../sessions/{session}/entries"},
+    {"GET", OF_SESSION "/messages", "GET .../sessions/{session}/context"},
+    {"GET", OF_SESSION "/branches",
+     "GET .../sessions/{session}/leaves, GET .../sessions/{session}/branch-points"},
+    {"GET", OF_SESSION "/head", "its head_entry_id: GET .../sessions/{session}"},
+    {"GET", OF_PROJECT "/tasks",
+     "POST .../abilities/ldg:task:query, of unfinished ones POST .../abilities/task:active"},
+    {"POST", OF_PROJECT "/tasks", "POST .../abilities/task:spawn"},
+    {"", OF_PROJECT "/tasks/{task_id}",
+     "POST .../abilities/ldg:task:get, or at work: GET .../tasks/{task}/stream"},
+    {"GET", OF_PROJECT "/tasks/{task_id}/messages", "POST .../abilities/ldg:msg:list"},
+    {"POST", OF_PROJECT "/tasks/{task_id}/messages", "POST .../abilities/task:send"},
+    {"", OF_PROJECT "/card", "GET .../cards, POST .../cards"},
+    {"", OF_PROJECT "/box", "GET .../boxes, POST .../boxes"},
+    {"", OF_PROJECT "/session", "GET .../sessions, PUT .../sessions/{session}"},
+    {"", OF_PROJECT "/task", "POST .../abilities/ldg:task:query, POST .../abilities/task:spawn"},
+    {NULL, NULL, NULL},
+};

@@ -12,6 +12,9 @@
 
 struct loop;
 struct token_board;
+struct places;
+struct transfer_pool;
+struct waker;
 
 /* How far stopping has come. It never goes back. */
 typedef enum stop_phase {
@@ -23,17 +26,14 @@ typedef enum stop_phase {
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
 typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
-struct transfer_hall;
-struct waker;
-
 typedef struct shared {
     const settings *set;
     tls tls;
-    struct transfer_hall *hall; /* exports and imports */
-    struct waker *waker;        /* NULL: there is none */
+    struct transfer_pool *transfers; /* exports and imports */
+    struct waker *waker;             /* NULL: there is none */
     struct loop **loops;
     stats *stats;               /* one for each loop; each writes its own */
-    atomic_size_t at_door;      /* the loop that takes connections; see door.h */
+    atomic_size_t accepting;    /* the loop that accepts connections; see acceptor.h */
     atomic_size_t bodies;       /* bytes that bodies of requests take; see request_hold_body */
     int64_t started_s;          /* seconds since 1970 */
     atomic_int stop;            /* stop_phase */
@@ -44,6 +44,7 @@ typedef struct shared {
     atomic_uint ups;            /* counts connections that came up: a sign to try again at once */
     atomic_int told;            /* a told */
     struct token_board *tokens; /* who may do what */
+    struct places *places;      /* where cards lie */
     bool reachable;             /* others than users of this machine can connect */
     atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
     atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */

@@ -1,7 +1,7 @@
 /*
  * stats.h: what a loop counts, in memory of its own. Only the loop writes there and whoever answers
- * /metrics reads: relaxed loads and stores, which cost what plain ones do, no lock and nothing
- * locked. All members are of one type, so that loops are summed as arrays. Knows no metric's name.
+ * /metrics reads: relaxed loads and stores, which cost what plain ones do, and no lock. All members
+ * are of one type, so that loops are summed as arrays. Knows no metric's name.
  */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H

@@ -60,7 +60,7 @@ static void answer_page(request *r, view name)
         request_answer_fixed(r, 200, PAGES[i].text);
         return;
     }
-    fault_answer_unknown_path(r);
+    fault_answer_unknown_path(r, NULL);
 }
 
 void handle_docs(request *r)
@@ -78,7 +78,7 @@ void handle_ui_file(request *r)
 {
     view name = r->match.params[0];
     if (ends_with(name, ".html"))
-        fault_answer_unknown_path(r);
+        fault_answer_unknown_path(r, NULL);
     else
         answer_page(r, name);
 }

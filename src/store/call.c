@@ -3,6 +3,8 @@
  */
 #include "store/call.h"
 
+#include <string.h>
+
 cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
 {
     if (db == NULL)
@@ -15,6 +17,16 @@ cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_er
     if (out == NULL)
         return error_set(err, CARDBOX_INVALID, "out must not be NULL");
     return check_call(db, tenant, err);
+}
+
+cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err)
+{
+    size_t said = size;
+    if (given != NULL)
+        memcpy(&said, given, sizeof(said));
+    if (said >= size)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "struct_size is %zu: start from %s", said, init);
 }
 
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,

@@ -1,5 +1,5 @@
 /*
- * call.h: what every public function checks before anything else, and the limit that all share.
+ * call.h: what every public function checks before anything else.
  */
 #ifndef STORE_CALL_H
 #define STORE_CALL_H
@@ -8,13 +8,16 @@
 #include "store/client.h"
 #include "store/errors.h"
 
-/* Bytes of one statement's parameters: a message to PostgreSQL ends at 1 GiB. */
-#define REQUEST_MAX ((size_t)900 * 1024 * 1024)
-
 cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err);
 
 /* The same for a read, whose result must have somewhere to go. */
 cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err);
+
+/* What a caller made begins with its size, as its _INIT macro says it: zeros are not what is meant
+ * where there is none. NULL is fine. */
+cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err);
+
+#define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
 /* Up to max card ids. */
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,

@@ -8,49 +8,16 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "store/box/gather.h"
-#include "store/errors.h"
-#include "store/operate/migrate.h"
+#include "store/call.h"
+#include "store/pg/migrations.h"
 
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* One attempt, begun: *conn is NULL if there is none to receive from. */
-static cardbox_status begin_try(store_conn **conn, store_pool *pool, statement_id id,
-                                const params *p, cardbox_error *err)
-{
-    *conn = NULL;
-    cardbox_status status = pool_acquire(pool, conn, err);
-    return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
-}
-
-/* `status` is what beginning it gave. */
-static cardbox_status end_try(store_pool *pool, store_conn *conn, cardbox_status status,
-                              store_rows **rows, bool *unknown, cardbox_error *err)
-{
-    *unknown = false;
-    if (conn == NULL)
-        return status;
-    if (status == CARDBOX_OK)
-        status = conn_receive(conn, rows, err);
-    bool conflict = strncmp(err->sqlstate, "40", 2) == 0;
-    *unknown = status != CARDBOX_OK && !error_is_refusal(err);
-    pool_release(pool, conn,
-                 (status == CARDBOX_UNAVAILABLE && !conflict) || status == CARDBOX_TIMEOUT);
-    return status;
-}
-
-cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
-                          bool *unknown, cardbox_error *err)
-{
-    store_conn *conn;
-    cardbox_status status = begin_try(&conn, pool, id, p, err);
-    return end_try(pool, conn, status, rows, unknown, err);
-}
-
 static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
                       client_safety safety)
 {
-    if (strncmp(err->sqlstate, "40", 2) == 0)
+    if (error_is_rolled_back(err))
         return attempt < RETRY_CONFLICTS_MAX;
     return err->status == CARDBOX_UNAVAILABLE && err->retryable &&
            (!unknown || safety == RUN_AGAIN);
@@ -65,7 +32,7 @@ static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
     for (unsigned attempt = 0;; attempt++) {
         bool unknown;
         cardbox_status status =
-            end_try(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
+            pool_receive(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
         if (status == CARDBOX_OK)
             return status;
         int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -78,7 +45,7 @@ static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
         pool_count_retry(pool);
         clock_sleep_ms(pause_ms);
         flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
-        flight->status = begin_try(&flight->conn, pool, flight->id, flight->p, &flight->err);
+        flight->status = pool_send(pool, &flight->conn, flight->id, flight->p, &flight->err);
     }
 }
 
@@ -87,7 +54,7 @@ void client_send(client_flight *out, cardbox *db, statement_id id, const params 
 {
     *out = (client_flight){db, id, p, safety, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
     if (db->kind == CLIENT_POOL)
-        out->status = begin_try(&out->conn, db->pool, id, p, &out->err);
+        out->status = pool_send(db->pool, &out->conn, id, p, &out->err);
     else
         out->status = conn_send(db->conn, id, p, &out->err);
 }
@@ -104,12 +71,15 @@ cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_
     return status;
 }
 
-cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
+cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err)
 {
     client_flight flight;
     client_send(&flight, db, id, p, safety);
-    return client_receive(&flight, rows, err);
+    cardbox_status status = client_receive(&flight, rows, err);
+    if (p != NULL)
+        params_free(p);
+    return status;
 }
 
 /* Opens pool_min connections, at least one, and leaves them idle. */
@@ -159,6 +129,9 @@ cardbox_status cardbox_open(cardbox **out, const cardbox_options *options, cardb
     if (out == NULL)
         return error_set(err, CARDBOX_INVALID, "out must not be NULL");
     *out = NULL;
+    status = CHECK_MADE(options, "CARDBOX_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
     options_complete(&complete, options);
     status = conninfo_check(complete.conninfo, err);
     if (status != CARDBOX_OK)
@@ -197,7 +170,9 @@ void cardbox_close(cardbox *db)
 
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err)
 {
-    if (tx == NULL || db == NULL || db->kind != CLIENT_POOL)
+    if (tx == NULL || db == NULL)
+        return error_set(err, CARDBOX_INVALID, "%s must not be NULL", tx == NULL ? "tx" : "db");
+    if (db->kind != CLIENT_POOL)
         return error_set(err, CARDBOX_INVALID, "a transaction begins on a handle of cardbox_open");
     *tx = NULL;
     cardbox *made = calloc(1, sizeof(*made));
@@ -290,6 +265,14 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
                          "a statement of the transaction failed, so nothing was kept: roll back "
                          "and begin again");
     }
+    if (!conn_alive(tx->conn)) {
+        cardbox_rollback(tx);
+        error_set(err, CARDBOX_UNAVAILABLE,
+                  "the connection was lost before the commit, so nothing was kept: begin again");
+        if (err != NULL)
+            err->retryable = true;
+        return CARDBOX_UNAVAILABLE;
+    }
     status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
     if (status == CARDBOX_UNAVAILABLE && own.sqlstate[0] == '\0') {
         error_set(err, status,
@@ -320,6 +303,8 @@ void cardbox_rollback(cardbox *tx)
 
 void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db)
 {
+    if (out == NULL)
+        return;
     *out = (cardbox_pool_stats){0};
     if (db != NULL && db->pool != NULL)
         pool_read_stats(db->pool, out);

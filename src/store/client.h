@@ -20,11 +20,11 @@ struct cardbox {
 typedef enum client_safety { RUN_ONCE, RUN_AGAIN } client_safety;
 
 /*
- * Runs one statement. On a pool a lost connection is waited for and the statement sent again, if
- * that is safe: always for what can't have reached the server or what the server refused, else for
- * RUN_AGAIN only. `rows` may be NULL.
+ * Runs one statement and frees its parameters; `p` may be NULL. On a pool a lost connection is
+ * waited for and the statement sent again, if that is safe: always for what can't have reached the
+ * server or what the server refused, else for RUN_AGAIN only. `rows` may be NULL.
  */
-cardbox_status client_run(cardbox *db, statement_id id, const params *p, client_safety safety,
+cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
 /* A statement under way. */
@@ -39,18 +39,14 @@ typedef struct client_flight {
 } client_flight;
 
 /*
- * The two halves of client_run, for who has something else to do while the database works. `p` must
- * live until client_receive, which has to come, and says too if sending failed. In between nothing
- * else may be asked of `db`: a transaction has no second connection, and a pool need not have one.
+ * The two halves of client_run, for who has something else to do while the database works. `p` is
+ * the caller's to free, after client_receive, which has to come, and says too if sending failed. In
+ * between nothing else may be asked of `db`: a transaction has no second connection, and a pool
+ * need not have one.
  */
 void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
                  client_safety safety);
 cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err);
-
-/* One attempt on a connection of the pool. `*unknown`: it may have reached the server, and nobody
- * says what became of it there. */
-cardbox_status client_try(store_pool *pool, statement_id id, const params *p, store_rows **rows,
-                          bool *unknown, cardbox_error *err);
 
 /* Like cardbox_begin, with another way to begin. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);

@@ -39,10 +39,10 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                wish->repair ? "on" : "off");
     if (written->system.len > 0) {
         buf_text(out, ",\"system\":");
-        buf_view(out, (view){buf_str(&written->system), written->system.len});
+        buf_view(out, buf_as_view(&written->system));
     }
     buf_text(out, ",\"messages\":");
-    buf_view(out, (view){buf_str(&written->messages), written->messages.len});
+    buf_view(out, buf_as_view(&written->messages));
     add_digests(out, written);
     buf_text(out, ",\"report\":{");
     context_report(out, ctx);

@@ -5,8 +5,8 @@
 #include "store/context_result.h"
 
 #include <stdlib.h>
+#include "store/call.h"
 #include "store/context_answer.h"
-#include "store/errors.h"
 
 struct cardbox_context {
     context_output output;
@@ -20,6 +20,9 @@ cardbox_status context_options_read(context_wish *out, const cardbox_context_opt
 
     if (options == NULL)
         options = &any;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
     if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
     *out = (context_wish){options->format, !options->no_repair};

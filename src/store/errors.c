@@ -60,6 +60,7 @@ static const struct {
     {"54", CARDBOX_TOO_LARGE, false},     /* PostgreSQL's own limits */
     {"22", CARDBOX_INVALID, false},       /* data */
     {"23", CARDBOX_INVALID, false},       /* other constraints */
+    {"25P03", CARDBOX_UNAVAILABLE, true}, /* idle_in_transaction_session_timeout: cut off */
     {"25", CARDBOX_CONFLICT, false},      /* the transaction has failed already */
 };
 
@@ -83,6 +84,11 @@ bool error_is_refusal(const cardbox_error *err)
 {
     return err->sqlstate[0] != '\0' && strncmp(err->sqlstate, "57P", 3) != 0 &&
            strncmp(err->sqlstate, "08", 2) != 0;
+}
+
+bool error_is_rolled_back(const cardbox_error *err)
+{
+    return strncmp(err->sqlstate, "40", 2) == 0;
 }
 
 bool error_is_read_only(const char *sqlstate)

@@ -42,6 +42,9 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
  * If not, as after a lost connection, it may have been done all the same. */
 bool error_is_refusal(const cardbox_error *err);
 
+/* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
+bool error_is_rolled_back(const cardbox_error *err);
+
 /* Whether the database is one that only reads, such as a standby. */
 bool error_is_read_only(const char *sqlstate);
 

@@ -35,13 +35,6 @@ bool list_number_read(int64_t *out, view text)
     return *out > 0;
 }
 
-static int hex_digit(char c)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *found = c == '\0' ? NULL : strchr(DIGITS, c);
-    return found == NULL ? -1 : (int)(found - DIGITS);
-}
-
 /* Digits, perhaps with a sign, up to a point. Gives what is behind it; ptr NULL: malformed. */
 static view read_micros(view text, int64_t *micros)
 {
@@ -70,7 +63,7 @@ static bool read_id(view *out, view hex, arena *memory)
     if (id == NULL)
         return false;
     for (size_t i = 0; i < len; i++) {
-        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
+        int high = view_hex_digit(hex.ptr[2 * i]), low = view_hex_digit(hex.ptr[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         id[i] = (char)(high * 16 + low);
@@ -101,10 +94,7 @@ static void put_call_ids(params *p, const card_list *list)
         params_null(p);
         return;
     }
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < list->call_count; i++)
-        params_text(p, list->call_ids[i]);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, list->call_ids, list->call_count, sizeof(view), 0);
 }
 
 static void put_matches(params *p, const card_list *list)
@@ -122,7 +112,7 @@ static void put_matches(params *p, const card_list *list)
     }
     buf_char(&json, '}');
     if (buf_ok(&json))
-        params_jsonb(p, (view){buf_str(&json), json.len});
+        params_jsonb(p, buf_as_view(&json));
     else
         p->bytes.failure = json.failure;
     buf_free(&json);
@@ -199,7 +189,7 @@ void boxes_with_card_params(params *p, const box_list *list)
     params_text(p, list->card_id);
     params_int8(p, list->limit + 1);
     put_box_cursor(p, &list->from);
-    params_int8(p, list->walk > 0 ? list->walk : CARDBOX_BOXES_WALK_MAX);
+    params_int8(p, CARDBOX_BOXES_WALK_MAX);
 }
 
 void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory)

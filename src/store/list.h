@@ -53,7 +53,6 @@ typedef struct box_list {
     view card_id;
     list_cursor from;
     int64_t limit; /* as in card_list */
-    int64_t walk;  /* with a card id: how many boxes are looked at; 0: CARDBOX_BOXES_WALK_MAX */
 } box_list;
 
 void boxes_list_params(params *p, const box_list *list);

@@ -5,14 +5,14 @@
 
 void cards_get_params(params *p, const card_key *keys, size_t count)
 {
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, keys[i].tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, keys[i].card_id);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, tenant));
+    params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, card_id));
+}
+
+void cards_get_at_params(params *p, const card_key *keys, size_t count)
+{
+    cards_get_params(p, keys, count);
+    params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
 }
 
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
@@ -46,18 +46,9 @@ static void int8_field(params *p, const box_read *reads, size_t count, size_t of
 
 void boxes_read_params(params *p, const box_read *reads, size_t count)
 {
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, reads[i].tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_UUID);
-    for (size_t i = 0; i < count; i++)
-        params_uuid(p, &reads[i].box_id);
-    params_array_end(p);
-    params_array(p, PARAMS_INT4);
-    for (size_t i = 0; i < count; i++)
-        params_int4(p, reads[i].want);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, reads, count, PARAMS_FIELD(box_read, tenant));
+    params_column(p, PARAMS_UUID, reads, count, PARAMS_FIELD(box_read, box_id));
+    params_column(p, PARAMS_INT4, reads, count, PARAMS_FIELD(box_read, want));
     int8_field(p, reads, count, offsetof(box_read, tail));
     int8_field(p, reads, count, offsetof(box_read, skip));
     int8_field(p, reads, count, offsetof(box_read, most));

@@ -8,14 +8,16 @@
 #include "store/pg/params.h"
 #include "store/pg/rows.h"
 
-/* --- cards by id: STATEMENT_cards_get --- */
+/* --- cards by id: STATEMENT_cards_get, STATEMENT_cards_get_at --- */
 
 typedef struct card_key {
     view tenant;
     view card_id;
+    uint64_t place; /* a tid: where it may lie, for cards_get_at; 0: not known */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
+void cards_get_at_params(params *p, const card_key *keys, size_t count);
 
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
@@ -32,11 +34,11 @@ typedef struct card_row {
     bool sealed;
 } card_row;
 
-/* Columns of cards_get, cards_list and, from BOX_COL_CARD on, of boxes_read. */
+/* Columns of cards_get, cards_get_at, cards_list and, from BOX_COL_CARD on, of boxes_read. */
 enum { CARD_ORD = 0, CARD_FIRST = 1 };
 
 /* Columns of a card, from its card_id on. */
-enum {
+enum card_column {
     CARD_COL_ID,
     CARD_COL_CONTENT,
     CARD_COL_TOOL_CALLS,
@@ -48,6 +50,8 @@ enum {
     CARD_COL_SEALED,
     CARD_COL_COUNT
 };
+
+enum { CARD_PLACE = CARD_FIRST + CARD_COL_COUNT }; /* of cards_get_at: a tid */
 
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
@@ -76,9 +80,9 @@ typedef struct box_read {
 void boxes_read_params(params *p, const box_read *reads, size_t count);
 
 /* Rows of boxes_read come in any order: kind tells what each is. */
-typedef enum box_kind { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 } box_kind;
+enum { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 };
 
-enum {
+enum box_column {
     BOX_COL_ORD = 0, /* int8: index of the request + 1 */
     BOX_COL_KIND,    /* int4 */
     BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */

@@ -71,26 +71,14 @@ void box_append_params(params *p, const box_append *append)
 
 void boxes_append_quick_params(params *p, const box_append *appends, size_t count)
 {
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, appends[i].tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_UUID);
-    for (size_t i = 0; i < count; i++)
-        params_uuid(p, &appends[i].box_id);
-    params_array_end(p);
-    params_array(p, PARAMS_JSONB);
-    for (size_t i = 0; i < count; i++)
-        params_jsonb(p, appends[i].ids);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, tenant));
+    params_column(p, PARAMS_UUID, appends, count, PARAMS_FIELD(box_append, box_id));
+    params_column(p, PARAMS_JSONB, appends, count, PARAMS_FIELD(box_append, ids));
     params_array(p, PARAMS_INT8);
     for (size_t i = 0; i < count; i++)
         params_int8_or_null(p, appends[i].expected_version > 0, appends[i].expected_version);
     params_array_end(p);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text_or_null(p, appends[i].key);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, key));
 }
 
 void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over)

@@ -55,7 +55,7 @@ async function offerProjects(list) {
     const { data } = await projects();
     const kinds = ['boxes', 'sessions', 'tasks', 'cards'];
     const many = (one, kind, word) => (one.capped.includes(kind) ? `${one[kind].toLocaleString('en')}+ ${kind}`
-      : count(one[kind], word).replace('boxs', 'boxes'));
+      : count(one[kind], word, kind));
     fill(list, data.projects.map((one) => el('a', { class: 'box-link', href: link({
       project: one.project_id, view: kinds.find((kind) => one[kind] > 0),
     }) },

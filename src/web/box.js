@@ -11,7 +11,7 @@ import { Versions } from './versions.js';
 const SHOWN_AT_FIRST = 60; // cards
 const STRIP_MOST = 160; // versions that get a mark of their own
 
-/** Shows the box at `here`. Gives a function that changes the version, for keys. */
+/** Shows the box at `here`. */
 export async function showBox(main, api, here, signal) {
   const box = new Versions(api, here.id);
   fill(main, el('p', { class: 'faint' }, 'Loading …'));

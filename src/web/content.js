@@ -3,7 +3,7 @@
 import { add, block, count, el, foreign } from './dom.js';
 import { pretty, write } from './json.js';
 
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 const FOLD_JSON = 1500; // characters
 
 /** JSON that folds when it is long. */

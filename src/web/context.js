@@ -1,7 +1,7 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, and what had to be repaired. Knows no box and no session.
 import { block, count, el, fill, foreign, notice } from './dom.js';
-import { callArguments, json, toolCalls } from './content.js';
+import { callArguments, isObject, json, toolCalls } from './content.js';
 import { write } from './json.js';
 import { go, link } from './place.js';
 import { trouble } from './trouble.js';
@@ -9,7 +9,6 @@ import { trouble } from './trouble.js';
 const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
 const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['entries', 'As stored']];
 const SHOWN_AT_ONCE = 200; // messages
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 const REPAIRS = {
   dropped_message: 'a message that ended in error was left out',

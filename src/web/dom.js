@@ -74,8 +74,8 @@ export function block(text, props = {}) {
   return el('div', {}, whole, button);
 }
 
-export function count(number, word) {
-  return `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
+export function count(number, word, plural = word + 's') {
+  return `${number.toLocaleString('en')} ${number === 1 ? word : plural}`;
 }
 
 /** What is left to say where there is nothing to show. */

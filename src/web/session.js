@@ -29,7 +29,7 @@ export async function listSessions(main, api, here) {
     class: 'box-link', 'data-session': one.session_id,
     href: link({ project: here.project, view: 'session', id: one.session_id }),
   }, foreign(one.name ?? one.session_id, { class: one.name ? '' : 'id' }), el('div', { class: 'faint' },
-    one.name ? [foreign(one.session_id, { class: 'id' }), ', '] : null, one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry').replace('entrys', 'entries'),
+    one.name ? [foreign(one.session_id, { class: 'id' }), ', '] : null, one.dialect ?? 'no dialect yet', ', ', count(one.entries, 'entry', 'entries'),
     one.forked_from ? [', of ', foreign(one.forked_from, { class: 'id' })] : null, ', ',
     when(one.updated_at))), () => notice('No sessions', 'Nobody has kept one in this project so far.'));
 }
@@ -120,7 +120,7 @@ function entryRow(one, session, here, api, onfold) {
   node.entry_id === session.head_entry_id ? el('span', { class: 'badge good' }, 'head') : null,
   typeof node.label === 'string' ? el('span', { class: 'badge' }, foreign(node.label)) : null,
   node.missing_parent === undefined ? null : el('span', { class: 'badge bad' }, 'its parent is missing'),
-  children > 1 ? el('span', { class: 'badge' }, count(children, 'branch').replace('branchs', 'branches')) : null,
+  children > 1 ? el('span', { class: 'badge' }, count(children, 'branch', 'branches')) : null,
   foldButton(one, onfold),
   el('span', { class: 'space' }),
   el('span', { class: 'faint time' }, clock(node.preview?.time)),
@@ -136,7 +136,7 @@ function facts(session, here) {
   const at = (view, query, id = here.id) => link({ project: here.project, view, id, query });
   const { name, head_entry_id: head, forked_from: parent } = session;
   return [el('p', { class: 'facts' }, name ? [foreign(here.id, { class: 'id' }), copyButton(here.id, 'Copy id'), ' '] : null,
-    session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry').replace('entrys', 'entries'),
+    session.dialect ?? 'no dialect yet', ', ', count(session.entries, 'entry', 'entries'),
     `, version ${session.version}, `, when(session.updated_at),
     parent ? [', of ', el('a', { href: at('session', {}, parent), 'data-do': 'parent' },
       foreign(parent, { class: 'id' }))] : null),

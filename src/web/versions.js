@@ -8,7 +8,7 @@ export class Versions {
   #api;
   #id;
   #entries = new Map(); // version -> {version, op, length, added, at}
-  #lists = new Map(); // version -> {ids, from, whole}
+  #lists = new Map(); // version -> what list() gives
   #cards = new Map(); // id -> card, or null where there is none to be read
   newest = 0;
   oldest = Infinity; // of the log as far as it is loaded
@@ -43,7 +43,7 @@ export class Versions {
     return [...this.#entries.values()].sort((a, b) => a.version - b.version);
   }
 
-  /** {ids, from, length, parents}: the ids from place `from` on. */
+  /** {ids, from, length, box}: the ids from place `from` on; `box` is null of a list that is loaded in part. */
   async list(version) {
     if (!this.#lists.has(version)) this.#lists.set(version, await this.#load(version));
     return this.#lists.get(version);

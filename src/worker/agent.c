@@ -58,8 +58,8 @@ static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
     log_fault(a, event, err);
     say(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
-        .lease = a->lease, .ending = TASK_FINISHED, .status = view_of(a->status), .seen = -1};
-    if (is_final(err->status) && work_write(&ended, a->house->db, &write, NULL) == CARDBOX_OK)
+        .lease = a->lease, .ending = CARDBOX_FINISHED, .status = view_of(a->status), .seen = -1};
+    if (is_final(err->status) && work_write(&ended, a->shared->db, &write, NULL) == CARDBOX_OK)
         return AGENT_FINISHED;
     return AGENT_FAILED;
 }
@@ -73,7 +73,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     if (atomic_load(&a->stop) == HALT_LOST)
         return false;
     write->lease = a->lease;
-    if (work_write(&ended, a->house->db, write, &err) != CARDBOX_OK) {
+    if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
         if (err.lease_lost)
             agent_halt(a, HALT_LOST);
         else
@@ -83,7 +83,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     if (ended == LEDGER_UPDATED)
         *end = AGENT_FINISHED;
     else if (ended == LEDGER_ASLEEP)
-        *end = write->ending == TASK_HANDED_BACK ? AGENT_RETURNED : AGENT_ASLEEP;
+        *end = write->ending == CARDBOX_HANDED_BACK ? AGENT_RETURNED : AGENT_ASLEEP;
     return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
 }
 
@@ -91,7 +91,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
  * message to answer, or a subtask to wait for. */
 static task_write as_ending(const turn *t, bool is_success)
 {
-    return (task_write){.ending = TASK_FINISHED,
+    return (task_write){.ending = CARDBOX_FINISHED,
                         .status = view_of(t->a->status),
                         .seen = is_success ? t->seen : -1,
                         .awaits = is_success};
@@ -114,7 +114,7 @@ static bool fail(turn *t, const char *reason, agent_end *end)
 
 static bool hand_back(turn *t, agent_end *end)
 {
-    task_write write = {.ending = TASK_HANDED_BACK, .seen = -1};
+    task_write write = {.ending = CARDBOX_HANDED_BACK, .seen = -1};
 
     return agent_write(t->a, &write, end);
 }
@@ -128,7 +128,7 @@ static void put_metadata(buf *out, const turn *t)
     const completion *c = &t->answer;
 
     buf_text(out, "{\"model\":");
-    buf_json_string(out, view_of(t->a->house->model->name));
+    buf_json_string(out, view_of(t->a->shared->model->name));
     buf_printf(out, ",\"finish_reason\":\"%s\",\"seen\":%lld", c->finish_reason,
                (long long)t->seen);
     if (c->usage.total_tokens >= 0)
@@ -172,7 +172,7 @@ static bool save_answer(turn *t, agent_end *end)
     buf calls = BUF_INIT(CALLS_JSON_MAX);
     const char *cut = completion_cut_reason(&t->answer);
     bool is_last = t->answer.call_count == 0;
-    task_write write = {.ending = TASK_GOES_ON, .seen = -1};
+    task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
 
     buf_json_quoted(&content, buf_as_view(&t->answer.text));
     put_metadata(&metadata, t);
@@ -224,21 +224,21 @@ static void begin_again(void *arg, const char *reason)
              log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
              log_quote(why, reason, strlen(reason)));
     chunks_free(&t->shown);
-    chunks_begin(&t->shown, t->a->house->db, &t->a->lease);
+    chunks_begin(&t->shown, t->a->shared->db, &t->a->lease);
 }
 
 static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
 {
     agent *a = t->a;
     view messages = buf_as_view(&t->dialogue.messages);
-    buf request = BUF_INIT(messages.len + a->house->offer.len + METADATA_MAX);
+    buf request = BUF_INIT(messages.len + a->shared->offer.len + METADATA_MAX);
     model_watch watch = {
         .piece = take_piece, .again = begin_again, .tick = show_pieces, .arg = t, .stop = &a->stop};
 
-    model_request(&request, a->house->model, messages, a->house->offer);
+    model_request(&request, a->shared->model, messages, a->shared->offer);
     a->model_calls++;
     model_end end =
-        model_ask(&t->answer, a->net, a->house->model, buf_as_view(&request), &watch, reason);
+        model_ask(&t->answer, a->net, a->shared->model, buf_as_view(&request), &watch, reason);
     buf_free(&request);
     if (end == MODEL_ANSWERED && t->answer.usage.prompt_tokens > 0)
         a->prompt_tokens += t->answer.usage.prompt_tokens;
@@ -295,10 +295,10 @@ static bool take_turn(turn *t, agent_end *end)
         a->iterations = 0;
         return succeed(t, end);
     }
-    if (a->iterations >= a->house->max_iterations)
+    if (a->iterations >= a->shared->max_iterations)
         return fail(t, "Maximum iterations reached", end);
     a->iterations++;
-    chunks_begin(&t->shown, a->house->db, &a->lease);
+    chunks_begin(&t->shown, a->shared->db, &a->lease);
     return converse(t, end);
 }
 
@@ -309,7 +309,7 @@ static agent_end why_lost(const agent *a)
     cardbox_ledger *found = NULL;
     bool is_cancelled = false;
 
-    if (cardbox_get_task(&found, a->house->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
+    if (cardbox_get_task(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
         CARDBOX_OK) {
         const char *status = cardbox_ledger_task(found, 0)->completion_status;
         is_cancelled = status != NULL && strcmp(status, "cancelled") == 0;

@@ -20,16 +20,16 @@ typedef enum halt {
 enum { AGENT_STATUS_SIZE = 1000 };
 
 /* What all tasks of a worker share. */
-typedef struct agent_house {
+typedef struct agent_shared {
     cardbox *db;
     const model *model;
     const tools *tools;
     view offer; /* the request's array of tools */
     long max_iterations;
-} agent_house;
+} agent_shared;
 
 typedef struct agent {
-    const agent_house *house;
+    const agent_shared *shared;
     net *net;
     task_lease lease; /* its texts end with NUL */
     view parent_id;

@@ -60,7 +60,7 @@ static bool write_start(call_run *r, agent_end *end)
 {
     char text[TEXT_SIZE];
     const call_input calls[] = {call_as(r, VIEW("pending")), call_as(r, VIEW("in_progress"))};
-    task_write write = {.calls = calls, .call_count = 2, .ending = TASK_GOES_ON};
+    task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
     say(text, sizeof(text), "🔧 Calling %s...", r->name);
     return tell(r, write, view_of(r->start_id), text, end);
@@ -120,7 +120,7 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
     call_input call = call_as(r, outcome->has_failed ? VIEW("failed") : VIEW("completed"));
     task_write write = {.calls = &call,
                         .call_count = 1,
-                        .ending = outcome->is_stopped ? TASK_HANDED_BACK : TASK_GOES_ON};
+                        .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
     if (outcome->has_failed)
         say(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
     else
@@ -141,7 +141,7 @@ static void run_tool(tool_outcome *out, call_run *r)
                       .task_id = a->lease.task_id.ptr,
                       .call_id = r->call->id,
                       .arguments = buf_as_view(&r->arguments),
-                      .db = a->house->db,
+                      .db = a->shared->db,
                       .net = a->net,
                       .stop = &a->stop};
 
@@ -159,7 +159,7 @@ static void find_tool(call_run *r)
     buf_json_quoted(&token, buf_as_view(&r->call->asked->name));
     if (!scan_decode(&name, buf_as_view(&token)))
         buf_text(&name, "?");
-    r->tool = tools_find(r->a->house->tools, buf_as_view(&name));
+    r->tool = tools_find(r->a->shared->tools, buf_as_view(&name));
     say(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(&name));
     if (r->name[0] == '\0')
         say(r->name, sizeof(r->name), "?");

@@ -88,8 +88,8 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
     bool is_last = false;
 
     while (!is_last && has_room(p)) {
-        cardbox_status status =
-            work_messages(&rows, a->house->db, a->lease.tenant, a->lease.task_id, *seen, PAGE, err);
+        cardbox_status status = work_messages(&rows, a->shared->db, a->lease.tenant,
+                                              a->lease.task_id, *seen, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
         is_last = keep(p, rows);
@@ -112,7 +112,7 @@ static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
     while (!is_last && has_room(p)) {
         const call_row *last = p->input.call_count > 0 ? &p->calls[p->input.call_count - 1] : NULL;
         cardbox_status status =
-            work_calls(&rows, a->house->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
+            work_calls(&rows, a->shared->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
         is_last = keep(p, rows);
@@ -133,7 +133,7 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     if (dialogue_has_system(&p->input))
         return CARDBOX_OK;
     cardbox_status status =
-        work_task(&p->task, a->house->db, a->lease.tenant, a->lease.task_id, err);
+        work_task(&p->task, a->shared->db, a->lease.tenant, a->lease.task_id, err);
     if (status == CARDBOX_OK && rows_count(p->task) == 1 && task_row_read(&row, p->task, 0))
         p->input.prompt = row.prompt;
     return status;
@@ -146,9 +146,9 @@ static void make_note(char *out, size_t size, const agent *a)
     bool can_reach_tasks = false;
 
     out[0] = '\0';
-    for (size_t i = 0; i < a->house->tools->count; i++)
+    for (size_t i = 0; i < a->shared->tools->count; i++)
         for (size_t k = 0; k < sizeof(NAMES) / sizeof(NAMES[0]); k++)
-            can_reach_tasks |= strcmp(a->house->tools->at[i].name, NAMES[k]) == 0;
+            can_reach_tasks |= strcmp(a->shared->tools->at[i].name, NAMES[k]) == 0;
     if (!can_reach_tasks)
         return;
     say(out, size, "You are task %s.", a->lease.task_id.ptr);

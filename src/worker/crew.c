@@ -31,7 +31,7 @@ bool crew_seat(crew *c, const claimed_task *task)
         view parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
         if (s->memory.failed)
             return false;
-        s->agent = (agent){.house = c->house,
+        s->agent = (agent){.shared = c->shared,
                            .net = s->net,
                            .lease = {tenant, task_id, task->epoch},
                            .parent_id = parent};
@@ -135,14 +135,14 @@ static bool start_seats(crew *c)
     return true;
 }
 
-crew *crew_start(const agent_house *house, const worker_settings *set,
+crew *crew_start(const agent_shared *shared, const worker_settings *set,
                  const cardbox_options *options)
 {
     crew *c = calloc(1, sizeof(*c));
 
     if (c == NULL)
         return NULL;
-    c->house = house;
+    c->shared = shared;
     c->set = set;
     c->options = options;
     for (size_t i = 0; i < set->project_count; i++)
@@ -203,7 +203,7 @@ void crew_free(crew *c)
         pthread_join(c->keeper, NULL);
     for (size_t i = 0; i < c->set->project_count; i++)
         if (c->is_announced[i])
-            work_notify(c->house->db, &c->tenants[i], 1, NULL);
+            work_notify(c->shared->db, &c->tenants[i], 1, NULL);
     for (size_t i = 0; i < c->seat_count; i++) {
         net_free(c->seats[i].net);
         arena_reset(&c->seats[i].memory);

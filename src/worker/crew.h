@@ -10,8 +10,8 @@
 
 typedef struct crew crew;
 
-/* Starts working. NULL: no memory or no threads. `house` and `set` must outlive it. */
-crew *crew_start(const agent_house *house, const worker_settings *set,
+/* Starts working. NULL: no memory or no threads. `shared` and `set` must outlive it. */
+crew *crew_start(const agent_shared *shared, const worker_settings *set,
                  const cardbox_options *options);
 
 /* Claims nothing more; tasks that are under way go on. */

@@ -64,11 +64,11 @@ static void give_back(crew *c, const claimed_task *task)
 {
     ledger_outcome ended;
     task_write write = {.lease = {task->tenant, task->task_id, task->epoch},
-                        .ending = TASK_HANDED_BACK,
+                        .ending = CARDBOX_HANDED_BACK,
                         .seen = -1};
 
     log_task("task_given_back", task);
-    work_write(&ended, c->house->db, &write, NULL);
+    work_write(&ended, c->shared->db, &write, NULL);
 }
 
 static void take(crew *c, const store_rows *rows)
@@ -100,7 +100,7 @@ static void claim(caller *k, size_t seats)
                          .most_attempts = (int32_t)c->set->max_attempts,
                          .take_over = k->is_first};
 
-    if (work_claim(&rows, c->house->db, &wanted, &err) != CARDBOX_OK) {
+    if (work_claim(&rows, c->shared->db, &wanted, &err) != CARDBOX_OK) {
         log_failure("claim_failed", &err);
         bell_wait(NULL, c->wake_fd, clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
         return;
@@ -179,7 +179,7 @@ static void ring(crew *c)
     }
     pthread_mutex_unlock(&c->lock);
     if (count > 0)
-        work_notify(c->house->db, tenants, count, NULL);
+        work_notify(c->shared->db, tenants, count, NULL);
 }
 
 void *crew_call(void *arg)

@@ -68,9 +68,9 @@ static void take_states(crew *c, const leases *l, const store_rows *rows, int64_
         if (s == NULL || !s->is_busy || s->turn != l->turns[i])
             continue;
         int state = rows_int4(rows, row, RENEWED_COL_STATE);
-        if (state == LEASE_RENEWED)
+        if (state == CARDBOX_LEASE_RENEWED)
             s->renewed_ms = asked_ms;
-        if (state == LEASE_LOST) {
+        if (state == CARDBOX_LEASE_LOST) {
             log_lost(l, i, rows_text(rows, row, RENEWED_COL_STATUS));
             agent_halt(&s->agent, HALT_LOST);
         }
@@ -100,7 +100,7 @@ static void renew(crew *c)
     leases l;
 
     if (collect(&l, c) && l.count > 0) {
-        if (work_renew(&rows, c->house->db, l.at, l.count, c->set->lease_s * 1000, &err) ==
+        if (work_renew(&rows, c->shared->db, l.at, l.count, c->set->lease_s * 1000, &err) ==
             CARDBOX_OK)
             take_states(c, &l, rows, asked_ms);
         else

@@ -23,7 +23,7 @@ typedef struct seat {
 } seat;
 
 struct crew {
-    const agent_house *house;
+    const agent_shared *shared;
     const worker_settings *set;
     const cardbox_options *options;
     pthread_mutex_t lock;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/dev_dsn.h"
+#include "store/pg/connect.h"
 #include "worker/crew.h"
 #include "worker/say.h"
 #include "worker/toolrun.h"
@@ -32,7 +33,7 @@ typedef struct worker {
     tools tools;
     buf offer;
     cardbox *db;
-    agent_house house;
+    agent_shared shared;
     crew *crew;
     char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
 } worker;
@@ -116,6 +117,15 @@ static bool read_tools(worker *w)
     return true;
 }
 
+static bool can_read_dsn(const worker *w)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (conninfo_check(w->set.dsn, &err) == CARDBOX_OK)
+        return true;
+    fprintf(stderr, "cardbox-worker: --dsn or CARDBOX_DSN: %s\n", err.message);
+    return false;
+}
+
 /* Better no worker than one whose commands all fail. */
 static bool can_run_tools(const tools *all)
 {
@@ -156,7 +166,8 @@ static bool open_database(worker *w, cardbox_options *options)
     return false;
 }
 
-static void furnish(worker *w)
+/* What all tasks use. */
+static void fill_shared(worker *w)
 {
     const worker_settings *set = &w->set;
     w->model = (model){.url = set->model_url,
@@ -170,11 +181,11 @@ static void furnish(worker *w)
                        .retry_longest_ms = 60 * 1000};
     w->offer = BUF_INIT(OFFER_MAX);
     tools_offer(&w->offer, &w->tools);
-    w->house = (agent_house){.db = w->db,
-                             .model = &w->model,
-                             .tools = &w->tools,
-                             .offer = buf_as_view(&w->offer),
-                             .max_iterations = set->max_iterations};
+    w->shared = (agent_shared){.db = w->db,
+                               .model = &w->model,
+                               .tools = &w->tools,
+                               .offer = buf_as_view(&w->offer),
+                               .max_iterations = set->max_iterations};
 }
 
 /* --- the work --- */
@@ -223,14 +234,14 @@ int main(int argc, char **argv)
     block_signals();
     hide_memory();
     tools_init(&w.tools);
-    if (!read_tools(&w)) {
+    if (!can_read_dsn(&w) || !read_tools(&w)) {
         status = EXIT_USAGE;
         goto done;
     }
     if (!can_run_tools(&w.tools) || !open_database(&w, &options))
         goto done;
-    furnish(&w);
-    w.crew = crew_start(&w.house, &w.set, &options);
+    fill_shared(&w);
+    w.crew = crew_start(&w.shared, &w.set, &options);
     if (w.crew == NULL) {
         fprintf(stderr, "cardbox-worker: cannot start: out of memory or threads\n");
         goto done;

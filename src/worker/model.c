@@ -132,9 +132,7 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
     case NET_ANSWERED:
         break;
     }
-    if (answer->status != 200)
-        return judge_refusal(a, answer->status, reason);
-    if (answer->end == NET_ANSWERED && !a->is_stream)
+    if (answer->status != 200 || (answer->end == NET_ANSWERED && !a->is_stream))
         return judge_refusal(a, answer->status, reason);
     if (answer->end == NET_ANSWERED && completion_end(c))
         return IS_GOOD;

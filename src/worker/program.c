@@ -183,14 +183,14 @@ static void tell_to_end(run *r, program_end why)
     r->out->end = why;
     r->give_up_ms = clock_ms() + PATIENCE_MS;
     /* One that floods is not asked: the end of the orders means to kill at once. */
-    if (why == PROGRAM_TOO_LOUD || write(r->ends[WARDEN_ORDERS], &order, 1) != 1)
+    if (why == PROGRAM_TOO_MUCH || write(r->ends[WARDEN_ORDERS], &order, 1) != 1)
         close_end(&r->ends[WARDEN_ORDERS]);
 }
 
 static void look_at_limits(run *r)
 {
     if (!buf_ok(r->output))
-        tell_to_end(r, PROGRAM_TOO_LOUD);
+        tell_to_end(r, PROGRAM_TOO_MUCH);
     else if (r->spec->stop != NULL && atomic_load(r->spec->stop) != 0)
         tell_to_end(r, PROGRAM_STOPPED);
     else if (clock_ms() >= r->deadline_ms)

@@ -32,7 +32,7 @@ typedef enum program_end {
     PROGRAM_KILLED,      /* by the signal `number`, and not by us */
     PROGRAM_NOT_STARTED, /* `number` is the errno */
     PROGRAM_TIMEOUT,
-    PROGRAM_TOO_LOUD, /* it wrote more than it may */
+    PROGRAM_TOO_MUCH, /* it wrote more than it may */
     PROGRAM_STOPPED,
     PROGRAM_LOST,     /* its warden was killed */
     PROGRAM_UNWATCHED /* its warden could do nothing: `number` is the warden's exit status */

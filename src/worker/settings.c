@@ -162,8 +162,9 @@ static bool take_key(worker_settings *s, const char *text, char *error, size_t s
     size_t from = strspn(text, " \t\r\n");
     size_t len = strcspn(text + from, " \t\r\n");
 
-    if (len == 0 || text[from + len + strspn(text + from + len, " \t\r\n")] != '\0') {
-        say(error, size, "the model's key must be one word");
+    if (len == 0 || len >= sizeof(s->key) ||
+        text[from + len + strspn(text + from + len, " \t\r\n")] != '\0') {
+        say(error, size, "the model's key must be one word of under %d bytes", SETTINGS_KEY_MAX);
         return false;
     }
     say(s->key, sizeof(s->key), "%.*s", (int)len, text + from);
@@ -176,8 +177,7 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     const char *given = getenv("CARDBOX_MODEL_KEY");
 
     if (s->model_key_file == NULL)
-        return given == NULL || given[0] == '\0' || strlen(given) >= sizeof(text) ||
-               take_key(s, given, error, size);
+        return given == NULL || given[0] == '\0' || take_key(s, given, error, size);
     FILE *file = fopen(s->model_key_file, "re");
     size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
     bool failed = file == NULL || ferror(file) != 0;

@@ -144,7 +144,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const pro
     case PROGRAM_TIMEOUT:
         say(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
         break;
-    case PROGRAM_TOO_LOUD:
+    case PROGRAM_TOO_MUCH:
         say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
         break;
     case PROGRAM_STOPPED:

@@ -4,7 +4,6 @@
 #include "worker/tools.h"
 #include "bus/bus.h"
 #include "worker/say.h"
-#include "worker/tools_parts.h"
 
 void tools_init(tools *list)
 {

@@ -7,7 +7,7 @@
 #include "bus/schema.h"
 #include "worker/net.h"
 #include "worker/say.h"
-#include "worker/tools_parts.h"
+#include "worker/tools.h"
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64 };
 

@@ -360,6 +360,8 @@ def test_terminal_cuts_and_colours():
     assert "\033[32muser\033[0m" in text and "\033[33mtool\033[0m" in text
     plain = re.sub("\033\\[[0-9;]*m", "", text)
     assert max(map(len, plain.splitlines())) == 90 and "…" in plain
+    facts = on_terminal("card", "get", "demo-010-result", columns=40, env=shared())
+    assert re.search(r'"step_id": "step-2", .*"}', facts) and "…" not in facts, facts  # all of it is what one looks for
     narrow = re.sub("\033\\[[0-9;]*m", "", on_terminal("box", "cards", BOX, columns=66, env=shared()))
     assert max(map(len, narrow.splitlines())) <= 66
 

@@ -56,9 +56,10 @@ def test_abilities_are_wrapped_on_a_terminal():
     said = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox"), "ability", "list"],
                           capture_output=True, text=True, check=True).stdout
     assert max(map(len, said.splitlines())) > 80, "one line each, for grep"
-    for columns in (60, 120):
+    for columns in (40, 60, 120):  # beside the names, or below them
         text = re.sub("\033\\[[0-9;]*m", "", on_terminal("ability", "list", columns=columns))
-        assert max(map(len, text.splitlines())) <= min(columns, 80), text
+        assert columns - 10 < max(map(len, text.splitlines())) <= columns, text
+        assert ("\n    " in text.replace("\n     ", "")) == (columns <= 60), text
         assert text.split() == said.split()
 
 

@@ -20,7 +20,10 @@ trap 'rm -rf "$dir"' EXIT
 root=$dir/root
 lib=$root/usr/lib/somewhere
 version=$(sed -n 's/^#define CARDBOX_VERSION  *"\(.*\)"/\1/p' include/cardbox/version.h)
-major=${version%%.*}
+case $version in # a minor version may be another ABI while the major one is 0
+0.*) abi=${version%.*} ;;
+*) abi=${version%%.*} ;;
+esac
 
 check() { # NAME COMMAND...
     local name=$1
@@ -50,6 +53,7 @@ is_program() { test -x "$root/usr/bin/$1" && "$root/usr/bin/$1" --version | grep
 links_to() { [ "$(readlink "$lib/$1")" = "$2" ]; }
 soname_is() { readelf -d "$lib/libcardbox.so.$version" | grep -F "SONAME" | grep -F "[$1]"; }
 version_is() { [ "$(flags --modversion)" = "$version" ]; }
+says_where() { [ "$(make_it install | tail -n 1)" = "installed in $root/usr" ]; }
 names_no_destdir() { ! grep -rF "$dir" "$lib/pkgconfig/cardbox.pc"; }
 same_headers() { diff -r include "$root/usr/include"; }
 manual_is_clean() { # FILE
@@ -115,22 +119,23 @@ nothing_left() {
 
 check "make install" make_it install
 for program in cardboxd cardbox cardbox-worker; do check "$program runs" is_program "$program"; done
-for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man8/cardboxd.8 share/man/man8/cardbox-worker.8 \
+for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man3/cardbox.3 \
+    share/man/man8/cardboxd.8 share/man/man8/cardbox-worker.8 \
     share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
     check "$file" is_file "$file"
 done
 check "the headers are those of include/" same_headers
-check "libcardbox.so.$major" links_to "libcardbox.so.$major" "libcardbox.so.$version"
-check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$major"
-check "soname" soname_is "libcardbox.so.$major"
+check "libcardbox.so.$abi" links_to "libcardbox.so.$abi" "libcardbox.so.$version"
+check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$abi"
+check "soname" soname_is "libcardbox.so.$abi"
 check "cardbox.pc: version" version_is
 check "cardbox.pc: no DESTDIR" names_no_destdir
-for page in man1/cardbox.1 man8/cardboxd.8 man8/cardbox-worker.8; do check "$page is clean" manual_is_clean "$page"; done
+for page in man1/cardbox.1 man3/cardbox.3 man8/cardboxd.8 man8/cardbox-worker.8; do check "$page is clean" manual_is_clean "$page"; done
 for kind in shared static; do
     check "C program, $kind" compile_and_run gcc "$dir/program.c" "$kind"
     check "C++ program, $kind" compile_and_run g++ "$dir/program.cc" "$kind"
 done
-check "make install again" make_it install
+check "make install again says where" says_where
 check "make uninstall" make_it uninstall
 check "nothing is left" nothing_left
 

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, cardbox, holding, psql, temp_dir
+from cardbox_test import Postgres, as_role, cardbox, holding, on_terminal, psql, temp_dir
 
 
 def findings(dsn, status=0):
@@ -27,13 +27,35 @@ def findings(dsn, status=0):
 # --- doctor ---
 
 
+def durable():
+    """A database of a cluster that loses nothing, as the shared one does for speed."""
+    if not hasattr(durable, "postgres"):
+        durable.postgres = Postgres("fsync=on", "full_page_writes=on")
+    return durable.postgres.database()
+
+
 def test_all_is_well():
-    dsn = as_role(Postgres.shared().database(), "cardbox_app")
+    dsn = as_role(durable(), "cardbox_app")
     found = findings(dsn)
     assert {result for result, _ in found.values()} == {"ok"}, found
-    assert set(found) == {"connection", "server", "migrations", "isolation", "estimates", "role", "search path", "jit"}
+    assert set(found) == {"connection", "server", "migrations", "isolation", "estimates", "role", "search path",
+                          "durability", "settings"}
     text = cardbox("doctor", "--dsn", dsn).stdout
     assert all(line.startswith("ok  ") for line in text.splitlines()) and "PostgreSQL" in text
+
+
+def test_is_as_wide_as_the_terminal():
+    """And says a remedy once that mends more than one thing."""
+    dsn = as_role(durable(), "postgres")
+    psql(dsn, f"ALTER DATABASE {dsn.split('dbname=')[1].split()[0]} SET cardbox.dev = on")
+    whole = cardbox("doctor", "--dsn", dsn).stdout
+    assert whole.count("let services log in as") == 1 and whole.count("warning ") == 4, whole
+    for columns in (40, 60, 80, 120):
+        lines = re.sub("\033\\[[0-9;]*m", "", on_terminal("doctor", "--dsn", dsn, columns=columns)).splitlines()
+        assert " ".join(" ".join(lines).split()) == " ".join(whole.split()), lines
+        assert columns - 30 < max(map(len, lines)) <= columns and lines == [line.rstrip() for line in lines], lines
+        below = [line for line in lines if line.startswith("    ") and line[4] != " "]
+        assert (len(below) > 10) == (columns == 40), lines
 
 
 def test_roles_with_too_many_rights():
@@ -120,6 +142,20 @@ def test_database_of_dev_that_is_stopped():
     check()
 
 
+def test_connection_strings_that_never_work():
+    """Wrong usage, of every program, which names the option."""
+    programs = {"cardboxd": ["--listen", "127.0.0.1:0"], "cardbox": ["doctor"],
+                "cardbox-worker": ["--project", "p", "--model-url", "http://127.0.0.1:1/v1", "--model", "m"]}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    for program, options in programs.items():
+        for dsn, word in (("port=abc", '"abc"'), ("host=a,b port=1,70000", '"1,70000"'), ("sslmode=requir", "verify-ca"),
+                          ("host='x", "connection string"), ("target_session_attrs=write", "read-write")):
+            done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), *options, "--dsn", dsn], env=env,
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == 2 and done.stdout == "", done
+            assert ": --dsn or CARDBOX_DSN: " in done.stderr and word in done.stderr, done
+
+
 def test_isolation_that_is_off():
     dsn = Postgres.shared().database()
     psql(dsn, "ALTER TABLE cardbox.cards DISABLE ROW LEVEL SECURITY;"
@@ -153,13 +189,34 @@ def test_sessions_look_in_pg_catalog_alone():
     assert (done.returncode, "hostile" in done.stderr) == ((1, True) if cardbox_test.POOLED else (0, False)), done
 
 
+def test_acknowledged_and_lost():
+    """Only where synchronous_commit is off is it; the other ways to wait for less lose nothing here."""
+    safe, fast = durable(), Postgres.shared().database()
+    for value, result in (("off", "warning"), ("local", "ok"), ("on", "ok")):
+        psql(safe, f"ALTER DATABASE {safe.split('dbname=')[1]} SET synchronous_commit = {value}")
+        found = findings(as_role(safe, "cardbox_app"))["durability"]
+        assert found[0] == result and ("SET synchronous_commit = on" in found[1]) == (value == "off"), found
+    text = cardbox("doctor", "--dsn", as_role(fast, "cardbox_app")).stdout
+    assert "ALTER SYSTEM SET fsync = on;" in text and "ALTER SYSTEM SET full_page_writes = on;" in text, text
+
+
+def test_settings_of_migrations_that_are_gone():
+    for setting in ("jit", "random_page_cost"):
+        dsn = Postgres.shared().database()
+        name = dsn.split("dbname=")[1]
+        assert findings(as_role(dsn, "cardbox_app"))["settings"][0] == "ok"
+        psql(dsn, f"ALTER DATABASE {name} RESET {setting}")
+        result, detail = findings(as_role(dsn, "cardbox_app"))["settings"]
+        assert result == "warning" and f"ALTER DATABASE {name} SET random_page_cost = 1" in detail, (setting, detail)
+
+
 def test_jit_and_newer_schema():
     dsn = Postgres.shared().database()
     name = dsn.split("dbname=")[1]
     psql(dsn, f"ALTER DATABASE {name} SET jit = on;"
               " INSERT INTO cardbox.migrations VALUES (99, 'later', 'x')")
     found = findings(as_role(dsn, "cardbox_app"))
-    assert found["jit"][0] == "warning" and "SET jit = off" in found["jit"][1]
+    assert found["settings"][0] == "warning" and "SET jit = off" in found["settings"][1]
     assert found["migrations"][0] == "warning" and "99" in found["migrations"][1]
 
 

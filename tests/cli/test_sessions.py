@@ -116,7 +116,7 @@ def test_real_file():
     report = json.loads(cardbox("session", "check", "--json", path).stdout)
     assert (report["lines"], report["entries"], report["leaves"], report["issues"]) == (1019, 1018, 1, [])
     lines = cardbox("session", "check", "--tree", path).stdout.splitlines()
-    assert lines[2] == ": 1,014 more" and len(lines) == 5 and lines[4].endswith("(head)")
+    assert lines[2] == ": 1,014 more (--all shows them)" and len(lines) == 5 and lines[4].endswith("(head)")
     whole = cardbox("session", "check", "--tree", "--all", path).stdout.splitlines()
     assert len(whole) == 1018 and all("-> read" in line for line in whole if line.endswith("read"))
 
@@ -152,7 +152,7 @@ def ids(*arguments, env=None):
 def test_tree():
     lines = cardbox("session", "tree", "s-1", env=shared()).stdout.splitlines()
     assert lines[0] == "s-1   25 entries   2 leaves   Nightly backup of orders"
-    assert lines[1] == "o setting    model anthropic/claude-sonnet-4-5" and lines[3] == ": 6 more"
+    assert lines[1] == "o setting    model anthropic/claude-sonnet-4-5" and lines[3] == ": 6 more (--all shows them)"
     assert lines[4].endswith("[diagnosis]") and "Then make room." in lines[6] and lines[6].startswith("|-o user")
     assert lines[12].startswith("`-o summary") and lines[-1].endswith("(head)")
     assert lines[9].endswith("-> remove_files") and "(aborted)" in lines[9]
@@ -168,7 +168,7 @@ def test_tree_of_many_pages():
     for start in range(0, 2500, 900):
         cardbox("session", "append", "--create", "plain", "long", stdin="\n".join(lines[start:start + 900]), env=env)
     drawn = cardbox("session", "tree", "long", env=env).stdout.splitlines()
-    assert drawn[0] == "long   2,500 entries   1 leaf" and drawn[3] == ": 2,496 more", drawn
+    assert drawn[0] == "long   2,500 entries   1 leaf" and drawn[3] == ": 2,496 more (--all shows them)", drawn
     assert len(cardbox("session", "tree", "--all", "long", env=env).stdout.splitlines()) == 2501
     assert len(objects("tree", "long", env=env)) == 2500
     done = cardbox("session", "append", "long", stdin="\n".join(lines), env=env, check=False)
@@ -288,9 +288,9 @@ def test_beginnings_of_ids():
     for given, said in (("0192", "3 entries of session wide begin with 0192: "), ("0192aa…abcd", "2 entries of session wide begin ")):
         done = cardbox("session", "path", "wide", given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
-    for given in ("019", "0192aabb…x", "aabb"):
+    for given, rest in (("019", ": give at least 4 characters of the id"), ("aab", ""), ("0192aabb…x", ""), ("aabb", "")):
         done = cardbox("session", "path", "wide", given, env=env, check=False)
-        assert f"session wide has no entry {given}\n" in done.stderr, done
+        assert done.returncode == 1 and f"session wide has no entry {given}{rest}\n" in done.stderr, done
 
 
 def test_entries_that_are_not_there():
@@ -313,6 +313,9 @@ def test_context():
     assert "\n  1 call without a result was given one: entry 5e550013, call call_6\n" in done.stderr, done.stderr
     whole, = objects("context", "s-1", SIDE, "--format", "anthropic")
     assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
+    done = cardbox("session", "context", "s-1", "--format", "anthropic", env=shared())
+    count = len(json.loads(done.stdout)["messages"] if done.stdout.startswith("{") else json.loads(done.stdout))
+    assert count < 15 and f"; messages: {count} (15 before those of one role in a row became one" in done.stderr, done
     raw, = objects("context", "s-1", SIDE, "--no-repair")
     assert len(raw["messages"]) == whole["report"]["messages_before"]
     assert objects("context", "s-1", SIDE, "--compare", HEAD)[0]["shared"] == 7
@@ -373,6 +376,8 @@ def test_append_says_the_ids_it_gives():
     answer = json.loads(cardbox("session", "append", "--json", "new", stdin=two, env=env).stdout)
     assert [one["outcome"] for one in answer["entries"]] == ["appended"] * 2 and answer["version"] == 3
     assert [one["entry_id"] for one in answer["entries"]] == ids("path", "new", "--from", "2", env=env)
+    done = cardbox("session", "append", "new", stdin="\n", env=env)
+    assert done.stdout == "session new   version 3   nothing appended: no entry came in\n", done
 
 
 def test_append_refuses_in_the_words_of_the_caller():
@@ -385,7 +390,9 @@ def test_append_refuses_in_the_words_of_the_caller():
             ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],
              'toolResult, bashExecution and custom, not "usr"\n'),
             ('{"type":"user","content":"x"}', [],
-             "append: the session is of the dialect pi, the entries are of plain\n")):
+             "append: line 1: an entry of type user is of the dialect plain, the session is of pi\n"),
+            ('\n{"type":"label","targetId":"5e550001","label":"x"}\n\n{"type":"user","content":"x"}', [],
+             "append: line 4: an entry of type user is of the dialect plain, the session is of pi\n")):
         done = cardbox("session", "append", *options, "s-1", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
 
@@ -409,9 +416,68 @@ def test_append_says_what_was_there_and_what_no_model_sees():
     two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'
     done = cardbox("session", "append", "--create", "plain", "seen", stdin=two, env=env)
     assert done.stdout == "session seen   version 2   2 entries appended   last b\n", done
-    assert "no model sees an entry of the type usr\n" in done.stderr, done
+    assert done.stderr == ("cardbox session append: warning: line 2: no model sees an entry of a type that is not known: "
+                           "usr\n"), done
     done = cardbox("session", "append", "seen", stdin=two.splitlines()[0] + '\n{"id":"c","type":"user","content":"x"}', env=env)
     assert "version 3   1 entry appended, 1 unchanged   last c\n" in done.stdout and not done.stderr, done
+
+
+def test_append_says_what_says_nothing_and_which_results_answer_nothing():
+    """As session context does in the end; a call may be in the session already."""
+    env = store()
+    def append(*entries):
+        lines = "\n".join(map(json.dumps, entries))
+        done = cardbox("session", "append", "--create", "plain", "unseen", stdin=lines, env=env)
+        begin = "cardbox session append: warning: "
+        assert all(line.startswith(begin) for line in done.stderr.splitlines()), done
+        return [line[len(begin):] for line in done.stderr.splitlines()]
+    def result(call):
+        return {"type": "tool_result", "toolCallId": call, "output": "x"}
+    assert append({"type": "user", "content": ""}, {"type": "assistant", "content": ""}, {"type": "user", "content": "x"},
+                  {"type": "user", "content": " \n"}) == ["line 1 and 2 more: no model sees an entry without content"]
+    assert append({"type": "tool", "name": "t", "toolCallId": "c"}, {"type": "tool", "name": "t", "toolCallId": "d"}) == []
+    assert append(result("c")) == []
+    assert append(result("d"), result("e"), result("c")) == [
+        "line 2: no model sees a result without its call before it", "line 3: no model sees a second result of a call"]
+    report = json.loads(cardbox("session", "context", "--json", "unseen", env=env).stdout)["report"]
+    assert sum(one["repair"] in ("empty_message", "orphan_result", "second_result") for one in report["repairs"]) == 5
+
+
+def test_append_says_what_a_compaction_keeps_and_no_model_sees():
+    env = store()
+    def warnings(session, kept):
+        orphan = {"type": "message", "id": "r0", "timestamp": "2026-01-01T00:00:00Z",
+                  "message": {"role": "toolResult", "toolCallId": "nope", "toolName": "x", "content": []}}
+        empty = {"type": "message", "id": "u0", "timestamp": "2026-01-01T00:00:00Z", "message": {"role": "user", "content": ""}}
+        end = {"type": "compaction", "id": "c0", "timestamp": "2026-01-01T00:00:00Z", "summary": "s", "tokensBefore": 1} | kept
+        return cardbox("session", "append", "--create", "pi", session, stdin="\n".join(map(json.dumps, (orphan, empty, end))),
+                       env=env).stderr.replace("cardbox session append: warning: ", "")
+    no_content = "line 2: no model sees an entry without content\n"
+    no_call = "line 1: no model sees a result without its call before it\n"
+    assert warnings("kept", {"firstKeptEntryId": "r0"}) == no_content + no_call
+    assert warnings("half", {"firstKeptEntryId": "u0"}) == no_content
+    assert warnings("none", {}) == ""
+    said = {"type": "message", "id": "s0", "parentId": None, "timestamp": "2026-01-01T00:00:00Z",
+            "message": {"role": "user", "content": "x"}}
+    cardbox("session", "append", "--create", "pi", "before", stdin=json.dumps(said), env=env)
+    assert warnings("before", {"firstKeptEntryId": "s0"}) == no_content + no_call
+
+
+def test_append_names_types_that_are_no_text():
+    env = store()
+    for i, (written, told) in enumerate((('"a\\u0000b"', '"a\\u0000b"'), ('"\\ud800"', '"\\ud800"'),
+                                         ('"' + 1000 * "x" + '"', 60 * "x" + "..."), ('"' + 60 * "x" + '"', 60 * "x"),
+                                         ('"x' + 1000 * "\u00e4" + '"', "x" + 29 * "\u00e4" + "..."))):
+        line = '{"id":"%d","type":%s,"content":"x"}' % (i, written)
+        done = cardbox("session", "append", "--create", "plain", "types", stdin=line, env=env)
+        assert done.stderr.rstrip("\n").endswith("line 1: no model sees an entry of a type that is not known: " + told), done
+
+
+def test_tree_shows_what_entries_of_unknown_types_say():
+    env = store()
+    line = '{"id":"a","type":"usr","parentId":null,"content":"x","n":{"m": [1]}}'
+    cardbox("session", "append", "--create", "plain", "odd", stdin=line, env=env)
+    assert cardbox("session", "tree", "odd", env=env).stdout.splitlines()[1] == 'o usr        content: x, n: {"m":[1]}  (head)'
 
 
 def test_what_is_not_there_is_named():
@@ -457,6 +523,7 @@ def test_export_in_the_other_dialect():
     env = shared()
     own = cardbox("session", "export", "s-1", env=env, binary=True).stdout
     plain = cardbox("session", "export", "--dialect", "plain", "s-1", env=env, binary=True).stdout
+    assert cardbox("session", "export", "--to", "plain", "s-1", env=env, binary=True).stdout == plain
     assert {"user", "assistant", "tool_result"} <= {json.loads(line)["type"] for line in plain.splitlines()}
     path = os.path.join(temp_dir(), "plain.jsonl")
     with open(path, "wb") as file:
@@ -584,7 +651,7 @@ def test_import_of_the_real_file():
     again = imported(path, "--session", "real", env=env)
     assert (again["appended"], again["changed"]) == (0, False)
     drawn = cardbox("session", "tree", "real", env=env).stdout.splitlines()
-    assert drawn[0] == "real   1,018 entries   1 leaf" and drawn[3] == ": 1,014 more"
+    assert drawn[0] == "real   1,018 entries   1 leaf" and drawn[3] == ": 1,014 more (--all shows them)"
     whole, = objects("context", "real", env=env)
     assert whole["report"]["model"] == "claude-sonnet-4-5" and whole["report"]["thinking_level"] == "off"
 

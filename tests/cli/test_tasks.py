@@ -337,7 +337,7 @@ def test_a_message_among_pieces():
     assert terminal.end() == 0, terminal.text
     said = [" ".join(line.split()) for line in re.sub(r"\x1b\[\d+m", "", terminal.text).splitlines()
             if not line.startswith("waiting for a worker")]
-    assert said[:7] == ["user count", "assistant One bird,", "user faster", "assistant two birds",
+    assert said[:7] == ["user count", "assistant One bird,", "user faster", "assistant (goes on) two birds",
                         "assistant five", "(broken off: begun again)",
                         "assistant Four birds, five birds"], said
 

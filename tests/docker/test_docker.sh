@@ -205,7 +205,7 @@ start_database() {
 
 make_roles() {
     PGHOST=$dir/pg POSTGRES_DB=cardbox POSTGRES_USER=postgres CARDBOX_OWNER_PASSWORD="it's" \
-        CARDBOX_SERVER_PASSWORD=b docker/roles.sh
+        CARDBOX_SERVER_PASSWORD=b CARDBOX_WORKER_PASSWORD='it:is' docker/roles.sh
 }
 
 # A service's CARDBOX_DSN with this cluster's folder in the place of the host.
@@ -218,6 +218,56 @@ migrate() {
     local words
     mapfile -t words < <(compose '.services.migrate | .entrypoint + .command | .[]')
     CARDBOX_DSN=$(dsn_of migrate) "$dir/image/usr/bin/${words[0]}" "${words[@]:1}"
+}
+
+# As the service does, but for what only Docker gives it: the host's name, and a password.
+grant() { # PROJECT,...
+    local script
+    script=$(compose '.services.grant | .volumes[0] | split(":")[0]') &&
+        PGHOST=$dir/pg PGDATABASE=$(compose '.services.grant.environment.PGDATABASE' | tr -d '"') \
+            PGUSER=$(compose '.services.grant.environment.PGUSER' | tr -d '"') \
+            CARDBOX_PROJECT=$1 "docker/$script"
+}
+
+sees_projects() { # WHAT-THE-DOCTOR-SAYS
+    CARDBOX_DSN=$(dsn_of worker) "$dir/image/usr/bin/cardbox" doctor >"$dir/doctor" || return
+    grep -qE "^ok .* worker: sees $1\$" "$dir/doctor" || { cat "$dir/doctor" && return 1; }
+}
+
+worker_sees_what_it_was_granted() {
+    sees_projects 'project .*' && return 1 # nothing yet
+    grant demo,other && sees_projects 'projects demo, other' && grant demo && sees_projects 'project demo'
+}
+
+# A server that asks the worker's role for its password, which is in a file.
+password_in_a_file() {
+    local dsn
+    dsn="$(dsn_of worker) passfile=$dir/secret"
+    sed -i '1i local all cardbox_agent scram-sha-256' "$dir/pg/data/pg_hba.conf" &&
+        psql -h "$dir/pg" -U postgres -d cardbox -X -q -c 'SELECT pg_reload_conf()' &&
+        (umask 077 && echo '*:*:cardbox:cardbox_agent:it\:is' >"$dir/secret") &&
+        "$dir/image/usr/bin/cardbox" task list --project demo --dsn "$dsn" || return
+    chmod 644 "$dir/secret" && ! "$dir/image/usr/bin/cardbox" task list --project demo --dsn "$dsn"
+}
+
+# Docker kills a service after 10 seconds: fewer than each of them may need to stop.
+stops_in_its_own_time() {
+    compose '[.services[] | select(.restart == "unless-stopped") | .stop_grace_period // "0s" | rtrimstr("s") | tonumber]
+             | length == 3 and all(. > 30)' && compose '.services.db.stop_grace_period == "60s"'
+}
+
+work() {
+    local turn worker
+    CARDBOX_DSN=$(dsn_of worker) CARDBOX_PROJECT=demo CARDBOX_MODEL_URL=http://model.invalid/v1 CARDBOX_MODEL=none \
+        "$dir/image/usr/bin/cardbox-worker" >"$dir/worker.log" 2>&1 &
+    worker=$!
+    for ((turn = 0; turn < 300; turn++)); do
+        ! grep -q '^ready: ' "$dir/worker.log" || break
+        sleep 0.1
+    done
+    kill -TERM "$worker" && wait "$worker" && grep '^ready: ' "$dir/worker.log" && return
+    cat "$dir/worker.log"
+    return 1
 }
 
 free_port() {
@@ -292,6 +342,7 @@ for package in $(packages 2); do check "$package is needed" package_is_needed "$
 
 check "compose.yaml names what exists" names_what_exists
 check "compose.yaml publishes on 127.0.0.1 only" publishes_on_loopback_only
+check "compose.yaml leaves services time to stop" stops_in_its_own_time
 check "compose.yaml and the Dockerfile agree on the port" port_is_exposed
 check "migrate: its variables" knows_variables migrate cardbox migrate
 check "cardboxd: its variables" knows_variables cardboxd cardboxd
@@ -300,6 +351,9 @@ port=$(free_port)
 check "database" start_database
 check "roles.sh" make_roles
 check "cardbox migrate as the owner" migrate
+check "the worker's role sees what it was granted" worker_sees_what_it_was_granted
+check "cardbox-worker as that role" work
+check "a password in a file" password_in_a_file
 check "cardboxd refuses an open address without a token" refuses_without_a_token
 check "cardbox token create" make_token
 check "cardboxd with compose.yaml's variables" serve

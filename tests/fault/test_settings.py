@@ -14,7 +14,7 @@ JSON = {"Content-Type": "application/json"}
 SETTINGS = ("default_transaction_isolation = 'serializable'", "standard_conforming_strings = off", "DateStyle = 'SQL, DMY'",
             "TimeZone = 'Asia/Kathmandu'", "IntervalStyle = 'sql_standard'", "bytea_output = 'escape'", "extra_float_digits = -5",
             "array_nulls = off", "transform_null_equals = on", "quote_all_identifiers = on", "xmloption = 'document'",
-            "jit = on", "jit_above_cost = 0", "plan_cache_mode = 'force_generic_plan'")
+            "jit = on", "jit_above_cost = 0", "random_page_cost = 100", "plan_cache_mode = 'force_generic_plan'")
 
 
 def odd_database():
@@ -41,18 +41,20 @@ def test_options_of_the_connection_string():
     assert done.returncode == 2 and "have more than 1000 bytes" in done.stderr, done
 
 
-def test_a_lost_machine_is_noticed():
-    """PostgreSQL asks whether the other end is there, or keeps what it has locked for hours; unless told otherwise."""
+def test_what_connections_ask_for():
+    """That PostgreSQL asks whether the other end is there, or it keeps what it has locked for hours; unless told otherwise.
+    And that a page costs the same wherever it is, or it sorts what an index has in order: whatever it is told."""
     dsn = database()
-    names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+    names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout", "random_page_cost")
     psql(dsn, """
         CREATE TABLE public.settings (name text, value text);
         CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
-            INSERT INTO public.settings SELECT s.name, s.reset_val FROM pg_catalog.pg_settings s WHERE s.name LIKE 'tcp%';
+            INSERT INTO public.settings SELECT s.name, s.reset_val FROM pg_catalog.pg_settings s WHERE s.name LIKE 'tcp%' OR s.name = 'random_page_cost';
             RETURN NULL;
         END $$;
         CREATE TRIGGER note AFTER INSERT ON cardbox.cards EXECUTE FUNCTION public.note()""")
-    for options, expected in (("", ("30", "10", "3", "30000")), (" options='-c tcp_keepalives_idle=7'", ("7", "10", "3", "30000"))):
+    for options, expected in (("", ("30", "10", "3", "30000", "1")),
+                              (" options='-c tcp_keepalives_idle=7 -c random_page_cost=9'", ("7", "10", "3", "30000", "1"))):
         server = Server(dsn + options)
         answer = server.post("/projects/p/cards", {"card_id": f"card{len(options)}", "content": 1})
         assert answer.status == 200, answer

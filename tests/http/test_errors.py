@@ -292,6 +292,27 @@ def test_few_descriptors():
     assert done.returncode == 1 and "file descriptors" in done.stderr, done
 
 
+def test_threads_that_cannot_start():
+    if cardbox_test.LIGHT:
+        raise cardbox_test.Skip("sanitizers choose the size of stacks by themselves")
+    done = cardboxd("--dsn", database(), "--listen", "127.0.0.1:0", prefix=("prlimit", f"--stack={10**14}"))
+    assert done.returncode == 1 and "cannot start: out of memory, descriptors or threads" in done.stderr, done
+
+
+def test_each_thread_starts():
+    """Room for so many stacks: the waker's, a loop's, the keeper's, the trimmer's and the sweeper's."""
+    if cardbox_test.LIGHT:
+        raise cardbox_test.Skip("sanitizers choose the size of stacks by themselves")
+    def room(stacks):
+        return ("prlimit", f"--stack={16 * 2**30}", f"--as={(16 * stacks + 8) * 2**30}")
+    for stacks in range(5):
+        done = cardboxd("--dsn", database(), "--loops", "1", "--listen", "127.0.0.1:0", prefix=room(stacks))
+        assert done.returncode == 1 and done.stdout == "", (stacks, done)
+        assert "cannot start: out of memory, descriptors or threads" in done.stderr, (stacks, done)
+    with serving("--loops", "1", prefix=room(5)) as server:
+        assert server.get(CARD).status == 200
+
+
 def dribble(connection, data):
     """Sends it byte by byte, and its last one again and again, until the server closes."""
     deadline = time.monotonic() + WAIT_S
@@ -375,14 +396,17 @@ def test_cancelled_statement():
         assert {response.result().status for response in joined} == {200}
 
 
+RETYPED = 'ALTER TABLE cardbox.cards ALTER COLUMN tool_call_id TYPE text COLLATE "{}"'
+
+
 def test_prepared_statements_heal():
     """Statements that a session has lost, or that a migration has made unusable."""
     postgres, dsn = Postgres.shared(), database()
     with serving("--loops", "1") as server:
         assert server.get(CARD).status == 200
-        postgres.psql(dsn, "ALTER TABLE cardbox.cards ALTER COLUMN ttl_seconds TYPE bigint")
+        postgres.psql(dsn, RETYPED.format("POSIX"))
         assert server.get(CARD).status == 200
-        postgres.psql(dsn, "ALTER TABLE cardbox.cards ALTER COLUMN ttl_seconds TYPE integer")
+        postgres.psql(dsn, RETYPED.format("C"))
         assert server.get(CARD).status == 200
         assert server.get(f"/projects/p/boxes/{BOX}/cards").status == 200
 

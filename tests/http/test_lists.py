@@ -157,7 +157,8 @@ def test_cards_of_the_ends_of_time():
 
 def test_faults_of_a_list():
     path = listed()
-    faults(path, ("extra_forbidden", ["query", "typ"]), typ="x")
+    detail = faults(path, ("extra_forbidden", ["query", "typ"]), typ="x")
+    assert "is known here (known: type, " in detail[0]["msg"] and ", meta.KEY, " in detail[0]["msg"], detail
     faults(path, ("int_parsing", ["query", "limit"]), ("extra_forbidden", ["query", "x.y"]),
            ("datetime_parsing", ["query", "created_after"]), limit="x", x__y="1",
            created_after="soon")

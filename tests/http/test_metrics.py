@@ -117,9 +117,9 @@ def test_requests_are_counted():
                  reason="not_found") == 1
     assert moved(before, after, "cardbox_request_body_bytes_total") == len(sent)
     assert moved(before, after, "cardbox_response_body_bytes_total") > 6 * len(answer.body) / 2
-    assert moved(before, after, "cardbox_statements_total", statement="cards_get") == 7
-    assert moved(before, after, "cardbox_statement_members_sum", statement="cards_get") == 7
-    assert moved(before, after, "cardbox_statement_members_count", statement="cards_get") == 7
+    assert moved(before, after, "cardbox_statements_total", statement="cards_get_at") == 7
+    assert moved(before, after, "cardbox_statement_members_sum", statement="cards_get_at") == 7
+    assert moved(before, after, "cardbox_statement_members_count", statement="cards_get_at") == 7
     assert moved(before, after, "cardbox_rows_total") == 6
     assert moved(before, after, DURATION + "_count", **{"class": "read"}) == 7
 
@@ -200,6 +200,22 @@ def test_an_outage_is_told():
     assert value(found, "cardbox_errors_total", error_code="unavailable",
                  reason="database_away") >= 1
     assert value(found, "cardbox_requests_total", operation="readyz", status="5xx") >= 1
+    alone.stop()
+
+
+def test_undecided_is_no_want_of_memory():
+    """What a server answers that has not reached its database: nobody can say who may do what."""
+    postgres = Postgres()
+    dsn = postgres.database()
+    postgres.stop("immediate")
+    alone = Server(dsn, "--loops", "1")
+    assert alone.get(CARD).status == 503
+    postgres.start()
+    await_(lambda: alone.get("/readyz").status == 200)
+    found = families(alone.get("/metrics").body.decode())
+    assert value(found, "cardbox_errors_total", error_code="unavailable", reason="memory") == 0
+    assert value(found, "cardbox_errors_total", error_code="unavailable",
+                 reason="database_away") >= 1
     alone.stop()
 
 

@@ -5,11 +5,12 @@ share every id, also in statements that serve both at once."""
 import concurrent.futures
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Postgres, Server, parse_responses, url
+from cardbox_test import LIGHT, Postgres, Server, cardboxd, parse_responses, url
 
 BOX = "01970000-0000-7000-8000-00000000000%d"
 TENANTS = ("red", "blue")
@@ -73,6 +74,35 @@ def test_methods():
         assert response.status == 405 and response.header("Allow") == allow, (method, response)
         assert response.json()["detail"]["error_code"] == "method_not_allowed"
     assert server.request("BREW", "/nope").status == 404
+
+
+def test_near_paths():
+    """Where there is no such path, or no such method, what was most likely wanted is told, and is there."""
+    server = prepare()
+    routes = {re.sub("{[^}]*}", "{}", line.rsplit(" ", 1)[0]) for line in cardboxd("--routes").stdout.splitlines()}
+    for method, path, status, count in (
+            ("POST", "/projects", 405, 1), ("GET", "/projects/p", 404, 3), ("PUT", "/projects/p", 404, 1),
+            ("POST", "/projects/p/cards/a", 405, 1), ("PUT", "/projects/p/cards/a", 405, 1),
+            ("POST", "/projects/p/boxes/b", 405, 1), ("POST", "/projects/p/boxes/b/cards", 405, 1),
+            ("POST", "/projects/p/sessions", 405, 1), ("POST", "/projects/p/sessions/s", 405, 2),
+            ("GET", "/projects/p/sessions/s/entries", 405, 3), ("POST", "/projects/p/sessions/s/append", 404, 1),
+            ("GET", "/projects/p/sessions/s/messages", 404, 1), ("GET", "/projects/p/sessions/s/head", 405, 1),
+            ("GET", "/projects/p/tasks", 404, 2), ("POST", "/projects/p/tasks", 404, 1),
+            ("DELETE", "/projects/p/tasks/t", 404, 2), ("GET", "/projects/p/tasks/t/messages", 404, 1),
+            ("POST", "/projects/p/tasks/t/messages", 404, 1),
+            ("GET", "/projects/p/sessions/s/branches", 404, 2), ("GET", "/projects/p/card", 404, 2),
+            ("POST", "/projects/p/box", 404, 2), ("GET", "/projects/p/session", 404, 2), ("GET", "/projects/p/task", 404, 2),
+            ("DELETE", "/projects/p", 404, 0), ("GET", "/projects/p/tasks/t/x/y", 404, 0), ("DELETE", "/projects/p/sessions", 405, 0)):
+        answer = server.request(method, path)
+        said = answer.json() if status == 404 else answer.json()["detail"]
+        assert answer.status == status and (status == 405 or said["detail"] == "Not Found"), answer
+        places = re.findall(r"(GET|POST|PUT) (?:\.\.\.|/projects/{project})(/[^ ,]+)", said.get("hint", ""))
+        assert len(places) == count and ("hint" in said) == (count > 0), answer
+        for verb, place in places:
+            if place.startswith("/abilities/"):
+                assert verb == "POST" and server.request("GET", "/projects/p" + place).status == 200, place
+            else:
+                assert f"{verb} /projects/{{}}{re.sub('{[^}]*}', '{}', place)}" in routes, (verb, place)
 
 
 def test_request_ids():

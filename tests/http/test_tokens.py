@@ -463,6 +463,12 @@ def test_addresses_that_are_none():
         done = cardboxd("--listen", listen)
         assert done.returncode == 2 and done.stderr.startswith("cardboxd: "), (listen, done)
         assert done.stderr.count("--help") <= 1
+    for listen in ("127.0.0.1", "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:abc"):
+        done = cardboxd("--listen", listen)
+        assert done.returncode == 2 and f'takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not "{listen}"' in done.stderr, done
+    folder = cardbox_test.temp_dir()
+    done = cardboxd("--listen", f"unix:{folder}")
+    assert done.returncode == 1 and f"cannot listen on unix:{folder}: what is there is no socket" in done.stderr, done
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

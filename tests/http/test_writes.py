@@ -152,8 +152,10 @@ def test_faults_of_a_card():
     faults("POST", path, {}, ("missing", ["body", "content"]))
     faults("POST", path, b"", ("missing", ["body"]))
     faults("POST", path, [1], ("model_attributes_type", ["body"]))
-    faults("POST", path, {"content": 1, "contents": 2}, ("extra_forbidden", ["body", "contents"]))
-    faults("POST", path + "?strict=1", {"content": 1}, ("extra_forbidden", ["query", "strict"]))
+    detail = faults("POST", path, {"content": 1, "contents": 2}, ("extra_forbidden", ["body", "contents"]))
+    assert "(known: " in detail[0]["msg"] and "content, " in detail[0]["msg"], detail
+    detail = faults("POST", path + "?strict=1", {"content": 1}, ("extra_forbidden", ["query", "strict"]))
+    assert detail[0]["msg"] == "Nothing of this name is known here", detail
     faults("POST", path, {"content": 1, "card_id": "", "tool_call_id": "a\nb", "type": 7,
                           "ttl_seconds": -1, "sealed": "yes", "metadata": [], "tool_calls": {},
                           "created_at": "yesterday", "strict": 1, "restore": 0},

@@ -38,9 +38,8 @@ set_variant() { # VARIANT
     CARDBOX_BUILD=$PWD/$(variant_build "$1")
     export CARDBOX_BUILD
     export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:exitcode=99
-    export LSAN_OPTIONS=suppressions=$PWD/tests/lib/lsan.supp:print_suppressions=0
     export UBSAN_OPTIONS=print_stacktrace=1
-    export TSAN_OPTIONS=exitcode=66:suppressions=$PWD/tests/lib/tsan.supp
+    export TSAN_OPTIONS=exitcode=66
     case "$1" in
     # Everything is several times slower: the tests with thousands of repetitions do fewer.
     asan | tsan | valgrind) export CARDBOX_TEST_LIGHT=1 ;;

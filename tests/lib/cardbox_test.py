@@ -172,6 +172,20 @@ class Postgres:
     def restart(self, mode="immediate"):
         self._run("restart", mode)
 
+    def standby(self, *settings):
+        """A hot standby of it, which goes when the script ends."""
+        other = Postgres(directory=temp_dir())
+        at_end(other.remove)
+        other._run("standby", self.directory, *settings)
+        return other
+
+    def promote(self):
+        self._run("promote")
+
+    def there(self, dsn):
+        """A DSN of another cluster, of the same database in this one."""
+        return re.sub(r"host=\S+", f"host={self.directory}", dsn)
+
     def remove(self):
         self._run("remove")
 

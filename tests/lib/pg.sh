@@ -4,6 +4,8 @@
 #   pg.sh start DIR [SETTING=VALUE...]   makes the cluster if DIR has none, and starts it
 #   pg.sh stop DIR [fast|immediate]      stops it; the data stays
 #   pg.sh restart DIR [fast|immediate]
+#   pg.sh standby DIR PRIMARY [SETTING=VALUE...]   a hot standby in DIR of the cluster in PRIMARY
+#   pg.sh promote DIR                    makes a standby a primary
 #   pg.sh createdb DIR NAME              an empty database; prints its owner's DSN
 #   pg.sh migrated DIR NAME              the same, migrated by $CARDBOX_BUILD/bin/cardbox
 #   pg.sh copied DIR NAME TEMPLATE       the same, a copy of another, to which nobody is connected
@@ -69,6 +71,20 @@ pg_stop() { # DIR [MODE]
 
 pg_restart() { # DIR [MODE]
     pg_stop "$@" && pg_start "$1"
+}
+
+pg_standby() { # DIR PRIMARY [SETTING=VALUE...]
+    local dir=$1 primary=$2
+    shift 2
+    [ "$(id -u)" -ne 0 ] || chown postgres: "$dir"
+    chmod 755 "$dir"
+    pg_as_owner "$(pg_bin)/pg_basebackup" -h "$primary" -U postgres -D "$dir/data" -R -c fast --no-sync || return
+    printf '%s\n' "unix_socket_directories='$dir'" "$@" >>"$dir/data/postgresql.conf"
+    pg_start "$dir"
+}
+
+pg_promote() { # DIR
+    pg_as_owner "$(pg_bin)/pg_ctl" -D "$1/data" -w -s promote
 }
 
 pg_createdb() { # DIR NAME
@@ -144,7 +160,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    start | stop | restart | createdb | migrated | copied | pooled | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | standby | promote | createdb | migrated | copied | pooled | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi

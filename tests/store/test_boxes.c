@@ -371,7 +371,7 @@ static bool is_held_by(const char *card, const char *box)
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool found = false;
-    assert_ok(cardbox_boxes_with_card(&boxes, db, "holders", card, 0, &err), &err);
+    assert_ok(cardbox_boxes_with_card(&boxes, db, "holders", card, NULL, 0, &err), &err);
     for (size_t i = 0; i < cardbox_boxes_count(boxes); i++)
         found = found || strcmp(cardbox_boxes_at(boxes, i)->box_id, box) == 0;
     cardbox_boxes_free(boxes);

@@ -292,7 +292,9 @@ static void killed_transaction(void **state)
     PQfinish(pg);
     usleep(50 * 1000);
     assert_int_equal(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), CARDBOX_UNAVAILABLE);
+    err = (cardbox_error)CARDBOX_ERROR_INIT;
     assert_int_equal(cardbox_commit(tx, &err), CARDBOX_UNAVAILABLE);
+    assert_true(err.retryable); /* it is known that nothing was kept */
     assert_int_equal(test_add("t", "lost-1", "1"), CARDBOX_OUTCOME_INSERTED);
 }
 
@@ -370,6 +372,35 @@ static void bad_connection_strings(void **state)
     options.no_retry = true;
     options.conninfo = "nonsense='";
     assert_int_equal(cardbox_open(&none, &options, &err), CARDBOX_INVALID);
+    static const char *const never[] = {
+        "port=abc",
+        "port=0",
+        "port=65536",
+        "port=5432x",
+        "host=a,b,c port=1,2",
+        "host=a,b port=1,x",
+        "host=a,b hostaddr=127.0.0.1",
+        "postgresql://a:1x/b",
+        "sslmode=requir",
+        "sslmode=Require",
+        "postgresql://a/b?sslmode=verify",
+        "target_session_attrs=read-writ",
+    };
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+        options.conninfo = never[i];
+        assert_int_equal(cardbox_open(&none, &options, &err), CARDBOX_INVALID);
+    }
+    static const char *const later[] = {
+        "host=/nowhere port=' 5432 '",
+        "host=/nowhere,/there port=1,",
+        "host=/nowhere,/there port=1 target_session_attrs=prefer-standby",
+        "host=/nowhere sslmode=verify-full",
+        "host=/nowhere sslmode=disable port=''",
+    };
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        options.conninfo = later[i];
+        assert_int_equal(cardbox_open(&none, &options, &err), CARDBOX_UNAVAILABLE);
+    }
     options.conninfo = "host=/nowhere dbname=x";
     assert_int_equal(cardbox_open(&none, &options, &err), CARDBOX_UNAVAILABLE);
     assert_null(none);

@@ -157,7 +157,7 @@ static void test_refusals(void **state)
 
     assert_int_equal(refusal("another", box, (cardbox_read_options){0}), CARDBOX_NOT_FOUND);
     assert_int_equal(refusal(T, "nothing", (cardbox_read_options){0}), CARDBOX_NOT_FOUND);
-    assert_int_equal(refusal(T, NULL, (cardbox_read_options){0}), CARDBOX_NOT_FOUND);
+    assert_int_equal(refusal(T, NULL, (cardbox_read_options){0}), CARDBOX_INVALID);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.at_version = 7}), CARDBOX_NOT_FOUND);
     assert_int_equal(refusal(T, box, (cardbox_read_options){.tail = 1, .limit = 1}),
                      CARDBOX_INVALID);

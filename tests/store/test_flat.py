@@ -150,6 +150,34 @@ def test_log():
            for box, before in ((SMALL, "90"), (LARGE, "90"), (LONG, "50000"), (LONG, "60"))))
 
 
+def test_boxes_of_a_common_card():
+    """Those that hold a card that is in too many segments to look for it everywhere: of boxes that have it in one of
+    their first or last runs, or not, and of forks of forks from before and behind it; whether much is looked at or little."""
+    dsn = Postgres.shared().database()
+    psql(dsn, """
+        SELECT cardbox.create_box('t', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
+                                  (SELECT jsonb_agg(CASE WHEN n % 7 > 0 AND i = n % 200 THEN 'common' ELSE 'c-' || i END)
+                                     FROM generate_series(0, 199) AS i), '[]', NULL, false) FROM generate_series(1, 1500) AS n;
+        CREATE FUNCTION pg_temp.forked(kind integer, source integer) RETURNS SETOF record LANGUAGE sql AS $$
+            SELECT b.box_id, cardbox.fork_box('t', b.box_id, overlay(b.box_id::text PLACING lpad(kind::text, 4, '0') FROM 20)::uuid,
+                                              NULL, (right(b.box_id::text, 12)::bigint * 64 * kind) % 256 * b.length / 256)
+              FROM cardbox.card_boxes b WHERE b.box_id::text LIKE format('00000000-0000-0000-%s-%%', lpad(source::text, 4, '0')) $$;
+        SELECT count(*) FROM pg_temp.forked(1, 0) AS f(a uuid, b record);
+        SELECT count(*) FROM pg_temp.forked(3, 1) AS f(a uuid, b record)""")
+    expected = psql(dsn, "SELECT box_id FROM cardbox.boxes WHERE card_ids ? 'common' ORDER BY created_at DESC, box_id DESC").split()
+    held = int(psql(dsn, "SELECT count(*) FROM cardbox.card_box_segments WHERE card_ids ? 'common'"))
+    assert held > 1000 and 1500 < len(expected) < 4000, (held, len(expected))
+    for most, walk in ((1000, 5000), (200, 400)):
+        seen, last = [], "NULL, NULL"
+        while last:
+            rows = [row.split("|") for row in psql(dsn, f"""
+                SELECT said, box_id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS.USOF') FROM (
+                {statement("boxes_with_card", "'t'", "'common'", str(most), *last.split(", "), str(walk))}) AS p""").split("\n")[:-1]]
+            seen += [box for said, box, _ in rows if int(said) & 1]
+            last = f"'{rows[-1][2]}', '{rows[-1][1]}'" if rows and (len(rows) == most or int(rows[-1][0]) & 2) else None
+        assert seen == expected, (len(seen), len(expected))
+
+
 def test_moments_are_found():
     """Halving finds what a look at every change finds, on and between changes, before and after."""
     wrong = psql(database(), f"""

@@ -244,7 +244,7 @@ static void append_apart(int turns)
 static void one_at_a_time_where_commits_are_slow(void **state)
 {
     (void)state;
-    enum { TO_LEARN = 380, TURNS = 200 }; /* both ways are tried by turns for 2,600 appends */
+    enum { TO_LEARN = 380, TURNS = 200 }; /* also that commits were quick is to be forgotten */
     PGconn *pg = PQconnectdb(test_dsn());
     run(pg, SLOW_COMMITS);
     append_apart(TO_LEARN);

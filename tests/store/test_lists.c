@@ -1,30 +1,50 @@
 /*
- * test_lists.c: pages of boxes, and what a card said before it was repaired.
+ * test_lists.c: pages of boxes, all and those that hold a card, and what a card said before it was
+ * repaired.
  */
+#include <libpq-fe.h>
 #include "store/store_test.h"
+
+/* A page of all boxes, or of those that hold a card. */
+static cardbox_boxes *page_of(const char *tenant, const char *card, const char *from,
+                              unsigned limit)
+{
+    cardbox_boxes *boxes = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (card == NULL)
+        assert_ok(cardbox_list_boxes(&boxes, db, tenant, from, limit, &err), &err);
+    else
+        assert_ok(cardbox_boxes_with_card(&boxes, db, tenant, card, from, limit, &err), &err);
+    return boxes;
+}
+
+static void make_boxes(char made[7][CARDBOX_UUID_SIZE])
+{
+    const char *held[] = {"held"};
+    cardbox_box_options with_card = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    with_card.card_ids = held;
+    with_card.card_count = 1;
+    for (size_t i = 0; i < 7; i++) {
+        cardbox_box_change change;
+        assert_ok(cardbox_create_box(&change, db, "pages", &with_card, &err), &err);
+        memcpy(made[i], change.box_id, sizeof(made[i]));
+    }
+    assert_ok(cardbox_create_box(NULL, db, "pages-of-others", &with_card, &err), &err);
+    assert_ok(cardbox_delete_box(db, "pages", made[3], &err), &err);
+}
 
 /* Every box once, the newest first, whatever the size of the pages; deleted ones and those of
  * another tenant not at all. */
-static void pages_of_boxes(void **state)
+static void go_through(char made[7][CARDBOX_UUID_SIZE], const char *card)
 {
-    (void)state;
-    char made[7][CARDBOX_UUID_SIZE];
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    for (size_t i = 0; i < 7; i++) {
-        cardbox_box_change change;
-        assert_ok(cardbox_create_box(&change, db, "pages", NULL, &err), &err);
-        memcpy(made[i], change.box_id, sizeof(made[i]));
-    }
-    assert_ok(cardbox_create_box(NULL, db, "pages-of-others", NULL, &err), &err);
-    assert_ok(cardbox_delete_box(db, "pages", made[3], &err), &err);
     for (unsigned limit = 1; limit <= 7; limit++) {
         static const size_t EXPECTED[] = {6, 5, 4, 2, 1, 0};
         char cursor[200];
         const char *from = NULL;
         size_t seen = 0;
         do {
-            cardbox_boxes *boxes = NULL;
-            assert_ok(cardbox_list_boxes(&boxes, db, "pages", from, limit, &err), &err);
+            cardbox_boxes *boxes = page_of("pages", card, from, limit);
             assert_true(cardbox_boxes_count(boxes) <= limit);
             for (size_t i = 0; i < cardbox_boxes_count(boxes); i++, seen++) {
                 assert_true(seen < 6);
@@ -42,6 +62,45 @@ static void pages_of_boxes(void **state)
         } while (from != NULL);
         assert_int_equal(seen, 6);
     }
+}
+
+static void pages_of_boxes(void **state)
+{
+    (void)state;
+    char made[7][CARDBOX_UUID_SIZE];
+    make_boxes(made);
+    go_through(made, NULL);
+    go_through(made, "held");
+}
+
+/* The newest and the oldest of so many boxes hold the card that no one statement looks at all. */
+static void boxes_far_apart(void **state)
+{
+    (void)state;
+    PGconn *pg = PQconnectdb(test_dsn());
+    PGresult *result = PQexec(
+        pg, "INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, "
+            "parent_ids, created_at, updated_at) SELECT 'far', id, id, (n IN (0, 10001))::int, 1, "
+            "CASE WHEN n IN (0, 10001) THEN '[\"held\"]' ELSE '[]' END::jsonb, '[]', "
+            "now() + n * interval '1 us', now() FROM generate_series(0, 10001) AS n, LATERAL "
+            "(SELECT ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid AS id) AS b");
+    assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
+    PQclear(result);
+    PQfinish(pg);
+
+    cardbox_boxes *both = page_of("far", "held", NULL, 2);
+    assert_int_equal(cardbox_boxes_count(both), 2);
+    assert_null(cardbox_boxes_cursor(both));
+    cardbox_boxes *newest = page_of("far", "held", NULL, 1);
+    assert_int_equal(cardbox_boxes_count(newest), 1);
+    assert_string_equal(cardbox_boxes_at(newest, 0)->box_id, cardbox_boxes_at(both, 0)->box_id);
+    cardbox_boxes *oldest = page_of("far", "held", cardbox_boxes_cursor(newest), 1);
+    assert_int_equal(cardbox_boxes_count(oldest), 1);
+    assert_string_equal(cardbox_boxes_at(oldest, 0)->box_id, cardbox_boxes_at(both, 1)->box_id);
+    assert_null(cardbox_boxes_cursor(oldest));
+    cardbox_boxes_free(both);
+    cardbox_boxes_free(newest);
+    cardbox_boxes_free(oldest);
 }
 
 /* The cards of one call are listed in its order, the last first, whatever their ids. */
@@ -143,9 +202,9 @@ static void revisions_of_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_of_boxes),       cmocka_unit_test(order_of_a_batch),
-        cmocka_unit_test(cursors_of_nobody),    cmocka_unit_test(revisions),
-        cmocka_unit_test(revisions_of_nothing),
+        cmocka_unit_test(pages_of_boxes),   cmocka_unit_test(boxes_far_apart),
+        cmocka_unit_test(order_of_a_batch), cmocka_unit_test(cursors_of_nobody),
+        cmocka_unit_test(revisions),        cmocka_unit_test(revisions_of_nothing),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }

@@ -110,7 +110,7 @@ static cardbox_status hydrate(cardbox_error *err)
 static cardbox_status holders(cardbox_error *err)
 {
     cardbox_boxes *boxes = NULL;
-    cardbox_status status = cardbox_boxes_with_card(&boxes, db, "nomem", "n-1", 0, err);
+    cardbox_status status = cardbox_boxes_with_card(&boxes, db, "nomem", "n-1", NULL, 0, err);
     cardbox_boxes_free(boxes);
     return status;
 }

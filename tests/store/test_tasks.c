@@ -33,6 +33,20 @@ static void spawned_tasks_are_whole(void **state)
     given.task_id = "mine";
     assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
     assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    /* Also with another goal, which is not taken. */
+    given.goal_json = "\"lose\"";
+    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    given.system_prompt = NULL;
+    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_list_messages(&found, db, "spawn", "mine", 0, 0, &err), &err);
+    assert_int_equal(cardbox_ledger_count(found), 2);
+    assert_string_equal(cardbox_ledger_message(found, 1)->content_json, "\"find \\ud800\"");
+    cardbox_ledger_free(found);
+    given.task_id = "bare";
+    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    given.system_prompt = "be good";
+    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
+    given.task_id = "mine";
     given.goal_id = "other";
     assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
     assert_ok(cardbox_list_messages(&found, db, "spawn", "mine", 0, 0, &err), &err);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "base/buf.h"
+#include "base/arena.h"
 
 static void appends(void **state)
 {
@@ -219,6 +219,29 @@ static void is_a_view_of_what_it_holds(void **state)
     buf_free(&b);
 }
 
+static void moves_to_an_arena(void **state)
+{
+    arena memory = ARENA_INIT;
+    buf good = BUF_INIT(6), bad = BUF_INIT(6);
+
+    (void)state;
+    assert_true(view_equal(arena_keep(&memory, &good), VIEW("")));
+    buf_add(&good, "a\0b", 3);
+    view kept = arena_keep(&memory, &good);
+    assert_true(view_equal(kept, VIEW("a\0b")));
+    assert_int_equal(kept.ptr[3], '\0');
+    assert_null(good.data);
+    assert_false(memory.failed);
+    buf_text(&bad, "abc");
+    buf_text(&bad, "too much");
+    kept = arena_keep(&memory, &bad); /* not three bytes of another text */
+    assert_null(kept.ptr);
+    assert_int_equal(kept.len, 0);
+    assert_null(bad.data);
+    assert_true(memory.failed);
+    arena_reset(&memory);
+}
+
 static void gives_its_memory_away(void **state)
 {
     buf b = BUF_INIT(100);
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test(quotes_every_byte_at_every_place),
         cmocka_unit_test(resets),
         cmocka_unit_test(is_a_view_of_what_it_holds),
+        cmocka_unit_test(moves_to_an_arena),
         cmocka_unit_test(gives_its_memory_away),
     };
 

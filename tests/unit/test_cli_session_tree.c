@@ -68,7 +68,7 @@ static void draws_branches_and_marks(void **state)
           "| o assistant  TypeScript file created  [good]\n"
           "`-o user       add tests\n"
           "  o assistant  all 14 tests pass\n"
-          "  : 210 more\n"
+          "  : 210 more (--all shows them)\n"
           "  o assistant  all 14 tests pass\n"
           "  o assistant  all 14 tests pass        (head)\n");
 }
@@ -81,7 +81,8 @@ static void folds_only_what_is_worth_it(void **state)
     for (size_t i = 0; i < 9; i++)
         entries[i] = entry(i == 0 ? ROOT : i - 1, "user", i % 2 ? "odd" : "even");
     check(entries, 8, (session_tree_look){.width = 60},
-          "o user       even\no user       odd\n: 4 more\no user       even\no user       odd\n");
+          "o user       even\no user       odd\n: 4 more (--all shows them)\no user       even\no "
+          "user       odd\n");
     check(entries, 7, (session_tree_look){.width = 60},
           "o user       even\no user       odd\no user       even\no user       odd\n"
           "o user       even\no user       odd\no user       even\n");

@@ -128,9 +128,9 @@ static void cuts_no_id(void **state)
          "id                        n  text                       from\n"
          "an-id-of-many-characters  1  0123456789012345678901234  another-id-of-many-characters\n"},
         {50, "id                        n  text\n"
-             "an-id-of-many-characters  1  0123456789012345678\xe2\x80\xa6\n"},
+             "an-id-of-many-characters  1  01234567890123456789\xe2\x80\xa6\n"},
         {47, "id                        text\nan-id-of-many-characters  "
-             "0123456789012345678\xe2\x80\xa6\n"},
+             "01234567890123456789\xe2\x80\xa6\n"},
         {10, "id\nan-id-of-many-characters\n"},
     };
 
@@ -210,8 +210,8 @@ static void cuts_long_ids_in_the_middle(void **state)
              "an-id-that-is-much\xe2\x80\xa6"
              "we-make-ourselves  cancelled  1  "
              "0123456789012345678\xe2\x80\xa6\n"},
-        {40, "id\nan-id-that-is-much\xe2\x80\xa6"
-             "we-make-ourselves\n"},
+        {40, "id\nan-id-that-is-much-l\xe2\x80\xa6"
+             "t-we-make-ourselves\n"},
     };
 
     (void)state;
@@ -243,8 +243,8 @@ static void cuts_short_ids_for_others(void **state)
              "0186a0  0123456789012345678\xe2\x80\xa6  (head) [good] 2 childr\xe2\x80\xa6\n"},
         {40, "entry\n74611c\xe2\x80\xa6"
              "0186a0  0123456\xe2\x80\xa6  (head) [good] \xe2\x80\xa6\n"},
-        {20, "entry\n74611c\xe2\x80\xa6"
-             "0186a0\n"},
+        {20, "entry\n74611c1d-6\xe2\x80\xa6"
+             "0000186a0\n"},
     };
 
     (void)state;
@@ -322,6 +322,31 @@ static void makes_text_harmless(void **state)
           "\xef\xbf\xbd\n");
 }
 
+/* Nobody else's: "a" and " a" are two. */
+static void keeps_spaces_of_ids(void **state)
+{
+    static const table_column COLUMNS[] = {
+        {"id", TABLE_WHOLE}, {"from", TABLE_SHORT}, {"text", TABLE_FLEXIBLE}, {"", TABLE_LEFT}};
+    static const char *const CELLS[] = {" a  b", " c  d", " e  f", "g"};
+
+    (void)state;
+    check_columns(COLUMNS, CELLS, 0, "id     from   text\n a  b   c  d  e f   g\n");
+}
+
+/* What was left out left more room than was needed. */
+static void gives_room_back(void **state)
+{
+    static const table_column COLUMNS[] = {
+        {"id", TABLE_WHOLE}, {"n", TABLE_RIGHT}, {"age", TABLE_RIGHT}, {"text", TABLE_FLEXIBLE}};
+    static const char *const CELLS[] = {"an-id-of-many-characters", "1", "18 mo",
+                                        "0123456789012345678901"};
+
+    (void)state;
+    check_columns(COLUMNS, CELLS, 52,
+                  "id                        n  text\n"
+                  "an-id-of-many-characters  1  0123456789012345678901\n");
+}
+
 static void ends_long_cells(void **state)
 {
     char *text = malloc(5000000);
@@ -381,6 +406,8 @@ int main(void)
         cmocka_unit_test(leaves_out_what_is_spare),
         cmocka_unit_test(notes_take_no_room_of_others),
         cmocka_unit_test(makes_text_harmless),
+        cmocka_unit_test(keeps_spaces_of_ids),
+        cmocka_unit_test(gives_room_back),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),
         cmocka_unit_test(options_fit),

@@ -11,7 +11,7 @@ static void add(size_t number, size_t count)
 {
     static card_key keys[100];
     for (size_t i = 0; i < 100; i++)
-        keys[i] = (card_key){VIEW("t"), VIEW("c")};
+        keys[i] = (card_key){.tenant = VIEW("t"), .card_id = VIEW("c")};
     add_ticket(number,
                &(join_ticket){.lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count});
 }
@@ -237,7 +237,7 @@ static void keeps_a_connection_for_cards(void **state)
     add_box(0);
     add(1, 1);
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_get);
+    assert_int_equal(database.statement, STATEMENT_cards_get_at);
     give_rows((int64_t[]){1}, 1);
     joiner_flush(j);
     assert_int_equal(database.sent, 1);

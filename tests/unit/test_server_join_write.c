@@ -401,10 +401,11 @@ static void isolates_the_guilty(void **state)
 /* Rows of boxes_append: each key's outcome. */
 static void give_appends(const int *outcomes, size_t count)
 {
-    PGresAttDesc columns[] = {{.name = (char *)(uintptr_t) "ord", .format = 1, .typlen = 8},
-                              {.name = (char *)(uintptr_t) "outcome", .format = 1, .typlen = 4}};
+    PGresAttDesc columns[4]; /* ord, outcome, version, length */
+    for (int i = 0; i < 4; i++)
+        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
     PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    assert_true(PQsetResultAttrs(rows, 2, columns));
+    assert_true(PQsetResultAttrs(rows, 4, columns));
     for (size_t i = 0; i < count; i++) {
         int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
         int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);

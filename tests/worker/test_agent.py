@@ -219,6 +219,14 @@ def test_the_key_is_sent_and_nowhere_else():
     assert "sk-secret" not in given["details"] and "CARDBOX_DSN" not in given["details"], given
 
 
+def test_a_key_that_is_too_long_is_refused():
+    """Cut or left out, it would be refused by the model's server, task after task."""
+    done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), "--project", "p", "--model", "m",
+                           "--model-url", "http://127.0.0.1:1/v1"], capture_output=True, text=True,
+                          env={**os.environ, "CARDBOX_MODEL_KEY": "k" * 4096}, timeout=60)
+    assert done.returncode == 2 and "the model's key must be one word of under 4096 bytes" in done.stderr, done
+
+
 # --- calls ---
 
 

@@ -56,7 +56,7 @@ static bool print_box(const cardbox_box *box)
     return table_finish(&ids, 2);
 }
 
-static cli_exit run_get(const void *given, char **arguments, int count)
+static cli_exit run_get(const void *given, char **arguments)
 {
     const get_options *options = given;
     cardbox_read_options part = {0};
@@ -65,7 +65,6 @@ static cli_exit run_get(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
-    (void)count;
     if (!box_as_of_read(&part, &options->at))
         return CLI_USAGE;
     db = cli_open(&options->common);
@@ -191,7 +190,7 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
     return listing_print(&found, json, "no cards");
 }
 
-static cli_exit run_cards(const void *given, char **arguments, int count)
+static cli_exit run_cards(const void *given, char **arguments)
 {
     const cards_options *options = given;
     cardbox_read_options part = {.tail = (size_t)options->tail};
@@ -201,7 +200,6 @@ static cli_exit run_cards(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
-    (void)count;
     if (!box_as_of_read(&part, &options->at))
         return CLI_USAGE;
     db = cli_open(&options->common);
@@ -290,16 +288,12 @@ static cli_exit print_log(const cardbox_log *log, bool json)
     return listing_print(&found, json, "no such versions");
 }
 
-static cli_exit run_log(const void *given, char **arguments, int count)
+static cli_exit run_log(cardbox *db, const void *given, char **arguments)
 {
     const log_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
-    cardbox *db = cli_open(&options->common);
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_box_log(&log, db, options->common.project, arguments[0], options->before,
                         (unsigned)options->common.limit, &err) != CARDBOX_OK)
         return cli_failed(&err);
@@ -327,5 +321,5 @@ const cli_command cli_box_log = {
     .size = sizeof(log_options),
     .least = 1,
     .most = 1,
-    .run = run_log,
+    .ask = run_log,
 };

@@ -39,24 +39,20 @@ typedef struct create_options {
     opt_list parents;
 } create_options;
 
-static cli_exit run_create(const void *given, char **arguments, int count)
+static cli_exit run_create(cardbox *db, const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"box_id", "--id"}, {"parent_ids", "--parent"}, {0}};
     const create_options *options = given;
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
     cardbox_status status;
 
     how.box_id = options->id;
     how.card_ids = as_ids(arguments);
-    how.card_count = (size_t)count;
+    how.card_count = cli_count(arguments);
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
-    db = cli_open(&options->common);
-    if (db == NULL)
-        return CLI_FAILED;
     status = cardbox_create_box(&change, db, options->common.project, &how, &err);
     return finish(status, &change, &err, origins, options->common.json);
 }
@@ -80,7 +76,7 @@ const cli_command cli_box_create = {
     .options = create_specs,
     .size = sizeof(create_options),
     .most = -1,
-    .run = run_create,
+    .ask = run_create,
 };
 
 /* --- append --- */
@@ -91,23 +87,19 @@ typedef struct append_options {
     long expected_version;
 } append_options;
 
-static cli_exit run_append(const void *given, char **arguments, int count)
+static cli_exit run_append(cardbox *db, const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"key", "--key"}, {0}};
     const append_options *options = given;
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
     cardbox_status status;
 
     how.key = options->key;
     how.expected_version = options->expected_version;
-    db = cli_open(&options->common);
-    if (db == NULL)
-        return CLI_FAILED;
     status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
-                                   as_ids(arguments + 1), (size_t)count - 1, &how, &err);
+                                   as_ids(arguments + 1), cli_count(arguments + 1), &how, &err);
     return finish(status, &change, &err, origins, options->common.json);
 }
 
@@ -134,7 +126,7 @@ const cli_command cli_box_append = {
     .size = sizeof(append_options),
     .least = 2,
     .most = -1,
-    .run = run_append,
+    .ask = run_append,
 };
 
 /* --- replace --- */
@@ -144,20 +136,17 @@ typedef struct replace_options {
     long expected_version;
 } replace_options;
 
-static cli_exit run_replace(const void *given, char **arguments, int count)
+static cli_exit run_replace(cardbox *db, const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"box_id", "the box's id"}, {0}};
     const replace_options *options = given;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = cli_open(&options->common);
     cardbox_status status;
 
-    if (db == NULL)
-        return CLI_FAILED;
     status =
         cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
-                         (size_t)count - 1, options->expected_version, &err);
+                         cli_count(arguments + 1), options->expected_version, &err);
     return finish(status, &change, &err, origins, options->common.json);
 }
 
@@ -184,7 +173,7 @@ const cli_command cli_box_replace = {
     .size = sizeof(replace_options),
     .least = 1,
     .most = -1,
-    .run = run_replace,
+    .ask = run_replace,
 };
 
 /* --- fork --- */
@@ -196,7 +185,7 @@ typedef struct fork_options {
     const char *new_id;
 } fork_options;
 
-static cli_exit run_fork(const void *given, char **arguments, int count)
+static cli_exit run_fork(const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"new_box_id", "--new-id"}, {0}};
     const fork_options *options = given;
@@ -206,7 +195,6 @@ static cli_exit run_fork(const void *given, char **arguments, int count)
     cardbox *db = NULL;
     cardbox_status status;
 
-    (void)count;
     if (options->at_version > 0 && options->at_length >= 0) {
         cli_error("give --at-version or --at-length, not both");
         return CLI_USAGE;

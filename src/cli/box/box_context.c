@@ -32,7 +32,7 @@ typedef struct context_options {
     box_as_of at;
 } context_options;
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const context_options *options = given;
     cardbox_read_options part = {.tail = (size_t)options->tail};
@@ -40,7 +40,6 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL;
 
-    (void)count;
     if (!context_view_how(&how, &options->how) || !box_as_of_read(&part, &options->at))
         return CLI_USAGE;
     cardbox *db = cli_open(&options->common);

@@ -33,7 +33,7 @@ static listing listing_of(const cardbox_boxes *boxes)
 {
     static const table_column columns[] = {{"box", TABLE_WHOLE},           {"version", TABLE_RIGHT},
                                            {"length", TABLE_RIGHT},        {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_WHOLE}};
+                                           {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_SHORT}};
 
     return (listing){.of = boxes,
                      .count = cardbox_boxes_count(boxes),
@@ -43,21 +43,16 @@ static listing listing_of(const cardbox_boxes *boxes)
                      .cursor = cardbox_boxes_cursor(boxes)};
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
-    cardbox *db = cli_open(common);
 
     (void)arguments;
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_list_boxes(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
                            &err) != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_refused(&err, cli_page_origins);
     listing found = listing_of(boxes);
     cli_exit status =
         listing_print(&found, common->json, "no boxes in project %s", common->project);
@@ -73,24 +68,20 @@ const cli_command cli_box_list = {
                 "box list --project demo --limit 1 --json",
     .options = cli_page_specs,
     .size = sizeof(cli_common),
-    .run = run_list,
+    .ask = run_list,
 };
 
 /* --- the boxes of a card --- */
 
-static cli_exit run_with_card(const void *given, char **arguments, int count)
+static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"card_id", "the card's id"}, {0}};
+    static const cli_origin origins[] = {{"card_id", "the card's id"}, {"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
-    cardbox *db = cli_open(common);
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], (unsigned)common->limit,
-                                &err) != CARDBOX_OK)
+    if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], common->cursor,
+                                (unsigned)common->limit, &err) != CARDBOX_OK)
         return cli_refused(&err, origins);
     listing found = listing_of(boxes);
     cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",
@@ -105,9 +96,9 @@ const cli_command cli_card_boxes = {
     .summary = "list the boxes that hold a card now",
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
-    .options = cli_list_specs,
+    .options = cli_page_specs,
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .run = run_with_card,
+    .ask = run_with_card,
 };

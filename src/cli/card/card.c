@@ -40,7 +40,8 @@ static bool print_card(const cardbox_card *card)
     table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
     table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
     table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    bool printed = table_finish(&facts, 2);
+    bool printed = table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
+    table_free(&facts);
     putchar('\n');
     term_print_text(stdout, view_of(cardbox_card_text(card)));
     return printed;
@@ -95,17 +96,14 @@ static cli_exit print_cards(const cardbox_cards *cards, const cli_common *common
     return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
 }
 
-static cli_exit run_get(const void *given, char **arguments, int count)
+static cli_exit run_get(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
-    cardbox *db = cli_open(common);
 
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_get_cards(&cards, db, common->project, (const char *const *)(const void *)arguments,
-                          (size_t)count, &err) != CARDBOX_OK)
+                          cli_count(arguments), &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_cards(cards, common);
     cardbox_cards_free(cards);
@@ -124,7 +122,7 @@ const cli_command cli_card_get = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = -1,
-    .run = run_get,
+    .ask = run_get,
 };
 
 /* --- add --- */
@@ -230,10 +228,10 @@ static cli_exit add_card(const add_options *options, const char *content)
     return status;
 }
 
-static cli_exit run_add(const void *given, char **arguments, int count)
+static cli_exit run_add(const void *given, char **arguments)
 {
     const add_options *options = given;
-    const char *argument = count > 0 ? arguments[0] : NULL;
+    const char *argument = arguments[0];
     char *content = NULL;
     cli_exit status;
 
@@ -379,7 +377,7 @@ static cli_exit list_cards(const list_options *options, const cardbox_match *mat
     return status;
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(const void *given, char **arguments)
 {
     const list_options *options = given;
     cardbox_match matches[CARDBOX_FILTERS_MAX];
@@ -387,7 +385,6 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     cli_exit status = CLI_USAGE;
 
     (void)arguments;
-    (void)count;
     if (read_matches(matches, &memory, &options->meta))
         status = memory.failed ? cli_nomem() : list_cards(options, matches);
     arena_reset(&memory);

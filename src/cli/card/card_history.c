@@ -60,18 +60,14 @@ static cli_exit print_revisions(const cardbox_revisions *revisions, const cli_co
     return listing_print(&found, common->json, "card %s was never repaired", card);
 }
 
-static cli_exit run_revisions(const void *given, char **arguments, int count)
+static cli_exit run_revisions(cardbox *db, const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"card_id", "the card's id"}, {0}};
     const revisions_options *options = given;
     const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_revisions *revisions = NULL;
-    cardbox *db = cli_open(common);
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_card_revisions(&revisions, db, common->project, arguments[0], options->before,
                                (unsigned)common->limit, &err) != CARDBOX_OK)
         return cli_refused(&err, origins);
@@ -100,5 +96,5 @@ const cli_command cli_card_revisions = {
     .size = sizeof(revisions_options),
     .least = 1,
     .most = 1,
-    .run = run_revisions,
+    .ask = run_revisions,
 };

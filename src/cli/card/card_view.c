@@ -87,7 +87,7 @@ term_style card_view_style(const char *role)
     return STYLE_PLAIN;
 }
 
-const char *card_view_age(char out[AGE_SIZE], const char *moment)
+const char *card_view_span(char out[AGE_SIZE], int64_t seconds)
 {
     static const struct {
         int64_t seconds, below;
@@ -98,18 +98,21 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment)
                  {86400, 60 * 86400, "d"},
                  {30 * 86400, 2 * 365 * 86400, "mo"},
                  {365 * 86400, INT64_MAX, "y"}};
-    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
     size_t i = 0;
 
-    out[0] = '\0';
-    if (moment == NULL)
-        return out;
-    if (age < 0)
-        age = 0; /* another machine's clock */
-    while (age >= units[i].below)
+    while (seconds >= units[i].below)
         i++;
-    snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
+    snprintf(out, AGE_SIZE, "%" PRId64 " %s", seconds / units[i].seconds, units[i].unit);
     return out;
+}
+
+const char *card_view_age(char out[AGE_SIZE], const char *moment)
+{
+    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
+
+    out[0] = '\0';
+    /* Below 0: another machine's clock. */
+    return moment == NULL ? out : card_view_span(out, age < 0 ? 0 : age);
 }
 
 void card_view_add_age(table *rows, const char *moment)
@@ -212,7 +215,7 @@ void card_view_summary(buf *out, const cardbox_card *card)
 /* --- tables --- */
 
 const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"card", TABLE_WHOLE},      {"type", TABLE_DOTTED},
+    {"#", TABLE_RIGHT},   {"card", TABLE_SHORT},      {"type", TABLE_DOTTED},
     {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
     {"", TABLE_SPARE}};
 

@@ -23,6 +23,9 @@ term_style card_view_style(const char *role);
 /* How long ago a moment of the SDK's was: "2 m", "3 d"; "" if there is none. */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
+
+/* The same of a span: "3 h". */
+const char *card_view_span(char out[AGE_SIZE], int64_t seconds);
 void card_view_add_age(table *rows, const char *moment); /* as a cell */
 
 /* Appends a member whose value is a list of ids: ,"card_ids":["a"] */

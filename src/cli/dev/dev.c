@@ -280,7 +280,7 @@ static cli_exit watch(dev_run *r)
         }
         if (waitpid(r->server.pid, NULL, WNOHANG) == r->server.pid) {
             r->server.pid = 0;
-            dev_server_mourn(&r->server, "has ended by itself");
+            dev_server_say_end(&r->server, "has ended by itself");
             return CLI_FAILED;
         }
     }
@@ -303,14 +303,13 @@ static cli_exit run_in_folder(dev_run *r)
     return status;
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const dev_options *options = given;
     dev_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
     (void)arguments;
-    (void)count;
     if (!dev_is_address(options->listen)) {
         cli_error("--listen takes ADDR:PORT, not \"%s\"", options->listen);
         return CLI_USAGE;

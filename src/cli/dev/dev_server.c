@@ -178,7 +178,7 @@ static bool launch(dev_server *s, const char *dsn, const char *listen)
     return false;
 }
 
-void dev_server_mourn(const dev_server *s, const char *how)
+void dev_server_say_end(const dev_server *s, const char *how)
 {
     cli_error("cardboxd %s; the end of %s:", how, s->log);
     process_print_tail(s->log, TAIL_LINES);
@@ -225,7 +225,7 @@ bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cha
     if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
         return true;
     if (!*stop)
-        dev_server_mourn(s, "does not serve");
+        dev_server_say_end(s, "does not serve");
     return false;
 }
 

@@ -34,6 +34,6 @@ void dev_server_listen(dev_server *s);
 void dev_server_stop(dev_server *s, const volatile sig_atomic_t *stop);
 
 /* Says on stderr that it ended, with the end of its log. */
-void dev_server_mourn(const dev_server *s, const char *how);
+void dev_server_say_end(const dev_server *s, const char *how);
 
 #endif

@@ -5,18 +5,49 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include "base/wrap.h"
 #include "cli/commands.h"
-#include "cli/view/table.h"
-#include "store/operate/migrate.h"
+#include "cli/view/term.h"
+#include "store/pg/migrations.h"
 #include "store/operate/operate.h"
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
+/* Columns of the longest result and check. */
+enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
+enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
+
 typedef struct doctor {
-    table rows;
-    buf json;
-    bool failed; /* an error was found */
+    bool json;
+    bool failed;    /* an error was found */
+    bool is_excess; /* the role may do more than a service's */
 } doctor;
+
+static void print_row(const char *result, term_style style, const char *check, const char *text)
+{
+    const int column = RESULT_WIDTH + 2 + CHECK_WIDTH + 2;
+    buf line = BUF_INIT((size_t)4 * DETAIL_SIZE);
+    int at;
+
+    term_add_line(&line, view_of(text), DETAIL_SIZE);
+    printf("%s", term_on(style));
+    at = printf("%s", result);
+    printf("%s", term_off(style));
+    at += printf("%*s%s", RESULT_WIDTH + 2 - at, "", check);
+    wrap_beside(stdout, buf_str(&line), at, column);
+    buf_free(&line);
+}
+
+static void print_json(const char *result, const char *check, const char *text)
+{
+    buf line = BUF_INIT((size_t)8 * DETAIL_SIZE);
+
+    buf_printf(&line, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check, result);
+    buf_json_string(&line, view_of(text));
+    buf_char(&line, '}');
+    puts(buf_str(&line));
+    buf_free(&line);
+}
 
 static void say(doctor *d, finding what, const char *check, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -27,20 +58,17 @@ static void say(doctor *d, finding what, const char *check, const char *format, 
         const char *name;
         term_style style;
     } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
-    char text[CARDBOX_MESSAGE_SIZE + 1024];
+    char text[DETAIL_SIZE];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     d->failed = d->failed || what == FINDING_ERROR;
-    table_add(&d->rows, view_of(words[what].name), words[what].style);
-    table_text(&d->rows, check);
-    table_text(&d->rows, text);
-    buf_printf(&d->json, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check,
-               words[what].name);
-    buf_json_string(&d->json, view_of(text));
-    buf_text(&d->json, "}\n");
+    if (d->json)
+        print_json(words[what].name, check, text);
+    else
+        print_row(words[what].name, words[what].style, check, text);
 }
 
 /* --- the checks --- */
@@ -139,42 +167,80 @@ static finding excess_is(const operate_facts *facts)
     return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
 }
 
+/* One remedy mends all that a role can do too much: people read it once. */
+static void say_excess(doctor *d, const operate_facts *facts, const char *check, const char *who,
+                       const char *what)
+{
+    d->is_excess = true;
+    say(d, excess_is(facts), check, "%s %s%s", who, what, d->json ? ": " ROLE_REMEDY : "");
+}
+
 /* As cardboxd, which does not serve other machines as such a role. */
 static void check_role(doctor *d, const operate_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
 
     if (excess != NULL)
-        say(d, excess_is(facts), "role", "%s %s: %s", facts->role, excess, ROLE_REMEDY);
+        say_excess(d, facts, "role", facts->role, excess);
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
         say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
 }
 
-/* Tries what must not go, and takes it back. */
+/* Tries what must not go, and takes it back. Where nothing can be written, what would be written is
+ * refused to whoever may, too. */
 static void check_bounds(doctor *d, const operate_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
                                            "grant itself a project"};
-
+    bool writable = !facts->in_recovery && !facts->reads_only;
     for (int what = 0; what < OPERATE_ATTEMPTS; what++) {
+        if (what != OPERATE_READ_PAST && !writable)
+            continue;
         if (operate_try(db, (operate_attempt)what))
-            say(d, excess_is(facts), "isolation", "this role can %s, as was tried: " ROLE_REMEDY,
-                attempts[what]);
+            say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
         else
-            say(d, FINDING_OK, "isolation", "this role can't %s, as was tried", attempts[what]);
+            say(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
     }
+    if (d->is_excess && !d->json)
+        print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
 }
 
+/* Whether what was acknowledged is still there after a crash. */
+static void check_durability(doctor *d, const operate_facts *facts)
+{
+    if (facts->commits_late)
+        say(d, FINDING_WARNING, "durability",
+            "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
+            "%s SET synchronous_commit = on, or where it was set",
+            facts->database);
+    if (facts->fsync_off)
+        say(d, FINDING_WARNING, "durability",
+            "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
+            "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
+    if (facts->full_pages_off)
+        say(d, FINDING_WARNING, "durability",
+            "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
+            "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
+            "full_page_writes = on; SELECT pg_reload_conf()");
+    if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off)
+        say(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+}
+
+/* The services' sessions ask for the same when they begin, unless a pooler is between; those of
+ * this command line never do. */
 static void check_settings(doctor *d, const operate_facts *facts)
 {
-    if (facts->jit_off)
-        say(d, FINDING_OK, "jit", "off");
+    if (facts->has_settings)
+        say(d, FINDING_OK, "settings", "jit is off and random_page_cost 1, as migrations set them");
     else
-        say(d, FINDING_WARNING, "jit",
-            "on: compiling takes longer than our statements; ALTER DATABASE %s SET jit = off",
-            facts->database);
+        say(d, FINDING_WARNING, "settings",
+            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
+            "longer behind a pooler and from this command line, where sessions do not ask for them "
+            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
+            "1",
+            facts->database, facts->database);
 }
 
 /* --- the command --- */
@@ -208,32 +274,24 @@ static void examine(doctor *d, const cli_common *common)
         say(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {
         check_server(d, &facts);
+        check_role(d, &facts);
         check_bounds(d, &facts, db);
         check_schema(d, &facts);
         check_estimates(d, &facts);
-        check_role(d, &facts);
         check_path(d, &facts);
+        check_durability(d, &facts);
         check_settings(d, &facts);
     }
     cardbox_close(db);
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
-    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_LEFT}, {"", TABLE_LEFT}};
     const cli_common *common = given;
-    doctor d = {.json = BUF_INIT(1 << 20)};
+    doctor d = {.json = common->json};
 
     (void)arguments;
-    (void)count;
-    table_init(&d.rows, columns, 3);
     examine(&d, common);
-    if (common->json)
-        fputs(buf_str(&d.json), stdout);
-    else
-        table_print(stdout, &d.rows, 0, 0); /* a remedy that is cut helps nobody */
-    table_free(&d.rows);
-    buf_free(&d.json);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 

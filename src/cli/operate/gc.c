@@ -96,20 +96,16 @@ static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_s
     return CLI_FAILED;
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(cardbox *db, const void *given, char **arguments)
 {
     const gc_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_sum sum = {{0}, {0}};
     collect_state state = COLLECT_OVER;
-    cardbox *db = cli_open(&options->common);
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
     (void)arguments;
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (options->dry_run)
         status = collect_count(&sum, db, options->retention_days, &err);
     else
@@ -150,5 +146,5 @@ const cli_command cli_gc = {
     .options = specs,
     .defaults = &defaults,
     .size = sizeof(gc_options),
-    .run = run,
+    .ask = run,
 };

@@ -54,7 +54,7 @@ static void print_result(const migrate_lines *lines)
                migrations_newest());
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     static const table_column columns[] = {
         {"#", TABLE_RIGHT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
@@ -67,7 +67,6 @@ static cli_exit run(const void *given, char **arguments, int count)
     cli_exit status = CLI_DONE;
 
     (void)arguments;
-    (void)count;
     table_init(&lines.rows, columns, 3);
     if (cli_dsn(&dsn, &options->common, storage, &err) &&
         migrate_run(dsn, &how, &err) == CARDBOX_OK) {

@@ -32,9 +32,7 @@ static cardbox_status ask(store_rows **out, cardbox *db, const project_list *lis
 
     params_init(&p, 4096);
     projects_params(&p, list);
-    cardbox_status status = client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, out, err);
-    params_free(&p);
-    return status;
+    return client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, out, err);
 }
 
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
@@ -55,9 +53,8 @@ static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, are
     return memory->failed ? cli_nomem() : listing_print(&found, json, "no projects");
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     project_list list = {.limit = common->limit > 0 ? common->limit : CARDBOX_PAGE_DEFAULT};
@@ -67,10 +64,9 @@ static cli_exit run_list(const void *given, char **arguments, int count)
     cli_exit status = CLI_FAILED;
 
     (void)arguments;
-    (void)count;
     if (common->cursor != NULL && !list_cursor_read(&list.from, view_of(common->cursor), &memory)) {
         (void)error_cursor(&err, common->cursor);
-        status = memory.failed ? cli_nomem() : cli_refused(&err, origins);
+        status = memory.failed ? cli_nomem() : cli_refused(&err, cli_page_origins);
         goto done;
     }
     db = cli_open(common);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
+#include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/operate/secret.h"
 #include "cli/view/table.h"
@@ -95,7 +96,7 @@ static void print_made(const create_options *options, const token_made *made, co
     arena_reset(&memory);
 }
 
-static cli_exit run_create(const void *given, char **arguments, int count)
+static cli_exit run_create(const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"name", "--name"}, {"tenant", "--tenant"}, {0}};
     const create_options *options = given;
@@ -108,7 +109,6 @@ static cli_exit run_create(const void *given, char **arguments, int count)
     cardbox_status status;
 
     (void)arguments;
-    (void)count;
     if (!read_options(&input, options, &err)) {
         cli_error("%s", err.message);
         return CLI_USAGE;
@@ -179,10 +179,25 @@ static const char *moment(arena *memory, const store_rows *rows, int row, int co
     return rows_null(rows, row, column) ? NULL : time_text(memory, rows_micros(rows, row, column));
 }
 
+/* "in 30 d", "2 h ago" */
+static void add_expiry(table *t, const store_rows *rows, int row)
+{
+    char span[AGE_SIZE], text[AGE_SIZE + 8] = "never";
+    int64_t left = 0;
+
+    if (!rows_null(rows, row, TOKEN_EXPIRES)) {
+        left = rows_micros(rows, row, TOKEN_EXPIRES) / 1000000 - (int64_t)time(NULL);
+        /* Of 30d 30 are left for half a day, and of 12h 12 for half an hour. */
+        left += left > 2 * SECONDS_PER_DAY ? SECONDS_PER_DAY / 2 : left > 3600 ? 1800 : 0;
+        card_view_span(span, left < 0 ? -left : left);
+        snprintf(text, sizeof(text), left < 0 ? "%s ago" : "in %s", span);
+    }
+    table_text(t, text);
+}
+
 static void add_row(table *t, arena *memory, const store_rows *rows, int row)
 {
     const char *state = state_of(rows, row);
-    const char *until = moment(memory, rows, row, TOKEN_EXPIRES);
     view tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
 
     table_int(t, rows_int8(rows, row, TOKEN_ID));
@@ -190,7 +205,7 @@ static void add_row(table *t, arena *memory, const store_rows *rows, int row)
     table_add(t, tenants.ptr == NULL ? VIEW("all") : tenants, STYLE_PLAIN);
     table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
     table_text(t, moment(memory, rows, row, TOKEN_CREATED));
-    table_text(t, until ? until : "never");
+    add_expiry(t, rows, row);
     table_add(t, view_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
@@ -217,9 +232,9 @@ static void add_object(buf *out, arena *memory, const store_rows *rows, int row)
 
 static cli_exit print_tokens(const store_rows *rows, bool json)
 {
-    static const table_column columns[] = {{"id", TABLE_RIGHT},          {"name", TABLE_FLEXIBLE},
-                                           {"projects", TABLE_FLEXIBLE}, {"scopes", TABLE_LEFT},
-                                           {"created", TABLE_SPARE},     {"expires", TABLE_LEFT},
+    static const table_column columns[] = {{"id", TABLE_RIGHT},      {"name", TABLE_FLEXIBLE},
+                                           {"projects", TABLE_LEFT}, {"scopes", TABLE_LEFT},
+                                           {"created", TABLE_SPARE}, {"expires", TABLE_LEFT},
                                            {"state", TABLE_LEFT}};
     arena memory = ARENA_INIT;
     buf lines = BUF_INIT(SIZE_MAX / 4);
@@ -245,18 +260,14 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
-    cardbox *db = cli_open(common);
     cli_exit status;
 
     (void)arguments;
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (tokens_list(&rows, db, &err) == CARDBOX_OK)
         status = print_tokens(rows, common->json);
     else
@@ -279,7 +290,7 @@ const cli_command cli_token_list = {
                 "token list --json",
     .options = list_specs,
     .size = sizeof(cli_common),
-    .run = run_list,
+    .ask = run_list,
 };
 
 /* --- revoke --- */
@@ -300,17 +311,13 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static cli_exit run_revoke(const void *given, char **arguments, int count)
+static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
-    cardbox *db = cli_open(common);
     cardbox_status status;
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     status = tokens_revoke(&id, db, arguments[0], &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
@@ -332,5 +339,5 @@ const cli_command cli_token_revoke = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .run = run_revoke,
+    .ask = run_revoke,
 };

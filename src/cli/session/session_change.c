@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
+#include "cli/session/session_unseen.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "store/session/core/entry.h"
@@ -29,22 +30,20 @@ typedef struct fork_options {
     const char *new_id;
 } fork_options;
 
-static cli_exit run_fork(const void *given, char **arguments, int count)
+static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
 {
     static const cli_origin origins[] = {{"new_session_id", "--new-id"}, {0}};
     const fork_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
     const char *id = options->new_id ? options->new_id : made;
-    const char *entry = count > 1 ? arguments[1] : NULL;
+    const char *entry = arguments[1];
     session_found_id found;
     buf line = BUF_INIT(1 << 16);
     int64_t entries = 0;
-    cardbox *db = NULL;
     cardbox_status status;
 
     cardbox_uuid7(made);
-    db = cli_open(&options->common);
     if (db == NULL ||
         !session_find_entry(db, options->common.project, arguments[0], &entry, &found))
         return CLI_FAILED;
@@ -84,7 +83,7 @@ const cli_command cli_session_fork = {
     .size = sizeof(fork_options),
     .least = 1,
     .most = 2,
-    .run = run_fork,
+    .ask = run_fork,
 };
 
 /* --- head --- */
@@ -145,22 +144,20 @@ static cli_exit move_head(cardbox *db, const head_options *options, const char *
     return CLI_DONE;
 }
 
-static cli_exit run_head(const void *given, char **arguments, int count)
+static cli_exit run_head(const void *given, char **arguments)
 {
     const head_options *options = given;
     cardbox *db = NULL;
-    cli_exit status;
 
-    if (count == 1 && options->expected != NULL) {
+    if (arguments[1] == NULL && options->expected != NULL) {
         cli_error("--expected goes with an ENTRY to move the head to");
         return CLI_USAGE;
     }
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    status = count > 1 ? move_head(db, options, arguments[0], arguments[1])
-                       : show_head(db, options, arguments[0]);
-    return status;
+    return arguments[1] != NULL ? move_head(db, options, arguments[0], arguments[1])
+                                : show_head(db, options, arguments[0]);
 }
 
 static const opt_spec head_specs[] = {
@@ -243,18 +240,17 @@ static cardbox_status check_target(cardbox *db, const char *project, const char 
     return status;
 }
 
-static cli_exit run_label(const void *given, char **arguments, int count)
+static cli_exit run_label(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
-    const char *project = common->project, *label = count > 2 ? arguments[2] : NULL;
+    const char *project = common->project, *label = arguments[2];
     const char *entry = arguments[1];
     session_found_id found;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
     int64_t version = 0;
-    cardbox *db = cli_open(common);
 
-    if (db == NULL || !session_find_entry(db, project, arguments[0], &entry, &found))
+    if (!session_find_entry(db, project, arguments[0], &entry, &found))
         return CLI_FAILED;
     status = check_target(db, project, arguments[0], entry, &err);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
@@ -283,7 +279,7 @@ const cli_command cli_session_label = {
     .size = sizeof(cli_common),
     .least = 2,
     .most = 3,
-    .run = run_label,
+    .ask = run_label,
 };
 
 /* --- append --- */
@@ -380,6 +376,11 @@ static void print_appended(const char *answer, const char *session, int64_t vers
         else
             unchanged++;
     }
+    if (appended + unchanged == 0) {
+        printf("session %s   version %" PRId64 "   nothing appended: no entry came in\n", session,
+               version);
+        return;
+    }
     printf("session %s   version %" PRId64 "   %s entr%s appended", session, version,
            term_number(number, appended), appended == 1 ? "y" : "ies");
     if (unchanged > 0)
@@ -391,27 +392,6 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     }
     putchar('\n');
     buf_free(&last);
-}
-
-/* An entry of a type that is not known is kept all the same, as files may have such. */
-static void warn_of_unknown(const append_input *input)
-{
-    arena memory = ARENA_INIT;
-    view type, first = {NULL, 0};
-    size_t count = 0;
-
-    for (size_t i = 0; i < input->count; i++) {
-        scan_value said = scan_find(scan_whole(view_of(input->lines[i])), "type");
-        if (!session_text_of(&type, said, &memory) || session_kind_of(type) != SESSION_OTHER)
-            continue;
-        first = count++ == 0 ? type : first;
-    }
-    if (count == 1)
-        cli_warning("no model sees an entry of the type %.*s", (int)first.len, first.ptr);
-    else if (count > 1)
-        cli_warning("no model sees %zu of them, of the type %.*s or others that are not known",
-                    count, (int)first.len, first.ptr);
-    arena_reset(&memory);
 }
 
 /* Together, so that entries that are refused leave no empty session. */
@@ -469,7 +449,8 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (answer == NULL)
         return cli_nomem();
-    warn_of_unknown(input);
+    session_warn_unseen(db, options->common.project, session,
+                        &(session_appended){input->lines, input->numbers, input->count, answer});
     if (options->common.json)
         term_print_json(answer);
     else
@@ -478,7 +459,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     return CLI_DONE;
 }
 
-static cli_exit run_append(const void *given, char **arguments, int count)
+static cli_exit run_append(const void *given, char **arguments)
 {
     append_input input = {.memory = ARENA_INIT};
     const append_options *options = given;
@@ -488,7 +469,7 @@ static cli_exit run_append(const void *given, char **arguments, int count)
 
     if (!session_dialect_read(&dialect, "--create", options->create))
         return CLI_USAGE;
-    if (!source_open(&source, count > 1 ? arguments[1] : NULL))
+    if (!source_open(&source, arguments[1]))
         return CLI_FAILED;
     if (read_entries(&input, &source))
         status = append(options, dialect, arguments[0], &input);
@@ -519,8 +500,9 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of a type that is not known is kept, but no model sees it. The types and their "
-        "members are in cardbox(1), ENTRIES.",
+        "An entry of a type that is not known or without content and a result without its call "
+        "are kept, but no model sees them, which is said. The types and their members are in "
+        "cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

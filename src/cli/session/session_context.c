@@ -82,7 +82,7 @@ static cli_exit build(cardbox *db, const context_options *options, const char *s
     return status == CARDBOX_OK ? CLI_DONE : CLI_FAILED;
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const context_options *options = given;
     cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
@@ -92,7 +92,7 @@ static cli_exit run(const void *given, char **arguments, int count)
     cardbox *db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    return build(db, options, arguments[0], count > 1 ? arguments[1] : NULL, &how);
+    return build(db, options, arguments[0], arguments[1], &how);
 }
 
 static const opt_spec specs[] = {

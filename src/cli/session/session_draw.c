@@ -109,7 +109,7 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
     printf("   %s entr%s   %s lea%s", term_number(entries, (uint64_t)session->entries),
            session->entries == 1 ? "y" : "ies", term_number(leaves, (uint64_t)counts->leaves),
            counts->leaves == 1 ? "f" : "ves");
-    term_print_text(stdout, (view){buf_str(&name), name.len});
+    term_print_text(stdout, buf_as_view(&name));
     buf_free(&name);
 }
 
@@ -148,17 +148,13 @@ static cli_exit print_all(cardbox *db, const cardbox_session *session, const tre
     return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 
-static cli_exit run_tree(const void *given, char **arguments, int count)
+static cli_exit run_tree(cardbox *db, const void *given, char **arguments)
 {
     const tree_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
-    cardbox *db = cli_open(&options->common);
     cli_exit status;
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_get_session(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
     else
@@ -189,5 +185,5 @@ const cli_command cli_session_tree = {
     .size = sizeof(tree_options),
     .least = 1,
     .most = 1,
-    .run = run_tree,
+    .ask = run_tree,
 };

@@ -42,19 +42,17 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
 }
 
 /* `entry` is whose children are wanted, or NULL. */
-static cli_exit list_entries(const cli_common *common, const char *session, cardbox_entry_list list,
-                             const char *entry, const char *none)
+static cli_exit list_entries(cardbox *db, const cli_common *common, const char *session,
+                             cardbox_entry_list list, const char *entry, const char *none)
 {
-    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     session_found_id id;
-    cardbox *db = cli_open(common);
     cli_exit status;
 
-    if (db == NULL || !session_find_entry(db, common->project, session, &entry, &id))
+    if (!session_find_entry(db, common->project, session, &entry, &id))
         return CLI_FAILED;
     page.entry_id = entry;
     page.cursor = common->cursor;
@@ -63,7 +61,7 @@ static cli_exit list_entries(const cli_common *common, const char *session, card
     if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
         cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
             CARDBOX_OK)
-        status = cli_refused(&err, origins);
+        status = cli_refused(&err, cli_page_origins);
     else
         status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
                             common->json, none);
@@ -72,29 +70,27 @@ static cli_exit list_entries(const cli_common *common, const char *session, card
     return status;
 }
 
-static cli_exit run_leaves(const void *common, char **arguments, int count)
+static cli_exit run_leaves(cardbox *db, const void *common, char **arguments)
 {
-    (void)count;
-    return list_entries(common, arguments[0], CARDBOX_ENTRIES_LEAVES, NULL, "the session is empty");
+    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LEAVES, NULL,
+                        "the session is empty");
 }
 
-static cli_exit run_branch_points(const void *common, char **arguments, int count)
+static cli_exit run_branch_points(cardbox *db, const void *common, char **arguments)
 {
-    (void)count;
-    return list_entries(common, arguments[0], CARDBOX_ENTRIES_BRANCH_POINTS, NULL,
+    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_BRANCH_POINTS, NULL,
                         "the session has no branches");
 }
 
-static cli_exit run_children(const void *common, char **arguments, int count)
+static cli_exit run_children(cardbox *db, const void *common, char **arguments)
 {
-    return list_entries(common, arguments[0], CARDBOX_ENTRIES_CHILDREN,
-                        count > 1 ? arguments[1] : NULL, "nothing follows it");
+    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_CHILDREN, arguments[1],
+                        "nothing follows it");
 }
 
-static cli_exit run_labels(const void *common, char **arguments, int count)
+static cli_exit run_labels(cardbox *db, const void *common, char **arguments)
 {
-    (void)count;
-    return list_entries(common, arguments[0], CARDBOX_ENTRIES_LABELLED, NULL,
+    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LABELLED, NULL,
                         "no entry has a label");
 }
 
@@ -108,7 +104,7 @@ static cli_exit run_labels(const void *common, char **arguments, int count)
         .size = sizeof(cli_common),                                                                \
         .least = 1,                                                                                \
         .most = (most_arguments),                                                                  \
-        .run = (runs),                                                                             \
+        .ask = (runs),                                                                             \
     }
 
 ENTRIES_COMMAND(cli_session_leaves, "session leaves", "SESSION", 1,
@@ -131,19 +127,18 @@ typedef struct path_options {
     long from;
 } path_options;
 
-static cli_exit run_path(const void *given, char **arguments, int count)
+static cli_exit run_path(cardbox *db, const void *given, char **arguments)
 {
     const path_options *options = given;
     const cli_common *common = &options->common;
-    const char *entry = count > 1 ? arguments[1] : NULL;
+    const char *entry = arguments[1];
     session_found_id id;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    cardbox *db = cli_open(common);
     cli_exit status;
 
-    if (db == NULL || !session_find_entry(db, common->project, arguments[0], &entry, &id))
+    if (!session_find_entry(db, common->project, arguments[0], &entry, &id))
         return CLI_FAILED;
     if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
         cardbox_session_path(&entries, db, common->project, arguments[0], entry,
@@ -183,22 +178,20 @@ const cli_command cli_session_path = {
     .size = sizeof(path_options),
     .least = 1,
     .most = 2,
-    .run = run_path,
+    .ask = run_path,
 };
 
 /* --- diff --- */
 
-static cli_exit run_diff(const void *given, char **arguments, int count)
+static cli_exit run_diff(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *a = arguments[1], *b = arguments[2];
     session_found_id a_id, b_id;
     cardbox_entries *entries = NULL;
-    cardbox *db = cli_open(common);
 
-    (void)count;
-    if (db == NULL || !session_find_entry(db, common->project, arguments[0], &a, &a_id) ||
+    if (!session_find_entry(db, common->project, arguments[0], &a, &a_id) ||
         !session_find_entry(db, common->project, arguments[0], &b, &b_id))
         return CLI_FAILED;
     if (cardbox_session_diff(&entries, db, common->project, arguments[0], a, b,
@@ -222,5 +215,5 @@ const cli_command cli_session_diff = {
     .size = sizeof(cli_common),
     .least = 3,
     .most = 3,
-    .run = run_diff,
+    .ask = run_diff,
 };

@@ -28,11 +28,11 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (view){bytes, len});
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const export_options *options = given;
     cardbox_dialect dialect;
-    export_state state = {.target = target_of(count > 1 ? arguments[1] : NULL),
+    export_state state = {.target = target_of(arguments[1]),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -71,6 +71,7 @@ static const opt_spec specs[] = {
     CLI_TEXT(export_options, "entry", entry, "ENTRY", "only the header and the way to this entry"),
     CLI_TEXT(export_options, "dialect", dialect, "DIALECT",
              "pi or plain: convert it (default: as it is)"),
+    CLI_TEXT(export_options, "to", dialect, "DIALECT", "the same, as session convert has it"),
     CLI_OPTIONS_END,
 };
 

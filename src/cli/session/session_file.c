@@ -25,7 +25,7 @@ static cli_exit with_file(const char *argument, file_use use, const void *option
     cli_exit status = CLI_FAILED;
 
     if (source_read(&bytes, argument)) {
-        if (session_file_read(&file, (view){buf_str(&bytes), bytes.len}, VIEW("")))
+        if (session_file_read(&file, buf_as_view(&bytes), VIEW("")))
             status = use(&file, options);
         else
             status = cli_nomem();
@@ -95,22 +95,21 @@ static cli_exit check_file(const session_file *file, const void *given)
     session_file_report(&report, file, SESSION_ISSUES_MAX);
     if (!buf_ok(&report))
         return cli_nomem();
-    bad = session_report_is_bad((view){report.data, report.len});
+    bad = session_report_is_bad(buf_as_view(&report));
     if (options->common.json)
         term_print_json(buf_str(&report));
     else if (options->tree)
         printed = print_tree(file, options);
     else
-        printed = session_report_print((view){report.data, report.len});
+        printed = session_report_print(buf_as_view(&report));
     buf_free(&report);
     if (!printed)
         return cli_nomem();
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_check(const void *options, char **arguments, int count)
+static cli_exit run_check(const void *options, char **arguments)
 {
-    (void)count;
     return with_file(arguments[0], check_file, options);
 }
 
@@ -173,12 +172,11 @@ static cli_exit convert_file(const session_file *file, const void *given)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_convert(const void *given, char **arguments, int count)
+static cli_exit run_convert(const void *given, char **arguments)
 {
     const convert_options *options = given;
     cardbox_dialect dialect;
 
-    (void)count;
     if (!session_dialect_read(&dialect, "--to", options->to))
         return CLI_USAGE;
     return with_file(arguments[0], convert_file, options);

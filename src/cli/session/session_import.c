@@ -217,13 +217,13 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     return end;
 }
 
-static cli_exit run(const void *given, char **arguments, int count)
+static cli_exit run(const void *given, char **arguments)
 {
     const import_options *options = given;
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (!source_open(&state.from, count > 0 ? arguments[0] : NULL))
+    if (!source_open(&state.from, arguments[0]))
         return CLI_FAILED;
     cardbox *db = cli_open(&options->common);
     if (db != NULL)

@@ -44,7 +44,7 @@ static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *c
     static const table_column columns[] = {{"session", TABLE_WHOLE},       {"dialect", TABLE_LEFT},
                                            {"entries", TABLE_RIGHT},       {"changed", TABLE_RIGHT},
                                            {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE},
-                                           {"from", TABLE_WHOLE}};
+                                           {"from", TABLE_SHORT}};
     listing found = {.of = sessions,
                      .count = cardbox_sessions_count(sessions),
                      .add_object = add_object,
@@ -55,21 +55,16 @@ static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *c
     return listing_print(&found, common->json, "no sessions in project %s", common->project);
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *sessions = NULL;
-    cardbox *db = cli_open(common);
 
     (void)arguments;
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_list_sessions(&sessions, db, common->project, common->cursor,
                               (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_refused(&err, cli_page_origins);
     cli_exit status = print_list(sessions, common);
     cardbox_sessions_free(sessions);
     return status;
@@ -83,7 +78,7 @@ const cli_command cli_session_list = {
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
     .size = sizeof(cli_common),
-    .run = run_list,
+    .ask = run_list,
 };
 
 /* --- show --- */
@@ -140,18 +135,14 @@ static bool print_object(const cardbox_session *session, const cardbox_session_c
     return fine;
 }
 
-static cli_exit run_show(const void *given, char **arguments, int count)
+static cli_exit run_show(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
-    cardbox *db = cli_open(common);
     cli_exit status = CLI_DONE;
 
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
         cardbox_session_count(&counts, db, common->project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
@@ -170,5 +161,5 @@ const cli_command cli_session_show = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .run = run_show,
+    .ask = run_show,
 };

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/view/term.h"
 
-/* What is shorter is taken as it is: a mistyped id shall not mean another one. */
+/* What is shorter begins no id: a mistyped one shall not mean another. */
 #define BEGINNING_MIN 4
 
 cardbox_status session_each_page(cardbox *db, const char *project, const char *session,
@@ -68,9 +68,9 @@ static bool look_in_page(void *arg, const cardbox_entries *page)
     for (size_t i = 0; i < cardbox_entries_count(page); i++) {
         view id = view_of(cardbox_entries_at(page, i)->entry_id);
 
-        if (id.len < s->begin.len + s->end.len || memcmp(id.ptr, s->begin.ptr, s->begin.len) != 0)
-            continue;
-        if (s->end.len > 0 && memcmp(id.ptr + id.len - s->end.len, s->end.ptr, s->end.len) != 0)
+        if (id.len < s->begin.len || id.len - s->begin.len < s->end.len ||
+            !view_equal((view){id.ptr, s->begin.len}, s->begin) ||
+            !view_equal((view){id.ptr + id.len - s->end.len, s->end.len}, s->end))
             continue;
         if (s->count++ == 0)
             snprintf(s->found->text, sizeof(s->found->text), "%s", id.ptr);
@@ -86,7 +86,7 @@ bool session_find_entry(cardbox *db, const char *project, const char *session, c
     cardbox_status status;
     search s;
 
-    if (*entry == NULL || strlen(*entry) < BEGINNING_MIN)
+    if (*entry == NULL)
         return true;
     status = cardbox_session_path(&way, db, project, session, *entry, 0, 1, false, &err);
     cardbox_entries_free(way);
@@ -94,6 +94,11 @@ bool session_find_entry(cardbox *db, const char *project, const char *session, c
         return true; /* it is there, or the command itself says what is wrong */
     s = search_for(*entry, storage);
     status = session_each_page(db, project, session, 0, look_in_page, &s, &err);
+    if (status == CARDBOX_OK && s.count > 0 && strlen(*entry) < BEGINNING_MIN) {
+        cli_error("session %s has no entry %s: give at least %d characters of the id", session,
+                  *entry, BEGINNING_MIN);
+        return false;
+    }
     if (status == CARDBOX_OK && s.count > 1) {
         cli_error("%zu entries of session %s begin with %s: give more of the id", s.count, session,
                   *entry);

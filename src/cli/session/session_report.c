@@ -85,7 +85,7 @@ static void add_issue(table *t, scan_value issue)
         buf_reset(&words, 4096);
         if (value.kind != SCAN_NONE)
             session_say_value(&words, value);
-        table_add(t, (view){buf_str(&words), words.len}, i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
+        table_add(t, buf_as_view(&words), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
     }
     buf_free(&words);
 }

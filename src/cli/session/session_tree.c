@@ -52,6 +52,7 @@ typedef struct drawing {
     int marks_at;     /* the column where marks begin */
     int marks_widest; /* columns of the widest marks */
     bool only_measures;
+    bool has_folded; /* what shows more was said */
     buf line, marks;
 } drawing;
 
@@ -290,7 +291,7 @@ static void draw_entry(drawing *d, size_t i)
         d->marks_widest = marks > d->marks_widest ? marks : d->marks_widest;
     } else if (marks > 0) {
         add_spaces(&d->line, (d->marks_at > used ? d->marks_at - used : 0) + GAP);
-        buf_view(&d->line, (view){buf_str(&d->marks), d->marks.len});
+        buf_view(&d->line, buf_as_view(&d->marks));
     }
     end_line(d);
 }
@@ -300,8 +301,9 @@ static void draw_fold(drawing *d, size_t i, size_t folded)
     char number[TERM_NUMBER_SIZE];
 
     add_indent(d, &d->nodes[i]);
-    buf_printf(&d->line, "%s: %s more%s", term_on(STYLE_DIM), term_number(number, folded),
-               term_off(STYLE_DIM));
+    buf_printf(&d->line, "%s: %s more%s%s", term_on(STYLE_DIM), term_number(number, folded),
+               d->has_folded ? "" : " (--all shows them)", term_off(STYLE_DIM));
+    d->has_folded = !d->only_measures;
     end_line(d);
 }
 

@@ -8,7 +8,7 @@
 #include "cli/task/task_follow.h"
 #include "cli/view/listing.h"
 
-enum { LIST_LIMIT = 200, STATE_COLUMNS = 12 };
+enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
@@ -24,17 +24,13 @@ typedef struct run_options {
     bool follow;
 } run_options;
 
-static cli_exit run_run(const void *given, char **arguments, int count)
+static cli_exit run_run(cardbox *db, const void *given, char **arguments)
 {
     const run_options *options = given;
     const cli_common *common = &options->common;
     cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char id[CARDBOX_UUID_SIZE];
-    cardbox *db = cli_open(common);
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     spawn.goal = arguments[0];
     spawn.system_prompt = options->system;
     spawn.parent_task_id = options->parent;
@@ -64,7 +60,7 @@ const cli_command cli_task_run = {
     .size = sizeof(run_options),
     .least = 1,
     .most = 1,
-    .run = run_run,
+    .ask = run_run,
 };
 
 /* --- send and cancel --- */
@@ -114,16 +110,16 @@ static bool read_address(cardbox_message *out, char *line)
     return *out->content != '\0';
 }
 
-static cli_exit run_send(const void *given, char **arguments, int count)
+static cli_exit run_send(const void *given, char **arguments)
 {
     const cli_common *common = given;
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (count == 1 && !read_address(&message, arguments[0])) {
+    if (arguments[1] == NULL && !read_address(&message, arguments[0])) {
         cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
         return CLI_USAGE;
     }
-    if (count == 2) {
+    if (arguments[1] != NULL) {
         message.task_id = arguments[0];
         message.content = arguments[1];
     }
@@ -139,15 +135,11 @@ typedef struct cancel_options {
     const char *reason;
 } cancel_options;
 
-static cli_exit run_cancel(const void *given, char **arguments, int count)
+static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
 {
     const cancel_options *options = given;
     const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = cli_open(common);
-    (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
     cardbox_status status =
         cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
     return finish(db, common, arguments[0], status, "", &err);
@@ -185,7 +177,7 @@ const cli_command cli_task_cancel = {
     .size = sizeof(cancel_options),
     .least = 1,
     .most = 1,
-    .run = run_cancel,
+    .ask = run_cancel,
 };
 
 /* --- list --- */
@@ -264,20 +256,17 @@ static cli_exit print_list(const cardbox_ledger *tasks, const list_options *opti
     return status;
 }
 
-static cli_exit run_list(const void *given, char **arguments, int count)
+static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 {
     const list_options *options = given;
     const cli_common *common = &options->common;
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *tasks = NULL;
-    cardbox *db = cli_open(common);
-    (void)arguments, (void)count;
-    if (db == NULL)
-        return CLI_FAILED;
+    (void)arguments;
     filter.active = !options->all;
     filter.goals = true;
-    filter.limit = common->limit > 0 ? (unsigned)common->limit : LIST_LIMIT;
+    filter.limit = common->limit > 0 ? (unsigned)common->limit : CARDBOX_PAGE_DEFAULT;
     filter.offset = (uint64_t)options->skip;
     if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
@@ -305,27 +294,19 @@ const cli_command cli_task_list = {
                 "task list --project demo --all --limit 20 --skip 20",
     .options = LIST_SPECS,
     .size = sizeof(list_options),
-    .run = run_list,
+    .ask = run_list,
 };
 
 /* --- show and follow --- */
 
-static cli_exit watch(const cli_common *common, const char *task, bool wait)
+static cli_exit run_show(cardbox *db, const void *given, char **arguments)
 {
-    cardbox *db = cli_open(common);
-    return db == NULL ? CLI_FAILED : task_follow_print(db, common, task, wait);
+    return task_follow_print(db, given, arguments[0], false);
 }
 
-static cli_exit run_show(const void *given, char **arguments, int count)
+static cli_exit run_follow(cardbox *db, const void *given, char **arguments)
 {
-    (void)count;
-    return watch(given, arguments[0], false);
-}
-
-static cli_exit run_follow(const void *given, char **arguments, int count)
-{
-    (void)count;
-    return watch(given, arguments[0], true);
+    return task_follow_print(db, given, arguments[0], true);
 }
 
 const cli_command cli_task_show = {
@@ -337,7 +318,7 @@ const cli_command cli_task_show = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .run = run_show,
+    .ask = run_show,
 };
 
 const cli_command cli_task_follow = {
@@ -354,5 +335,5 @@ const cli_command cli_task_follow = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
-    .run = run_follow,
+    .ask = run_follow,
 };

@@ -84,12 +84,15 @@ static void break_off(watcher *w)
            term_off(STYLE_DIM));
 }
 
+/* In a row of its own, and marked, where something else came between. */
 static void go_on(watcher *w, view text)
 {
     if (!w->is_open) {
         print_role("assistant");
         w->line = flow_begin(MARGIN);
         w->is_open = true;
+        if (w->said.len > 0)
+            flow_add(&w->line, VIEW("(goes on) "));
     }
     flow_add(&w->line, text);
 }
@@ -102,8 +105,8 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
         break_off(w);
         snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
     }
-    buf_text(&w->said, e->text);
     go_on(w, view_of(e->text));
+    buf_text(&w->said, e->text);
 }
 
 /* Says what is missing of the message whose pieces are on the screen: the last ones are not there

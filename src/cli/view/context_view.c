@@ -4,6 +4,7 @@
  */
 #include "cli/view/context_view.h"
 
+#include <inttypes.h>
 #include "base/scan.h"
 #include "cli/card/card_view.h"
 #include "cli/session/session_rows.h"
@@ -100,22 +101,34 @@ static void say_missing(scan_value ids)
         cli_note("  %zu card%s not there", count, count == 1 ? " is" : "s are");
 }
 
-/* On stderr: stdout has what can be sent. */
-static void say_report(const char *json)
+/* How many there are; of anthropic, where that is less, what became of the others. */
+static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
-    scan_value report = scan_whole(view_of(json));
+    size_t count = cardbox_context_count(built);
+    int64_t after;
+
+    buf_printf(out, "; messages: %zu", count);
+    if (scan_integer(scan_find(report, "messages_after").text, &after) && after > (int64_t)count)
+        buf_printf(out, " (%" PRId64 " before those of one role in a row became one%s)", after,
+                   cardbox_context_system(built) != NULL ? " and the system's went apart" : "");
+    add_member(out, report, "messages_before", ", before repairs ");
+}
+
+/* On stderr: stdout has what can be sent. */
+static void say_report(const cardbox_context *built)
+{
+    scan_value report = scan_whole(view_of(cardbox_context_report(built)));
     buf line = BUF_INIT(1 << 16);
 
     buf_text(&line, "context");
-    add_member(&line, report, "leaf_id", " of ");
+    add_member(&line, report, "entry_id", " of ");
     add_member(&line, report, "box_id", " of ");
     add_member(&line, report, "version", " at version ");
     add_member(&line, report, "cards", "; cards: ");
     add_member(&line, report, "provider", ": model ");
     add_member(&line, report, "model", "/");
     add_member(&line, report, "thinking_level", ", thinking ");
-    add_member(&line, report, "messages_after", "; messages: ");
-    add_member(&line, report, "messages_before", ", before repairs ");
+    add_messages(&line, report, built);
     cli_note("%s", buf_str(&line));
     say_missing(scan_find(report, "missing_card_ids"));
     say_repairs(scan_find(report, "repairs"));
@@ -147,5 +160,5 @@ void context_view_print(const cardbox_context *built, bool json)
         puts("}");
     }
     if (!json)
-        say_report(cardbox_context_report(built));
+        say_report(built);
 }

@@ -47,6 +47,11 @@ static table_cell *new_cell(table *t)
     return &t->cells[t->count++];
 }
 
+static bool is_id(table_align align)
+{
+    return align == TABLE_WHOLE || align == TABLE_SHORT;
+}
+
 void table_add(table *t, view text, term_style style)
 {
     table_cell *cell = new_cell(t);
@@ -54,7 +59,10 @@ void table_add(table *t, view text, term_style style)
     if (cell == NULL)
         return;
     *cell = (table_cell){.offset = t->text.len, .style = style};
-    term_add_line(&t->text, text, TABLE_CELL_MAX);
+    if (is_id(t->columns[(t->count - 1) % t->width].align))
+        term_add_id(&t->text, text, TABLE_CELL_MAX);
+    else
+        term_add_line(&t->text, text, TABLE_CELL_MAX);
     cell->length = t->text.len - cell->offset;
     cell->columns = term_columns((view){buf_str(&t->text) + cell->offset, cell->length});
 }
@@ -208,11 +216,6 @@ static int squeeze(layout *l, const table *t, int excess, int rank, int least)
     return excess;
 }
 
-static bool is_id(table_align align)
-{
-    return align == TABLE_WHOLE || align == TABLE_SHORT;
-}
-
 /* The place of the first id, or that behind the last column. */
 static size_t find_id(const table *t)
 {
@@ -245,6 +248,32 @@ static void leave_out(layout *l, const table *t, int excess)
     }
 }
 
+/* What a line lacks of the room, less than nothing where it has some to spare. */
+static int excess_of(const layout *l, const table *t, int room)
+{
+    int excess = -room - GAP;
+
+    for (size_t c = 0; c < t->width; c++)
+        excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
+    return excess;
+}
+
+/* Room that one which was left out had and the others did not need goes to those that gave way:
+ * flexible ones first. */
+static void give_back(layout *l, const table *t, const layout *wanted, int spare)
+{
+    for (int rank = gives_way(TABLE_FLEXIBLE); rank >= 0; rank--) {
+        for (size_t c = 0; spare > 0 && c < t->width; c++) {
+            int most = wanted->widths[c] - l->widths[c], given = spare < most ? spare : most;
+
+            if (l->widths[c] == 0 || gives_way(t->columns[c].align) != rank)
+                continue;
+            l->widths[c] += given;
+            spare -= given;
+        }
+    }
+}
+
 static bool has_short_id(const table *t)
 {
     size_t c = find_id(t);
@@ -255,17 +284,18 @@ static bool has_short_id(const table *t)
 /* Makes the columns narrower until a line fits. */
 static void shrink(layout *l, const table *t, int room)
 {
-    int excess = -room - GAP;
+    const layout wanted = *l;
+    int excess;
 
     l->word_least = find_id(t) < t->width ? WORD_WHOLE : WORD_MIN;
     leave_out_spare(l, t, room);
-    for (size_t c = 0; c < t->width; c++)
-        excess += l->widths[c] > 0 ? l->widths[c] + GAP : 0;
+    excess = excess_of(l, t, room);
     l->flexible_least = has_short_id(t) ? FLEXIBLE_GOOD : FLEXIBLE_MIN;
     excess = narrow(l, t, excess, gives_way(TABLE_SHORT));
     l->flexible_least = FLEXIBLE_MIN;
     excess = narrow(l, t, excess, 0);
     leave_out(l, t, excess);
+    give_back(l, t, &wanted, -excess_of(l, t, room));
 }
 
 /* What a cut cell has behind its ellipsis, in `room` columns with what is in front of it. */

@@ -34,9 +34,9 @@ static bool in_colour(void)
 const char *term_on(term_style style)
 {
     static const char *const sequences[] = {
-        [STYLE_PLAIN] = "",        [STYLE_BOLD] = "\033[1m",     [STYLE_DIM] = "\033[2m",
-        [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m",   [STYLE_YELLOW] = "\033[33m",
-        [STYLE_BLUE] = "\033[34m", [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+        [STYLE_PLAIN] = "",           [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",
+        [STYLE_RED] = "\033[31m",     [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m",
+        [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
     };
 
     return in_colour() ? sequences[style] : "";
@@ -149,14 +149,14 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-void term_add_line(buf *out, view text, int columns)
+static void add_line(buf *out, view text, int columns, bool is_id)
 {
     size_t start = out->len, most = COLUMN_BYTES_MAX * (size_t)columns, length;
 
     while (text.len > 0 && out->len - start < most) {
         size_t bytes = view_utf8_step(text);
 
-        if (is_space(text.ptr[0])) {
+        if (is_space(text.ptr[0]) && !is_id) {
             if (out->len > start && out->data[out->len - 1] != ' ')
                 buf_char(out, ' ');
         } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
@@ -172,6 +172,16 @@ void term_add_line(buf *out, view text, int columns)
         out->len = start + length;
         buf_text(out, TERM_ELLIPSIS);
     }
+}
+
+void term_add_line(buf *out, view text, int columns)
+{
+    add_line(out, text, columns, false);
+}
+
+void term_add_id(buf *out, view id, int columns)
+{
+    add_line(out, id, columns, true);
 }
 
 /* Bytes of what begins the text and is shown by itself, not as it is; 0: nothing is. */

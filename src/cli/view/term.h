@@ -16,7 +16,6 @@ typedef enum term_style {
     STYLE_RED,
     STYLE_GREEN,
     STYLE_YELLOW,
-    STYLE_BLUE,
     STYLE_MAGENTA,
     STYLE_CYAN
 } term_style;
@@ -54,6 +53,9 @@ bool term_is_unfit(view character);
 /* Appends text that came from outside on one line, cut to so many columns with an ellipsis behind
  * them: runs of white space become one space, what is unfit the replacement character. */
 void term_add_line(buf *out, view text, int columns);
+
+/* The same of an id, whose spaces are part of it. */
+void term_add_id(buf *out, view id, int columns);
 
 /* Prints text that came from outside, with its lines, which may end as those of Windows; the second
  * with an end of line after it. */

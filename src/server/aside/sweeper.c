@@ -1,60 +1,95 @@
 /*
- * sweeper.c: a turn is one batch; while there is more the next one follows after a pause, which
- * leaves the database to those who use it. Not the keeper's thread: a batch may take longer than a
- * token may stay good after it was revoked.
+ * sweeper.c: a turn is one table and one batch; while there is more the next one follows after a
+ * pause, which leaves the database to those who use it. Not the keeper's thread: a turn may take
+ * longer than a token may stay good after it was revoked.
  */
 #include "server/aside/sweeper.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "server/aside/aside.h"
 #include "server/aside/ticker.h"
 #include "store/operate/collect.h"
+#include "store/operate/grown.h"
 
-enum { PAUSE_MS = 100, PATIENCE_MS = 5000 };
+enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000 };
 
 struct sweeper {
     const settings *set;
     ticker ticker;
     cardbox *db;
-    collect_sum sum; /* of this round */
+    bool told;        /* that no table can be analyzed */
+    int64_t round_ms; /* when the next round of sweeping is due */
+    collect_sum sum;  /* of this round */
 };
 
 static void tell(sweeper *s)
 {
+    buf counts = BUF_INIT(1024);
+    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+        buf_printf(&counts, "%s%s=%" PRId64, kind > 0 ? " " : "", collect_name((collect_kind)kind),
+                   s->sum.rows[kind]);
     if (collect_rows(&s->sum) > 0)
-        log_info("swept",
-                 "cards=%" PRId64 " revisions=%" PRId64 " boxes=%" PRId64 " changes=%" PRId64
-                 " segments=%" PRId64 " chains=%" PRId64 " entries=%" PRId64,
-                 s->sum.rows[COLLECT_CARDS], s->sum.rows[COLLECT_REVISIONS],
-                 s->sum.rows[COLLECT_BOXES], s->sum.rows[COLLECT_CHANGES],
-                 s->sum.rows[COLLECT_SEGMENTS], s->sum.rows[COLLECT_CHAINS],
-                 s->sum.rows[COLLECT_ENTRIES]);
+        log_info("swept", "%s", buf_str(&counts));
+    buf_free(&counts);
     s->sum = (collect_sum){.rows = {0}};
+}
+
+static void warn(const char *event, const cardbox_error *err)
+{
+    char why[LOG_QUOTE_SIZE];
+    if (err->status != CARDBOX_UNAVAILABLE)
+        log_warn(event, "reason=%s", log_quote(why, err->message, strlen(err->message)));
+}
+
+/* A table that has grown. True: there may be another one. */
+static bool analyze(sweeper *s)
+{
+    char table[GROWN_NAME_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool failed = grown_analyze(table, s->db, &err) != CARDBOX_OK;
+    if (failed && !s->told)
+        warn("not_analyzed", &err);
+    s->told = failed;
+    if (table[0] != '\0')
+        log_debug("analyzed", "table=%s", table);
+    return table[0] != '\0';
+}
+
+/* True: there is more. */
+static bool sweep(sweeper *s)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    collect_state state = COLLECT_OVER;
+    if (s->set->sweep_interval_s == 0 || clock_ms() < s->round_ms)
+        return false;
+    cardbox_status status =
+        collect_batch(&s->sum, &state, s->db, s->set->retention_days, COLLECT_BATCH, &err);
+    if (status != CARDBOX_OK)
+        warn("not_swept", &err);
+    if (status == CARDBOX_OK && state == COLLECT_MORE)
+        return true;
+    tell(s);
+    s->round_ms = clock_ms() + (int64_t)s->set->sweep_interval_s * 1000;
+    return false;
 }
 
 static int64_t turn(void *arg)
 {
     sweeper *s = arg;
-    char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    collect_state state = COLLECT_OVER;
-    cardbox_status status = aside_open(&s->db, s->set, "cardboxd-sweeper", PATIENCE_MS, &err);
-    if (status == CARDBOX_OK)
-        status = collect_batch(&s->sum, &state, s->db, s->set->retention_days, COLLECT_BATCH, &err);
-    /* The loops tell of a database that is away. */
-    if (status != CARDBOX_OK && status != CARDBOX_UNAVAILABLE)
-        log_warn("not_swept", "reason=%s", log_quote(why, err.message, strlen(err.message)));
-    if (status == CARDBOX_OK && state == COLLECT_MORE)
-        return PAUSE_MS;
-    tell(s);
-    return (int64_t)s->set->sweep_interval_s * 1000;
+    if (aside_open(&s->db, s->set, "cardboxd-sweeper", PATIENCE_MS, &err) != CARDBOX_OK)
+        return LOOK_MS; /* the loops tell why */
+    bool grown = analyze(s);
+    return sweep(s) || grown ? PAUSE_MS : LOOK_MS;
 }
 
 sweeper *sweeper_start(const settings *set)
 {
-    sweeper *s = set->sweep_interval_s == 0 ? NULL : calloc(1, sizeof(*s));
+    sweeper *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return NULL;
     s->set = set;

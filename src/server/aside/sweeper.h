@@ -1,6 +1,6 @@
 /*
- * sweeper.h: a thread that removes what is dead, at intervals, in small batches. Any number of
- * servers may have one: they take turns.
+ * sweeper.h: a thread that removes what is dead, at intervals, in small batches, and has tables
+ * analyzed that have grown much. Any number of servers may have one: they take turns.
  */
 #ifndef SERVER_SWEEPER_H
 #define SERVER_SWEEPER_H
@@ -9,7 +9,7 @@
 
 typedef struct sweeper sweeper;
 
-/* NULL: the settings want none, or there is no memory or thread for it. */
+/* NULL: no memory or no thread. */
 sweeper *sweeper_start(const settings *set);
 
 /* Ends it. NULL is fine. */

@@ -3,17 +3,13 @@
  */
 #include "server/aside/ticker.h"
 #include <errno.h>
-#include <time.h>
+#include "base/clock.h"
 
 /* False: it is to stop. */
 static bool wait_ms(ticker *t, int64_t ms)
 {
-    struct timespec until;
+    struct timespec until = clock_timespec(clock_us() + ms * 1000);
     int result = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t nanoseconds = until.tv_nsec + ms % 1000 * 1000000;
-    until.tv_sec += (time_t)(ms / 1000 + nanoseconds / 1000000000);
-    until.tv_nsec = (long)(nanoseconds % 1000000000);
     pthread_mutex_lock(&t->lock);
     while (!t->stop && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&t->wake, &t->lock, &until);

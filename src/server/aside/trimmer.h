@@ -9,7 +9,7 @@
 
 typedef struct trimmer trimmer;
 
-/* NULL: no memory, no thread; all goes on without. */
+/* NULL: no memory or no thread. */
 trimmer *trimmer_start(const shared *house);
 
 /* The loops' stats must still be there. */

@@ -10,7 +10,7 @@
 
 typedef struct waker waker;
 
-/* NULL: no thread; then workers find work when they next look. */
+/* NULL: no memory or no thread. */
 waker *waker_start(const settings *set);
 
 /* There is work in a project. Any thread; NULL is fine. */

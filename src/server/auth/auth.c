@@ -64,33 +64,28 @@ static unsigned scope_of(route_scope scope)
     return SCOPES[scope];
 }
 
-static bool is_of_project(const request *r)
-{
-    static const char PROJECT[] = "/projects/{project_id}";
-    return strncmp(r->match.route->pattern, PROJECT, sizeof(PROJECT) - 1) == 0;
-}
-
 /* What belongs to no project shows something of all. */
 static bool is_for_place(const token *t, const request *r)
 {
-    return is_of_project(r) ? token_is_for(t, request_tenant(r)) : t->all_tenants;
+    return route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r))
+                                               : t->all_tenants;
 }
 
 static void answer_undecided(request *r)
 {
     shared *house = r->shared;
     if (atomic_load(&house->overpowered))
-        fault_answer(r, FAULT_UNAVAILABLE,
+        fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is only a member of cardbox_service",
                      "the server's database role has more rights than a server should have");
     else if (atomic_load(&house->tokens_barred))
-        fault_answer(r, FAULT_UNAVAILABLE,
+        fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is a member of cardbox_service",
                      "the server's database role may not read the tokens");
     else if (atomic_load(&house->unfit) > 0)
         fault_answer_unfit(r, atomic_load(&house->forbidden));
     else
-        fault_answer(r, FAULT_UNAVAILABLE, NULL, "the database does not answer");
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
 
 /* What the operation needs is no secret; which part of it the token lacks is not said. */
@@ -98,7 +93,7 @@ static void answer_forbidden(request *r)
 {
     char hint[80];
     snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
-             is_of_project(r) ? "this project" : "all projects");
+             route_is_of_project(r->match.route) ? "this project" : "all projects");
     fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
 }
 

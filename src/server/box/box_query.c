@@ -12,8 +12,8 @@ static void not_found(request *r)
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
     if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\"],\"msg\":"
-                                   "\"Give one of at_version, at_length and at_time\"}"));
+        handler_refuse(r, "query", NULL, "value_error",
+                       "Give one of at_version, at_length and at_time");
         return false;
     }
     if (query[BOX_AT_VERSION].given)
@@ -50,9 +50,7 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count)
 void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
                     join_render render)
 {
-    r->ticket = (join_ticket){
-        .lane = JOIN_BOXES, .keys = reads, .count = count, .weight = weight, .render = render};
-    joiner_add(r->joiner, r);
+    handler_join(r, JOIN_BOXES, reads, count, weight, render);
 }
 
 bool box_query_exists(request *r, const box_view *box, bool others)
@@ -67,9 +65,16 @@ bool box_query_exists(request *r, const box_view *box, bool others)
     return false;
 }
 
+bool box_query_view(box_view *out, const join_rows *found, arena *memory)
+{
+    int from = found->start[0];
+    return box_view_take(out, found->rows, found->row + from, (size_t)(found->start[1] - from),
+                         memory);
+}
+
 bool box_query_open(request *r, const join_rows *found, box_view *box)
 {
-    if (!box_view_open(box, found, 0, &r->memory)) {
+    if (!box_query_view(box, found, &r->memory)) {
         fault_answer_memory(r);
         return false;
     }

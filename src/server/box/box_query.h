@@ -5,8 +5,8 @@
 #ifndef SERVER_BOX_QUERY_H
 #define SERVER_BOX_QUERY_H
 
-#include "server/box/box_view.h"
 #include "server/handlers.h"
+#include "store/box/box_view.h"
 
 /* The fields with which the query tables of these reads begin. */
 enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
@@ -35,6 +35,9 @@ void box_query_join(request *r, const box_read *reads, size_t count, size_t weig
 /* Whether there is the box that a request is about; answered if not. `others`: it is there, but not
  * as of the moment that was asked for. */
 bool box_query_exists(request *r, const box_view *box, bool others);
+
+/* The box of the first key, in `memory`. False: out of memory. */
+bool box_query_view(box_view *out, const join_rows *found, arena *memory);
 
 /* The one box that a joined request is about. False: answered. */
 bool box_query_open(request *r, const join_rows *found, box_view *box);

@@ -4,7 +4,7 @@
  */
 #include "server/box/box_stream.h"
 #include "server/auth/auth.h"
-#include "server/handlers.h"
+#include "server/box/box_query.h"
 #include "server/transfer/transfers.h"
 
 typedef struct box_stream {
@@ -49,7 +49,7 @@ static void render_more(request *r, const join_rows *found)
     buf *out = request_body(r);
     buf_reset(out, out->cap);
     s->at = 0;
-    if (!box_view_open(&box, found, 0, &memory))
+    if (!box_query_view(&box, found, &memory))
         out->failure = BUF_NOMEM;
     else if (box.exists && is_same(s, &box.head) && box_view_reaches(&box))
         add_page(r, s, &box);
@@ -67,9 +67,7 @@ static stream_state ask(request *r, box_stream *s)
     if (!auth_still_good(r, transfers_tokens(r->transfers)))
         return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
-    r->ticket = (join_ticket){
-        .lane = JOIN_BOXES, .keys = &s->read, .count = 1, .weight = 1, .render = render_more};
-    joiner_add(r->joiner, r);
+    box_query_join(r, &s->read, 1, 1, render_more);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 

@@ -5,8 +5,8 @@
 #ifndef SERVER_BOX_STREAM_H
 #define SERVER_BOX_STREAM_H
 
-#include "server/box/box_view.h"
 #include "server/request/request.h"
+#include "store/box/box_view.h"
 
 /* Ids of a page; a box that has no more is answered in one piece. A page is some hundred KB of text
  * and takes PostgreSQL a few ms. */

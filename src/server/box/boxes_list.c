@@ -1,7 +1,7 @@
 /*
  * boxes_list.c: pages of boxes without their ids, and of the changes of one box.
  */
-#include "server/request/page.h"
+#include "server/page.h"
 #include "store/list_json.h"
 
 /* A change that added more ids than this is shown without them: ?at_version= gives the list. */

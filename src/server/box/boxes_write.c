@@ -115,13 +115,8 @@ void handle_append(request *r)
     append->ids = body[A_CARD_IDS].json.text;
     append->expected_version = body[A_EXPECTED].number;
     append->key = r->idempotency_key;
-    r->ticket = (join_ticket){.lane = JOIN_APPENDS,
-                              .keys = append,
-                              .count = 1,
-                              .weight = 1,
-                              .render = render_append,
-                              .replayable = append->key.ptr != NULL};
-    joiner_add(r->joiner, r);
+    r->ticket.replayable = append->key.ptr != NULL;
+    handler_join(r, JOIN_APPENDS, append, 1, 1, render_append);
 }
 
 /* --- replace --- */
@@ -168,8 +163,8 @@ static bool read_expected(request *r, box_save *save, const field_value *expecte
     if (r->if_match.ptr == NULL)
         return true;
     if (expected->given) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"header\",\"If-Match\"],"
-                                   "\"msg\":\"Give If-Match or expected_version, not both\"}"));
+        handler_refuse(r, "header", "If-Match", "value_error",
+                       "Give If-Match or expected_version, not both");
         return false;
     }
     save->must_exist = true;
@@ -182,14 +177,12 @@ static bool read_expected(request *r, box_save *save, const field_value *expecte
 
 void handle_replace_box(request *r)
 {
-    static const char BAD_ID[] = "{\"type\":\"uuid_parsing\",\"loc\":[\"path\",\"box_id\"],"
-                                 "\"msg\":\"Input should be a UUID\"}";
     field_value *body = handler_read_change(r, REPLACE, CHANGE_FIELDS, false);
     box_save *save = body == NULL ? NULL : handler_take(r, 1, sizeof(*save));
     if (save == NULL)
         return;
     if (!uuid16_parse(&save->box_id, r->match.params[1])) {
-        fault_answer_shape(r, view_of(BAD_ID));
+        handler_refuse(r, "path", "box_id", "uuid_parsing", "Input should be a UUID");
         return;
     }
     if (!read_expected(r, save, &body[A_EXPECTED]))
@@ -228,8 +221,7 @@ void handle_fork_box(request *r)
     if (fork == NULL)
         return;
     if (body[F_AT_VERSION].given && body[F_AT_LENGTH].given) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],"
-                                   "\"msg\":\"Give at_version or at_length, not both\"}"));
+        handler_refuse(r, "body", NULL, "value_error", "Give at_version or at_length, not both");
         return;
     }
     if (!handler_box(r, &fork->box_id))

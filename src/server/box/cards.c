@@ -3,7 +3,17 @@
  */
 #include "cardbox/limits.h"
 #include "server/handlers.h"
+#include "server/join/places.h"
 #include "store/card/card_json.h"
+
+/* Where the card lies is kept for the next read of it. */
+static void take_card(card_row *card, const request *r, const join_rows *found, size_t key)
+{
+    const card_key *keys = r->ticket.keys;
+    int row = found->row[found->start[key]];
+    card_row_read(card, found->rows, row, CARD_FIRST);
+    places_note(r->shared->places, &keys[key], rows_tid(found->rows, row, CARD_PLACE));
+}
 
 /* --- one --- */
 
@@ -16,7 +26,7 @@ static void render_card(request *r, const join_rows *found)
     }
     if (!handler_check_budget(r, found, 1))
         return;
-    card_row_read(&card, found->rows, found->row[found->start[0]], CARD_FIRST);
+    take_card(&card, r, found, 0);
     card_json(request_body(r), &card, request_tenant(r));
     request_tag(r, 0);
     fault_or_answer(r);
@@ -24,18 +34,11 @@ static void render_card(request *r, const join_rows *found)
 
 void handle_card(request *r)
 {
-    view id = r->match.params[1];
-    if (!view_is_id(id, CARDBOX_CARD_ID_MAX)) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
-        return;
-    }
-    card_key *key = handler_take(r, 1, sizeof(*key));
+    card_key *key = handler_card(r);
     if (key == NULL)
         return;
-    *key = (card_key){request_tenant(r), id};
-    r->ticket = (join_ticket){
-        .lane = JOIN_CARDS, .keys = key, .count = 1, .weight = 1, .render = render_card};
-    joiner_add(r->joiner, r);
+    *key = places_key(r->shared->places, key->tenant, key->card_id);
+    handler_join(r, JOIN_CARDS, key, 1, 1, render_card);
 }
 
 /* --- many --- */
@@ -68,13 +71,13 @@ static void render_batch(request *r, const join_rows *found)
             continue;
         }
         card_row card;
-        card_row_read(&card, found->rows, found->row[found->start[at]], CARD_FIRST);
+        take_card(&card, r, found, at);
         buf_text(out, between);
         card_json(out, &card, request_tenant(r));
         between = ",";
     }
     buf_text(out, "],\"missing_ids\":[");
-    buf_view(out, (view){buf_str(&missing), missing.len});
+    buf_view(out, buf_as_view(&missing));
     buf_text(out, "]}");
     if (!buf_ok(&missing))
         out->failure = missing.failure;
@@ -91,9 +94,7 @@ void handle_cards_batch(request *r)
         return;
     for (size_t i = 0; i < batch->count; i++)
         if (may_exist(&batch->ids[i]))
-            keys[count++] = (card_key){request_tenant(r), batch->ids[i].text};
+            keys[count++] = places_key(r->shared->places, request_tenant(r), batch->ids[i].text);
     r->plan = batch;
-    r->ticket = (join_ticket){
-        .lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count, .render = render_batch};
-    joiner_add(r->joiner, r);
+    handler_join(r, JOIN_CARDS, keys, count, count, render_batch);
 }

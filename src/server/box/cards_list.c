@@ -3,7 +3,7 @@
  * one statement that asks for a row more than the page takes, to know whether there is a next one.
  */
 #include "cardbox/limits.h"
-#include "server/request/page.h"
+#include "server/page.h"
 #include "store/list_json.h"
 
 /* --- cards --- */
@@ -72,9 +72,9 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
         matches[i] = (card_match){meta->list[i].key, meta->list[i].text};
         if (view_is_id(matches[i].key, CARDBOX_KEY_MAX) && !is_given_twice(matches, i))
             continue;
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\",\"meta.\"],"
-                                   "\"msg\":\"Each key should be given once, and have 1 to 512 "
-                                   "bytes without control characters\"}"));
+        handler_refuse(r, "query", "meta.", "value_error",
+                       "Each key should be given once, and have 1 to 512 bytes without control "
+                       "characters");
         return false;
     }
     list->matches = matches;

@@ -113,7 +113,7 @@ static void give_card(card_given *out, const field_value *values, view tenant, b
 
 static shape_place place_of(const posted *p, size_t index)
 {
-    return p->batch ? (shape_place){"body", "cards", index} : (shape_place){"body", NULL, 0};
+    return p->batch ? (shape_place){"body", "cards", index} : SHAPE_BODY;
 }
 
 /* The elements are all looked at, but only as many are kept as may come. */
@@ -137,10 +137,9 @@ static void read_cards(posted *p, scan_value list, view tenant, bool sealed, sha
 
 static void read_batch(posted *p, scan_value body, view tenant, shape *s)
 {
-    const shape_place at = {"body", NULL, 0};
     field_value values[BATCH_FIELDS];
     p->batch = true;
-    fields_read_object(values, BATCH, BATCH_FIELDS, body, &at, s);
+    fields_read_object(values, BATCH, BATCH_FIELDS, body, &SHAPE_BODY, s);
     if (values[B_CARDS].json.kind != SCAN_ARRAY)
         return;
     p->count = scan_count(values[B_CARDS].json);
@@ -157,9 +156,8 @@ static void read_batch(posted *p, scan_value body, view tenant, shape *s)
 
 static void read_single(posted *p, scan_value body, view tenant, shape *s)
 {
-    const shape_place at = {"body", NULL, 0};
     field_value values[SINGLE_FIELDS];
-    fields_read_object(values, CARD, SINGLE_FIELDS, body, &at, s);
+    fields_read_object(values, CARD, SINGLE_FIELDS, body, &SHAPE_BODY, s);
     p->given = arena_zeros(s->memory, 1, sizeof(*p->given));
     s->nomem = s->nomem || p->given == NULL;
     if (s->nomem)
@@ -342,12 +340,7 @@ void handle_add_cards(request *r)
         handler_run(r, JOIN_WRITE_ALONE, STATEMENT_cards_add, build_batch, p, render_batch);
     } else {
         p->single = (card_put){p->inputs[0], p->strict, p->restore};
-        r->ticket = (join_ticket){.lane = JOIN_PUT_CARDS,
-                                  .keys = &p->single,
-                                  .count = 1,
-                                  .weight = 1,
-                                  .render = render_single};
-        joiner_add(r->joiner, r);
+        handler_join(r, JOIN_PUT_CARDS, &p->single, 1, 1, render_single);
     }
 }
 

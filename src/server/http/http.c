@@ -117,7 +117,7 @@ static void exchange_free(exchange *x)
     http *h = x->http;
     take_back(x);
     request_clear(&x->request);
-    squeeze_free(x->gzip);
+    gzip_free(x->gzip);
     h->active--;
     tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
@@ -367,7 +367,7 @@ void http_free(http *h)
         exchange_drop(h->spares);
         h->spares = next;
     }
-    squeeze_free(h->gzip);
+    gzip_free(h->gzip);
     buf_free(&h->large);
     free(h);
 }

@@ -26,11 +26,6 @@ typedef struct shown {
 
 /* --- what the client receives --- */
 
-static view text_of(const answer *a)
-{
-    return a->fixed.ptr != NULL ? a->fixed : (view){buf_str(&a->body), a->body.len};
-}
-
 /* What the request says of the representation that it wants. */
 typedef struct wishes {
     codings codings;
@@ -57,7 +52,7 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
 static shown choose(exchange *x)
 {
     const answer *a = &x->request.answer;
-    view text = text_of(a);
+    view text = answer_text(a);
     bool tagged = a->tagged && a->status == OK;
     shown out = {.status = a->status,
                  .varies = (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST};
@@ -98,7 +93,7 @@ static struct MHD_Response *respond_fixed(exchange *x, view text)
 static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
 {
     if (gzip)
-        x->gzip = squeeze_new();
+        x->gzip = gzip_new();
     return gzip && x->gzip == NULL ? NULL : http_stream(x);
 }
 
@@ -109,10 +104,10 @@ static struct MHD_Response *respond_in_gzip(exchange *x, view text)
     if (text.len > GZIP_AT_ONCE)
         return respond_in_pieces(x, true);
     if (h->gzip == NULL)
-        h->gzip = squeeze_new();
+        h->gzip = gzip_new();
     if (h->gzip == NULL)
         return NULL;
-    char *packed = squeeze_all(h->gzip, text, &len);
+    char *packed = gzip_all(h->gzip, text, &len);
     if (packed == NULL)
         return NULL;
     count(x, len);
@@ -131,8 +126,8 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
     if (a->stream != NULL)
         return respond_in_pieces(x, as->gzip);
     if (as->gzip)
-        return respond_in_gzip(x, text_of(a));
-    return respond_fixed(x, text_of(a));
+        return respond_in_gzip(x, answer_text(a));
+    return respond_fixed(x, answer_text(a));
 }
 
 /* --- its headers --- */

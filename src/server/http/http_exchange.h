@@ -12,7 +12,7 @@
 #include "server/http/http.h"
 #include "server/http/http_clients.h"
 #include "server/http/http_frame.h"
-#include "server/request/squeeze.h"
+#include "server/request/gzip.h"
 
 /* Bytes of an answer's body whose memory is used again. */
 enum {
@@ -35,7 +35,7 @@ typedef struct exchange {
     uint64_t received;     /* bytes of it */
     uint64_t paced;        /* of them, when its client was last found to be fast enough */
     size_t sent;           /* of the answer, if it goes piece by piece */
-    squeeze *gzip;         /* the answer goes through it piece by piece; NULL: it does not */
+    gzip_stream *gzip;     /* the answer goes through it piece by piece; NULL: it does not */
     bool ended;            /* all of it has */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
@@ -55,7 +55,7 @@ struct http {
     size_t active;
     bool pending;
     buf large;          /* the memory of a large answer that was sent, for the next */
-    squeeze *gzip;      /* for answers that are compressed in one go; made when first needed */
+    gzip_stream *gzip;  /* for answers that are compressed in one go; made when first needed */
     size_t refused;     /* answers of 503 that the log has not been told of */
     int64_t refused_ms; /* when it may be told again */
     time_t date_s;      /* the second that `date` shows */

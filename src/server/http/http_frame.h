@@ -1,8 +1,8 @@
 /*
  * http_frame.h: whether a request's head, and what stands between the chunks of its body, are what
- * the HTTP library took them for. The library ends a
- * head at a line that begins with NUL or ':', and cuts texts at a NUL: what follows would be the
- * next request. All its texts lie in one block of memory in order, so gaps give such tricks away.
+ * the HTTP library took them for. The library ends a head at a line that begins with NUL or ':',
+ * and cuts texts at a NUL: what follows would be the next request. All its texts lie in one block
+ * of memory in order, so gaps give such tricks away.
  */
 #ifndef SERVER_HTTP_FRAME_H
 #define SERVER_HTTP_FRAME_H

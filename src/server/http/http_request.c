@@ -98,7 +98,7 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
 /* Finds the route. False: answered. */
 static bool check_path(request *r)
 {
-    const char *reason;
+    const char *reason, *hint;
     view raw;
     char allow[ROUTE_ALLOW_SIZE];
     target_split(r->target, &raw, &r->query);
@@ -106,7 +106,7 @@ static bool check_path(request *r)
     case PATH_OK:
         break;
     case PATH_UNKNOWN:
-        fault_answer_unknown_path(r);
+        fault_answer_unknown_path(r, NULL);
         return false;
     case PATH_MALFORMED:
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
@@ -120,12 +120,13 @@ static bool check_path(request *r)
         r->scope = ability_scope(r);
         return true;
     }
+    hint = route_hint_of(ROUTE_HINTS, r->method, &r->path);
     if (!r->match.path_known) {
-        fault_answer_unknown_path(r);
+        fault_answer_unknown_path(r, hint);
         return false;
     }
     route_allow(allow, ROUTES, &r->path);
-    fault_answer(r, FAULT_METHOD, NULL, "this path takes %s", allow);
+    fault_answer(r, FAULT_METHOD, hint, "this path takes %s", allow);
     request_header(r, "Allow", arena_copy(&r->memory, view_of(allow)));
     return false;
 }
@@ -177,9 +178,7 @@ static bool check_origin(request *r, const head *h)
 
 static bool check_tenant(request *r)
 {
-    static const char PROJECTS[] = "/projects/";
-    bool of_project = strncmp(r->match.route->pattern, PROJECTS, sizeof(PROJECTS) - 1) == 0;
-    if (!of_project || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
+    if (!route_is_of_project(r->match.route) || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
         return true;
     fault_answer(r, FAULT_BAD_REQUEST, NULL,
                  "a project is 1 to %d bytes of text without control characters",

@@ -12,8 +12,7 @@ enum {
 /* A body that is there already goes in steps. */
 static stream_state peek_text(exchange *x, view *piece)
 {
-    const answer *a = &x->request.answer;
-    view text = a->fixed.ptr != NULL ? a->fixed : (view){buf_str(&a->body), a->body.len};
+    view text = answer_text(&x->request.answer);
     *piece = (view){text.ptr + x->sent, text.len - x->sent};
     return piece->len > 0 ? STREAM_PIECE : STREAM_END;
 }
@@ -48,7 +47,7 @@ static size_t pack(exchange *x, view piece, char *out, size_t room)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
     view step = {piece.ptr, len};
-    size_t written = squeeze_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
+    size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
     took(x, len - step.len);
     return written;
 }

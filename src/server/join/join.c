@@ -18,7 +18,7 @@ enum {
 static void build_cards(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
-    cards_get_params(p, keys, count);
+    cards_get_at_params(p, keys, count);
 }
 
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
@@ -76,7 +76,7 @@ static size_t weigh_appends(const void *keys, size_t count)
 
 const lane_kind LANES[JOIN_LANES] = {
     [JOIN_CARDS] = {.group = LINK_READS,
-                    .statement = STATEMENT_cards_get,
+                    .statement = STATEMENT_cards_get_at,
                     .key_size = sizeof(card_key),
                     .build = build_cards},
     [JOIN_BOXES] = {.group = LINK_READS,

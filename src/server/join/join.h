@@ -15,7 +15,7 @@ struct request;
 
 /* What a request wants; each has a list of waiting requests, a lane. */
 typedef enum join_lane {
-    JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get */
+    JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get_at */
     JOIN_BOXES,       /* joined; box_read, boxes_read */
     JOIN_FOLLOWS,     /* joined; task_follow, tasks_follow */
     JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "server/auth/token_list.h"
 #include "store/errors.h"
-#include "store/operate/migrate.h"
+#include "store/pg/migrations.h"
 
 enum {
     SLOW_MS = 2,           /* a statement that takes as long makes the next connection be used: one
@@ -61,6 +61,7 @@ struct links {
     int rest_fd;  /* a timer */
     bool resting; /* it was started */
     unsigned ups_seen;
+    pipe_hosts hosts;
     int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
     int64_t hurried_ms; /* when all were told last to try again at once */
     link_span group[LINK_GROUPS];
@@ -308,7 +309,7 @@ static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, c
     k->watched_fd = -1;
     k->down_ms = clock_ms();
     tally_add(&l->stats->links[group][LINK_DOWN], 1);
-    cardbox_status status = pipe_new(&k->pipe, &how, err);
+    cardbox_status status = pipe_new(&k->pipe, &how, &l->hosts, err);
     if (status == CARDBOX_OK)
         l->group[group].before = ++l->count;
     return status;
@@ -398,15 +399,31 @@ static bool keeper_is_in(const links *l)
            atomic_load(&l->house->tokens->confirmed_ms) >= l->up_ms;
 }
 
-/* While the database is away one connection knocks at its door, not all. And it may have too few
- * places: the keeper's, without which nobody is let in, comes before those that only make us
- * quicker. */
+/* Whether each loop has a connection of each group: it serves nobody of a group without one. */
+static bool all_groups_are_in(const links *l)
+{
+    for (long loop = 0; loop < l->house->set->loops; loop++) {
+        for (int group = 0; group < LINK_GROUPS; group++) {
+            const tally *count = l->house->stats[loop].links[group];
+            if (tally_get(&count[LINK_USABLE]) + tally_get(&count[LINK_CHECKING]) +
+                    tally_get(&count[LINK_UNFIT]) ==
+                0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* While the database is away one connection tries, not all. And it may take too few connections:
+ * the keeper's, without which nobody is let in, and the first of each group of all loops come
+ * before those that only make us quicker. */
 static bool may_try(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
     if (number == 0 || pipe_fd(k->pipe) >= 0)
         return true;
-    return any_up(l) && (number == l->group[k->group].first || keeper_is_in(l));
+    return any_up(l) &&
+           (number == l->group[k->group].first || (keeper_is_in(l) && all_groups_are_in(l)));
 }
 
 static bool is_usable(const db_link *k)

@@ -26,7 +26,7 @@ int64_t links_next_ms(const links *l);
 bool links_away(const links *l, link_group group);
 
 /* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
- * about to be free, since what comes meanwhile is joined. Then *look_again_ms, if not NULL, is when
+ * about to be free, since what comes meanwhile is joined. Then *look_again_ms is when
  * to ask again even if nothing has happened. */
 typedef struct db_link db_link;
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms);

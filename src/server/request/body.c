@@ -14,8 +14,6 @@ typedef struct reader {
     shape *faults;
 } reader;
 
-static const shape_place BODY = {"body", NULL, 0};
-
 static int64_t clamp(int64_t limit)
 {
     if (limit < LIMIT_LEAST)
@@ -65,7 +63,7 @@ static void read_ids(reader *in, scan_value list)
     scan_value item;
     int64_t index = 0;
     if (list.kind != SCAN_ARRAY) {
-        shape_fault(in->faults, &BODY, in->wanted->ids, -1, "list_type",
+        shape_fault(in->faults, &SHAPE_BODY, in->wanted->ids, -1, "list_type",
                     "Input should be a valid list", list.text);
         return;
     }
@@ -74,7 +72,7 @@ static void read_ids(reader *in, scan_value list)
         if (item.kind == SCAN_STRING)
             take_id(in, item.text);
         else
-            shape_fault(in->faults, &BODY, in->wanted->ids, index, "string_type",
+            shape_fault(in->faults, &SHAPE_BODY, in->wanted->ids, index, "string_type",
                         "Input should be a valid string", item.text);
     }
 }
@@ -84,7 +82,7 @@ static void read_ids(reader *in, scan_value list)
 static void read_hydrate(reader *in, scan_value value)
 {
     if (value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        shape_fault(in->faults, &BODY, "hydrate", -1, "bool_type",
+        shape_fault(in->faults, &SHAPE_BODY, "hydrate", -1, "bool_type",
                     "Input should be a valid boolean", value.text);
     in->out->hydrate = value.kind == SCAN_TRUE;
 }
@@ -93,8 +91,8 @@ static void read_limit(reader *in, scan_value value)
 {
     int64_t limit = LIMIT_DEFAULT;
     if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &limit))
-        shape_fault(in->faults, &BODY, "limit", -1, "int_type", "Input should be a valid integer",
-                    value.text);
+        shape_fault(in->faults, &SHAPE_BODY, "limit", -1, "int_type",
+                    "Input should be a valid integer", value.text);
     in->out->limit = clamp(limit);
 }
 

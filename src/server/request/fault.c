@@ -25,7 +25,6 @@ static const struct {
     [FAULT_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
     [FAULT_TOO_LARGE] = {413, "too_large", NULL, NULL},
     [FAULT_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
-    [FAULT_RATE] = {429, "rate_limited", "Retry-After", "1"},
     [FAULT_INTERNAL] = {500, "internal", NULL, NULL},
     [FAULT_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_AWAY] = {503, "unavailable", "Retry-After", "1"},
@@ -228,7 +227,7 @@ static void answer_internal(request *r)
                  "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-static const char *why_away(const cardbox_error *err)
+const char *fault_why_away(const cardbox_error *err)
 {
     if (error_is_read_only(err->sqlstate))
         return "the database only reads: it is a standby, or set so";
@@ -246,7 +245,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        fault_answer(r, FAULT_AWAY, NULL, "%s", why_away(err));
+        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(err));
         return;
     case CARDBOX_NOMEM:
         fault_answer_memory(r);
@@ -291,9 +290,17 @@ void fault_answer_shape(request *r, view items)
     finish(r, 422);
 }
 
-void fault_answer_unknown_path(request *r)
+void fault_answer_unknown_path(request *r, const char *hint)
 {
-    request_answer_fixed(r, 404, VIEW("{\"detail\":\"Not Found\"}"));
+    buf *out = request_body(r);
+    if (hint == NULL) {
+        request_answer_fixed(r, 404, VIEW("{\"detail\":\"Not Found\"}"));
+        return;
+    }
+    buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
+    buf_json_string(out, view_of(hint));
+    buf_char(out, '}');
+    finish(r, 404);
 }
 
 void fault_answer_over(request *r, const char *what, long most, const char *option,

@@ -19,7 +19,6 @@ typedef enum fault {
     FAULT_PRECONDITION, /* If-Match */
     FAULT_TOO_LARGE,
     FAULT_MEDIA_TYPE,
-    FAULT_RATE,
     FAULT_INTERNAL,
     FAULT_UNAVAILABLE, /* out of memory; what else is 503 has a name of its own */
     FAULT_AWAY,
@@ -66,17 +65,20 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items);
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);
 
+/* What a database that serves nothing now is up to, for a client. */
+const char *fault_why_away(const cardbox_error *err);
+
 /* 503, with what to do about a database that the server can't read. */
 void fault_answer_unfit(request *r, bool forbidden);
 
-/* 503: there was none. */
+/* 503: out of memory. */
 void fault_answer_memory(request *r);
 
 /* 422 with a list of faults, JSON objects with commas between them. */
 void fault_answer_shape(request *r, view items);
 
-/* 404 for a path that is none of ours. */
-void fault_answer_unknown_path(request *r);
+/* 404 for a path that is none of ours. `hint` may be NULL. */
+void fault_answer_unknown_path(request *r, const char *hint);
 
 /* 413: `what`, such as "the body", is over a limit of bytes, which one of the server's options
  * sets. */

@@ -9,6 +9,9 @@
 #include "cardbox/limits.h"
 #include "server/request/query.h"
 
+/* Bytes of what is said of a name that is not known: all that are. */
+#define KNOWN_MAX 2048
+
 /* Where a value is read, for its faults. */
 typedef struct here {
     const field *field;
@@ -193,6 +196,22 @@ static size_t find_member(const field *table, size_t count, view key)
     return i;
 }
 
+/* Says what there is: the name may be a slip of the pen. */
+static void refuse_name(shape *s, const shape_place *at, view token, const field *table,
+                        size_t count)
+{
+    buf message = BUF_INIT(KNOWN_MAX);
+    buf_text(&message, "Nothing of this name is known here");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&message, "%s%s%s", i == 0 ? " (known: " : ", ", table[i].name,
+                   table[i].name[strlen(table[i].name) - 1] == '.' ? "KEY" : "");
+    if (count > 0)
+        buf_char(&message, ')');
+    s->nomem = s->nomem || !buf_ok(&message);
+    shape_unknown(s, at, token, buf_str(&message));
+    buf_free(&message);
+}
+
 static void report_missing(const field_value *values, const field *table, size_t count,
                            const shape_place *at, shape *s)
 {
@@ -210,7 +229,7 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value) && !s->nomem;) {
         size_t i = find_member(table, count, key);
         if (i == count) {
-            shape_unknown(s, at, key);
+            refuse_name(s, at, key, table, count);
             continue;
         }
         if (values[i].json.kind != SCAN_NONE) {
@@ -298,7 +317,7 @@ static void take_parameter(field_value *out, const here *h, view raw, view key, 
     buf_json_string(&shown, text);
     here full = *h;
     if (buf_ok(&shown))
-        full.input = (view){buf_str(&shown), shown.len};
+        full.input = buf_as_view(&shown);
     if (h->field->repeats > 0) {
         add_repeated(out, &full, key, text);
     } else if (out->given && !lenient) {
@@ -311,13 +330,12 @@ static void take_parameter(field_value *out, const here *h, view raw, view key, 
     buf_free(&shown);
 }
 
-static void refuse_parameter(shape *s, view name)
+static void refuse_parameter(shape *s, view name, const field *table, size_t count)
 {
     buf token = BUF_INIT(2 * SHAPE_INPUT_MAX);
     buf_json_string(&token, name);
-    shape_unknown(s, &QUERY,
-                  buf_ok(&token) ? (view){buf_str(&token), token.len}
-                                 : (view){NULL, SHAPE_INPUT_MAX + 1});
+    refuse_name(s, &QUERY, buf_ok(&token) ? buf_as_view(&token) : (view){NULL, SHAPE_INPUT_MAX + 1},
+                table, count);
     buf_free(&token);
 }
 
@@ -346,7 +364,7 @@ void fields_read_query(field_value *values, const field *table, size_t count, vi
             take_parameter(&values[i], &(here){&table[i], &QUERY, s, -1, {NULL, 0}}, raw_value,
                            rest, lenient);
         else if (i == count && !lenient)
-            refuse_parameter(s, name);
+            refuse_parameter(s, name, table, count);
     }
     for (size_t i = 0; i < count; i++)
         if (table[i].required && !values[i].given)

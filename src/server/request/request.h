@@ -61,6 +61,12 @@ typedef struct answer {
     } header[ANSWER_HEADERS_MAX];
 } answer;
 
+/* The text of one that is no stream. */
+static inline view answer_text(const answer *a)
+{
+    return a->fixed.ptr != NULL ? a->fixed : buf_as_view(&a->body);
+}
+
 /* What a request asks of the connection that it came on. */
 typedef struct request_host {
     void (*resume)(struct request *r);     /* what it waited for is there */

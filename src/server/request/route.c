@@ -1,5 +1,5 @@
 /*
- * route.c: matching of methods and paths against a table. A dozen routes need no tree.
+ * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
 
@@ -30,10 +30,10 @@ static bool fits(const char *pattern, const url_path *where, view params[ROUTE_P
     return strcmp(pattern, where->folder ? "/" : "") == 0;
 }
 
-static bool serves(const route *r, const char *method)
+static bool serves(const char *served, const char *method)
 {
-    return strcmp(r->method, method) == 0 ||
-           (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0);
+    return strcmp(served, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(served, "GET") == 0);
 }
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where)
@@ -44,12 +44,22 @@ void route_find(route_match *out, const route *table, const char *method, const 
         if (!fits(r->pattern, where, params))
             continue;
         out->path_known = true;
-        if (!serves(r, method))
+        if (!serves(r->method, method))
             continue;
         out->route = r;
         memcpy(out->params, params, sizeof(params));
         return;
     }
+}
+
+const char *route_hint_of(const route_hint *table, const char *method, const url_path *where)
+{
+    for (const route_hint *h = table; h->method != NULL; h++) {
+        view params[ROUTE_PARAMS_MAX];
+        if ((*h->method == '\0' || serves(h->method, method)) && fits(h->pattern, where, params))
+            return h->hint;
+    }
+    return NULL;
 }
 
 void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where)
@@ -83,6 +93,12 @@ route_class route_class_of(const route *r)
         if (strncmp(r->name, LISTS[i], strlen(LISTS[i])) == 0)
             return CLASS_LIST;
     return CLASS_READ;
+}
+
+bool route_is_of_project(const route *r)
+{
+    static const char PROJECT[] = "/projects/{project_id}";
+    return strncmp(r->pattern, PROJECT, sizeof(PROJECT) - 1) == 0;
 }
 
 const char *route_scope_name(route_scope scope)

@@ -27,7 +27,7 @@ typedef enum route_scope {
     SCOPE_WRITE,
     SCOPE_TASKS,
     SCOPE_ADMIN,
-    SCOPE_ABILITY /* what the ability in the path needs: request_scope knows it */
+    SCOPE_ABILITY /* what the ability in the path needs: see ability_scope */
 } route_scope;
 
 /* Which of the headers that make a change safe it takes, or may ignore since it is safe anyway. Any
@@ -54,7 +54,23 @@ typedef struct route_match {
 /* The table; one without a method ends it. */
 extern const route ROUTES[];
 
+/* Where that is done which a request at no route, or with another method, most likely wants. */
+typedef struct route_hint {
+    const char *method; /* "": any */
+    const char *pattern;
+    const char *hint;
+} route_hint;
+
+/* The table; one without a method ends it. */
+extern const route_hint ROUTE_HINTS[];
+
+/* NULL: there is none. */
+const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
+
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
+
+/* Whether its path begins with a project. */
+bool route_is_of_project(const route *r);
 
 /* "read", "write", ... */
 const char *route_scope_name(route_scope scope);

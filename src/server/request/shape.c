@@ -6,6 +6,8 @@
 
 enum { ITEMS_BYTES_MAX = 128 * 1024 };
 
+const shape_place SHAPE_BODY = {"body", NULL, 0};
+
 void shape_init(shape *s, view text, arena *memory)
 {
     *s = (shape){.memory = memory, .text = text, .items = BUF_INIT(ITEMS_BYTES_MAX)};
@@ -66,7 +68,7 @@ void shape_fault(shape *s, const shape_place *at, const char *member, int64_t in
     end(s, message, input);
 }
 
-void shape_unknown(shape *s, const shape_place *at, view token)
+void shape_unknown(shape *s, const shape_place *at, view token, const char *message)
 {
     if (!begin(s, at, "extra_forbidden"))
         return;
@@ -74,7 +76,7 @@ void shape_unknown(shape *s, const shape_place *at, view token)
         buf_char(&s->items, ',');
         buf_view(&s->items, token);
     }
-    end(s, "Nothing of this name is known here", (view){NULL, 0});
+    end(s, message, (view){NULL, 0});
 }
 
 void shape_malformed(shape *s, const char *member, size_t position, const char *message)
@@ -96,12 +98,11 @@ void shape_too_many(shape *s, const char *member, int64_t most)
 
 scan_value shape_body(shape *s, unsigned depth_max)
 {
-    static const shape_place BODY = {"body", NULL, 0};
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     scan_value whole = none;
     scan_error fault;
     if (s->text.len == 0) {
-        shape_fault(s, &BODY, NULL, -1, "missing", "Field required", (view){NULL, 0});
+        shape_fault(s, &SHAPE_BODY, NULL, -1, "missing", "Field required", (view){NULL, 0});
         return none;
     }
     if (!scan_check(s->text, depth_max, &whole, NULL, &fault)) {
@@ -110,7 +111,7 @@ scan_value shape_body(shape *s, unsigned depth_max)
     }
     if (whole.kind == SCAN_OBJECT)
         return whole;
-    shape_fault(s, &BODY, NULL, -1, "model_attributes_type", "Input should be a valid object",
+    shape_fault(s, &SHAPE_BODY, NULL, -1, "model_attributes_type", "Input should be a valid object",
                 whole.text);
     return none;
 }
@@ -122,7 +123,7 @@ view shape_decode(shape *s, view token)
     if (memchr(token.ptr, '\\', token.len) == NULL)
         return scan_inside(token);
     if (scan_decode(&text, token)) {
-        out = (view){arena_copy(s->memory, (view){buf_str(&text), text.len}), text.len};
+        out = (view){arena_copy(s->memory, buf_as_view(&text)), text.len};
         s->nomem = s->nomem || out.ptr == NULL;
     }
     s->nomem = s->nomem || text.failure == BUF_NOMEM;

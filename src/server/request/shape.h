@@ -36,10 +36,12 @@ typedef struct shape {
 
 /* Where a value stands: ["body","cards",3,...]. */
 typedef struct shape_place {
-    const char *in;   /* "body", "query" or "header" */
+    const char *in;   /* "body", "query", "header" or "path" */
     const char *list; /* the list whose element it is in; NULL: none */
     size_t index;
 } shape_place;
+
+extern const shape_place SHAPE_BODY; /* the body itself */
 
 void shape_init(shape *s, view text, arena *memory);
 
@@ -57,7 +59,7 @@ void shape_fault(shape *s, const shape_place *at, const char *member, int64_t in
                  const char *type, const char *message, view input);
 
 /* Adds the fault of a member that nobody knows, by its name as a JSON string token. */
-void shape_unknown(shape *s, const shape_place *at, view token);
+void shape_unknown(shape *s, const shape_place *at, view token, const char *message);
 
 /* The first of each counts. */
 void shape_malformed(shape *s, const char *member, size_t position, const char *message);

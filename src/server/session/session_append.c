@@ -65,13 +65,13 @@ static void append(request *r, session_batch *batch, scan_value entries)
     size_t bad = 0;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = session_append_list(batch, entries, &bad, &err);
-    if (bad == SESSION_BATCH_MAX) {
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d", SESSION_BATCH_MAX);
+    if (bad == CARDBOX_ENTRIES_PER_APPEND_MAX) {
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d",
+                     CARDBOX_ENTRIES_PER_APPEND_MAX);
     } else if (status != CARDBOX_OK) {
         answer_bad_entry(r, bad, status, &err);
     } else if (batch->count == 0) {
-        fault_answer_shape(r, VIEW("{\"type\":\"too_short\",\"loc\":[\"body\",\"entries\"],"
-                                   "\"msg\":\"List should have at least 1 item\"}"));
+        handler_refuse(r, "body", "entries", "too_short", "List should have at least 1 item");
     } else {
         r->ticket.replayable = session_append_again(batch);
         handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, batch, render_write);
@@ -86,8 +86,7 @@ void handle_append_entries(request *r)
     if (batch == NULL || !handler_id(r, &session, 1, "session"))
         return;
     if (body[A_ENTRY].given == body[A_ENTRIES].given) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],\"msg\":"
-                                   "\"Give an entry or a list of entries\"}"));
+        handler_refuse(r, "body", NULL, "value_error", "Give an entry or a list of entries");
         return;
     }
     r->plan = batch;

@@ -67,8 +67,8 @@ static bool take_header(request *r, session_create *create, const field_value *b
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (has_contradiction(body)) {
-        fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"body\"],\"msg\":"
-                                   "\"Give a header or a cwd, and neither with dialect plain\"}"));
+        handler_refuse(r, "body", NULL, "value_error",
+                       "Give a header or a cwd, and neither with dialect plain");
         return false;
     }
     create->dialect = body[N_DIALECT].given ? (int)body[N_DIALECT].number : -1;
@@ -85,9 +85,6 @@ static bool take_header(request *r, session_create *create, const field_value *b
 
 void handle_create_session(request *r)
 {
-    static const char BAD_ID[] = "{\"type\":\"value_error\",\"loc\":[\"path\",\"session_id\"],"
-                                 "\"msg\":\"Input should be 1 to 512 bytes of text without control "
-                                 "characters\"}";
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
     session_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
     if (create == NULL)
@@ -96,7 +93,8 @@ void handle_create_session(request *r)
                                .session = r->match.params[1],
                                .may_exist = body[N_STRICT].number == 0};
     if (!view_is_id(create->session, SESSION_ID_MAX)) {
-        fault_answer_shape(r, view_of(BAD_ID));
+        handler_refuse(r, "path", "session_id", "value_error",
+                       "Input should be 1 to 512 bytes of text without control characters");
         return;
     }
     if (!take_header(r, create, body))

@@ -125,7 +125,7 @@ static void answer_stopped(transfer *t, request *r, bool over)
         transfer_answer_failed(t);
     else
         fault_answer(r, what, "send it all again: what is there already is left as it is",
-                     "the database does not answer any more; a part of the session may be in");
+                     "stopped, and a part of the session may be in: %s", fault_why_away(&t->err));
 }
 
 static void look_import(transfer *t)

@@ -1,13 +1,17 @@
 /*
- * sessions.c: sessions as a whole: listed, made, read, forked, and their heads moved. What is in
- * them is session_entries.c's and session_append.c's.
+ * sessions.c: sessions as a whole are listed and read, and asked for where a list of entries is
+ * empty. What changes them is session_change.c's and session_append.c's.
  */
 #include "server/session/sessions.h"
 #include "base/clock.h"
 #include "cardbox/limits.h"
+#include "cardbox/session.h"
 #include "store/session/session_pages.h"
 
-const char *const SESSION_DIALECTS[] = {"plain", "pi", NULL};
+const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
+
+_Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
+               "the table is for both");
 
 /* --- whether there is one --- */
 
@@ -52,11 +56,6 @@ typedef struct session_list {
     view tenant;
 } session_list;
 
-enum { L_LIMIT, L_CURSOR, LIST_FIELDS };
-
-static const field LIST[LIST_FIELDS] = {
-    [L_LIMIT] = PAGE_LIMIT_FIELD, [L_CURSOR] = PAGE_CURSOR_FIELD};
-
 static void build_list(params *p, const void *keys)
 {
     const session_list *list = keys;
@@ -74,12 +73,11 @@ static void render_list(request *r, const join_rows *found)
 
 void handle_list_sessions(request *r)
 {
-    field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
-    session_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
+    session_list *list = handler_take(r, 1, sizeof(*list));
     if (list == NULL)
         return;
-    *list = (session_list){.limit = page_limit(&query[L_LIMIT]), .tenant = request_tenant(r)};
-    if (page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read))
+    list->tenant = request_tenant(r);
+    if (page_read(r, &list->limit, &list->from, list_cursor_read))
         handler_run(r, JOIN_READ_ALONE, STATEMENT_sessions_list, build_list, list, render_list);
 }
 

@@ -5,7 +5,7 @@
 #ifndef SERVER_SESSIONS_H
 #define SERVER_SESSIONS_H
 
-#include "server/request/page.h"
+#include "server/page.h"
 #include "store/session/sessions.h"
 
 void handle_list_sessions(request *r);
@@ -36,8 +36,8 @@ typedef struct session_key {
 /* In the order of session_dialect and cardbox_dialect; NULL ends them. */
 extern const char *const SESSION_DIALECTS[];
 
-/* Asks whether there is such a session and, unless it is empty, such an entry: an answer that was
- * begun goes on if there is, by `render`, whose rows say nothing. */
+/* Asks whether there is such a session and, unless its id is empty, such an entry. If there is,
+ * `go_on` answers the request; else this does. */
 void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r));
 
 #endif

@@ -18,8 +18,8 @@ enum {
     UNREAD_MS = 2000  /* who reads nothing for so long makes room for others, where there is none */
 };
 
-/* Between server and client: where a browser begins again after a connection that broke. */
-static const char FIRST_WORDS[] = "retry: 1000\n\n";
+/* How many milliseconds a browser waits before it connects again. */
+static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
     struct follower *next, *prev;
@@ -192,9 +192,7 @@ static void ask(follower *f)
     request *r = f->request;
     f->waits = false;
     request_move(r, REQUEST_WORKING);
-    r->ticket = (join_ticket){
-        .lane = JOIN_FOLLOWS, .keys = &f->view.key, .count = 1, .weight = 1, .render = render_more};
-    joiner_add(r->joiner, r);
+    handler_join(r, JOIN_FOLLOWS, &f->view.key, 1, 1, render_more);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
 }
@@ -272,7 +270,7 @@ static void start(request *r, follower *f, const task_row *task)
         f->view.key.after = task->events;
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
-    buf_text(request_body(r), FIRST_WORDS);
+    buf_text(request_body(r), RETRY);
     f->beat_ms = clock_ms() + BEAT_MS;
     r->answer.status = 200;
     r->answer.type = "text/event-stream";

@@ -123,9 +123,9 @@ static void answer_stopped(transfer *t, request *r, bool over)
         return;
     }
     fault_answer(r, what, "send it all again: what is there already is left as it is",
-                 "the database does not answer after line %llu of the import; the lines up to it "
-                 "are in",
-                 (unsigned long long)import_settled(i->in));
+                 "stopped after line %llu of the import, up to which the lines are in: %s",
+                 (unsigned long long)import_settled(i->in),
+                 over ? fault_why_away(&t->err) : "the server stops");
 }
 
 static void look(transfer *t)

@@ -24,7 +24,7 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
 static size_t take(request *r, view piece)
 {
     transfer *t = r->plan;
-    if (t->aborted || transfer_stands(t).over)
+    if (t->aborted || transfer_state_of(t).over)
         return piece.len;
     size_t taken = ring_offer(t->ring, piece);
     t->waits = taken < piece.len;
@@ -44,12 +44,12 @@ void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
                    void (*stopped)(transfer *t, request *r, bool over))
 {
     request *r = t->request;
-    transfer_stand stand = transfer_stands(t);
+    transfer_state state = transfer_state_of(t);
     bool open = r->state == REQUEST_ARRIVING || r->state == REQUEST_SUSPENDED;
-    if (open && (t->aborted || (stand.over && stand.status != CARDBOX_OK)))
-        stopped(t, r, stand.over);
-    else if (r->state == REQUEST_SUSPENDED && stand.over)
+    if (open && (t->aborted || (state.over && state.status != CARDBOX_OK)))
+        stopped(t, r, state.over);
+    else if (r->state == REQUEST_SUSPENDED && state.over)
         done(t, r);
-    if (stand.over || ring_is_ready(t->ring))
+    if (state.over || ring_is_ready(t->ring))
         transfer_resume(t);
 }

@@ -19,8 +19,7 @@ void outgoing_begin(outgoing *o)
 static bool hand_over(outgoing *o)
 {
     outgoing_begin(o);
-    bool taken = buf_ok(&o->gathered) &&
-                 ring_put(o->transfer.ring, (view){buf_str(&o->gathered), o->gathered.len});
+    bool taken = buf_ok(&o->gathered) && ring_put(o->transfer.ring, buf_as_view(&o->gathered));
     buf_reset(&o->gathered, 2 * (size_t)GATHER);
     return taken;
 }
@@ -51,14 +50,14 @@ void outgoing_clear(transfer *t)
 static stream_state peek(request *r, view *piece)
 {
     transfer *t = r->plan;
-    transfer_stand stand = transfer_stands(t); /* before the ring: what it put there is all */
+    transfer_state state = transfer_state_of(t); /* before the ring: what it put there is all */
     if (t->aborted)
         return STREAM_BROKEN;
     *piece = ring_peek(t->ring);
     if (piece->len > 0)
         return STREAM_PIECE;
-    if (stand.over)
-        return stand.status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
+    if (state.over)
+        return state.status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
     t->waits = true;
     t->excused = true;
     return STREAM_WAIT;
@@ -83,13 +82,13 @@ static void start_answer(request *r)
 void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r))
 {
     request *r = t->request;
-    transfer_stand stand = transfer_stands(t);
+    transfer_state state = transfer_state_of(t);
     if (r->state != REQUEST_SUSPENDED) {
-        if (stand.over || ring_is_ready(t->ring))
+        if (state.over || ring_is_ready(t->ring))
             transfer_resume(t);
-    } else if (t->aborted || (stand.over && !stand.begun)) {
+    } else if (t->aborted || (state.over && !state.begun)) {
         transfer_answer_failed(t);
-    } else if (stand.begun) {
+    } else if (state.begun) {
         if (head != NULL)
             head((outgoing *)t, r);
         start_answer(r);

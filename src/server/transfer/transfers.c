@@ -19,7 +19,7 @@ enum {
     PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
 };
 
-struct transfer_hall {
+struct transfer_pool {
     const settings *set;
     pthread_mutex_t lock;
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
@@ -33,90 +33,90 @@ struct transfers {
     int64_t due_ms; /* the next round */
 };
 
-/* --- the hall --- */
+/* --- the pool --- */
 
-transfer_hall *transfer_hall_new(const settings *set)
+transfer_pool *transfer_pool_new(const settings *set)
 {
-    transfer_hall *h = calloc(1, sizeof(*h));
-    if (h == NULL)
+    transfer_pool *p = calloc(1, sizeof(*p));
+    if (p == NULL)
         return NULL;
-    h->set = set;
-    pthread_mutex_init(&h->lock, NULL);
-    return h;
+    p->set = set;
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
 }
 
-static bool hall_is_empty(transfer_hall *h)
+static bool is_empty(transfer_pool *p)
 {
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&p->lock);
     bool empty = true;
     for (size_t i = 0; i < TRANSFERS_MOST; i++)
-        empty = empty && h->tenant[i][0] == '\0';
-    pthread_mutex_unlock(&h->lock);
+        empty = empty && p->tenant[i][0] == '\0';
+    pthread_mutex_unlock(&p->lock);
     return empty;
 }
 
-bool transfer_hall_free(transfer_hall *h)
+bool transfer_pool_free(transfer_pool *p)
 {
     int64_t end_ms = clock_ms() + LAST_WAIT_MS;
-    if (h == NULL)
+    if (p == NULL)
         return true;
-    while (!hall_is_empty(h)) {
+    while (!is_empty(p)) {
         if (clock_ms() >= end_ms)
             return false;
         clock_sleep_ms(2);
     }
-    cardbox_close(h->db);
-    pthread_mutex_destroy(&h->lock);
-    free(h);
+    cardbox_close(p->db);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
     return true;
 }
 
 /* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
  * can't have the places of all. */
-static const char *hall_enter(transfer_hall *h, view tenant, size_t *place)
+static const char *take_place(transfer_pool *p, view tenant, size_t *place)
 {
     size_t running = 0, own = 0;
     const char *full = NULL;
-    pthread_mutex_lock(&h->lock);
+    pthread_mutex_lock(&p->lock);
     for (size_t i = TRANSFERS_MOST; i-- > 0;) {
-        running += h->tenant[i][0] != '\0';
-        own += view_equal(view_of(h->tenant[i]), tenant);
-        if (h->tenant[i][0] == '\0')
+        running += p->tenant[i][0] != '\0';
+        own += view_equal(view_of(p->tenant[i]), tenant);
+        if (p->tenant[i][0] == '\0')
             *place = i;
     }
-    if (running >= (size_t)h->set->transfers_max)
+    if (running >= (size_t)p->set->transfers_max)
         full = "too many exports and imports are under way";
-    else if (own >= (size_t)h->set->project_transfers_max)
+    else if (own >= (size_t)p->set->project_transfers_max)
         full = "too many exports and imports of this project are under way";
     else
-        snprintf(h->tenant[*place], sizeof(h->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
-    pthread_mutex_unlock(&h->lock);
+        snprintf(p->tenant[*place], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
+    pthread_mutex_unlock(&p->lock);
     return full;
 }
 
-static void hall_leave(transfer_hall *h, size_t place)
+static void leave_place(transfer_pool *p, size_t place)
 {
-    pthread_mutex_lock(&h->lock);
-    h->tenant[place][0] = '\0';
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&p->lock);
+    p->tenant[place][0] = '\0';
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* The pool that all transfers share. */
-static cardbox_status hall_open(transfer_hall *h, cardbox **db, cardbox_error *err)
+/* The connections that all transfers share. */
+static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
-    options.conninfo = h->set->dsn;
+    options.conninfo = p->set->dsn;
     options.application_name = "cardboxd transfer";
-    options.pool_max = (unsigned)h->set->transfers_max;
-    options.connect_timeout_ms = (unsigned)h->set->connect_timeout_ms;
+    options.pool_max = (unsigned)p->set->transfers_max;
+    options.connect_timeout_ms = (unsigned)p->set->connect_timeout_ms;
     options.statement_timeout_ms = STATEMENT_MS;
-    options.no_named_statements = h->set->no_named_statements;
-    pthread_mutex_lock(&h->lock);
-    if (h->db == NULL)
-        status = cardbox_open(&h->db, &options, err);
-    *db = h->db;
-    pthread_mutex_unlock(&h->lock);
+    options.no_named_statements = p->set->no_named_statements;
+    pthread_mutex_lock(&p->lock);
+    if (p->db == NULL)
+        status = cardbox_open(&p->db, &options, err);
+    *db = p->db;
+    pthread_mutex_unlock(&p->lock);
     return status;
 }
 
@@ -150,10 +150,10 @@ static void wake(void *arg)
     pthread_mutex_unlock(&t->lock);
 }
 
-transfer_stand transfer_stands(transfer *t)
+transfer_state transfer_state_of(transfer *t)
 {
     pthread_mutex_lock(&t->lock);
-    transfer_stand now = {t->begun, t->over, t->status};
+    transfer_state now = {t->begun, t->over, t->status};
     pthread_mutex_unlock(&t->lock);
     return now;
 }
@@ -171,9 +171,9 @@ void transfer_begun(transfer *t)
 static void *run(void *arg)
 {
     transfer *t = arg;
-    transfer_hall *h = t->hall;
+    transfer_pool *p = t->pool;
     size_t place = t->place;
-    cardbox_status status = hall_open(h, &t->db, &t->err);
+    cardbox_status status = open_database(p, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
     pthread_mutex_lock(&t->lock);
@@ -182,7 +182,7 @@ static void *run(void *arg)
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
     let_go(t);
-    hall_leave(h, place);
+    leave_place(p, place);
     return NULL;
 }
 
@@ -224,7 +224,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     if (t == NULL)
         return NULL;
     t->kind = kind;
-    t->hall = r->shared->hall;
+    t->pool = r->shared->transfers;
     t->place = place;
     t->home = r->transfers;
     t->request = r;
@@ -234,7 +234,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->wake_fd = t->home->wake_fd;
     t->holders = 2;
     pthread_mutex_init(&t->lock, NULL);
-    memcpy(t->tenant, t->hall->tenant[place], sizeof(t->tenant));
+    memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
     if (kind->prepare != NULL)
         kind->prepare(t, r);
     t->ring = ring_new(RING_BYTES, wake, t);
@@ -253,14 +253,14 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind)
         return NULL;
     }
     size_t place = 0;
-    const char *full = hall_enter(r->shared->hall, request_tenant(r), &place);
+    const char *full = take_place(r->shared->transfers, request_tenant(r), &place);
     if (full != NULL) {
         fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
     transfer *t = make(r, kind, place);
     if (t == NULL) {
-        hall_leave(r->shared->hall, place);
+        leave_place(r->shared->transfers, place);
         fault_answer_memory(r);
         return NULL;
     }

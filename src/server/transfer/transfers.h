@@ -15,15 +15,15 @@
 
 /* --- of the process: how many there may be, and their database connections --- */
 
-typedef struct transfer_hall transfer_hall;
+typedef struct transfer_pool transfer_pool;
 
 /* NULL: no memory. */
-transfer_hall *transfer_hall_new(const settings *set);
+transfer_pool *transfer_pool_new(const settings *set);
 
 /* Waits for the threads that still run; all loops must have ended. False: one is stuck in the
  * database, and the process must end without it; what it writes is then written or not, as when its
  * client had left. */
-bool transfer_hall_free(transfer_hall *h);
+bool transfer_pool_free(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
 
@@ -64,8 +64,8 @@ typedef struct transfer_kind_of {
 
 struct transfer {
     const transfer_kind_of *kind;
-    transfer_hall *hall;
-    size_t place; /* in the hall */
+    transfer_pool *pool;
+    size_t place; /* in the pool */
     ring *ring;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
@@ -98,12 +98,12 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind);
 void transfer_begun(transfer *t);
 
 /* How far it has come, as the loop may know it. */
-typedef struct transfer_stand {
+typedef struct transfer_state {
     bool begun, over;
     cardbox_status status;
-} transfer_stand;
+} transfer_state;
 
-transfer_stand transfer_stands(transfer *t);
+transfer_state transfer_state_of(transfer *t);
 
 /* On the loop: resumes the request if it waits in the middle of a body. */
 void transfer_resume(transfer *t);

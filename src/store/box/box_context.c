@@ -35,10 +35,7 @@ static view object_of(const card_row *row, view project_id, arena *memory)
     buf object = BUF_INIT(SIZE_MAX / 4);
 
     card_json(&object, row, project_id);
-    view text = {buf_ok(&object) ? arena_copy(memory, (view){buf_str(&object), object.len}) : NULL,
-                 object.len};
-    buf_free(&object);
-    return text;
+    return arena_keep(memory, &object);
 }
 
 /* The card itself is made only for the format of entries. */

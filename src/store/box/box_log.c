@@ -66,14 +66,15 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    if (box_id == NULL || !uuid16_parse(&h.box, view_of(box_id)))
+    if (box_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
+    if (!uuid16_parse(&h.box, view_of(box_id)))
         return box_none_such(box_id, err);
     h.tenant = view_of(tenant);
     h.limit = limit;
     params_init(&p, REQUEST_MAX);
     box_log_params(&p, &h);
     status = client_run(db, STATEMENT_box_log, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
         return box_none_such(box_id, err);

@@ -20,8 +20,8 @@ cardbox_status box_none_such(const char *box_id, cardbox_error *err);
 cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err);
 
-/* Runs a statement that gives rows as boxes_read does, and frees its parameters. Without a BOX_HEAD
- * it is CARDBOX_NOT_FOUND. `options` are those that the read was made of. */
+/* client_run of a statement that gives rows as boxes_read does. Without a BOX_HEAD it is
+ * CARDBOX_NOT_FOUND. `options` are those that the read was made of. */
 cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
                             const char *tenant, const char *box_id,
                             const cardbox_read_options *options, cardbox_error *err);

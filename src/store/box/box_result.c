@@ -46,9 +46,7 @@ static const char *id_text(arena *memory, scan_value id)
     if (plain)
         return arena_copy(memory, scan_inside(id.text));
     bool decoded = id.kind == SCAN_STRING && scan_decode(&text, id.text);
-    const char *copy = arena_copy(memory, decoded ? (view){buf_str(&text), text.len} : id.text);
-    buf_free(&text);
-    return copy;
+    return decoded ? arena_keep(memory, &text).ptr : arena_copy(memory, id.text);
 }
 
 void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,

@@ -16,8 +16,8 @@ enum { QUICK_IDS_MAX = 63 };
 typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
 
 /* Runs one statement, whose one row says what became of the box: outcome 0 if there is none. */
-static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id,
-                                    const params *p, client_safety safety, cardbox_error *err)
+static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id, params *p,
+                                    client_safety safety, cardbox_error *err)
 {
     store_rows *rows = NULL;
     *change = (box_change){.version = 0};
@@ -48,7 +48,6 @@ static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement
 {
     box_change change;
     cardbox_status status = run_statement(&change, db, id, p, safety, err);
-    params_free(p);
     return status == CARDBOX_OK ? tell_change(out, &change, box, read, err) : status;
 }
 
@@ -81,7 +80,7 @@ static view list_ids(buf *json, const char *const *ids, size_t count)
         buf_json_string(json, view_of(ids[i]));
     }
     buf_char(json, ']');
-    return (view){buf_str(json), json->len};
+    return buf_as_view(json);
 }
 
 /* Parameters are bad if what they were made of is. Frees it. */
@@ -157,6 +156,9 @@ cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const ch
                                   const cardbox_box_options *options, cardbox_error *err)
 {
     const cardbox_box_options empty = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_BOX_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
     return create(out, db, tenant, options == NULL ? &empty : options, false, err);
 }
 
@@ -182,10 +184,8 @@ static cardbox_status run_append(box_change *change, cardbox *db, const box_appe
         return status;
     params_init(&p, REQUEST_MAX);
     box_append_params(&p, append);
-    status = run_statement(change, db, STATEMENT_box_append, &p,
-                           append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, err);
-    params_free(&p);
-    return status;
+    return run_statement(change, db, STATEMENT_box_append, &p,
+                         append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, err);
 }
 
 cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -200,6 +200,8 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
     if (status == CARDBOX_OK && count == 0)
         status = error_set(err, CARDBOX_INVALID, "card_ids must name at least one card");
+    if (status == CARDBOX_OK)
+        status = CHECK_MADE(options, "CARDBOX_APPEND_OPTIONS_INIT", err);
     if (status == CARDBOX_OK && key != NULL)
         status = check_id("key", key, CARDBOX_KEY_MAX, err);
     if (status == CARDBOX_OK && options != NULL)
@@ -250,6 +252,8 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
     options = options == NULL ? &now : options;
     cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
     if (status == CARDBOX_OK)
+        status = CHECK_MADE(options, "CARDBOX_FORK_OPTIONS_INIT", err);
+    if (status == CARDBOX_OK)
         status = uuid_or_new(&new_box, "new_box_id", options->new_box_id, err);
     if (status == CARDBOX_OK)
         status = check_version("at_version", options->at_version, err);
@@ -275,7 +279,6 @@ cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *b
     params_init(&p, REQUEST_MAX);
     box_delete_params(&p, view_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = box_none_such(box_id, err);
     rows_free(rows);

@@ -7,31 +7,16 @@
 #include "store/card/card_result.h"
 #include "store/list.h"
 
-static void add_box(cardbox_boxes *result, int row)
+static void add_box(cardbox_boxes *result, const store_rows *rows, int row)
 {
     const char **none;
-    uuid16 box_id = rows_uuid(result->rows, row, LIST_COL_BOX);
-    box_head head = {.version = rows_int8(result->rows, row, LIST_COL_VERSION),
-                     .length = rows_int8(result->rows, row, LIST_COL_LENGTH),
-                     .parent_ids = rows_jsonb(result->rows, row, LIST_COL_PARENTS),
-                     .created_micros = rows_micros(result->rows, row, LIST_COL_CREATED),
-                     .updated_micros = rows_micros(result->rows, row, LIST_COL_UPDATED)};
+    uuid16 box_id = rows_uuid(rows, row, LIST_COL_BOX);
+    box_head head = {.version = rows_int8(rows, row, LIST_COL_VERSION),
+                     .length = rows_int8(rows, row, LIST_COL_LENGTH),
+                     .parent_ids = rows_jsonb(rows, row, LIST_COL_PARENTS),
+                     .created_micros = rows_micros(rows, row, LIST_COL_CREATED),
+                     .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED)};
     box_read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
-}
-
-static cardbox_status take_page(cardbox_boxes **out, store_rows *rows, int limit,
-                                cardbox_error *err)
-{
-    cardbox_boxes *result = NULL;
-    box_page page;
-    cardbox_status status = boxes_new(&result, rows, (size_t)rows_count(rows), err);
-    if (status != CARDBOX_OK)
-        return status;
-    box_page_read(&page, rows, limit, &result->memory);
-    for (int row = 0; row < page.count; row++)
-        add_box(result, row);
-    result->cursor = page.next;
-    return boxes_finish(out, result, err);
 }
 
 static cardbox_status read_cursor(box_list *list, const char *cursor, arena *memory,
@@ -42,57 +27,81 @@ static cardbox_status read_cursor(box_list *list, const char *cursor, arena *mem
     return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
 
+static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *list,
+                               cardbox_error *err)
+{
+    bool of_card = list->card_id.ptr != NULL;
+    params p;
+    params_init(&p, REQUEST_MAX);
+    if (of_card)
+        boxes_with_card_params(&p, list);
+    else
+        boxes_list_params(&p, list);
+    return client_run(db, of_card ? STATEMENT_boxes_with_card : STATEMENT_boxes_list, &p, RUN_AGAIN,
+                      rows, err);
+}
+
+/* From the result's cursor on. One statement looks at so many boxes for those that hold a card:
+ * goes on until the page is full, or there are no more. */
+static cardbox_status take_page(cardbox_boxes *result, cardbox *db, box_list *list,
+                                cardbox_error *err)
+{
+    do {
+        store_rows *rows = NULL;
+        box_page page;
+        cardbox_status status = read_cursor(list, result->cursor, &result->memory, err);
+        if (status == CARDBOX_OK)
+            status = run_list(&rows, db, list, err);
+        if (status != CARDBOX_OK)
+            return status;
+        box_page_read(&page, rows, list->limit, &result->memory);
+        for (int row = 0; row < page.count; row++)
+            add_box(result, rows, row);
+        rows_free(rows);
+        list->limit -= page.count;
+        result->cursor = page.next;
+    } while (result->cursor != NULL && list->limit > 0);
+    return CARDBOX_OK;
+}
+
+static cardbox_status list_boxes(cardbox_boxes **out, cardbox *db, box_list *list,
+                                 const char *cursor, unsigned limit, cardbox_error *err)
+{
+    cardbox_boxes *result = NULL;
+    cardbox_status status = check_page(&limit, err);
+    if (status == CARDBOX_OK)
+        status = boxes_new(&result, NULL, limit, err);
+    if (status != CARDBOX_OK)
+        return status;
+    list->limit = limit;
+    result->cursor = cursor;
+    status = take_page(result, db, list, err);
+    if (status == CARDBOX_OK)
+        return boxes_finish(out, result, err);
+    cardbox_boxes_free(result);
+    return status;
+}
+
 cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
                                   const char *cursor, unsigned limit, cardbox_error *err)
 {
-    arena memory = ARENA_INIT;
-    box_list list = {.from = {.given = false}};
-    store_rows *rows = NULL;
-    params p;
     cardbox_status status = check_read(out, db, tenant, err);
-    if (status == CARDBOX_OK)
-        status = check_page(&limit, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    list.tenant = view_of(tenant);
-    list.limit = limit;
-    status = read_cursor(&list, cursor, &memory, err);
-    if (status == CARDBOX_OK) {
-        params_init(&p, REQUEST_MAX);
-        boxes_list_params(&p, &list);
-        status = client_run(db, STATEMENT_boxes_list, &p, RUN_AGAIN, &rows, err);
-        params_free(&p);
-    }
-    arena_reset(&memory);
-    return status == CARDBOX_OK ? take_page(out, rows, (int)limit, err) : status;
+    return list_boxes(out, db, &(box_list){.tenant = view_of(tenant)}, cursor, limit, err);
 }
 
 cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
-                                       const char *card_id, unsigned limit, cardbox_error *err)
+                                       const char *card_id, const char *cursor, unsigned limit,
+                                       cardbox_error *err)
 {
-    box_list list = {.from = {.given = false}};
-    store_rows *rows = NULL;
-    params p;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
-    if (status == CARDBOX_OK)
-        status = check_page(&limit, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    list.tenant = view_of(tenant);
-    list.card_id = view_of(card_id);
-    list.limit = limit;
-    list.walk = INT64_MAX; /* there is no next page here, and nobody else waits */
-    params_init(&p, REQUEST_MAX);
-    boxes_with_card_params(&p, &list);
-    status = client_run(db, STATEMENT_boxes_with_card, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
-    if (status == CARDBOX_OK)
-        status = take_page(out, rows, (int)limit, err);
-    if (status == CARDBOX_OK)
-        (*out)->cursor = NULL;
-    return status;
+    box_list list = {.tenant = view_of(tenant), .card_id = view_of(card_id)};
+    return list_boxes(out, db, &list, cursor, limit, err);
 }

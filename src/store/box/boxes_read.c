@@ -87,9 +87,7 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
     params p;
     params_init(&p, REQUEST_MAX);
     boxes_read_params(&p, reads, count);
-    cardbox_status status = client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
 }
 
 /* --- ids --- */
@@ -187,7 +185,7 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
 
 cardbox_status box_none_such(const char *box_id, cardbox_error *err)
 {
-    return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id == NULL ? "" : box_id);
+    return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id);
 }
 
 /* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
@@ -223,9 +221,11 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    if (count > CARDBOX_IDS_PER_READ_MAX || (box_ids == NULL && count > 0))
-        return error_set(err, CARDBOX_TOO_LARGE, "box_ids must be up to %d ids",
+    if (count > CARDBOX_IDS_PER_READ_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %d", count,
                          CARDBOX_IDS_PER_READ_MAX);
+    if (box_ids == NULL && count > 0)
+        return error_set(err, CARDBOX_INVALID, "box_ids must not be NULL");
     status = box_read_options(&how, options, err);
     if (status == CARDBOX_OK)
         status = plan_request(&r, tenant, box_ids, count, &how, err);
@@ -338,7 +338,9 @@ cardbox_status box_read_cards(box_read *read, const char *tenant, const char *bo
 {
     read->want = BOX_WANT_CARDS;
     read->tenant = view_of(tenant);
-    if (box_id == NULL || !uuid16_parse(&read->box_id, view_of(box_id)))
+    if (box_id == NULL)
+        return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
+    if (!uuid16_parse(&read->box_id, view_of(box_id)))
         return box_none_such(box_id, err);
     return CARDBOX_OK;
 }
@@ -348,7 +350,6 @@ cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardb
                             const cardbox_read_options *options, cardbox_error *err)
 {
     cardbox_status status = client_run(db, id, p, RUN_AGAIN, rows, err);
-    params_free(p);
     if (status != CARDBOX_OK || find_head(*rows) >= 0)
         return status;
     rows_free(*rows);

@@ -12,19 +12,18 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cardbox/limits.h"
-#include "store/call.h"
-#include "store/client.h"
-#include "store/errors.h"
 
 enum {
     TOGETHER_MAX = 64,   /* appends in one statement */
     SENDERS_LEAST = 2,   /* while one commits, another is at work */
     SENDERS_PART = 4,    /* of the pool's connections, one in so many */
     SETTLE = 32,         /* appends, after which those before no longer count */
-    TRIAL = 128,         /* appends, whose time says what a way of sending costs */
+    TRIAL = 64,          /* appends, whose time says what a way of sending costs */
     TRIAL_MAX_MS = 4000, /* one that took longer says how few appends there were to send */
-    TRIALS = 16,         /* by turns at first; then one in so many is of the way that did less */
-    TRIALS_MEAN = 4,     /* the last ones of a way */
+    TRIALS_FIRST = 8,    /* by turns */
+    TRIALS_OTHER = 32,   /* then one in so many is of the way that does less */
+    COST_RISE = 4,       /* a trial moves the cost up by a part, and down by all */
+    GAIN_LEAST = 8,      /* a part of the cost, by which one by one has to be better */
     MEAN_OVER = 8,       /* statements */
     AWAIT_PART = 8       /* of the time that a statement takes, one in so many */
 };
@@ -57,9 +56,9 @@ struct gather {
     bool one_by_one; /* statements: each carries all who ask */
     bool on_trial;   /* the way, after it has settled */
     int64_t trial_began_us;
-    unsigned appends;     /* that were sent since then */
-    unsigned trials;      /* before it */
-    int64_t append_ns[2]; /* by one_by_one: the mean of its last trials; 0: there was none */
+    unsigned appends;   /* that were sent since then */
+    unsigned trials;    /* before it */
+    int64_t cost_ns[2]; /* of an append, by one_by_one; 0: not tried yet */
 };
 
 gather *gather_new(store_pool *pool)
@@ -225,13 +224,28 @@ static void send(gather *g, waiting *const *together, size_t count)
     params_init(&p, REQUEST_MAX);
     boxes_append_quick_params(&p, appends, count);
     cardbox_status status =
-        client_try(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
+        pool_run(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
     params_free(&p);
     if (status == CARDBOX_OK)
         read_changes(rows, together, count);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
         fail(together[i], status, &err, unknown);
     rows_free(rows);
+}
+
+/* What a trial says of its way. A new connection, another's load, a disk that pauses make it look
+ * worse, nothing makes it look better: the least counts, and is forgotten slowly. */
+static void add_trial(int64_t *cost_ns, int64_t ns)
+{
+    if (*cost_ns == 0 || ns < *cost_ns)
+        *cost_ns = ns;
+    else
+        *cost_ns += (ns - *cost_ns) / COST_RISE;
+}
+
+static bool better_one_by_one(const gather *g)
+{
+    return g->cost_ns[true] < g->cost_ns[false] - g->cost_ns[false] / GAIN_LEAST;
 }
 
 /*
@@ -243,17 +257,16 @@ static void send(gather *g, waiting *const *together, size_t count)
 static void learn(gather *g, int64_t began_us, int64_t now_us, size_t count)
 {
     int64_t trial_us = now_us - g->trial_began_us;
-    int64_t *mean_ns = &g->append_ns[g->one_by_one];
     g->took_us += (now_us - began_us - g->took_us) / MEAN_OVER;
     g->appends += (unsigned)count;
     if (g->appends < (g->on_trial ? TRIAL : SETTLE))
         return;
     if (g->on_trial && trial_us < TRIAL_MAX_MS * 1000) {
-        int64_t ns = 1000 * trial_us / g->appends;
-        *mean_ns += *mean_ns == 0 ? ns : (ns - *mean_ns) / TRIALS_MEAN;
-        bool better = g->append_ns[true] < g->append_ns[false];
+        add_trial(&g->cost_ns[g->one_by_one], 1000 * trial_us / g->appends);
         g->trials++;
-        g->one_by_one = g->trials < TRIALS ? !g->one_by_one : better != (g->trials % TRIALS == 0);
+        g->one_by_one = g->trials < TRIALS_FIRST
+                            ? !g->one_by_one
+                            : better_one_by_one(g) != (g->trials % TRIALS_OTHER == 0);
     }
     g->trial_began_us = now_us;
     g->on_trial = !g->on_trial;
@@ -268,7 +281,7 @@ static void learn(gather *g, int64_t began_us, int64_t now_us, size_t count)
 static void await_company(gather *g)
 {
     int64_t until_us = g->ended_us + g->took_us / AWAIT_PART;
-    struct timespec until = {(time_t)(until_us / 1000000), (long)(until_us % 1000000) * 1000};
+    struct timespec until = clock_timespec(until_us);
     int late = 0;
     while (late == 0 && g->ready + 1 < g->company)
         late = pthread_cond_timedwait(&g->all_there, &g->lock, &until);

@@ -6,6 +6,7 @@
 
 #include "base/isotime.h"
 #include "cardbox/content.h"
+#include "store/card/card_result.h"
 #include "store/errors.h"
 
 cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
@@ -46,7 +47,7 @@ cardbox_status card_input_content(card_input *out, view content, unsigned flags,
     /* At worst an escape of six bytes for every two: a fixed factor is enough. */
     out->sanitised = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
     scan_sanitise(&out->sanitised, content);
-    out->projection = (view){buf_str(&out->sanitised), out->sanitised.len};
+    out->projection = buf_as_view(&out->sanitised);
     return buf_ok(&out->sanitised) ? CARDBOX_OK : error_buf(err, &out->sanitised, "content");
 }
 
@@ -76,7 +77,7 @@ static cardbox_status check_json(const char *what, view json, scan_kind kind, sc
     if (kind != SCAN_NONE && (*flags & SCAN_NOT_JSONB) != 0)
         return error_set(err, CARDBOX_INVALID,
                          "%s holds what PostgreSQL's jsonb can't: \\u0000, half a surrogate pair "
-                         "or a number of over 100,000 digits",
+                         "or a number of too many digits",
                          what);
     return CARDBOX_OK;
 }
@@ -224,7 +225,7 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
     buf_char(&out->merged, '}');
     if (!buf_ok(&out->merged))
         return error_buf(err, &out->merged, "metadata");
-    out->metadata = (view){buf_str(&out->merged), out->merged.len};
+    out->metadata = buf_as_view(&out->merged);
     return CARDBOX_OK;
 }
 
@@ -314,6 +315,12 @@ static view sized(const char *text, size_t length)
     return length == 0 ? view_of(text) : (view){text, length};
 }
 
+/* A member of the metadata that the card names. NULL: none, also where a read said "unknown". */
+static view named(const char *text)
+{
+    return view_of(text == CARD_UNKNOWN ? NULL : text);
+}
+
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                cardbox_error *err)
 {
@@ -324,12 +331,12 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
         .metadata = sized(card->metadata, card->metadata_length),
         .tool_calls = sized(card->tool_calls, card->tool_calls_length),
         .tool_call_id = view_of(card->tool_call_id),
-        .type = view_of(card->type),
+        .type = named(card->type),
         .role = view_of(card->role),
         .step_id = view_of(card->step_id),
         .trace_id = view_of(card->trace_id),
         .agent_turn_id = view_of(card->agent_turn_id),
-        .author_id = view_of(card->author_id),
+        .author_id = named(card->author_id),
         .created_at = view_of(card->created_at),
         .ttl_seconds = card->ttl_seconds,
         .sealed = card->sealed,
@@ -339,95 +346,40 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 /* --- parameters: one array a column --- */
 
-typedef void (*put_column)(params *p, const card_input *input);
-
-static void put_tenant(params *p, const card_input *input)
-{
-    params_text(p, input->tenant);
-}
-
-static void put_card_id(params *p, const card_input *input)
-{
-    params_text(p, input->card_id);
-}
-
-static void put_content(params *p, const card_input *input)
-{
-    params_text_or_null(p, input->content);
-}
-
-static void put_projection(params *p, const card_input *input)
-{
-    params_jsonb_or_null(p, input->projection);
-}
-
-static void put_tool_calls(params *p, const card_input *input)
-{
-    params_jsonb_or_null(p, input->tool_calls);
-}
-
-static void put_tool_call_id(params *p, const card_input *input)
-{
-    params_text_or_null(p, input->tool_call_id);
-}
-
-static void put_ttl(params *p, const card_input *input)
-{
-    if (input->has_ttl)
-        params_int4(p, input->ttl_seconds);
-    else
-        params_null(p);
-}
-
-static void put_metadata(params *p, const card_input *input)
-{
-    params_jsonb_or_null(p, input->metadata);
-}
-
-static void put_created(params *p, const card_input *input)
-{
-    params_timestamptz_or_null(p, input->has_created, input->created_micros);
-}
-
-static void put_expires(params *p, const card_input *input)
-{
-    params_timestamptz_or_null(p, input->has_expires, input->expires_micros);
-}
-
-static void put_deleted(params *p, const card_input *input)
-{
-    params_timestamptz_or_null(p, input->has_deleted, input->deleted_micros);
-}
-
-static void put_sealed(params *p, const card_input *input)
-{
-    params_bool(p, input->sealed);
-}
-
+/* `has` says whether there is a value; 0: always one, which may be a null view. */
 static const struct {
     params_type type;
-    put_column put;
+    size_t offset, has;
 } COLUMNS[] = {
-    {PARAMS_TEXT, put_tenant},
-    {PARAMS_TEXT, put_card_id},
-    {PARAMS_JSON, put_content},
-    {PARAMS_JSONB, put_projection},
-    {PARAMS_JSONB, put_tool_calls},
-    {PARAMS_TEXT, put_tool_call_id},
-    {PARAMS_INT4, put_ttl},
-    {PARAMS_JSONB, put_metadata},
-    {PARAMS_TIMESTAMPTZ, put_created},
-    {PARAMS_TIMESTAMPTZ, put_expires},
-    {PARAMS_TIMESTAMPTZ, put_deleted},
-    {PARAMS_BOOL, put_sealed},
+    {PARAMS_TEXT, offsetof(card_input, tenant), 0},
+    {PARAMS_TEXT, offsetof(card_input, card_id), 0},
+    {PARAMS_JSON, offsetof(card_input, content), 0},
+    {PARAMS_JSONB, offsetof(card_input, projection), 0},
+    {PARAMS_JSONB, offsetof(card_input, tool_calls), 0},
+    {PARAMS_TEXT, offsetof(card_input, tool_call_id), 0},
+    {PARAMS_INT4, offsetof(card_input, ttl_seconds), offsetof(card_input, has_ttl)},
+    {PARAMS_JSONB, offsetof(card_input, metadata), 0},
+    {PARAMS_TIMESTAMPTZ, offsetof(card_input, created_micros), offsetof(card_input, has_created)},
+    {PARAMS_TIMESTAMPTZ, offsetof(card_input, expires_micros), offsetof(card_input, has_expires)},
+    {PARAMS_TIMESTAMPTZ, offsetof(card_input, deleted_micros), offsetof(card_input, has_deleted)},
+    {PARAMS_BOOL, offsetof(card_input, sealed), 0},
 };
 
 enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
 
+static void put_value(params *p, size_t column, const void *input)
+{
+    const char *base = input;
+    if (COLUMNS[column].has != 0 && !*(const bool *)(base + COLUMNS[column].has))
+        params_null(p);
+    else
+        params_value(p, COLUMNS[column].type, base + COLUMNS[column].offset);
+}
+
 void card_insert_params(params *p, const card_input *input)
 {
     for (size_t column = 0; column < COLUMN_COUNT; column++)
-        COLUMNS[column].put(p, input);
+        put_value(p, column, input);
 }
 
 /* One array a column; the inputs stand `stride` bytes apart. */
@@ -436,7 +388,7 @@ static void put_columns(params *p, const card_input *first, size_t stride, size_
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < count; i++)
-            COLUMNS[column].put(p, (const void *)((const char *)first + i * stride));
+            put_value(p, column, (const char *)first + i * stride);
         params_array_end(p);
     }
 }
@@ -451,12 +403,6 @@ void cards_add_params(params *p, const card_input *inputs, size_t count, bool st
 void cards_put_params(params *p, const card_put *puts, size_t count)
 {
     put_columns(p, &puts->input, sizeof(*puts), count);
-    params_array(p, PARAMS_BOOL);
-    for (size_t i = 0; i < count; i++)
-        params_bool(p, puts[i].strict);
-    params_array_end(p);
-    params_array(p, PARAMS_BOOL);
-    for (size_t i = 0; i < count; i++)
-        params_bool(p, puts[i].restore);
-    params_array_end(p);
+    params_column(p, PARAMS_BOOL, puts, count, PARAMS_FIELD(card_put, strict));
+    params_column(p, PARAMS_BOOL, puts, count, PARAMS_FIELD(card_put, restore));
 }

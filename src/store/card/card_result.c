@@ -10,6 +10,8 @@
 #include "store/content/content.h"
 #include "store/errors.h"
 
+const char CARD_UNKNOWN[] = "unknown";
+
 struct kept_rows {
     store_rows *rows;
     struct kept_rows *next;
@@ -33,7 +35,8 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     cardbox_cards *made = calloc(1, sizeof(*made));
     if (made != NULL) {
         cards_keep(made, rows);
-        made->entries = arena_zeros(&made->memory, cards, sizeof(*made->entries));
+        made->cards = arena_zeros(&made->memory, cards, sizeof(*made->cards));
+        made->sources = arena_zeros(&made->memory, cards, sizeof(*made->sources));
         made->missing = arena_zeros(&made->memory, missing, sizeof(*made->missing));
     } else {
         rows_free(rows);
@@ -60,15 +63,9 @@ const char *time_text(arena *memory, int64_t micros)
 static const char *decode(arena *memory, scan_value value)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
-    const char *copy = NULL;
-    if (value.kind != SCAN_STRING)
+    if (value.kind != SCAN_STRING || !scan_decode(&text, value.text))
         return NULL;
-    if (scan_decode(&text, value.text))
-        copy = arena_copy(memory, (view){buf_str(&text), text.len});
-    if (!buf_ok(&text))
-        memory->failed = true;
-    buf_free(&text);
-    return copy;
+    return arena_keep(memory, &text).ptr;
 }
 
 static void read_metadata(cardbox_card *card, arena *memory, view metadata)
@@ -96,11 +93,11 @@ static void read_metadata(cardbox_card *card, arena *memory, view metadata)
 
 void cards_add(cardbox_cards *cards, const card_row *row)
 {
-    card_entry *entry = &cards->entries[cards->count++];
-    cardbox_card *card = &entry->card;
-    entry->self = entry;
-    entry->owner = cards;
-    card->struct_size = sizeof(*entry);
+    card_source *source = &cards->sources[cards->count];
+    cardbox_card *card = &cards->cards[cards->count++];
+    *source = (card_source){.owner = cards, .content = row->content};
+    card->struct_size = sizeof(*card);
+    card->source = source;
     card->card_id = row->card_id.ptr;
     card->content = row->content.ptr;
     card->content_length = row->content.len;
@@ -116,9 +113,9 @@ void cards_add(cardbox_cards *cards, const card_row *row)
         card->expires_at = time_text(&cards->memory, row->expires_micros);
     read_metadata(card, &cards->memory, row->metadata);
     if (card->type == NULL)
-        card->type = "unknown";
+        card->type = CARD_UNKNOWN;
     if (card->author_id == NULL)
-        card->author_id = "unknown";
+        card->author_id = CARD_UNKNOWN;
 }
 
 void cards_add_missing(cardbox_cards *cards, const char *id)
@@ -143,7 +140,7 @@ size_t cardbox_cards_count(const cardbox_cards *cards)
 
 const cardbox_card *cardbox_cards_at(const cardbox_cards *cards, size_t index)
 {
-    return index < cardbox_cards_count(cards) ? &cards->entries[index].card : NULL;
+    return index < cardbox_cards_count(cards) ? &cards->cards[index] : NULL;
 }
 
 size_t cardbox_cards_missing_count(const cardbox_cards *cards)
@@ -175,15 +172,13 @@ const char *cardbox_card_text(const cardbox_card *card)
 {
     if (card == NULL || card->content == NULL)
         return "";
-    if (card->struct_size != sizeof(card_entry))
+    card_source *source = card->source;
+    if (source == NULL || source->content.ptr != card->content)
         return card->content; /* not one of a result: there is no place to keep another text */
-    const card_entry *entry = (const card_entry *)card;
-    if (entry->text == NULL) {
+    if (source->text == NULL) {
         buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
-        content_text(&text, (view){card->content, card->content_length});
-        if (buf_ok(&text))
-            entry->self->text = arena_copy(&entry->owner->memory, (view){buf_str(&text), text.len});
-        buf_free(&text);
+        content_text(&text, source->content);
+        source->text = arena_keep(&source->owner->memory, &text).ptr;
     }
-    return entry->text == NULL ? "" : entry->text;
+    return source->text == NULL ? "" : source->text;
 }

@@ -9,18 +9,18 @@
 #include "cardbox/card.h"
 #include "store/read.h"
 
-/* A card that a result lends; struct_size tells it from one that a caller made. */
-typedef struct card_entry {
-    cardbox_card card;
-    struct card_entry *self; /* the same, not const */
+/* Where a card that a result lends is from: a copy of it, which a caller made, finds it too. */
+typedef struct card_source {
     cardbox_cards *owner;
+    view content;
     const char *text; /* made when it is asked for */
-} card_entry;
+} card_source;
 
 struct cardbox_cards {
     arena memory;
     struct kept_rows *rows;
-    card_entry *entries;
+    cardbox_card *cards;
+    card_source *sources;
     size_t count;
     const char **missing;
     size_t missing_count;
@@ -42,6 +42,9 @@ void cards_add_missing(cardbox_cards *cards, const char *id);
 
 /* Hands the result over, or frees it if memory ran out meanwhile. */
 cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err);
+
+/* What a card that was read has for a type and an author, by its address, where it has none. */
+extern const char CARD_UNKNOWN[];
 
 /* RFC 3339 in UTC, in an arena. */
 const char *time_text(arena *memory, int64_t micros);

@@ -77,7 +77,6 @@ static cardbox_status insert_card(bool *inserted, cardbox *db, const card_input 
     params_init(&p, REQUEST_MAX);
     card_insert_params(&p, input);
     cardbox_status status = client_run(db, STATEMENT_card_insert, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     *inserted = rows_count(rows) > 0;
     rows_free(rows);
     return status;
@@ -101,7 +100,6 @@ static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const c
     cards_add_params(&p, inputs, count, options != NULL && options->strict,
                      options != NULL && options->restore);
     status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         status = read_outcomes(outcomes, rows, inputs, count, err);
     rows_free(rows);
@@ -114,10 +112,13 @@ cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const c
 {
     card_input *inputs = NULL;
     cardbox_status status = check_call(db, tenant, err);
+    if (status == CARDBOX_OK)
+        status = CHECK_MADE(options, "CARDBOX_ADD_OPTIONS_INIT", err);
     if (status != CARDBOX_OK || count == 0)
         return status;
     if (cards == NULL)
-        return error_set(err, CARDBOX_INVALID, "cards must not be NULL");
+        return error_set(err, CARDBOX_INVALID, "%s must not be NULL",
+                         count == 1 ? "card" : "cards");
     if (count > CARDBOX_CARDS_PER_ADD_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu cards in one call, the limit is %d", count,
                          CARDBOX_CARDS_PER_ADD_MAX);
@@ -155,7 +156,6 @@ cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *
     params_init(&p, REQUEST_MAX);
     card_delete_params(&p, view_of(tenant), view_of(card_id));
     status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         status = card_delete_status(rows, view_of(card_id), err);
     rows_free(rows);
@@ -208,11 +208,10 @@ cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *t
     if (keys == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
-        keys[i] = (card_key){view_of(tenant), view_of(card_ids[i])};
+        keys[i] = (card_key){.tenant = view_of(tenant), .card_id = view_of(card_ids[i])};
     params_init(&p, REQUEST_MAX);
     cards_get_params(&p, keys, count);
     status = client_run(db, STATEMENT_cards_get, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     free(keys);
     if (status == CARDBOX_OK)
         status = order_cards(out, rows, card_ids, count, err);
@@ -360,9 +359,7 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *
     params p;
     params_init(&p, REQUEST_MAX);
     cards_list_params(&p, list);
-    cardbox_status status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
 }
 
 /* One statement looks at so many cards: goes on until the page is full, or there are no more. */
@@ -416,7 +413,9 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
     *out = NULL;
     filter = filter == NULL ? &all : filter;
     unsigned limit = filter->limit;
-    status = check_page(&limit, err);
+    status = CHECK_MADE(filter, "CARDBOX_CARD_FILTER_INIT", err);
+    if (status == CARDBOX_OK)
+        status = check_page(&limit, err);
     if (status != CARDBOX_OK)
         return status;
     card_list list = {.tenant = view_of(tenant), .limit = limit};

@@ -68,7 +68,6 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
     params_init(&p, REQUEST_MAX);
     card_revisions_params(&p, &h);
     status = client_run(db, STATEMENT_card_revisions, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
         return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s", card_id);

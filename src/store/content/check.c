@@ -90,8 +90,7 @@ static bool put_uri(checker *c, scan_value value)
     const char *must = NULL;
     if (!decode(c, value.text))
         return false;
-    if (buf_ok(&c->scratch) &&
-        !content_uri_fits((view){buf_str(&c->scratch), c->scratch.len}, &must))
+    if (buf_ok(&c->scratch) && !content_uri_fits(buf_as_view(&c->scratch), &must))
         return refuse(c, "%s", must);
     buf_view(c->out, value.text);
     return true;
@@ -103,7 +102,7 @@ static bool put_time(checker *c, scan_value value)
     char text[ISOTIME_SIZE];
     if (!decode(c, value.text))
         return false;
-    if (buf_ok(&c->scratch) && !isotime_parse((view){buf_str(&c->scratch), c->scratch.len}, &time))
+    if (buf_ok(&c->scratch) && !isotime_parse(buf_as_view(&c->scratch), &time))
         return refuse(c, "must be a time by RFC 3339, as in 2025-01-02T03:04:05Z");
     if (!buf_ok(&c->scratch))
         return true;

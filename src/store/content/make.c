@@ -92,7 +92,7 @@ static cardbox_status maker_finish(char **out, maker *m)
     if (m->status == CARDBOX_OK && !buf_ok(&m->json))
         m->status = error_buf(m->err, &m->json, "content");
     if (m->status == CARDBOX_OK)
-        m->status = give_checked(out, (view){buf_str(&m->json), m->json.len}, m->err);
+        m->status = give_checked(out, buf_as_view(&m->json), m->err);
     buf_free(&m->json);
     return m->status;
 }

@@ -19,7 +19,7 @@ static void put_string(buf *out, view token)
     buf clean = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     scan_sanitise(&clean, token);
     if (buf_ok(&clean))
-        scan_decode(out, (view){buf_str(&clean), clean.len});
+        scan_decode(out, buf_as_view(&clean));
     else
         out->failure = clean.failure;
     buf_free(&clean);

@@ -76,7 +76,7 @@ static cardbox_status check_json(const char *what, view json, scan_kind kind, ca
     if (value.kind != kind || (flags & SCAN_NOT_JSONB) != 0)
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a JSON %s without \\u0000, half a surrogate pair or a number "
-                         "of over 100,000 digits",
+                         "of too many digits",
                          what, scan_kind_name(kind));
     return CARDBOX_OK;
 }
@@ -220,7 +220,7 @@ static void finish_objects(params *p, buf *json, size_t count)
 {
     buf_text(json, count == 0 ? "[]" : "]");
     if (buf_ok(json))
-        params_jsonb(p, (view){buf_str(json), json->len});
+        params_jsonb(p, buf_as_view(json));
     else
         p->bytes.failure = json->failure;
     buf_free(json);
@@ -238,10 +238,7 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
         buf_char(&json, '}');
     }
     finish_objects(p, &json, count);
-    params_array(p, PARAMS_JSON);
-    for (size_t i = 0; i < count; i++)
-        params_text_or_null(p, tasks[i].prompt);
-    params_array_end(p);
+    params_column(p, PARAMS_JSON, tasks, count, PARAMS_FIELD(task_input, prompt));
 }
 
 /* The type of a message's card, from which its role would follow too. */
@@ -285,7 +282,7 @@ void ledger_message_card(buf *content, buf *projection, buf *metadata, const mes
     put_metadata(metadata, m);
     scan_check(m->content, 1, NULL, &flags, NULL);
     if ((flags & SCAN_NOT_JSONB) != 0)
-        scan_sanitise(projection, (view){buf_str(content), content->len});
+        scan_sanitise(projection, buf_as_view(content));
 }
 
 /* One column of the cards, built message by message in one buffer. */
@@ -293,7 +290,7 @@ static void put_built(params *p, buf *built)
 {
     if (!buf_ok(built))
         p->bytes.failure = built->failure;
-    params_text(p, (view){buf_str(built), built->len});
+    params_text(p, buf_as_view(built));
     buf_reset(built, SIZE_MAX);
 }
 
@@ -318,10 +315,10 @@ static void put_cards(params *p, const message_input *messages, size_t count)
         buf_reset(&content, SIZE_MAX);
         buf_reset(&projection, SIZE_MAX);
         put_content(&content, &messages[i]);
-        scan_sanitise(&projection, (view){buf_str(&content), content.len});
+        scan_sanitise(&projection, buf_as_view(&content));
         if (!buf_ok(&content) || !buf_ok(&projection))
             p->bytes.failure = BUF_NOMEM;
-        params_jsonb(p, (view){buf_str(&projection), projection.len});
+        params_jsonb(p, buf_as_view(&projection));
     }
     params_array_end(p);
     buf_free(&content);
@@ -365,14 +362,8 @@ void ledger_put_calls(params *p, const call_input *calls, size_t count)
         buf_char(&json, '}');
     }
     finish_objects(p, &json, count);
-    params_array(p, PARAMS_JSON);
-    for (size_t i = 0; i < count; i++)
-        params_text_or_null(p, calls[i].parameters);
-    params_array_end(p);
-    params_array(p, PARAMS_JSON);
-    for (size_t i = 0; i < count; i++)
-        params_text_or_null(p, calls[i].details);
-    params_array_end(p);
+    params_column(p, PARAMS_JSON, calls, count, PARAMS_FIELD(call_input, parameters));
+    params_column(p, PARAMS_JSON, calls, count, PARAMS_FIELD(call_input, details));
 }
 
 void ledger_save_params(params *p, const ledger_batch *batch)

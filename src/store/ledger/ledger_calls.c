@@ -18,7 +18,6 @@ static cardbox_status send_batch(cardbox *db, const ledger_batch *batch, cardbox
     params_init(&p, REQUEST_MAX);
     ledger_save_params(&p, batch);
     cardbox_status status = client_run(db, STATEMENT_ledger_save, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         status = ledger_save_status(rows, batch, err);
     rows_free(rows);
@@ -187,18 +186,20 @@ static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_i
                                   void (*take)(cardbox_ledger *made, size_t count),
                                   cardbox_error *err)
 {
-    cardbox_ledger *made = calloc(1, sizeof(*made));
-    cardbox_status status = made == NULL ? error_nomem(err) : CARDBOX_OK;
-    if (status == CARDBOX_OK)
-        status = client_run(db, id, p, RUN_AGAIN, &made->rows, err);
-    params_free(p);
-    if (status == CARDBOX_OK) {
-        take(made, (size_t)rows_count(made->rows));
-        status = made->memory.failed ? error_nomem(err) : CARDBOX_OK;
-    }
-    if (status != CARDBOX_OK) {
-        cardbox_ledger_free(made);
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
+    if (status != CARDBOX_OK)
         return status;
+    cardbox_ledger *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        rows_free(rows);
+        return error_nomem(err);
+    }
+    made->rows = rows;
+    take(made, (size_t)rows_count(rows));
+    if (made->memory.failed) {
+        cardbox_ledger_free(made);
+        return error_nomem(err);
     }
     *out = made;
     return CARDBOX_OK;
@@ -249,6 +250,8 @@ cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char
     filter = filter == NULL ? &all : filter;
     unsigned limit = filter->limit;
     cardbox_status status = begin_read(out, db, tenant, filter->parent_task_id, &p, err);
+    if (status == CARDBOX_OK)
+        status = CHECK_MADE(filter, "CARDBOX_TASK_FILTER_INIT", err);
     if (status == CARDBOX_OK)
         status = check_limit(&limit, err);
     if (status == CARDBOX_OK && filter->offset > INT64_MAX)

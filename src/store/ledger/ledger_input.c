@@ -8,35 +8,24 @@
 view ledger_token(arena *memory, const char *text, const char *json)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
-    view made = {NULL, 0};
     if (json != NULL || text == NULL)
         return view_of(json);
     buf_json_string(&token, view_of(text));
-    if (buf_ok(&token))
-        made = (view){arena_copy(memory, (view){buf_str(&token), token.len}), token.len};
-    else
-        memory->failed = true;
-    buf_free(&token);
-    return made;
+    return arena_keep(memory, &token);
 }
 
 const char *ledger_token_text(arena *memory, view token)
 {
     buf text = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX), plain = text;
-    const char *made = NULL;
     if (token.ptr == NULL)
         return NULL;
     if (!scan_decode(&text, token)) {
         scan_sanitise(&plain, token);
-        scan_decode(&text, (view){buf_str(&plain), plain.len});
+        scan_decode(&text, buf_as_view(&plain));
+        memory->failed = memory->failed || !buf_ok(&plain);
+        buf_free(&plain);
     }
-    if (buf_ok(&text) && buf_ok(&plain))
-        made = arena_copy(memory, (view){buf_str(&text), text.len});
-    else
-        memory->failed = true;
-    buf_free(&text);
-    buf_free(&plain);
-    return made;
+    return arena_keep(memory, &text).ptr;
 }
 
 const char *ledger_token_json(arena *memory, view token)

@@ -40,9 +40,7 @@ static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
     params_init(&p, 64);
     params_cstr(&p, COLLECT_LOCK_WAIT_MS);
     params_bool(&p, true);
-    cardbox_status status = client_run(tx, STATEMENT_lock_wait, &p, RUN_ONCE, NULL, err);
-    params_free(&p);
-    return status;
+    return client_run(tx, STATEMENT_lock_wait, &p, RUN_ONCE, NULL, err);
 }
 
 static cardbox_status collect_some(store_rows **rows, cardbox *tx, int64_t retention_days,
@@ -52,9 +50,7 @@ static cardbox_status collect_some(store_rows **rows, cardbox *tx, int64_t reten
     params_init(&p, 64);
     params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
     params_int8(&p, most);
-    cardbox_status status = client_run(tx, STATEMENT_collect, &p, RUN_ONCE, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(tx, STATEMENT_collect, &p, RUN_ONCE, rows, err);
 }
 
 cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
@@ -96,7 +92,6 @@ void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state s
         view words = rows_text(rows, 0, 0);
         snprintf(out, CARDBOX_MESSAGE_SIZE, "%.*s", (int)words.len, words.ptr);
     }
-    params_free(&p);
     rows_free(rows);
 }
 
@@ -108,7 +103,6 @@ cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_da
     params_init(&p, 64);
     params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
     cardbox_status status = client_run(db, STATEMENT_collectable, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         add(sum, rows);
     rows_free(rows);

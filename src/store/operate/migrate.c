@@ -24,25 +24,6 @@
 
 #define LOCK_NAME "cardbox.migrate"
 
-static const migration MIGRATIONS[] = {
-#define MIGRATION(version, name, text) {version, name, text},
-#include "migrations.inc"
-#undef MIGRATION
-};
-
-enum { MIGRATION_COUNT = sizeof(MIGRATIONS) / sizeof(MIGRATIONS[0]) };
-
-const migration *migrations_all(size_t *count)
-{
-    *count = MIGRATION_COUNT;
-    return MIGRATIONS;
-}
-
-int migrations_newest(void)
-{
-    return MIGRATIONS[MIGRATION_COUNT - 1].version;
-}
-
 typedef struct migrator {
     PGconn *conn;
     const migration *list;
@@ -140,7 +121,7 @@ static cardbox_status guard(migrator *m)
 
 /* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
  * nobody can close, and keep every later run waiting. */
-static cardbox_status check_session(migrator *m)
+static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
     cardbox_status status =
@@ -408,7 +389,7 @@ static cardbox_status run(migrator *m)
     bool dry_run = m->how->dry_run;
     cardbox_status status = CARDBOX_OK;
     if (!dry_run)
-        status = check_session(m);
+        status = check_direct(m);
     if (!dry_run && status == CARDBOX_OK)
         status = lock(m);
     if (status == CARDBOX_OK)
@@ -442,5 +423,7 @@ cardbox_status migrate_run_list(const char *conninfo, const migration *list, siz
 
 cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err)
 {
-    return migrate_run_list(conninfo, MIGRATIONS, MIGRATION_COUNT, how, err);
+    size_t count;
+    const migration *all = migrations_all(&count);
+    return migrate_run_list(conninfo, all, count, how, err);
 }

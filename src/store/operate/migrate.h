@@ -6,18 +6,7 @@
 #define STORE_MIGRATE_H
 
 #include "cardbox/client.h"
-
-typedef struct migration {
-    int version;
-    const char *name;
-    const char *text;
-} migration;
-
-/* All that are compiled in, in order; *count of them. Their versions are 1, 2, 3, ... */
-const migration *migrations_all(size_t *count);
-
-/* The newest version that this build knows: what cardbox_open asks for. */
-int migrations_newest(void);
+#include "store/pg/migrations.h"
 
 /* For each lock that another session has. */
 #define MIGRATE_WAIT_S 60

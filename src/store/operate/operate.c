@@ -16,7 +16,6 @@ cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, i
     params_init(&p, 4096);
     params_cstr(&p, tenant);
     cardbox_status status = client_run(db, STATEMENT_project_counts, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK) {
         *cards = rows_int8(rows, 0, 0);
         *boxes = rows_int8(rows, 0, 1);
@@ -50,7 +49,10 @@ enum {
     COL_IN_RECOVERY,
     COL_READS_ONLY,
     COL_ENCODING,
-    COL_JIT_OFF,
+    COL_HAS_SETTINGS,
+    COL_COMMITS_LATE,
+    COL_FSYNC_OFF,
+    COL_FULL_PAGES_OFF,
     COL_DATABASE,
     COL_BYTES,
     COL_DEV
@@ -70,7 +72,10 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
     out->reads_only = rows_bool(rows, 0, COL_READS_ONLY);
     copy_text(out->encoding, sizeof(out->encoding), rows_text(rows, 0, COL_ENCODING));
-    out->jit_off = rows_bool(rows, 0, COL_JIT_OFF);
+    out->has_settings = rows_bool(rows, 0, COL_HAS_SETTINGS);
+    out->commits_late = rows_bool(rows, 0, COL_COMMITS_LATE);
+    out->fsync_off = rows_bool(rows, 0, COL_FSYNC_OFF);
+    out->full_pages_off = rows_bool(rows, 0, COL_FULL_PAGES_OFF);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
     out->is_dev = rows_bool(rows, 0, COL_DEV);
     rows_free(rows);
@@ -109,7 +114,6 @@ static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_er
     params_init(&p, 64);
     params_int8(&p, OPERATE_GRANTS_NAMED);
     cardbox_status status = client_run(db, STATEMENT_doctor_grants, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK) {
         out->granted = rows_int8(rows, 0, 0);
         copy_text(out->grants, sizeof(out->grants), rows_text(rows, 0, 1));

@@ -26,7 +26,10 @@ typedef struct operate_facts {
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
-    bool jit_off;
+    bool has_settings;    /* that migrations gave the database: jit, random_page_cost */
+    bool commits_late;    /* synchronous_commit is off */
+    bool fsync_off;
+    bool full_pages_off; /* full_page_writes */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
     int64_t bytes;          /* of the database */

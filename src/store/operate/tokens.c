@@ -98,7 +98,6 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
     else
         params_null(&p);
     status = client_run(db, STATEMENT_token_create, &p, RUN_ONCE, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_CONFLICT)
         return error_set(err, status,
                          "there is a token named \"%.100s\": choose another name or revoke it",
@@ -143,7 +142,6 @@ cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, 
         params_cstr(&p, id_or_name);
     }
     status = client_run(db, STATEMENT_token_revoke, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = error_set(err, CARDBOX_NOT_FOUND,
                            "no token has the id or name \"%.100s\", or it was revoked; see "
@@ -162,7 +160,5 @@ cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbo
     params p;
     params_init(&p, 64);
     params_int8(&p, known);
-    cardbox_status status = client_run(db, STATEMENT_tokens_changed, &p, RUN_AGAIN, out, err);
-    params_free(&p);
-    return status;
+    return client_run(db, STATEMENT_tokens_changed, &p, RUN_AGAIN, out, err);
 }

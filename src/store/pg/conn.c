@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "store/errors.h"
+#include "store/pg/hosts.h"
 
 /* What the server's own statement_timeout is given on top, to answer by itself. */
 enum { DEADLINE_GRACE_MS = 2000 };
@@ -30,6 +31,33 @@ static void connect_within(PGconn *pg, int64_t deadline_ms)
         if (poll(&ready, 1, (int)left) > 0)
             wanted = PQconnectPoll(pg);
     }
+}
+
+/* The last attempt; NULL: no memory. The time is that of all hosts. */
+static PGconn *connect_any(const cardbox_options *options)
+{
+    PGconn *pg = NULL;
+    unsigned count = 1;
+    for (unsigned first = 0; first < count && (pg == NULL || PQstatus(pg) != CONNECTION_OK);
+         first++) {
+        connect_params how;
+        host_lists hosts;
+        PQfinish(pg);
+        connect_params_fill(&how, options);
+        hosts_read(&hosts, options->conninfo, NULL, first);
+        hosts_give(&hosts, &how);
+        pg = PQconnectStartParams(how.keys, how.values, 1);
+        count = hosts.count;
+        int64_t deadline_ms = clock_ms() + hosts_share_ms(&hosts, options->connect_timeout_ms);
+        hosts_free(&hosts);
+        if (pg == NULL)
+            break;
+        connect_silence(pg);
+        connect_within(pg, deadline_ms);
+        if (PQstatus(pg) == CONNECTION_BAD)
+            break; /* libpq has asked all of them */
+    }
+    return pg;
 }
 
 /* Why there is no connection; a deadline that is over has no words of libpq's. */
@@ -61,19 +89,15 @@ static cardbox_status guard(store_conn *conn, cardbox_error *err)
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
-    connect_params how;
     store_conn *conn = calloc(1, sizeof(*conn));
     if (conn == NULL)
         return error_nomem(err);
-    connect_params_fill(&how, options);
-    conn->pg = PQconnectStartParams(how.keys, how.values, 1);
+    conn->pg = connect_any(options);
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
     if (conn->pg == NULL) {
         status = error_nomem(err);
     } else {
-        connect_silence(conn->pg);
-        connect_within(conn->pg, clock_ms() + options->connect_timeout_ms);
         if (PQstatus(conn->pg) != CONNECTION_OK)
             status = not_connected(conn->pg, options->connect_timeout_ms, err);
         else if (!conn->named)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "store/errors.h"
+#include "store/pg/hosts.h"
 
 enum {
     DEFAULT_POOL_MAX = 8,
@@ -76,7 +77,7 @@ static void fill_settings(connect_params *out, const cardbox_options *options)
     PQconninfoOption *parsed = PQconninfoParse(options->conninfo, NULL);
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
-                          "-c default_transaction_isolation=read\\ committed "
+                          "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
                           "-c standard_conforming_strings=on",
              given_options(parsed), options->statement_timeout_ms);
     PQconninfoFree(parsed);
@@ -116,6 +117,76 @@ static int first_line(const char *text)
     return (int)strcspn(text, "\r\n");
 }
 
+/* An empty item is libpq's default; white space around a number is libpq's, too. */
+static bool are_ports(const char *list)
+{
+    for (size_t i = 0; i < hosts_length(list); i++) {
+        view item = hosts_item(list, i);
+        char *end = NULL;
+        long port = strtol(item.ptr, &end, 10);
+        end += strspn(end, " \t\r\n\v\f");
+        if (item.len > 0 && (end != item.ptr + item.len || port < 1 || port > 65535))
+            return false;
+    }
+    return true;
+}
+
+static bool is_one_of(const char *words, const char *word)
+{
+    for (const char *at = words; *at != '\0'; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ",");
+        if (strlen(word) == length && memcmp(at, word, length) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* As many of one as of the other, or one for all; none counts as one. */
+static cardbox_status check_lists(const PQconninfoOption *parsed, cardbox_error *err)
+{
+    const char *host = conninfo_setting(parsed, "host", "PGHOST");
+    const char *address = conninfo_setting(parsed, "hostaddr", "PGHOSTADDR");
+    const char *port = conninfo_setting(parsed, "port", "PGPORT");
+    size_t hosts = hosts_length(address[0] != '\0' ? address : host), ports = hosts_length(port);
+    if (address[0] != '\0' && host[0] != '\0' && hosts_length(host) != hosts)
+        return error_set(err, CARDBOX_INVALID,
+                         "the connection string has %zu hosts and %zu addresses of hosts: give as "
+                         "many",
+                         hosts_length(host), hosts);
+    if (ports != 1 && ports != hosts)
+        return error_set(err, CARDBOX_INVALID,
+                         "the connection string has %zu ports for %zu hosts: give as many, or one",
+                         ports, hosts);
+    return CARDBOX_OK;
+}
+
+/* What libpq looks at when it connects only, and then refuses each time. Of what a service file
+ * says instead we know nothing. */
+static cardbox_status check_values(const PQconninfoOption *parsed, cardbox_error *err)
+{
+    static const struct {
+        const char *keyword, *variable, *words;
+    } choices[] = {
+        {"sslmode", "PGSSLMODE", "disable, allow, prefer, require, verify-ca, verify-full"},
+        {"target_session_attrs", "PGTARGETSESSIONATTRS",
+         "any, read-write, read-only, primary, standby, prefer-standby"},
+    };
+    bool by_service = conninfo_setting(parsed, "service", "PGSERVICE")[0] != '\0';
+    const char *port = conninfo_setting(parsed, "port", by_service ? NULL : "PGPORT");
+    if (!are_ports(port))
+        return error_set(err, CARDBOX_INVALID,
+                         "port (or PGPORT) is \"%s\": give a number from 1 to 65535", port);
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        const char *variable = by_service ? NULL : choices[i].variable;
+        const char *word = conninfo_setting(parsed, choices[i].keyword, variable);
+        if (word[0] != '\0' && !is_one_of(choices[i].words, word))
+            return error_set(err, CARDBOX_INVALID, "%s (or %s) is \"%s\": give one of %s",
+                             choices[i].keyword, choices[i].variable, word, choices[i].words);
+    }
+    return by_service ? CARDBOX_OK : check_lists(parsed, err);
+}
+
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
 {
     char *why = NULL;
@@ -130,6 +201,8 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",
                            CONNECT_OPTIONS_MAX);
+    else
+        status = check_values(parsed, err);
     PQconninfoFree(parsed);
     PQfreemem(why);
     return status;

@@ -32,7 +32,8 @@ void options_complete(cardbox_options *out, const cardbox_options *given);
 const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
                              const char *variable);
 
-/* Whether libpq can read a connection string, and its options leave room for ours. */
+/* Whether libpq can read a connection string and will ever connect with what it and the environment
+ * say, and its options leave room for ours. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 
 /* Keeps notices off stderr: the library prints nothing. */

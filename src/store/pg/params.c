@@ -132,6 +132,12 @@ void params_uuid(params *p, const uuid16 *id)
     put_bytes(p, id->bytes, sizeof(id->bytes));
 }
 
+void params_tid(params *p, uint64_t tid)
+{
+    uint64_t wire = htobe64(tid << 16);
+    put_bytes(p, &wire, 6);
+}
+
 void params_timestamptz(params *p, int64_t micros_since_1970)
 {
     if (micros_since_1970 == INT64_MAX)
@@ -178,6 +184,47 @@ void params_array_end(params *p)
         p->bytes.failure = BUF_TOO_LARGE;
     else
         p->lengths[p->count - 1] = (int)len;
+}
+
+void params_value(params *p, params_type type, const void *at)
+{
+    switch (type) {
+    case PARAMS_BOOL:
+        params_bool(p, *(const bool *)at);
+        break;
+    case PARAMS_INT4:
+        params_int4(p, *(const int32_t *)at);
+        break;
+    case PARAMS_INT8:
+        params_int8(p, *(const int64_t *)at);
+        break;
+    case PARAMS_TIMESTAMPTZ:
+        params_timestamptz(p, *(const int64_t *)at);
+        break;
+    case PARAMS_UUID:
+        params_uuid(p, at);
+        break;
+    case PARAMS_TID:
+        params_tid(p, *(const uint64_t *)at);
+        break;
+    case PARAMS_JSONB:
+        params_jsonb_or_null(p, *(const view *)at);
+        break;
+    case PARAMS_TEXT:
+    case PARAMS_JSON:
+    case PARAMS_BYTEA:
+        params_text_or_null(p, *(const view *)at);
+        break;
+    }
+}
+
+void params_column(params *p, params_type type, const void *structs, size_t count, size_t size,
+                   size_t offset)
+{
+    params_array(p, type);
+    for (size_t i = 0; i < count; i++)
+        params_value(p, type, (const char *)structs + i * size + offset);
+    params_array_end(p);
 }
 
 bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],

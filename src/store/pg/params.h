@@ -10,12 +10,16 @@
 
 #define PARAMS_MAX 21
 
+/* Bytes of one statement's parameters: a message to PostgreSQL ends at 1 GiB. */
+#define REQUEST_MAX ((size_t)900 * 1024 * 1024)
+
 typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
                            PARAMS_BOOL = 16,
                            PARAMS_BYTEA = 17,
                            PARAMS_INT8 = 20,
                            PARAMS_INT4 = 23,
                            PARAMS_TEXT = 25,
+                           PARAMS_TID = 27,
                            PARAMS_JSON = 114,
                            PARAMS_TIMESTAMPTZ = 1184,
                            PARAMS_UUID = 2950,
@@ -47,12 +51,23 @@ void params_bool(params *p, bool value);
 void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);
 void params_uuid(params *p, const uuid16 *id);
+void params_tid(params *p, uint64_t tid); /* as rows_tid gives it */
 void params_int8_or_null(params *p, bool has, int64_t value);
 void params_timestamptz(params *p, int64_t micros_since_1970);
 void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
 
 void params_array(params *p, params_type element);
 void params_array_end(params *p);
+
+/* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
+ * microseconds since 1970 for PARAMS_TIMESTAMPTZ; else a view, whose ptr NULL is a null. */
+void params_value(params *p, params_type type, const void *at);
+
+/* An array of one field of each of `count` structs:
+ * params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, card_id)). */
+void params_column(params *p, params_type type, const void *structs, size_t count, size_t size,
+                   size_t offset);
+#define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
 
 /* Fills the arrays that libpq wants: values, lengths, formats (all binary). Pointers live until the
  * next change. False if an append failed. */

@@ -12,6 +12,7 @@
 enum {
     BACKOFF_FIRST_MS = 20,
     BACKOFF_MOST_MS = 300,    /* an outage's end is seen this soon */
+    HOSTS_MEMORY_MS = 60000,  /* how long a host that said nothing is not the first */
     RESOLVE_POLL_MS = 5,      /* a lookup is looked at so often */
     STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */
 };
@@ -23,7 +24,8 @@ void pipe_move(store_pipe *pipe, pipe_state state, int64_t due_ms)
     pipe->serial++;
 }
 
-cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, cardbox_error *err)
+cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, pipe_hosts *hosts,
+                        cardbox_error *err)
 {
     cardbox_options complete;
     options_complete(&complete, options);
@@ -34,6 +36,7 @@ cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, cardbo
     if (pipe == NULL)
         return error_nomem(err);
     pipe->options = complete;
+    pipe->hosts = hosts;
     pipe_move(pipe, PIPE_WAITING, 0);
     *out = pipe;
     return CARDBOX_OK;
@@ -107,26 +110,31 @@ void pipe_free(store_pipe *pipe)
 
 /* --- connecting --- */
 
+static unsigned first_host(const pipe_hosts *hosts, int64_t now_ms)
+{
+    return now_ms < hosts->until_ms ? hosts->first : 0;
+}
+
+/* One of them says nothing. Of the pipes that have begun with the same host the first to say so
+ * counts. */
+static void pass_over_host(store_pipe *pipe, int64_t now_ms)
+{
+    if (pipe->began_with == first_host(pipe->hosts, now_ms))
+        *pipe->hosts = (pipe_hosts){pipe->began_with + 1, now_ms + HOSTS_MEMORY_MS};
+}
+
 static void start_connecting(store_pipe *pipe, int64_t now_ms)
 {
     connect_params how;
+    host_lists hosts;
+    pipe->began_with = first_host(pipe->hosts, now_ms);
     connect_params_fill(&how, &pipe->options);
-    if (pipe->lookup != NULL) {
-        size_t used = 0;
-        while (how.keys[used] != NULL)
-            used++;
-        const char *const found[][2] = {{"host", resolve_hosts(pipe->lookup)},
-                                        {"hostaddr", resolve_addresses(pipe->lookup)},
-                                        {"port", resolve_ports(pipe->lookup)}};
-        for (size_t i = 0; i < 3; i++, used++) {
-            how.keys[used] = found[i][0];
-            how.values[used] = found[i][1];
-        }
-        how.keys[used] = NULL;
-        how.values[used] = NULL;
-    }
+    hosts_read(&hosts, pipe->options.conninfo, pipe->lookup, pipe->began_with);
+    hosts_give(&hosts, &how);
     pipe->conn = PQconnectStartParams(how.keys, how.values, 1);
-    pipe_move(pipe, PIPE_CONNECTING, now_ms + pipe->options.connect_timeout_ms);
+    pipe_move(pipe, PIPE_CONNECTING,
+              now_ms + hosts_share_ms(&hosts, pipe->options.connect_timeout_ms));
+    hosts_free(&hosts);
     pipe->polling = PGRES_POLLING_WRITING;
     if (pipe->conn == NULL || PQstatus(pipe->conn) == CONNECTION_BAD) {
         drop_lost(pipe, "out of memory");
@@ -254,6 +262,7 @@ void pipe_tick(store_pipe *pipe, int64_t now_ms)
         look_at_lookup(pipe, now_ms);
         break;
     case PIPE_CONNECTING:
+        pass_over_host(pipe, now_ms);
         pipe_drop(pipe, "the database did not accept the connection in time");
         break;
     case PIPE_OPEN:

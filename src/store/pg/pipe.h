@@ -25,10 +25,19 @@ typedef struct pipe_limits {
  * May send more on the same pipe, or drop its connection; may not free it. */
 typedef void (*pipe_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
+/* What the pipes of one thread have learnt of the hosts in their connection string: with which one
+ * an attempt begins. All zeros: nothing. */
+typedef struct pipe_hosts {
+    unsigned first;
+    int64_t until_ms; /* then they are taken in order again, which may be meant */
+} pipe_hosts;
+
 /* A pipe that makes its first attempt to connect in its first pipe_tick. Of the options it takes
  * conninfo, application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements; the
- * text must outlive the pipe. CARDBOX_INVALID for a bad connection string, CARDBOX_NOMEM. */
-cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, cardbox_error *err);
+ * text and `hosts` must outlive the pipe. CARDBOX_INVALID for a bad connection string,
+ * CARDBOX_NOMEM. */
+cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, pipe_hosts *hosts,
+                        cardbox_error *err);
 
 /* Fails what is in flight with CARDBOX_UNAVAILABLE, then closes. */
 void pipe_free(store_pipe *pipe);

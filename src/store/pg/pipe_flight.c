@@ -188,13 +188,9 @@ static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)
         return false;
-    for (int row = 0; row < PQntuples(result); row++) {
-        size_t bytes = 0;
-        for (int column = 0; column < PQnfields(result); column++)
-            bytes += (size_t)PQgetlength(result, row, column);
-        if (bytes >= LARGE_BYTES)
+    for (int row = 0; row < rows_count(result); row++)
+        if (rows_bytes_of(result, row) >= LARGE_BYTES)
             return true;
-    }
     return false;
 }
 

@@ -6,6 +6,7 @@
 #define STORE_PIPE_PARTS_H
 
 #include "store/pg/connect.h"
+#include "store/pg/hosts.h"
 #include "store/pg/pipe.h"
 #include "store/pg/resolve.h"
 
@@ -48,6 +49,8 @@ struct store_pipe {
     pipe_state state;
     PGconn *conn;
     resolve *lookup;
+    pipe_hosts *hosts;
+    unsigned began_with; /* the host that the attempt began with */
     PostgresPollingStatusType polling;
     bool unsent; /* libpq holds bytes that the socket did not take */
     unsigned serial;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "store/errors.h"
@@ -158,24 +157,12 @@ static void remove_waiter(store_pool *pool, waiter *gone)
     pool->stats.waiting--;
 }
 
-static struct timespec monotonic_after(unsigned ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    return until;
-}
-
 /* Waits in line, lock held. True: served, with a connection or (NULL) the right to open one. */
 static bool wait_in_line(store_pool *pool, store_conn **out)
 {
     waiter self = {.served = false};
-    struct timespec until = monotonic_after(pool->options.acquire_timeout_ms);
+    struct timespec until =
+        clock_timespec(clock_us() + pool->options.acquire_timeout_ms * INT64_C(1000));
     int waited = 0;
     pthread_cond_init(&self.wake, &pool->clock);
     /* On the stack, but out of the list before this returns. */
@@ -283,6 +270,39 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
     pthread_mutex_unlock(&pool->lock);
     free_list(unfit, conn_close);
 }
+
+/* --- a statement --- */
+
+cardbox_status pool_send(store_pool *pool, store_conn **conn, statement_id id, const params *p,
+                         cardbox_error *err)
+{
+    *conn = NULL;
+    cardbox_status status = pool_acquire(pool, conn, err);
+    return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
+}
+
+cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status sent,
+                            store_rows **rows, bool *unknown, cardbox_error *err)
+{
+    *unknown = false;
+    if (conn == NULL)
+        return sent;
+    cardbox_status status = sent == CARDBOX_OK ? conn_receive(conn, rows, err) : sent;
+    bool lost = status == CARDBOX_UNAVAILABLE && !error_is_rolled_back(err);
+    *unknown = status != CARDBOX_OK && !error_is_refusal(err);
+    pool_release(pool, conn, lost || status == CARDBOX_TIMEOUT);
+    return status;
+}
+
+cardbox_status pool_run(store_pool *pool, statement_id id, const params *p, store_rows **rows,
+                        bool *unknown, cardbox_error *err)
+{
+    store_conn *conn;
+    cardbox_status sent = pool_send(pool, &conn, id, p, err);
+    return pool_receive(pool, conn, sent, rows, unknown, err);
+}
+
+/* --- what is told of it --- */
 
 void pool_count_retry(store_pool *pool)
 {

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "store/pg/connect.h"
+#include "store/pg/hosts.h"
 
 enum {
     ADDRESSES_PER_HOST = 8,   /* each costs a connect timeout if it is dead */
@@ -36,29 +36,6 @@ static void let_go(resolve *r)
     buf_free(&r->out_addresses);
     buf_free(&r->out_ports);
     free(r);
-}
-
-/* The item at `index` of a list with commas; the only one of a list of one stands for all. */
-static view list_item(const char *list, size_t index)
-{
-    const char *at = list;
-    if (strchr(list, ',') == NULL)
-        return view_of(list);
-    for (; index > 0; index--) {
-        at = strchr(at, ',');
-        if (at == NULL)
-            return (view){"", 0};
-        at++;
-    }
-    return (view){at, strcspn(at, ",")};
-}
-
-static size_t list_length(const char *list)
-{
-    size_t count = 1;
-    for (const char *at = list; *at != '\0'; at++)
-        count += *at == ',';
-    return count;
 }
 
 static bool is_address(view host)
@@ -118,9 +95,9 @@ static void look_up(resolve *r, view host, view port)
 static void *run(void *arg)
 {
     resolve *r = arg;
-    size_t count = list_length(r->hosts);
+    size_t count = hosts_length(r->hosts);
     for (size_t i = 0; i < count; i++) {
-        view host = list_item(r->hosts, i), port = list_item(r->ports, i);
+        view host = hosts_item(r->hosts, i), port = hosts_item(r->ports, i);
         if (is_name(host))
             look_up(r, host, port);
         else
@@ -149,9 +126,9 @@ static bool start_thread(resolve *r)
 
 static bool names_any(const char *hosts)
 {
-    size_t count = list_length(hosts);
+    size_t count = hosts_length(hosts);
     for (size_t i = 0; i < count; i++)
-        if (is_name(list_item(hosts, i)))
+        if (is_name(hosts_item(hosts, i)))
             return true;
     return false;
 }

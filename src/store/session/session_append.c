@@ -25,10 +25,8 @@ static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
     if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
         return CARDBOX_OK; /* who reads the line says why */
     scan_compact(&text, *json);
-    const char *copy = buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL;
-    *json = (view){copy, text.len};
-    buf_free(&text);
-    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+    *json = arena_keep(memory, &text);
+    return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
 }
 
 static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
@@ -40,10 +38,13 @@ static cardbox_status read_line(session_line *out, view json, const char *what, 
                          json.len, CARDBOX_CONTENT_MAX);
     if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
         return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
-    if (out->kind == SESSION_LINE_BAD)
-        return error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
-                         (unsigned long long)out->reason_at);
-    return CARDBOX_OK;
+    if (out->kind != SESSION_LINE_BAD)
+        return CARDBOX_OK;
+    error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
+              (unsigned long long)out->reason_at);
+    if (err != NULL)
+        err->position = (size_t)out->reason_at;
+    return CARDBOX_INVALID;
 }
 
 static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
@@ -88,9 +89,7 @@ cardbox_status session_header_take(view *header, view session, view cwd, arena *
         status = check_header(header, memory, err);
     } else {
         make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
-        *header = (view){
-            buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL, text.len};
-        buf_free(&text);
+        *header = arena_keep(memory, &text);
         status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
     }
     if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
@@ -158,12 +157,10 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
     if (*is_new && found[2].kind == SCAN_NONE)
         add_time(&text, batch);
     buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
-    const char *copy =
-        buf_ok(&text) ? arena_copy(&batch->memory, (view){buf_str(&text), text.len}) : NULL;
-    if (copy != NULL)
-        session_line_kept(line, (view){copy, text.len});
-    buf_free(&text);
-    return copy == NULL ? error_nomem(err) : CARDBOX_OK;
+    view kept = arena_keep(&batch->memory, &text);
+    if (kept.ptr != NULL)
+        session_line_kept(line, kept);
+    return kept.ptr == NULL ? error_nomem(err) : CARDBOX_OK;
 }
 
 /* --- entries --- */
@@ -235,9 +232,9 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
     bool is_new = false;
     cardbox_status status = CARDBOX_OK;
 
-    if (batch->count == SESSION_BATCH_MAX)
+    if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
-                         SESSION_BATCH_MAX);
+                         CARDBOX_ENTRIES_PER_APPEND_MAX);
     status = in_one_line(&json, &batch->memory, err);
     if (status == CARDBOX_OK)
         status = read_line(&line, json, "entry", err);

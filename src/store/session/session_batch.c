@@ -14,7 +14,7 @@ enum {
     PARENT_SELF = -4,
     PARENT_HEAD = -5
 };
-enum { PUT_KEPT = -1, PUT_HEADER = -2, KINDS_PER_ROLE = 256 };
+enum { PUT_KEPT = -1, PUT_HEADER = -2 };
 
 bool session_batch_init(session_batch *out, view tenant, view session)
 {
@@ -86,7 +86,7 @@ bool session_batch_link(session_batch *batch, session_put *put)
     int32_t place = (int32_t)batch->count;
     uint32_t twin = session_names_get(&batch->ids, put->entry.id);
 
-    put->kind = (int)put->entry.kind + KINDS_PER_ROLE * (int)put->entry.role;
+    put->kind = (int)put->entry.kind + SESSION_KIND_CODES * (int)put->entry.role;
     put->raw = put->entry.text;
     put->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
     put->parent_place = parent_place(batch, &put->entry);

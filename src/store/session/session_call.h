@@ -1,6 +1,5 @@
 /*
- * session_call.h: what the public functions of sessions share: their checks, and how one statement
- * is run.
+ * session_call.h: what the public functions of sessions share.
  */
 #ifndef STORE_SESSION_CALL_H
 #define STORE_SESSION_CALL_H
@@ -12,10 +11,6 @@
 
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
                              cardbox_error *err);
-
-/* Runs a statement whose parameters are there, and frees them. */
-cardbox_status session_run(cardbox *db, statement_id id, params *p, store_rows **rows,
-                           cardbox_error *err);
 
 /* STATEMENT_session_settle. */
 cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,

@@ -30,6 +30,13 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
 
     if (options == NULL)
         options = &any;
+    if (status == CARDBOX_OK)
+        status = CHECK_MADE(options, "CARDBOX_SESSION_OPTIONS_INIT", err);
+    if (status == CARDBOX_OK && options->dialect != CARDBOX_DIALECT_PLAIN &&
+        options->dialect != CARDBOX_DIALECT_PI)
+        status = error_set(err, CARDBOX_INVALID,
+                           "dialect must be CARDBOX_DIALECT_PLAIN or CARDBOX_DIALECT_PI, not %d",
+                           (int)options->dialect);
     if (status != CARDBOX_OK)
         return status;
     create = (session_create){.tenant = view_of(tenant),
@@ -43,7 +50,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
-        status = session_run(db, STATEMENT_session_create, &p, &rows, err);
+        status = client_run(db, STATEMENT_session_create, &p, RUN_AGAIN, &rows, err);
     }
     if (status == CARDBOX_OK)
         status = session_create_status(rows, &create, NULL, is_new, err);
@@ -58,8 +65,9 @@ static cardbox_status read_options(session_batch *batch,
                                    const cardbox_session_append_options *options,
                                    cardbox_error *err)
 {
-    if (options == NULL)
-        return CARDBOX_OK;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_APPEND_INIT", err);
+    if (options == NULL || status != CARDBOX_OK)
+        return status;
     batch->expected_version = options->expected_version;
     batch->key = view_of(options->key);
     if (options->expected_version < 0)
@@ -85,7 +93,7 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
 
     params_init(&p, REQUEST_MAX);
     session_write_params(&p, batch);
-    cardbox_status status = session_run(db, STATEMENT_session_write, &p, &rows, err);
+    cardbox_status status = client_run(db, STATEMENT_session_write, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = session_write_status(rows, batch, err);
     if (status == CARDBOX_OK && version != NULL) {
@@ -104,7 +112,9 @@ static cardbox_status bad_entry(cardbox_status status, size_t place, cardbox_err
     if (err == NULL)
         return status;
     cardbox_error own = *err;
-    return error_set(err, status, "entries[%zu]: %s", place, own.message);
+    error_set(err, status, "entries[%zu]: %s", place, own.message);
+    err->position = own.position;
+    return status;
 }
 
 cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char *tenant,
@@ -159,7 +169,7 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
                           view_of(expected), 0};
     params_init(&p, REQUEST_MAX);
     session_head_params(&p, &move);
-    status = session_run(db, STATEMENT_session_head, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_head, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = session_head_status(rows, &move, version, err);
     rows_free(rows);
@@ -185,7 +195,6 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
     params_init(&p, REQUEST_MAX);
     session_fork_params(&p, &fork);
     status = client_run(db, STATEMENT_session_fork, &p, RUN_ONCE, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         status = session_fork_status(rows, &fork, entries, err);
     rows_free(rows);
@@ -204,7 +213,6 @@ cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const cha
         params_init(&p, REQUEST_MAX);
         session_delete_params(&p, &deletion);
         status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
-        params_free(&p);
         if (status == CARDBOX_OK)
             status = session_delete_status(&deletion, &more, rows, err);
         rows_free(rows);
@@ -221,5 +229,5 @@ cardbox_status session_settle(cardbox *db, const char *tenant, const char *sessi
 
     params_init(&p, REQUEST_MAX);
     session_settle_params(&p, view_of(tenant), view_of(session_id));
-    return session_run(db, STATEMENT_session_settle, &p, rows, err);
+    return client_run(db, STATEMENT_session_settle, &p, RUN_AGAIN, rows, err);
 }

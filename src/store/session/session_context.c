@@ -127,7 +127,7 @@ static cardbox_status finish(cardbox_context **out, const store_rows *rows,
 
     if (status == CARDBOX_OK) {
         buf_char(&head, '{');
-        put_leaf(&head, "leaf_id", lines.entry_id);
+        put_leaf(&head, "entry_id", lines.entry_id);
         put_settings(&head, &ctx.settings);
         status = context_finish(out, &ctx, wish->format, &head, err);
     }
@@ -136,7 +136,7 @@ static cardbox_status finish(cardbox_context **out, const store_rows *rows,
 }
 
 cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db, const char *tenant,
-                                             const char *session_id, const char *leaf_id,
+                                             const char *session_id, const char *entry_id,
                                              const cardbox_context_options *options,
                                              cardbox_error *err)
 {
@@ -149,17 +149,17 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
         status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
     if (status == CARDBOX_OK)
         status = context_options_read(&wish, options, err);
-    if (status == CARDBOX_OK && leaf_id != NULL)
-        status = check_id("leaf_id", leaf_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK && entry_id != NULL)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
     const session_context_read read = {view_of(tenant), view_of(session_id),
-                                       leaf_id == NULL ? VIEW("") : view_of(leaf_id),
+                                       entry_id == NULL ? VIEW("") : view_of(entry_id),
                                        SESSION_PATH_BYTES_MAX};
     params_init(&p, REQUEST_MAX);
     session_context_params(&p, &read);
-    status = session_run(db, STATEMENT_session_context, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = finish(out, rows, &read, &wish, err);
     rows_free(rows);
@@ -167,11 +167,11 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
 }
 
 cardbox_status cardbox_build_context(cardbox_context **out, cardbox *db, const char *tenant,
-                                     const char *session_id, const char *leaf_id,
+                                     const char *session_id, const char *entry_id,
                                      cardbox_format format, cardbox_error *err)
 {
     cardbox_context_options options = CARDBOX_CONTEXT_OPTIONS_INIT;
 
     options.format = format;
-    return cardbox_build_context_options(out, db, tenant, session_id, leaf_id, &options, err);
+    return cardbox_build_context_options(out, db, tenant, session_id, entry_id, &options, err);
 }

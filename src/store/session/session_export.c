@@ -47,7 +47,8 @@ static cardbox_status read_page(exporter *x, session_place_of after, store_rows 
 
     params_init(&p, REQUEST_MAX);
     session_export_params(&p, x->tenant, x->session, after, PAGE_LINES, SESSION_PAGE_BYTES);
-    cardbox_status status = session_run(x->db, STATEMENT_session_export, &p, rows, x->err);
+    cardbox_status status =
+        client_run(x->db, STATEMENT_session_export, &p, RUN_AGAIN, rows, x->err);
     *count = status == CARDBOX_OK ? rows_count(*rows) : 0;
     return status;
 }
@@ -123,7 +124,7 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
 
     params_init(&p, REQUEST_MAX);
     session_get_params(&p, x->tenant, x->session);
-    cardbox_status status = session_run(x->db, STATEMENT_session_get, &p, rows, x->err);
+    cardbox_status status = client_run(x->db, STATEMENT_session_get, &p, RUN_AGAIN, rows, x->err);
     if (status == CARDBOX_OK && rows_count(*rows) == 0)
         status = session_none_such(x->session, x->err);
     if (status == CARDBOX_OK)
@@ -197,7 +198,7 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
 
     params_init(&p, REQUEST_MAX);
     session_path_params(&p, read);
-    cardbox_status status = session_run(x->db, STATEMENT_session_path, &p, &rows, x->err);
+    cardbox_status status = client_run(x->db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, x->err);
     if (status == CARDBOX_OK)
         status = session_path_take(&path, rows, read, &memory, x->err);
     if (status == CARDBOX_OK) {

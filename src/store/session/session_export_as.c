@@ -80,8 +80,7 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
     else if (status == CARDBOX_OK && !buf_ok(&whole))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = give_as((view){buf_str(&whole), whole.len}, view_of(session_id), dialect, take,
-                         arg, unseen, err);
+        status = give_as(buf_as_view(&whole), view_of(session_id), dialect, take, arg, unseen, err);
     buf_free(&whole);
     return status;
 }

@@ -327,6 +327,8 @@ static bool fill(importer *in, char *to, size_t room, size_t *filled)
 
     while (*filled < room && got > 0) {
         got = in->read(in->arg, to + *filled, room - *filled);
+        if (got > 0 && (size_t)got > room - *filled)
+            return false; /* it says that it wrote where there is no room */
         *filled += got > 0 ? (size_t)got : 0;
     }
     in->is_at_end = got == 0;
@@ -510,5 +512,7 @@ cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbo
 {
     view rest = {len > 0 ? bytes : "", len};
 
+    if (rest.ptr == NULL)
+        return error_set(err, CARDBOX_INVALID, "bytes must not be NULL");
     return cardbox_session_import(out, db, tenant, session_id, force, read_view, &rest, err);
 }

@@ -47,10 +47,10 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, view ten
 const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params, .sum = NULL};
 const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
                                         .of_entry = true};
-const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_leaves_params,
+const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_tree_params,
                                       .by_extra = true};
-const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points,
-                                             session_branch_points_params, .sum = "children"};
+const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, session_tree_params,
+                                             .sum = "children"};
 const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
                                       .by_id = true};
 
@@ -67,7 +67,7 @@ bool session_pages_cursor(session_page *page, const session_pages *of, view curs
     }
     if (!list_number_read(&number, cursor))
         return false;
-    page->after = number - 1; /* as add_cursor gave it */
+    page->after = number - 1; /* as end_after gave it */
     return true;
 }
 

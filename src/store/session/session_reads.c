@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "store/session/session_call.h"
+#include "store/session/session_pages.h"
 #include "store/session/session_result.h"
 
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
@@ -13,15 +14,6 @@ cardbox_status check_session(cardbox *db, const char *tenant, const char *sessio
     cardbox_status status = check_call(db, tenant, err);
 
     return status == CARDBOX_OK ? check_id("session_id", session_id, SESSION_ID_MAX, err) : status;
-}
-
-cardbox_status session_run(cardbox *db, statement_id id, params *p, store_rows **rows,
-                           cardbox_error *err)
-{
-    cardbox_status status = client_run(db, id, p, RUN_AGAIN, rows, err);
-
-    params_free(p);
-    return status;
 }
 
 static cardbox_status check_out(void *out, cardbox *db, const char *tenant, const char *session_id,
@@ -46,7 +38,7 @@ cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const ch
     *out = NULL;
     params_init(&p, REQUEST_MAX);
     session_get_params(&p, view_of(tenant), view_of(session_id));
-    status = session_run(db, STATEMENT_session_get, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
         return session_none_such(view_of(session_id), err);
@@ -73,7 +65,7 @@ cardbox_status cardbox_list_sessions(cardbox_sessions **out, cardbox *db, const 
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         sessions_list_params(&p, view_of(tenant), &from, limit);
-        status = session_run(db, STATEMENT_sessions_list, &p, &rows, err);
+        status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);
     return status == CARDBOX_OK ? sessions_take(out, rows, limit, err) : status;
@@ -91,7 +83,7 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
         return status;
     params_init(&p, REQUEST_MAX);
     session_counts_params(&p, view_of(tenant), view_of(session_id));
-    status = session_run(db, STATEMENT_session_counts, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_counts, &p, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
     if (rows_count(rows) == 0) {
@@ -107,16 +99,12 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
 
 /* --- lists of entries --- */
 
-static const struct {
-    statement_id statement;
-    void (*put)(params *p, const session_page *page);
-} LISTS[] = {
-    [CARDBOX_ENTRIES_ALL] = {STATEMENT_session_tree, session_tree_params},
-    [CARDBOX_ENTRIES_CHILDREN] = {STATEMENT_session_children, session_children_params},
-    [CARDBOX_ENTRIES_LEAVES] = {STATEMENT_session_leaves, session_leaves_params},
-    [CARDBOX_ENTRIES_BRANCH_POINTS] = {STATEMENT_session_branch_points,
-                                       session_branch_points_params},
-    [CARDBOX_ENTRIES_LABELLED] = {STATEMENT_session_labels, session_labels_params},
+static const session_pages *const LISTS[] = {
+    [CARDBOX_ENTRIES_ALL] = &SESSION_TREE,
+    [CARDBOX_ENTRIES_CHILDREN] = &SESSION_CHILDREN,
+    [CARDBOX_ENTRIES_LEAVES] = &SESSION_LEAVES,
+    [CARDBOX_ENTRIES_BRANCH_POINTS] = &SESSION_BRANCH_POINTS,
+    [CARDBOX_ENTRIES_LABELLED] = &SESSION_LABELS,
 };
 
 /* A number, or of labelled entries an id. */
@@ -127,7 +115,7 @@ static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, co
 
     if (cursor == NULL)
         return CARDBOX_OK;
-    if (list == CARDBOX_ENTRIES_LABELLED) {
+    if (LISTS[list]->by_id) {
         out->below = view_of(cursor);
         return check_id("cursor", cursor, SESSION_ID_MAX, err);
     }
@@ -139,13 +127,15 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
                                 const cardbox_entry_page *page, cardbox_error *err)
 {
     const cardbox_entry_page any = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_status status = CARDBOX_OK;
+    cardbox_status status;
     unsigned limit;
 
     if (page == NULL)
         page = &any;
     limit = page->limit;
-    status = check_page(&limit, err);
+    status = CHECK_MADE(page, "CARDBOX_ENTRY_PAGE_INIT", err);
+    if (status == CARDBOX_OK)
+        status = check_page(&limit, err);
     if (status == CARDBOX_OK && page->entry_id != NULL)
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK)
@@ -168,10 +158,9 @@ static const char *number_text(arena *memory, int64_t number)
 static const char *next_cursor(cardbox_entries *entries, cardbox_entry_list list,
                                const session_node_row *last)
 {
-    if (list == CARDBOX_ENTRIES_LABELLED)
+    if (LISTS[list]->by_id)
         return arena_copy(entries_memory(entries), last->entry_id);
-    return number_text(entries_memory(entries),
-                       list == CARDBOX_ENTRIES_LEAVES ? last->extra : last->seq);
+    return number_text(entries_memory(entries), LISTS[list]->by_extra ? last->extra : last->seq);
 }
 
 static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
@@ -206,7 +195,7 @@ static cardbox_status check_there(cardbox *db, const session_page *page, cardbox
 
     params_init(&p, REQUEST_MAX);
     session_path_params(&p, &read);
-    cardbox_status status = session_run(db, STATEMENT_session_path, &p, &rows, err);
+    cardbox_status status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = session_path_take(&path, rows, &read, &memory, err);
     rows_free(rows);
@@ -233,8 +222,8 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
     wanted.tenant = view_of(tenant);
     wanted.session = view_of(session_id);
     params_init(&p, REQUEST_MAX);
-    LISTS[list].put(&p, &wanted);
-    status = session_run(db, LISTS[list].statement, &p, &rows, err);
+    LISTS[list]->params(&p, &wanted);
+    status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = check_there(db, &wanted, err);
     if (status == CARDBOX_OK)
@@ -265,7 +254,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     params_init(&p, REQUEST_MAX);
     session_entries_params(&p, view_of(tenant), view_of(session_id), ids, count);
     arena_reset(&memory);
-    status = session_run(db, STATEMENT_session_entries_get, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_entries_get, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_page(out, rows, CARDBOX_ENTRIES_ALL, -1, err) : status;
 }
 
@@ -310,7 +299,7 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     read.limit = limit == 0 || limit > INT32_MAX ? -1 : (int64_t)limit;
     params_init(&p, REQUEST_MAX);
     session_path_params(&p, &read);
-    status = session_run(db, STATEMENT_session_path, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_path(out, rows, &read, err) : status;
 }
 
@@ -354,6 +343,6 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     session_diff_params(&p, view_of(tenant), view_of(session_id), view_of(a), view_of(b),
                         limit == 0 ? CARDBOX_PAGE_MAX : limit,
                         json_max == 0 ? -1 : (int64_t)json_max);
-    status = session_run(db, STATEMENT_session_diff, &p, &rows, err);
+    status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;
 }

@@ -49,10 +49,11 @@ cardbox_status sessions_take(cardbox_sessions **out, store_rows *rows, size_t li
     made->sessions = arena_zeros(&made->memory, count, sizeof(*made->sessions));
     for (size_t i = 0; made->sessions != NULL && i < count && i < limit; i++)
         read_session(&made->sessions[made->count++], rows, (int)i, &made->memory);
-    if (count > limit)
-        made->cursor =
-            list_cursor_text(&made->memory, rows_micros(rows, (int)limit - 1, SESSION_COL_CREATED),
-                             rows_text(rows, (int)limit - 1, SESSION_COL_ID));
+    if (count > limit) {
+        session_row last;
+        session_row_read(&last, rows, (int)limit - 1);
+        made->cursor = list_cursor_text(&made->memory, last.created_micros, last.session_id);
+    }
     if (made->memory.failed) {
         cardbox_sessions_free(made);
         return error_nomem(err);

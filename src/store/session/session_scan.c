@@ -33,6 +33,8 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
 
     if (status == CARDBOX_OK && out == NULL)
         status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    if (status == CARDBOX_OK && (unsigned)list > CARDBOX_ENTRIES_LABELLED)
+        status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");
     if (status == CARDBOX_OK)
         status = find_session(db, tenant, session_id, err);
     if (status != CARDBOX_OK)

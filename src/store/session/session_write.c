@@ -138,16 +138,32 @@ static cardbox_status line_status(session_line_outcome outcome, const char *who,
                      (int)parent.len, parent.ptr);
 }
 
-/* Of two dialects the session's is the one that the entries' is not. */
+/* The first entry that says which dialect the batch is of; their count: none does, but the writer.
+ */
+static size_t telling_entry(const session_batch *batch)
+{
+    size_t i = 0;
+
+    while (i < batch->count && !session_kind_has_dialect(batch->puts[i].entry.kind))
+        i++;
+    return i;
+}
+
+/* Of an import it is none. Of two dialects the session's is the one that the entries' is not. */
 static cardbox_status other_dialect(const session_batch *batch, int64_t version, cardbox_error *err)
 {
     bool is_pi = batch->dialect == SESSION_PI;
+    const char *own = is_pi ? "plain" : "pi", *other = is_pi ? "pi" : "plain";
+    size_t i = telling_entry(batch);
 
     if (err != NULL)
         err->current_version = version;
+    if (i == batch->count)
+        return error_set(err, CARDBOX_CONFLICT,
+                         "the session is of the dialect %s, the entries are of %s", own, other);
     return error_set(err, CARDBOX_CONFLICT,
-                     "the session is of the dialect %s, the entries are of %s",
-                     is_pi ? "plain" : "pi", is_pi ? "pi" : "plain");
+                     "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s",
+                     i, session_kind_name(batch->puts[i].entry.kind), other, own);
 }
 
 /* An id that was made here tells a client nothing. */

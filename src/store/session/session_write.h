@@ -8,9 +8,6 @@
 #include "store/session/core/names.h"
 #include "store/session/sessions.h"
 
-/* Lines of one statement. */
-#define SESSION_BATCH_MAX 1000
-
 /* What the functions of sql/migrations/0010_sessions.sql answer of a whole call. */
 typedef enum session_outcome {
     SESSION_DONE = 1,
@@ -49,7 +46,7 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 /* A line on its way. Its views must live until the parameters are built. */
 typedef struct session_put {
     session_entry entry; /* of an entry */
-    int kind;            /* as in the table: session_kind + 256 * role; -1 no entry, -2 a header */
+    int kind;            /* as in the table (SESSION_KIND_CODES); -1 no entry, -2 a header */
     int64_t seq;         /* of an import: where the file has it */
     int32_t ord;
     uint64_t line;        /* its number */

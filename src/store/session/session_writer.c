@@ -26,14 +26,14 @@ static cardbox_status read_options(cardbox_session_writer *writer,
                                    const cardbox_writer_options *options, cardbox_error *err)
 {
     int64_t micros;
-    cardbox_status status = CARDBOX_OK;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_WRITER_OPTIONS_INIT", err);
 
     writer->buffered = BUFFERED;
-    if (options == NULL)
-        return CARDBOX_OK;
-    if (options->buffered > SESSION_BATCH_MAX)
+    if (options == NULL || status != CARDBOX_OK)
+        return status;
+    if (options->buffered > CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_INVALID, "buffered must be at most %d, not %u",
-                         SESSION_BATCH_MAX, options->buffered);
+                         CARDBOX_ENTRIES_PER_APPEND_MAX, options->buffered);
     if (options->buffered > 0)
         writer->buffered = options->buffered;
     if (options->key != NULL && options->timestamp == NULL)
@@ -170,7 +170,7 @@ static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbo
     if (!buf_ok(out))
         error_buf(err, out, "entry");
     else
-        id = add(writer, (view){buf_str(out), out->len}, err);
+        id = add(writer, buf_as_view(out), err);
     buf_free(out);
     return id;
 }
@@ -282,7 +282,8 @@ cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_err
         return CARDBOX_OK;
     params_init(&p, REQUEST_MAX);
     session_write_params(&p, &writer->batch);
-    cardbox_status status = session_run(writer->db, STATEMENT_session_write, &p, &rows, err);
+    cardbox_status status =
+        client_run(writer->db, STATEMENT_session_write, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = session_write_status(rows, &writer->batch, err);
     rows_free(rows);

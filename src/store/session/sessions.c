@@ -111,9 +111,6 @@ enum {
     NODE_KEPT /* of a path only */
 };
 
-/* What the column says: session_kind, and session_role times 256. */
-enum { KINDS_PER_ROLE = 256 };
-
 void session_node_read(session_node_row *out, const store_rows *rows, int row)
 {
     int kind = rows_int4(rows, row, NODE_KIND);
@@ -123,8 +120,8 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
         .entry_id = rows_text(rows, row, NODE_ENTRY),
         .parent_id = rows_text(rows, row, NODE_PARENT),
         .depth = rows_int4(rows, row, NODE_DEPTH),
-        .kind = (session_kind)(kind % KINDS_PER_ROLE),
-        .role = (session_role)(kind / KINDS_PER_ROLE),
+        .kind = (session_kind)(kind % SESSION_KIND_CODES),
+        .role = (session_role)(kind / SESSION_KIND_CODES),
         .missing = rows_text(rows, row, NODE_MISSING),
         .size = rows_int4(rows, row, NODE_SIZE),
         .card_id = rows_text(rows, row, NODE_CARD),
@@ -137,10 +134,7 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
 void session_entries_params(params *p, view tenant, view session, const view *ids, size_t count)
 {
     put_session(p, tenant, session);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, ids[i]);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, ids, count, sizeof(view), 0);
 }
 
 void session_tree_params(params *p, const session_page *page)
@@ -158,16 +152,6 @@ void session_children_params(params *p, const session_page *page)
     params_int8(p, page->after);
     params_int8(p, page->limit);
     put_text_max(p, page_text_max(page));
-}
-
-void session_leaves_params(params *p, const session_page *page)
-{
-    session_tree_params(p, page);
-}
-
-void session_branch_points_params(params *p, const session_page *page)
-{
-    session_tree_params(p, page);
 }
 
 void session_labels_params(params *p, const session_page *page)
@@ -319,7 +303,7 @@ static bool read_line(session_line *out, view text)
 
 static session_kind line_kind(const store_rows *rows, int row)
 {
-    return (session_kind)(rows_int4(rows, row, LINE_KIND) % KINDS_PER_ROLE);
+    return (session_kind)(rows_int4(rows, row, LINE_KIND) % SESSION_KIND_CODES);
 }
 
 /* Of these the statement gives no text: they are in no context whatever they say. */

@@ -34,9 +34,6 @@ void session_get_params(params *p, view tenant, view session);
  * `limit` is asked for. */
 void sessions_list_params(params *p, view tenant, const list_cursor *from, int64_t limit);
 
-/* Columns of both that a cursor is made of. */
-enum { SESSION_COL_ID = 0, SESSION_COL_CREATED = 8 };
-
 void session_row_read(session_row *out, const store_rows *rows, int row);
 
 /* Appends the object that services see: session_id, project_id, dialect ("plain", "pi" or null),
@@ -75,8 +72,7 @@ const char *session_role_shown(session_role role);
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
 
 /* Appends the object that services see: entry_id, parent_id, seq, depth, type, role, label, size,
- * card_id, [missing_parent,] and, where there is a text, "entry": the line itself. `is_head` may be
- * unknown: false. */
+ * card_id, [missing_parent,] and, where there is a text, "entry": the line itself. */
 void session_node_json(buf *out, const session_node_row *row);
 
 /* STATEMENT_session_entries_get: those of the ids that there are, in any order, with their text. No
@@ -103,13 +99,11 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-void session_tree_params(params *p, const session_page *page);     /* after: seq */
-void session_children_params(params *p, const session_page *page); /* after: seq */
-/* after: branch, which is `extra` of the last row. In the order of branches, not of seq. */
-void session_leaves_params(params *p, const session_page *page);
-/* after: seq; `extra` is the number of children */
-void session_branch_points_params(params *p, const session_page *page);
-/* below: entry_id of the last row; in the order of ids downwards */
+/* STATEMENT_session_tree; session_branch_points, whose `extra` is the number of children; and
+ * session_leaves, in the order of branches: `after` is one, which is `extra` of the last row. */
+void session_tree_params(params *p, const session_page *page);
+void session_children_params(params *p, const session_page *page);
+/* STATEMENT_session_labels; below: entry_id of the last row; in the order of ids downwards */
 void session_labels_params(params *p, const session_page *page);
 
 /* --- the way from a root to an entry: STATEMENT_session_path --- */

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "store/call.h"
+#include "store/errors.h"
 #include "store/pg/conn.h"
 #include "store/task/work.h"
 

@@ -40,7 +40,6 @@ static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, cardbox_er
     params_init(&p, REQUEST_MAX);
     task_spawn_params(&p, spawn);
     status = client_run(db, STATEMENT_task_spawn, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     if (status == CARDBOX_OK)
         status = task_spawn_status(rows, spawn, err);
     rows_free(rows);
@@ -80,7 +79,6 @@ static cardbox_status run_change(cardbox *db, statement_id id, params *p, view t
 {
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
-    params_free(p);
     if (status == CARDBOX_OK)
         status = task_change_status(rows, task_id, err);
     rows_free(rows);
@@ -96,6 +94,8 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK && (message == NULL || message->struct_size < sizeof(*message)))
         status = error_set(err, CARDBOX_INVALID, "message was not made by CARDBOX_MESSAGE_INIT");
+    if (status == CARDBOX_OK)
+        status = check_id("task_id", message->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     cardbox_uuid7(id);
@@ -230,7 +230,6 @@ cardbox_status cardbox_follow_task(cardbox_task_events **out, cardbox *db, const
         &p, &one, 1,
         &(follow_limits){.most = limit, .page_bytes = FOLLOW_BYTES, .all_bytes = FOLLOW_BYTES});
     status = client_run(db, STATEMENT_tasks_follow, &p, RUN_AGAIN, &rows, err);
-    params_free(&p);
     return status == CARDBOX_OK ? take_events(out, rows, err) : status;
 }
 

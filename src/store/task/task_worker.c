@@ -166,13 +166,13 @@ cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    if (states == NULL || db == NULL || (leases == NULL && count > 0))
+    if (db == NULL || (count > 0 && (states == NULL || leases == NULL)))
         return error_set(err, CARDBOX_INVALID, "states, db and leases must not be NULL");
-    if (count == 0 || count > CARDBOX_PAGE_MAX)
-        return count == 0
-                   ? CARDBOX_OK
-                   : error_set(err, CARDBOX_TOO_LARGE, "%zu leases in one call, the limit is %d",
-                               count, CARDBOX_PAGE_MAX);
+    if (count > CARDBOX_PAGE_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu leases in one call, the limit is %d", count,
+                         CARDBOX_PAGE_MAX);
+    if (count == 0)
+        return CARDBOX_OK;
     task_lease *made = arena_zeros(&memory, count, sizeof(*made));
     cardbox_status status = made == NULL ? error_nomem(err) : CARDBOX_OK;
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
@@ -189,32 +189,26 @@ cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
 
 /* --- writing --- */
 
-/* A reason may be longer than a completion status: what is over goes, a character at a time. */
-static view cut_status(view status)
-{
-    if (status.len <= CARDBOX_TASK_STATUS_MAX)
-        return status;
-    status.len = CARDBOX_TASK_STATUS_MAX;
-    while (status.len > 0 && !view_is_utf8(status))
-        status.len--;
-    return status;
-}
-
 static cardbox_status read_write(task_write *out, arena *memory, const cardbox_lease *lease,
                                  const cardbox_task_write *write, cardbox_error *err)
 {
     if (write == NULL || write->struct_size < sizeof(*write))
         return error_set(err, CARDBOX_INVALID, "write was not made by CARDBOX_TASK_WRITE_INIT");
+    if ((unsigned)write->ending > CARDBOX_HANDED_BACK)
+        return error_set(err, CARDBOX_INVALID, "ending is %d: pass a cardbox_ending",
+                         (int)write->ending);
     *out = (task_write){
         .message_count = write->message_count,
         .call_count = write->call_count,
-        .ending = (task_ending)write->ending,
-        .status = cut_status(view_of(write->completion_status)),
+        .ending = write->ending,
+        .status = view_of(write->completion_status),
         .seen = write->seen,
         .awaits = write->awaits_subtasks,
         .has_until = write->sleep_until != 0,
         .until_micros = write->sleep_until * 1000,
     };
+    /* A reason may be longer than a completion status. */
+    out->status.len = view_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
         status = ledger_read_messages(&out->messages, memory, out->lease.task_id, write->messages,
@@ -265,10 +259,12 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
     cardbox_status status = read_lease(&made, lease, err);
     if (status == CARDBOX_OK)
         status = check_id("message_id", message_id, CARDBOX_CARD_ID_MAX, err);
+    if (status == CARDBOX_OK && n < 1)
+        status = error_set(err, CARDBOX_INVALID, "n must be 1 or more, not %lld", (long long)n);
     if (status != CARDBOX_OK)
         return status;
     buf_json_string(&token, (view){text, length});
-    view piece = {buf_str(&token), token.len};
+    view piece = buf_as_view(&token);
     status =
         buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
     if (status == CARDBOX_OK)
@@ -297,8 +293,11 @@ static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options
                                    const char *const *tenants, size_t count, cardbox_error *err)
 {
     const view *names = NULL;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
     options_complete(&waiter->options, options);
-    cardbox_status status = conninfo_check(waiter->options.conninfo, err);
+    status = conninfo_check(waiter->options.conninfo, err);
     if (status == CARDBOX_OK)
         status = read_tenants(&names, &waiter->memory, tenants, count, err);
     if (status != CARDBOX_OK)
@@ -339,6 +338,8 @@ cardbox_status cardbox_waiter_open(cardbox_waiter **out, const cardbox_options *
 bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms)
 {
     int64_t end_ms = clock_ms() + timeout_ms;
+    if (waiter == NULL)
+        return false;
     if (waiter->bell == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
         return true;
     bell_event event = bell_wait(waiter->bell, -1, end_ms - clock_ms());

@@ -105,12 +105,12 @@ void task_send_params(params *p, const task_send *send)
     params_text(p, send->tenant);
     params_text(p, send->task_id);
     params_text(p, send->message_id);
-    params_text(p, (view){buf_str(&content), content.len});
+    params_text(p, buf_as_view(&content));
     if (projection.len == 0)
         params_null(p);
     else
-        params_jsonb(p, (view){buf_str(&projection), projection.len});
-    params_jsonb(p, (view){buf_str(&metadata), metadata.len});
+        params_jsonb(p, buf_as_view(&projection));
+    params_jsonb(p, buf_as_view(&metadata));
     if (!buf_ok(&content) || !buf_ok(&projection) || !buf_ok(&metadata))
         p->bytes.failure = BUF_NOMEM;
     buf_free(&content);
@@ -148,10 +148,7 @@ static void put_tenants(params *p, const view *tenants, size_t count)
         params_null(p);
         return;
     }
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, tenants[i]);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, tenants, count, sizeof(view), 0);
 }
 
 void tasks_notify_params(params *p, const view *tenants, size_t count)
@@ -191,18 +188,9 @@ void claimed_task_read(claimed_task *out, const store_rows *rows, int row)
 
 void tasks_renew_params(params *p, const task_lease *leases, size_t count, int64_t lease_ms)
 {
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, leases[i].tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, leases[i].task_id);
-    params_array_end(p);
-    params_array(p, PARAMS_INT8);
-    for (size_t i = 0; i < count; i++)
-        params_int8(p, leases[i].epoch);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, leases, count, PARAMS_FIELD(task_lease, tenant));
+    params_column(p, PARAMS_TEXT, leases, count, PARAMS_FIELD(task_lease, task_id));
+    params_column(p, PARAMS_INT8, leases, count, PARAMS_FIELD(task_lease, epoch));
     params_int8(p, lease_ms);
 }
 
@@ -225,8 +213,9 @@ cardbox_status task_write_check(const task_write *write, cardbox_error *err)
     for (size_t i = 0; i < write->call_count; i++)
         if (!view_equal(write->calls[i].task_id, task))
             return error_set(err, CARDBOX_INVALID, "a call is not of the lease's task");
-    if (write->ending == TASK_FINISHED && check_id_view("the completion status", write->status,
-                                                        CARDBOX_TASK_STATUS_MAX, err) != CARDBOX_OK)
+    if (write->ending == CARDBOX_FINISHED &&
+        check_id_view("the completion status", write->status, CARDBOX_TASK_STATUS_MAX, err) !=
+            CARDBOX_OK)
         return CARDBOX_INVALID;
     return ledger_check(&batch, err);
 }
@@ -239,7 +228,7 @@ void task_write_params(params *p, const task_write *write)
     ledger_put_messages(p, write->messages, write->message_count);
     ledger_put_calls(p, write->calls, write->call_count);
     params_int4(p, (int32_t)write->ending);
-    if (write->ending == TASK_FINISHED)
+    if (write->ending == CARDBOX_FINISHED)
         params_text(p, write->status);
     else
         params_null(p);
@@ -286,26 +275,11 @@ void task_chunk_params(params *p, const task_lease *lease, view message_id, int6
 void tasks_follow_params(params *p, const task_follow *follows, size_t count,
                          const follow_limits *limits)
 {
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, follows[i].tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, follows[i].task_id);
-    params_array_end(p);
-    params_array(p, PARAMS_INT8);
-    for (size_t i = 0; i < count; i++)
-        params_int8(p, follows[i].after);
-    params_array_end(p);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text_or_null(p, follows[i].message_id);
-    params_array_end(p);
-    params_array(p, PARAMS_INT8);
-    for (size_t i = 0; i < count; i++)
-        params_int8(p, follows[i].after_piece);
-    params_array_end(p);
+    params_column(p, PARAMS_TEXT, follows, count, PARAMS_FIELD(task_follow, tenant));
+    params_column(p, PARAMS_TEXT, follows, count, PARAMS_FIELD(task_follow, task_id));
+    params_column(p, PARAMS_INT8, follows, count, PARAMS_FIELD(task_follow, after));
+    params_column(p, PARAMS_TEXT, follows, count, PARAMS_FIELD(task_follow, message_id));
+    params_column(p, PARAMS_INT8, follows, count, PARAMS_FIELD(task_follow, after_piece));
     params_int8(p, limits->most);
     params_int8(p, limits->page_bytes);
     params_int8(p, limits->all_bytes);

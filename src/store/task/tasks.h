@@ -6,6 +6,7 @@
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
 
+#include "cardbox/task.h"
 #include "store/ledger/ledger.h"
 
 /* --- for whoever gives work --- */
@@ -77,24 +78,22 @@ typedef struct task_lease {
     int64_t epoch;
 } task_lease;
 
-/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4, completion status text or NULL. */
-typedef enum lease_state { LEASE_RENEWED = 1, LEASE_HELD = 2, LEASE_LOST = 3 } lease_state;
+/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4 (a cardbox_lease_state, never that it
+ * was cancelled), completion status text or NULL. */
 enum { RENEWED_COL_ORD, RENEWED_COL_STATE, RENEWED_COL_STATUS };
 void tasks_renew_params(params *p, const task_lease *leases, size_t count, int64_t lease_ms);
 
 /* STATEMENT_task_write. Messages and calls must be of the lease's task. */
-typedef enum task_ending { TASK_GOES_ON, TASK_FINISHED, TASK_SLEEPS, TASK_HANDED_BACK } task_ending;
-
 typedef struct task_write {
     task_lease lease;
     const message_input *messages;
     const call_input *calls;
     size_t message_count, call_count;
-    task_ending ending;
-    view status;    /* TASK_FINISHED */
+    cardbox_ending ending;
+    view status;    /* CARDBOX_FINISHED */
     int64_t seen;   /* seq of the last message that the turn knew; negative: not asked */
-    bool awaits;    /* TASK_FINISHED: sleeps instead while there are unfinished subtasks */
-    bool has_until; /* TASK_SLEEPS: else only a message wakes it */
+    bool awaits;    /* CARDBOX_FINISHED: sleeps instead while there are unfinished subtasks */
+    bool has_until; /* CARDBOX_SLEEPS: else only a message wakes it */
     int64_t until_micros;
 } task_write;
 

@@ -2,16 +2,8 @@
  * work.c: the worker's statements. Knows nothing of what a worker does between them.
  */
 #include "store/task/work.h"
-#include "store/call.h"
 
-/* Runs a statement whose parameters are there, and frees them. */
-static cardbox_status run(store_rows **out, cardbox *db, statement_id id, params *p,
-                          client_safety safety, cardbox_error *err)
-{
-    cardbox_status status = client_run(db, id, p, safety, out, err);
-    params_free(p);
-    return status;
-}
+#include "store/client.h"
 
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err)
@@ -19,7 +11,7 @@ cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim
     params p;
     params_init(&p, REQUEST_MAX);
     tasks_claim_params(&p, claim);
-    return run(out, db, STATEMENT_tasks_claim, &p, RUN_ONCE, err);
+    return client_run(db, STATEMENT_tasks_claim, &p, RUN_ONCE, out, err);
 }
 
 cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
@@ -28,7 +20,7 @@ cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *lease
     params p;
     params_init(&p, REQUEST_MAX);
     tasks_renew_params(&p, leases, count, lease_ms);
-    return run(out, db, STATEMENT_tasks_renew, &p, RUN_AGAIN, err);
+    return client_run(db, STATEMENT_tasks_renew, &p, RUN_AGAIN, out, err);
 }
 
 cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *write,
@@ -41,7 +33,7 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
         return status;
     params_init(&p, REQUEST_MAX);
     task_write_params(&p, write);
-    status = run(&rows, db, STATEMENT_task_write, &p, RUN_AGAIN, err);
+    status = client_run(db, STATEMENT_task_write, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = task_write_status(ended, rows, write, err);
     rows_free(rows);
@@ -55,7 +47,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id,
     params p;
     params_init(&p, REQUEST_MAX);
     task_chunk_params(&p, lease, message_id, n, piece);
-    cardbox_status status = run(&rows, db, STATEMENT_task_chunk, &p, RUN_AGAIN, err);
+    cardbox_status status = client_run(db, STATEMENT_task_chunk, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = task_lease_lost(lease->task_id, err);
     rows_free(rows);
@@ -68,7 +60,7 @@ cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_i
     params p;
     params_init(&p, REQUEST_MAX);
     task_get_params(&p, tenant, task_id);
-    return run(out, db, STATEMENT_task_get, &p, RUN_AGAIN, err);
+    return client_run(db, STATEMENT_task_get, &p, RUN_AGAIN, out, err);
 }
 
 cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
@@ -77,7 +69,7 @@ cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view ta
     params p;
     params_init(&p, REQUEST_MAX);
     messages_read_params(&p, tenant, task_id, after, limit);
-    return run(out, db, STATEMENT_messages_read, &p, RUN_AGAIN, err);
+    return client_run(db, STATEMENT_messages_read, &p, RUN_AGAIN, out, err);
 }
 
 cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
@@ -86,7 +78,7 @@ cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_
     params p;
     params_init(&p, REQUEST_MAX);
     calls_list_params(&p, tenant, task_id, after, limit);
-    return run(out, db, STATEMENT_calls_list, &p, RUN_AGAIN, err);
+    return client_run(db, STATEMENT_calls_list, &p, RUN_AGAIN, out, err);
 }
 
 cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err)
@@ -95,7 +87,7 @@ cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardb
     params p;
     params_init(&p, REQUEST_MAX);
     tasks_notify_params(&p, tenants, count);
-    cardbox_status status = run(&rows, db, STATEMENT_tasks_notify, &p, RUN_AGAIN, err);
+    cardbox_status status = client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, &rows, err);
     rows_free(rows);
     return status;
 }

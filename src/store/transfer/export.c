@@ -15,7 +15,7 @@ cardbox_status export_hand_over(exporter *x)
 {
     if (!buf_ok(&x->line))
         return error_buf(x->err, &x->line, "a line");
-    x->stopped = !x->take(x->arg, (view){buf_str(&x->line), x->line.len}, &x->counts);
+    x->stopped = !x->take(x->arg, buf_as_view(&x->line), &x->counts);
     buf_reset(&x->line, PAGE_BYTES);
     return CARDBOX_OK;
 }
@@ -70,7 +70,6 @@ static cardbox_status export_rows(exporter *x, transfer_kind kind)
         rows_free(rows);
         rows = NULL;
         status = client_run(x->tx, source->statement, &p, RUN_ONCE, &rows, x->err);
-        params_free(&p);
         count = rows_count(rows);
         for (int row = 0; status == CARDBOX_OK && row < count && !x->stopped; row++) {
             export_members(&x->line, kind, rows, row);
@@ -94,7 +93,6 @@ static cardbox_status count_lines(exporter *x)
     cardbox_status status = client_run(x->tx, STATEMENT_export_count, &p, RUN_ONCE, &rows, x->err);
     if (status == CARDBOX_OK)
         x->counts.total = (uint64_t)rows_int8(rows, 0, 0);
-    params_free(&p);
     rows_free(rows);
     return status;
 }

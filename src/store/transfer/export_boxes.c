@@ -67,7 +67,6 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
     params_init(&p, EXPORT_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
     boxes_read_params(&p, reads, count);
     cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
-    params_free(&p);
     free(reads);
     return status;
 }
@@ -176,7 +175,6 @@ static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EX
         params_uuid(&p, after);
     params_int8(&p, x->page);
     cardbox_status status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &rows, x->err);
-    params_free(&p);
     *count = rows_count(rows);
     for (int i = 0; i < *count; i++)
         ids[i] = rows_uuid(rows, i, 0);

@@ -12,9 +12,6 @@
 #define BATCH_ROWS_MAX  500
 #define BATCH_BYTES_MAX ((size_t)4 << 20)
 
-/* Bytes of the parameters of one statement; PostgreSQL's messages end at 1 GiB. */
-#define PARAMS_BYTES_MAX ((size_t)900 << 20)
-
 /* How often a task waits for others of its batch. */
 #define WAITS_MAX 64
 
@@ -149,10 +146,9 @@ static cardbox_status send_cards(store_import *in, import_item *const *items, si
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
         inputs[i] = items[i]->card;
-    params_init(&p, PARAMS_BYTES_MAX);
+    params_init(&p, REQUEST_MAX);
     cards_add_params(&p, inputs, count, false, false);
     status = client_run(in->db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
-    params_free(&p);
     free(inputs);
     return status;
 }
@@ -173,7 +169,7 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
                                  store_rows **rows, cardbox_error *err)
 {
     params p;
-    params_init(&p, PARAMS_BYTES_MAX);
+    params_init(&p, REQUEST_MAX);
     put_box_keys(&p, items, count);
     params_array(&p, PARAMS_JSONB);
     for (size_t i = 0; i < count; i++)
@@ -189,9 +185,7 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
     params_array_end(&p);
     if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
         buf_free(&items[0]->text);
-    cardbox_status status = client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
 }
 
 /* Boxes begin with the time of their last change; those whose line says more get it. */
@@ -206,15 +200,13 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
             dated[n++] = items[i];
     if (n == 0)
         return CARDBOX_OK;
-    params_init(&p, PARAMS_BYTES_MAX);
+    params_init(&p, REQUEST_MAX);
     put_box_keys(&p, dated, n);
     params_array(&p, PARAMS_TIMESTAMPTZ);
     for (size_t i = 0; i < n; i++)
         params_timestamptz(&p, dated[i]->box.created_micros);
     params_array_end(&p);
-    cardbox_status status = client_run(in->db, STATEMENT_boxes_created, &p, RUN_AGAIN, NULL, err);
-    params_free(&p);
-    return status;
+    return client_run(in->db, STATEMENT_boxes_created, &p, RUN_AGAIN, NULL, err);
 }
 
 /* --- what became of them --- */

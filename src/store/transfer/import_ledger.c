@@ -39,7 +39,6 @@ cardbox_status import_ledger_send(cardbox *db, import_item *const *items, size_t
     params_init(&p, REQUEST_MAX);
     ledger_save_params(&p, &batch);
     cardbox_status status = client_run(db, STATEMENT_ledger_save, &p, RUN_AGAIN, rows, err);
-    params_free(&p);
     free(room);
     return status;
 }

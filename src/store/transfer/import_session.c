@@ -84,11 +84,8 @@ cardbox_status import_session_send(cardbox *db, import_item *const *items, size_
         put_session(&p, &items[0]->session.session);
     else
         put_lines(&p, items, count);
-    cardbox_status status =
-        client_run(db, is_session ? STATEMENT_session_restore : STATEMENT_session_restore_lines, &p,
-                   RUN_AGAIN, rows, err);
-    params_free(&p);
-    return status;
+    return client_run(db, is_session ? STATEMENT_session_restore : STATEMENT_session_restore_lines,
+                      &p, RUN_AGAIN, rows, err);
 }
 
 /* Outcomes of the functions restore_session_lines and restore_session. */

@@ -212,7 +212,7 @@ static cardbox_status read_jsonb(import_item *item, scan_value value, const char
         return error_set(
             err, CARDBOX_INVALID,
             "%s holds what PostgreSQL's jsonb can't: \\u0000, half a surrogate pair or "
-            "a number of over 100,000 digits",
+            "a number of too many digits",
             name);
     *out = value.text;
     return CARDBOX_OK;
@@ -273,7 +273,7 @@ static cardbox_status read_content(import_item *item, const members *m, cardbox_
         content_normalise(&item->normal, content, &fault)) {
         if (!buf_ok(&item->normal))
             return error_buf(err, &item->normal, "content");
-        content = (view){buf_str(&item->normal), item->normal.len};
+        content = buf_as_view(&item->normal);
     }
     return card_input_content(&item->card, content, flags, err);
 }
@@ -429,7 +429,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, view line, bu
     cardbox_status status = keep_line(out, line, holder, err);
     if (status != CARDBOX_OK)
         return status;
-    line = (view){buf_str(&out->text), out->text.len};
+    line = buf_as_view(&out->text);
     /* One level more than content may have: the row around it. */
     if (!scan_check(line, CARDBOX_JSON_DEPTH_MAX + 1, &row, NULL, &fault))
         return error_json(err, "the line", &fault);

@@ -210,8 +210,8 @@ static cardbox_status check_line(const session_line_input *line, cardbox_error *
                          (long long)line->ord);
     if (is_entry && (line->seq < 0 || line->ord != 0))
         return error_set(err, CARDBOX_INVALID, "an entry's seq must be 0 or more, and its ord 0");
-    if (line->kind < 0 || line->kind % 256 >= SESSION_KINDS ||
-        line->kind / 256 > SESSION_ROLE_SYSTEM)
+    if (line->kind < 0 || line->kind % SESSION_KIND_CODES >= SESSION_KINDS ||
+        line->kind / SESSION_KIND_CODES > SESSION_ROLE_SYSTEM)
         return error_set(err, CARDBOX_INVALID, "kind_code %lld is of no kind",
                          (long long)line->kind);
     if (is_entry != (line->card_id.ptr != NULL) || is_entry == (line->line.ptr != NULL))

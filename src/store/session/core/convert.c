@@ -144,8 +144,7 @@ static bool restored_text(view *out, scan_value kept, scan_value line, arena *me
         buf_view(&text, kept.text);
     else
         fine = holes_fill(&text, kept, line);
-    *out = (view){arena_copy(memory, (view){buf_str(&text), text.len}), text.len};
-    buf_free(&text);
+    *out = arena_keep(memory, &text);
     return fine && out->ptr != NULL;
 }
 

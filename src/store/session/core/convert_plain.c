@@ -87,7 +87,7 @@ static void read_parts(parts *p, const session_entry *entry, arena *memory)
 static void put_joined(buf *out, const char *name, const buf *inside)
 {
     buf_printf(out, ",\"%s\":\"", name);
-    buf_view(out, (view){buf_str(inside), inside->len});
+    buf_view(out, buf_as_view(inside));
     buf_char(out, '"');
 }
 
@@ -119,7 +119,7 @@ static void put_message(buf *out, const session_entry *entry, parts *p)
         put_joined(out, "thinking", &p->thinking);
     if (p->call_count > 0) {
         buf_text(out, ",\"toolCalls\":[");
-        buf_view(out, (view){buf_str(&p->calls), p->calls.len});
+        buf_view(out, buf_as_view(&p->calls));
         buf_char(out, ']');
     }
 }

@@ -80,9 +80,8 @@ bool session_says(scan_value value, const char *text)
 
 bool session_text_of(view *out, scan_value string, arena *memory)
 {
-    view inside;
+    view inside, said;
     buf text;
-    const char *copy = NULL;
 
     *out = (view){"", 0};
     if (string.kind != SCAN_STRING)
@@ -93,13 +92,12 @@ bool session_text_of(view *out, scan_value string, arena *memory)
         return true;
     }
     text = BUF_INIT(inside.len);
-    if (scan_decode(&text, string.text))
-        copy = arena_copy(memory, (view){buf_str(&text), text.len});
-    if (copy != NULL)
-        *out = (view){copy, text.len};
-    memory->failed = memory->failed || !buf_ok(&text);
-    buf_free(&text);
-    return copy != NULL;
+    if (!scan_decode(&text, string.text))
+        return false;
+    said = arena_keep(memory, &text);
+    if (said.ptr != NULL)
+        *out = said;
+    return said.ptr != NULL;
 }
 
 const char *session_make_id(view session_id, view part, arena *memory)

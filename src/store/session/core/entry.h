@@ -47,6 +47,9 @@ typedef enum session_role {
     SESSION_ROLE_SYSTEM
 } session_role;
 
+/* Kind and role as one number, as the tables keep them: kind + SESSION_KIND_CODES * role. */
+enum { SESSION_KIND_CODES = 256 };
+
 typedef enum session_parent {
     SESSION_PARENT_ABSENT = 0, /* no parentId: a root, or in version 1 the entry before */
     SESSION_PARENT_NULL,       /* null or "": a root */

@@ -133,7 +133,7 @@ static void chain(context_digest *prefix, view added)
 
 void context_digest_system(context_writer *w)
 {
-    chain(&w->prefix, (view){buf_str(&w->out->system), w->out->system.len});
+    chain(&w->prefix, buf_as_view(&w->out->system));
 }
 
 void context_end_message(context_writer *w)

@@ -99,17 +99,12 @@ view context_call_of(context *ctx, scan_value id)
 scan_value context_token(context *ctx, view text)
 {
     buf token = BUF_INIT(6 * text.len + 2);
-    scan_value value = {SCAN_NONE, {NULL, 0}};
 
     if (text.len == 0)
-        return value;
+        return (scan_value){SCAN_NONE, {NULL, 0}};
     buf_json_string(&token, text);
-    const char *copy = arena_copy(ctx->memory, (view){buf_str(&token), token.len});
-    if (copy != NULL && buf_ok(&token))
-        value = (scan_value){SCAN_STRING, {copy, token.len}};
-    ctx->memory->failed = ctx->memory->failed || !buf_ok(&token);
-    buf_free(&token);
-    return value;
+    view kept = arena_keep(ctx->memory, &token);
+    return (scan_value){kept.ptr != NULL ? SCAN_STRING : SCAN_NONE, kept};
 }
 
 bool context_is_waiting(const context *ctx, view call)
@@ -124,8 +119,7 @@ static view made_call_id(context *ctx, const context_message *message)
 
     buf_text(&name, "call ");
     buf_int(&name, (int64_t)message->part_count);
-    view made =
-        view_of(session_make_id(message->id, (view){buf_str(&name), name.len}, ctx->memory));
+    view made = view_of(session_make_id(message->id, buf_as_view(&name), ctx->memory));
     buf_free(&name);
     return made;
 }

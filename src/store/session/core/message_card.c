@@ -52,14 +52,11 @@ static void add_plain_text(context *ctx, context_message *message, view content)
 {
     buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
-    const char *copy;
 
     content_text(&text, content);
-    copy = arena_copy(ctx->memory, (view){buf_str(&text), text.len});
-    ctx->memory->failed = ctx->memory->failed || !buf_ok(&text);
-    if (part != NULL && copy != NULL)
-        part->text = (context_text){{copy, text.len}, true};
-    buf_free(&text);
+    view said = arena_keep(ctx->memory, &text);
+    if (part != NULL && said.ptr != NULL)
+        part->text = (context_text){said, true};
 }
 
 /* An image that a model can fetch for itself. */

@@ -122,7 +122,7 @@ static view new_id(pairing *p, view call, int64_t number)
         buf_reset(&text, sizeof(part));
         buf_text(&text, "use ");
         buf_int(&text, number);
-        made = view_of(session_make_id(call, (view){buf_str(&text), text.len}, p->ctx->memory));
+        made = view_of(session_make_id(call, buf_as_view(&text), p->ctx->memory));
         if (made.ptr != NULL && session_names_get(&p->taken, made) == SESSION_NONE)
             break;
     }

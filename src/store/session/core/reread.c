@@ -117,10 +117,7 @@ static view make_ending(const session_entry *read, const session_reread_entry *e
     if (!keeps(read, entry))
         put_id(&text, "firstKeptEntryId", entry->kept);
     buf_char(&text, '}');
-    view made = {buf_ok(&text) ? arena_copy(memory, (view){buf_str(&text), text.len}) : NULL,
-                 text.len};
-    buf_free(&text);
-    return made;
+    return arena_keep(memory, &text);
 }
 
 bool session_reread_ending(const session_reread *r, const session_reread_entry *entry, view *ending,

@@ -183,16 +183,33 @@ static void add_said(words *w, const session_entry *entry)
     add_content(w, entry->content);
 }
 
-static void add_whole(words *w, const session_entry *entry)
+/* What an entry has besides what every entry has. */
+static void add_rest(words *w, const session_entry *entry)
 {
-    scan_compact(&w->text, entry->text);
+    static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
+    scan_walk walk = scan_enter(entry->value);
+    scan_value value;
+    view key;
+
+    while (w->text.len <= TEXT_KEPT && scan_member(&walk, &key, &value)) {
+        size_t i = 0;
+
+        while (i < sizeof(EVERY) / sizeof(EVERY[0]) && !scan_string_is(key, view_of(EVERY[i])))
+            i++;
+        if (i < sizeof(EVERY) / sizeof(EVERY[0]))
+            continue;
+        add_gap(&w->text, ", ");
+        session_say_value(&w->text, (scan_value){SCAN_STRING, key});
+        buf_text(&w->text, ": ");
+        session_say_value(&w->text, value);
+    }
 }
 
 static const struct {
     const char *role; /* NULL: as the message says */
     void (*add)(words *w, const session_entry *entry);
 } KINDS[SESSION_KINDS] = {
-    [SESSION_OTHER] = {"", add_whole},
+    [SESSION_OTHER] = {"", add_rest},
     [SESSION_MESSAGE] = {NULL, add_message},
     [SESSION_THINKING_LEVEL_CHANGE] = {"setting", add_thinking},
     [SESSION_MODEL_CHANGE] = {"setting", add_model},
@@ -207,7 +224,7 @@ static const struct {
     [SESSION_PLAIN_TOOL] = {"call", add_call},
     [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result},
     [SESSION_PLAIN_SYSTEM] = {"system", add_said},
-    [SESSION_PLAIN_METADATA] = {"metadata", add_whole},
+    [SESSION_PLAIN_METADATA] = {"metadata", add_rest},
 };
 
 static const char *const SPEAKERS[] = {
@@ -223,10 +240,9 @@ static const char *const SPEAKERS[] = {
 /* The first bytes of a text, up to the end of a character. */
 static view keep(const buf *text, size_t most, arena *memory)
 {
-    view kept = {buf_str(text), text->len < most ? text->len : most};
+    view kept = buf_as_view(text);
 
-    while (kept.len > 0 && kept.len < text->len && (kept.ptr[kept.len] & 0xc0) == 0x80)
-        kept.len--;
+    kept.len = view_cut(kept, most);
     kept.ptr = arena_copy(memory, kept);
     return kept.ptr == NULL ? VIEW("") : kept;
 }

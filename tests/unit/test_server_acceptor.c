@@ -1,12 +1,12 @@
 /*
- * test_server_door.c: which loop takes the next connection, by what the loops have.
+ * test_server_acceptor.c: which loop takes the next connection, by what the loops have.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/door.h"
+#include "server/acceptor.h"
 
 enum { LOOPS = 3, CROWD = 192 };
 
@@ -21,23 +21,23 @@ static size_t next_of(const had loops[LOOPS], size_t at)
         tally_set(&of[i].clients, loops[i].clients);
         tally_set(&of[i].clients_busy, loops[i].busy);
     }
-    return door_next(of, LOOPS, at);
+    return acceptor_next(of, LOOPS, at);
 }
 
 static void few_go_to_the_first_loop(void **state)
 {
     had loops[LOOPS] = {{0, 0}};
     (void)state;
-    for (unsigned i = 0; i < DOOR_BUSY; i++) {
+    for (unsigned i = 0; i < ACCEPT_BUSY; i++) {
         loops[0] = (had){i, i};
         for (size_t at = 0; at < LOOPS; at++)
             assert_int_equal(next_of(loops, at), 0);
     }
-    loops[0] = (had){DOOR_BUSY, DOOR_BUSY};
+    loops[0] = (had){ACCEPT_BUSY, ACCEPT_BUSY};
     assert_int_equal(next_of(loops, 0), 1);
     loops[1] = loops[0];
     assert_int_equal(next_of(loops, 1), 2);
-    loops[0].clients = loops[0].busy = DOOR_BUSY - 1; /* one has left */
+    loops[0].clients = loops[0].busy = ACCEPT_BUSY - 1; /* one has left */
     assert_int_equal(next_of(loops, 1), 0);
 }
 
@@ -76,15 +76,15 @@ static void idle_ones_are_spread_too(void **state)
     had loops[LOOPS] = {{0, 0}};
     (void)state;
     let_in(loops, CROWD, false);
-    assert_true(difference(loops) <= DOOR_AHEAD);
+    assert_true(difference(loops) <= ACCEPT_AHEAD);
 }
 
 static void a_few_among_many_idle_ones_go_to_one_loop(void **state)
 {
     had loops[LOOPS] = {{1000, 0}, {1002, 0}, {1003, 0}};
     (void)state;
-    let_in(loops, DOOR_BUSY, true);
-    assert_int_equal(loops[0].busy, DOOR_BUSY);
+    let_in(loops, ACCEPT_BUSY, true);
+    assert_int_equal(loops[0].busy, ACCEPT_BUSY);
 }
 
 static void clients_that_stay_are_made_up_for(void **state)

@@ -1,7 +1,7 @@
 /*
  * page.c: limit and cursor of a page, and whether it fits. Its JSON is the store's.
  */
-#include "server/request/page.h"
+#include "server/page.h"
 
 #include "store/list_json.h"
 
@@ -16,8 +16,8 @@ void page_bad_cursor(request *r)
         fault_answer_memory(r);
         return;
     }
-    fault_answer_shape(r, VIEW("{\"type\":\"value_error\",\"loc\":[\"query\",\"cursor\"],"
-                               "\"msg\":\"Input should be the next_cursor of a page\"}"));
+    handler_refuse(r, "query", "cursor", "value_error",
+                   "Input should be the next_cursor of a page");
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
@@ -42,6 +42,16 @@ bool page_number(request *r, int64_t *out, const field_value *cursor)
     return false;
 }
 
+bool page_read(request *r, int64_t *limit, list_cursor *from,
+               bool (*read)(list_cursor *out, view text, arena *memory))
+{
+    const field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
+    if (query == NULL)
+        return false;
+    *limit = page_limit(&query[P_LIMIT]);
+    return page_cursor(r, from, &query[P_CURSOR], read);
+}
+
 history *page_history(request *r)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
@@ -57,12 +67,11 @@ history *page_history(request *r)
 
 box_list *page_of_boxes(request *r)
 {
-    field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
-    box_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
+    box_list *list = handler_take(r, 1, sizeof(*list));
     if (list == NULL)
         return NULL;
-    *list = (box_list){.tenant = request_tenant(r), .limit = page_limit(&query[P_LIMIT])};
-    return page_cursor(r, &list->from, &query[P_CURSOR], list_cursor_read_box) ? list : NULL;
+    list->tenant = request_tenant(r);
+    return page_read(r, &list->limit, &list->from, list_cursor_read_box) ? list : NULL;
 }
 
 bool page_check_budget(request *r, const store_rows *rows)

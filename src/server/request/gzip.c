@@ -1,8 +1,8 @@
 /*
- * squeeze.c: zlib at its fastest level: it makes JSON some four times smaller at a tenth of the
+ * gzip.c: zlib at its fastest level: it makes JSON some four times smaller at a tenth of the
  * cost of its best, and a loop that compresses serves nobody else meanwhile.
  */
-#include "server/request/squeeze.h"
+#include "server/request/gzip.h"
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ enum {
     MEMORY_LEVEL = 8
 };
 
-struct squeeze {
+struct gzip_stream {
     z_stream stream;
 };
 
-squeeze *squeeze_new(void)
+gzip_stream *gzip_new(void)
 {
-    squeeze *s = calloc(1, sizeof(*s));
+    gzip_stream *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return NULL;
     if (deflateInit2(&s->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
@@ -30,7 +30,7 @@ squeeze *squeeze_new(void)
     return NULL;
 }
 
-void squeeze_free(squeeze *s)
+void gzip_free(gzip_stream *s)
 {
     if (s == NULL)
         return;
@@ -43,7 +43,7 @@ static uInt most(size_t len)
     return len < UINT_MAX ? (uInt)len : UINT_MAX;
 }
 
-size_t squeeze_some(squeeze *s, view *text, bool last, char *out, size_t room, bool *ended)
+size_t gzip_some(gzip_stream *s, view *text, bool last, char *out, size_t room, bool *ended)
 {
     z_stream *z = &s->stream;
     uInt given = most(text->len);
@@ -58,7 +58,7 @@ size_t squeeze_some(squeeze *s, view *text, bool last, char *out, size_t room, b
     return before - z->avail_out;
 }
 
-char *squeeze_all(squeeze *s, view text, size_t *len)
+char *gzip_all(gzip_stream *s, view text, size_t *len)
 {
     bool ended;
     size_t room = deflateBound(&s->stream, text.len);
@@ -66,6 +66,6 @@ char *squeeze_all(squeeze *s, view text, size_t *len)
     if (out == NULL)
         return NULL;
     deflateReset(&s->stream);
-    *len = squeeze_some(s, &text, true, out, room, &ended);
+    *len = gzip_some(s, &text, true, out, room, &ended);
     return out;
 }

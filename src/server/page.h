@@ -24,6 +24,10 @@ int64_t page_limit(const field_value *limit);
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
                  bool (*read)(list_cursor *out, view text, arena *memory));
 
+/* Reads a query of limit and cursor and nothing else. False: answered. */
+bool page_read(request *r, int64_t *limit, list_cursor *from,
+               bool (*read)(list_cursor *out, view text, arena *memory));
+
 /* Reads a cursor that is a number above 0; one that is not given leaves it. False: answered. */
 bool page_number(request *r, int64_t *out, const field_value *cursor);
 

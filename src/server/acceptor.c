@@ -1,0 +1,113 @@
+/*
+ * acceptor.c: the loop whose turn it is asks before each connection which loop is to have it. If
+ * that is another one it stops watching the socket and wakes that one, which begins to: each loop
+ * changes its own epoll set only.
+ */
+#include "server/acceptor.h"
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "server/loop.h"
+
+enum {
+    AT_ONCE = 32, /* connections taken in one turn: those that are served wait no longer for them */
+    SLACK = 4,    /* one fewer elsewhere is not worth a change of turn */
+    REST_MS = 10
+};
+
+size_t acceptor_next(const stats *loops, size_t count, size_t at)
+{
+    size_t fewest = 0;
+    for (size_t i = 1; i < count; i++)
+        if (tally_get(&loops[i].clients) < tally_get(&loops[fewest].clients))
+            fewest = i;
+    uint64_t least = tally_get(&loops[fewest].clients);
+    for (size_t i = 0; i < count; i++)
+        if (tally_get(&loops[i].clients_busy) < ACCEPT_BUSY &&
+            tally_get(&loops[i].clients) < least + ACCEPT_AHEAD)
+            return i;
+    return tally_get(&loops[at].clients) < least + SLACK ? at : fewest;
+}
+
+static void watch(acceptor *a, bool wanted)
+{
+    struct epoll_event how = {.events = EPOLLIN, .data.u64 = a->tag};
+    if (wanted != a->watched &&
+        epoll_ctl(a->epoll_fd, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, a->fd, &how) == 0)
+        a->watched = wanted;
+}
+
+void acceptor_open(acceptor *a, shared *house, size_t number, int epoll_fd, uint64_t tag, int fd)
+{
+    *a = (acceptor){.house = house, .number = number, .epoll_fd = epoll_fd, .tag = tag, .fd = fd};
+}
+
+static bool is_full(const shared *house)
+{
+    uint64_t clients = 0;
+    for (long i = 0; i < house->set->loops; i++)
+        clients += tally_get(&house->stats[i].clients);
+    return clients >= (uint64_t)house->set->connections_max;
+}
+
+static void rest(acceptor *a, int64_t now_ms)
+{
+    a->rest_ms = now_ms + REST_MS;
+    watch(a, false);
+}
+
+static void pass_on(acceptor *a, size_t next)
+{
+    watch(a, false);
+    atomic_store(&a->house->accepting, next);
+    loop_wake(a->house->loops[next]);
+}
+
+void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
+{
+    shared *house = a->house;
+    for (int i = 0; i < AT_ONCE && a->watched; i++) {
+        size_t next = acceptor_next(house->stats, (size_t)house->set->loops, a->number);
+        int failure = 0;
+        if (is_full(house))
+            rest(a, now_ms);
+        else if (next != a->number)
+            pass_on(a, next);
+        else
+            failure = http_accept(to, a->fd);
+        if (failure == EAGAIN)
+            return;
+        if (failure != 0) {
+            log_debug("not_accepted", "errno=%d", failure);
+            rest(a, now_ms);
+        }
+    }
+}
+
+void acceptor_tick(acceptor *a, int64_t now_ms)
+{
+    bool wanted = a->fd >= 0 && atomic_load(&a->house->accepting) == a->number;
+    if (!wanted || now_ms < a->rest_ms)
+        return;
+    watch(a, true);
+    if (!a->watched)
+        rest(a, now_ms);
+}
+
+int64_t acceptor_next_ms(const acceptor *a)
+{
+    bool rests = a->fd >= 0 && !a->watched && atomic_load(&a->house->accepting) == a->number;
+    return rests ? a->rest_ms : INT64_MAX;
+}
+
+void acceptor_close(acceptor *a, http *to)
+{
+    if (a->fd < 0)
+        return;
+    while (to != NULL && !is_full(a->house) && http_accept(to, a->fd) == 0)
+        continue;
+    watch(a, false);
+    close(a->fd);
+    a->fd = -1;
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Cards that were read before are found by where they lay. Whatever has happened to them since, and
+to the table, what is read is what is there now."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import Postgres, Server, await_, once, psql, url
+
+TENANTS = ("red", "blue")
+CARDS = 40
+IDS = [f"card-{n}" for n in range(CARDS)]
+
+
+@once
+def database():
+    dsn = Postgres.shared().database()
+    server = Server(dsn)
+    for tenant in TENANTS:
+        write(server, tenant, "old", IDS)
+    server.stop()
+    return dsn
+
+
+def write(server, tenant, what, ids):
+    cards = [{"card_id": card_id, "content": {"says": f"{tenant} {what} {card_id}"}} for card_id in ids]
+    answer = server.post(url(tenant, "cards"), {"cards": cards})
+    assert answer.status in (200, 201), answer
+
+
+def check(server, what, gone=()):
+    """Each card of each tenant, one by one and together, some times: by its key, then by its place."""
+    for _ in range(3):
+        for tenant in TENANTS:
+            batch = server.post(url(tenant, "cards", "batch"), {"card_ids": IDS}).json()
+            missing = gone if tenant == "red" else ()
+            assert batch["missing_ids"] == list(missing), batch["missing_ids"]
+            cards = {card["card_id"]: card["content"] for card in batch["cards"]}
+            for card_id in IDS:
+                one = server.get(url(tenant, "cards", card_id))
+                if card_id in missing:
+                    assert one.status == 404, one
+                    continue
+                said = {"says": f"{tenant} {what(tenant, card_id)} {card_id}"}
+                assert one.json()["content"] == cards[card_id] == said, (one, cards[card_id])
+
+
+def test_what_lies_elsewhere():
+    dsn = Postgres.shared().copy(database())
+    server = Server(dsn)
+    check(server, lambda tenant, card_id: "old")
+
+    def now(tenant, card_id):
+        return "new" if tenant == "red" and card_id in IDS[::2] else "old"
+
+    write(server, "red", "new", IDS[::2])
+    check(server, now)
+    # Each card comes to lie where others did, of both tenants.
+    psql(dsn, "CREATE INDEX turned ON cardbox.cards (card_id DESC, tenant_id)")
+    psql(dsn, "CLUSTER cardbox.cards USING turned")
+    check(server, now)
+    gone = IDS[5:8]
+    for card_id in gone:
+        assert server.request("DELETE", url("red", "cards", card_id)).status == 200
+    check(server, now, gone)
+    psql(dsn, f"UPDATE cardbox.cards SET expires_at = now() WHERE tenant_id = 'red' AND card_id = '{IDS[8]}'")
+    check(server, now, IDS[5:9])
+    # The table ends before where they lay.
+    psql(dsn, "DELETE FROM cardbox.cards WHERE tenant_id = 'red'")
+    psql(dsn, "VACUUM FULL cardbox.cards")
+    check(server, now, IDS)
+    server.stop()
+
+
+def test_the_index_is_spared():
+    """Only the first read of a card goes through the index."""
+    dsn = Postgres.shared().copy(database())
+
+    def scans():
+        return int(psql(dsn, "SELECT sum(idx_scan) FROM pg_stat_all_indexes WHERE relname = 'cards'"))
+
+    server, before = Server(dsn), scans()
+    for _ in range(10):
+        for card_id in IDS:
+            assert server.get(url("blue", "cards", card_id)).status == 200
+    server.stop()  # when its connections end, PostgreSQL counts what they did
+    await_(lambda: scans() >= before + CARDS)
+    await_(lambda: Postgres.shared().backends(dsn) == [])
+    assert scans() < before + 2 * CARDS, scans() - before
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

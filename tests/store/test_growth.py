@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""A plan that was made while a table was empty is not kept when the table has grown: a server has it
+analyzed, at which all connections plan anew, and of which PostgreSQL keeps nothing of any row."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test
+from cardbox_test import ROOT, Postgres, Server, as_role
+
+CARDS = 8000
+
+
+def statement(name):
+    with open(os.path.join(ROOT, "sql", "statements", f"{name}.sql"), encoding="utf-8") as file:
+        return re.sub("--.*", "", file.read())
+
+
+def plans_before_and_after(dsn):
+    """Of one connection that reads cards: while there were none, and when a server had time to look."""
+    wanted = "'{p}', '{c-77}'"
+    script = f"""
+        SET random_page_cost = 1; -- as connections of ours have it
+        PREPARE cards_get (text[], text[]) AS {statement("cards_get")};
+        {f"EXECUTE cards_get ({wanted});" * 7}
+        \\echo before
+        EXPLAIN (COSTS OFF) EXECUTE cards_get ({wanted});
+        INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at)
+        SELECT 'p', 'c-' || i, '1', '1', '{{}}', now() FROM generate_series(1, {CARDS}) AS i;
+        DO $$
+        BEGIN
+            FOR i IN 1 .. 600 LOOP
+                EXIT WHEN (SELECT reltuples FROM pg_class WHERE oid = 'cardbox.cards'::regclass) >= {CARDS};
+                PERFORM pg_sleep(0.1);
+            END LOOP;
+        END
+        $$;
+        \\echo after
+        EXPLAIN (COSTS OFF) EXECUTE cards_get ({wanted});"""
+    said = subprocess.run(["psql", as_role(dsn, "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"], input=script,
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
+    return said.split("after")
+
+
+def test_plans_follow_the_size_of_tables():
+    dsn = Postgres.shared().database()
+    cardbox_test.psql(dsn, "ALTER TABLE cardbox.cards SET (autovacuum_enabled = off)")
+    server = Server(dsn, "--sweep-interval-s", "0")
+    before, after = plans_before_and_after(dsn)
+    server.stop()
+    assert "cards_pkey" not in before, before  # if it is, the server has nothing to mend
+    assert "cards_pkey" in after, after
+    kept = cardbox_test.psql(dsn, "SELECT count(*) FROM pg_stats WHERE schemaname = 'cardbox' AND tablename = 'cards'")
+    assert kept.strip() == "0", kept
+
+
+def test_tables_that_are_small_are_left_alone():
+    dsn = Postgres.shared().database()
+    server = Server(dsn)
+    cardbox_test.load(dsn, *({"kind": "card", "card_id": f"c{n}", "content": "x"} for n in range(100)))
+    said = cardbox_test.psql(dsn, "SELECT cardbox.analyze_grown()")
+    server.stop()
+    assert said.strip() == "", said
+
+
+if __name__ == "__main__":
+    cardbox_test.main()

@@ -1,0 +1,171 @@
+/*
+ * test_sdk_input.c: what the SDK is given by mistake: structs that no _INIT macro made, NULL where
+ * something must be, callbacks that say what can't be. It says what is wrong, and neither crashes
+ * nor takes zeros for what is meant.
+ */
+#include "store/store_test.h"
+
+static const char BOX[] = "01970000-0000-7000-8000-0000000005d1";
+
+/* Each function with the struct that it takes, zeroed. */
+#define REFUSES_ZEROS(type, call)                                                                  \
+    do {                                                                                           \
+        cardbox_error err = CARDBOX_ERROR_INIT;                                                    \
+        const type zeros = {0};                                                                    \
+        assert_int_equal(call, CARDBOX_INVALID);                                                   \
+        assert_non_null(strstr(err.message, "INIT"));                                              \
+    } while (0)
+
+static void zeros_are_no_options(void **state)
+{
+    (void)state;
+    cardbox *opened = NULL;
+    cardbox_cards *cards = NULL;
+    cardbox_card card = test_card("zeros", "1");
+    const char *ids[] = {"zeros"};
+    REFUSES_ZEROS(cardbox_options, cardbox_open(&opened, &zeros, &err));
+    REFUSES_ZEROS(cardbox_add_options, cardbox_add_card(NULL, db, "t", &card, &zeros, &err));
+    REFUSES_ZEROS(cardbox_card, cardbox_add_card(NULL, db, "t", &zeros, NULL, &err));
+    REFUSES_ZEROS(cardbox_card_filter, cardbox_list_cards(&cards, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_box_options, cardbox_create_box(NULL, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_append_options,
+                  cardbox_append_to_box(NULL, db, "t", BOX, ids, 1, &zeros, &err));
+    REFUSES_ZEROS(cardbox_fork_options, cardbox_fork_box(NULL, db, "t", BOX, &zeros, &err));
+    assert_null(opened);
+    assert_null(cards);
+}
+
+static void zeros_are_no_sessions_options(void **state)
+{
+    (void)state;
+    cardbox_entries *entries = NULL;
+    cardbox_context *context = NULL;
+    cardbox_session_writer *writer = NULL;
+    cardbox_ledger *ledger = NULL;
+    cardbox_waiter *waiter = NULL;
+    const char *entry[] = {"{\"type\":\"user\",\"content\":\"x\"}"};
+    REFUSES_ZEROS(cardbox_session_options,
+                  cardbox_session_create(NULL, db, "t", "zeros", &zeros, &err));
+    REFUSES_ZEROS(cardbox_session_append_options,
+                  cardbox_session_append(NULL, db, "t", "zeros", entry, 1, &zeros, &err));
+    REFUSES_ZEROS(cardbox_entry_page, cardbox_session_entries(&entries, db, "t", "zeros",
+                                                              CARDBOX_ENTRIES_ALL, &zeros, &err));
+    REFUSES_ZEROS(cardbox_context_options,
+                  cardbox_build_context_options(&context, db, "t", "zeros", NULL, &zeros, &err));
+    REFUSES_ZEROS(cardbox_context_options,
+                  cardbox_build_box_context(&context, db, "t", BOX, NULL, &zeros, &err));
+    REFUSES_ZEROS(cardbox_writer_options,
+                  cardbox_session_open(&writer, db, "t", "zeros", &zeros, &err));
+    REFUSES_ZEROS(cardbox_task_filter, cardbox_query_tasks(&ledger, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_options, cardbox_waiter_open(&waiter, &zeros, NULL, 0, &err));
+}
+
+/* A copy of a card that a read lent is a card like any other. */
+static void copies_of_cards(void **state)
+{
+    (void)state;
+    cardbox_card given[2] = {test_card("copy-1", "{\"__type__\":\"TextContent\",\"text\":\"a\"}"),
+                             test_card("copy-2", "{\"__type__\":\"TextContent\",\"text\":\"b\"}")};
+    const char *ids[] = {"copy-1", "copy-2"};
+    cardbox_outcome outcomes[2];
+    cardbox_cards *cards = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    given[0].type = NULL;
+    given[1].type = NULL;
+    assert_ok(cardbox_add_cards(NULL, db, "copies", given, 2, NULL, &err), &err);
+    assert_ok(cardbox_get_cards(&cards, db, "copies", ids, 2, &err), &err);
+    cardbox_card *copies = malloc(2 * sizeof(*copies));
+    assert_non_null(copies);
+    copies[0] = *cardbox_cards_at(cards, 0);
+    copies[1] = *cardbox_cards_at(cards, 1);
+    assert_string_equal(cardbox_card_text(&copies[1]), "b");
+    assert_string_equal(copies[0].type, "unknown");
+    assert_ok(cardbox_add_cards(outcomes, db, "copies", copies, 2, NULL, &err), &err);
+    assert_int_equal(outcomes[0], CARDBOX_OUTCOME_UNCHANGED);
+    assert_int_equal(outcomes[1], CARDBOX_OUTCOME_UNCHANGED);
+    copies[1].content = "\"c\"";
+    copies[1].content_length = 0;
+    assert_string_equal(cardbox_card_text(&copies[1]), "\"c\"");
+    assert_ok(cardbox_add_card(outcomes, db, "copies", &copies[1], NULL, &err), &err);
+    assert_int_equal(outcomes[0], CARDBOX_OUTCOME_REPAIRED);
+    free(copies);
+    cardbox_cards_free(cards);
+}
+
+static ptrdiff_t read_too_much(void *arg, char *to, size_t room)
+{
+    (void)arg;
+    (void)to;
+    return (ptrdiff_t)room + 1;
+}
+
+static void what_cannot_be(void **state)
+{
+    (void)state;
+    cardbox_session_options wrong = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_session_scan *scan = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(
+        cardbox_session_import(NULL, db, "t", "liar", false, read_too_much, NULL, &err),
+        CARDBOX_INVALID);
+    assert_int_equal(cardbox_session_import_bytes(NULL, db, "t", "liar", false, NULL, 9, &err),
+                     CARDBOX_INVALID);
+    wrong.dialect = CARDBOX_DIALECT_UNKNOWN;
+    assert_int_equal(cardbox_session_create(NULL, db, "t", "odd", &wrong, &err), CARDBOX_INVALID);
+    assert_ok(cardbox_session_create(NULL, db, "t", "odd", NULL, &err), &err);
+    assert_int_equal(
+        cardbox_session_scan_new(&scan, db, "t", "odd", (cardbox_entry_list)99, 0, &err),
+        CARDBOX_INVALID);
+    const char *torn[] = {"{\"type\":}"};
+    assert_int_equal(cardbox_session_append(NULL, db, "t", "odd", torn, 1, NULL, &err),
+                     CARDBOX_INVALID);
+    assert_int_equal(err.position, 8);
+}
+
+/* Nobody holds the task, which is not what these calls fail for. */
+static void what_workers_say(void **state)
+{
+    (void)state;
+    const cardbox_lease lease = {.tenant = "t", .task_id = "nobody's", .epoch = 1};
+    cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    write.ending = (cardbox_ending)9;
+    assert_int_equal(cardbox_write_task(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_show_piece(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_show_piece(db, &lease, "m", 1, "x", 1, &err), CARDBOX_CONFLICT);
+    assert_ok(cardbox_renew_tasks(NULL, db, NULL, 0, 0, &err), &err);
+    message.content = "x";
+    assert_int_equal(cardbox_send_to_task(db, "t", &message, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "task_id"));
+}
+
+static void null_boxes(void **state)
+{
+    (void)state;
+    cardbox *tx = NULL;
+    cardbox_boxes *boxes = NULL;
+    cardbox_cards *cards = NULL;
+    cardbox_log *log = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_int_equal(cardbox_load_boxes(&boxes, db, "t", NULL, 1, NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_load_box(&boxes, db, "t", NULL, NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_get_box_cards(&cards, db, "t", NULL, NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_log(&log, db, "t", NULL, 0, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_begin(NULL, db, &err), CARDBOX_INVALID);
+    assert_string_equal(err.message, "tx must not be NULL");
+    assert_int_equal(cardbox_begin(&tx, NULL, &err), CARDBOX_INVALID);
+    assert_string_equal(err.message, "db must not be NULL");
+    cardbox_pool_stats_get(NULL, db);
+    assert_false(cardbox_waiter_wait(NULL, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zeros_are_no_options), cmocka_unit_test(zeros_are_no_sessions_options),
+        cmocka_unit_test(copies_of_cards),      cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(what_workers_say),     cmocka_unit_test(null_boxes),
+    };
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}
