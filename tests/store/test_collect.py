@@ -287,6 +287,23 @@ def test_batches_are_bounded():
         assert content(dsn, child) == names("a", 64 * 5)
 
 
+def test_orphans_that_others_continue_end_nothing():
+    """More of them than a batch has room for, all before the one that can go."""
+    dsn = Postgres.shared().database()
+    with session(dsn) as s:
+        boxes = [create(s, names("a", 200)) for _ in range(11)]
+        last = s.run("SELECT box_id FROM cardbox.card_boxes ORDER BY chain_id DESC LIMIT 1")
+        kept = [fork(s, box) for box in boxes if box != last]
+        for box in boxes:
+            delete(s, box)
+        batches = 1
+        while collect(s, most=7)["more"]:
+            batches += 1
+            assert batches < 50
+        assert collect(s)["segments"] == 0 and counts(dsn)["card_box_segments"] == 10 * 3
+        assert all(content(dsn, box) == names("a", 200) for box in kept)
+
+
 def test_no_table_is_read_whole():
     """Much is alive, little is dead: the batch reads little."""
     dsn = Postgres.shared().database()
