@@ -13,7 +13,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, dsn, holding, psql
+from cardbox_test import Postgres, Server, as_role, await_, await_locks, dsn, holding, psql
 
 CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
 WAIT_S = 20
@@ -42,13 +42,6 @@ def append(server, tenant, box, card_id, key=None):
 
 def ids_of(server, tenant, box):
     return server.get(f"/projects/{tenant}/boxes/{box}").json()["card_ids"]
-
-
-def await_waiting(count):
-    """Until so many of the server's sessions wait for a lock."""
-    ask = ("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cardboxd'"
-           " AND datname = current_database() AND wait_event_type = 'Lock'")
-    await_(lambda: int(psql(dsn(), ask)) >= count)
 
 
 def lsn_of(response):
@@ -96,7 +89,7 @@ def test_neighbours_do_not_wait_for_a_lock():
         held, free = make_box(server, "held"), make_box(server, "free")
         with holding(dsn(), f"SELECT 1 FROM cardbox.card_boxes WHERE box_id = '{held}' FOR UPDATE"):
             waiting = [pool.submit(append, server, "held", held, f"w{i}") for i in range(8)]
-            await_waiting(1)
+            await_locks(dsn())
             others = [pool.submit(append, server, "free", free, f"o{i}") for i in range(8)]
             cards = [pool.submit(server.post, "/projects/free/cards", {"card_id": f"c{i}", "content": i})
                      for i in range(8)]
@@ -119,7 +112,7 @@ def test_many_waiting_of_one_tenant_hold_up_no_others():
             waiting = [pool.submit(append, server, "many", held, f"w{i}") for i in range(100)]
             waiting += [pool.submit(server.post, "/projects/many/cards", {"card_id": f"c{i}", "content": i})
                         for i in range(100)]
-            await_waiting(1)
+            await_locks(dsn())
             others = [pool.submit(append, server, "some", free, f"o{i}") for i in range(16)]
             for i in range(20):
                 others.append(pool.submit(append, server, "some", free, f"p{i}"))
@@ -139,7 +132,7 @@ def test_lists_hold_up_no_reads():
         assert append(server, "lists", box, "a").status == 200
         with holding(dsn(), "LOCK TABLE cardbox.card_revisions IN ACCESS EXCLUSIVE MODE"):
             slow = [pool.submit(server.get, "/projects/lists/cards/a/revisions") for _ in range(10)]
-            await_waiting(1)
+            await_locks(dsn())
             for _ in range(10):
                 assert ids_of(server, "lists", box) == ["a"]
                 assert server.get("/projects/lists/cards/none").status == 404

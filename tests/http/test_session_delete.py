@@ -8,11 +8,10 @@ import random
 import subprocess
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Server, as_role, cardbox, database, dsn, psql, server
+from cardbox_test import LIGHT, Server, as_role, await_locks, cardbox, database, dsn, psql, server
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
@@ -267,7 +266,6 @@ def test_while_others_write():
 
 def test_import_while_it_is_deleted():
     """It waits for the deletion, and is then the first of a session that is made anew."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     bring("waits", chain(2))
     other = b"".join(json.dumps(entry(f"n{at}", None)).encode() + b"\n" for at in range(3))
     answers = []
@@ -278,10 +276,7 @@ def test_import_while_it_is_deleted():
         assert deleter.stdout.readline() == "1\n"
         importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
         importer.start()
-        deadline = time.monotonic() + 60
-        while count(waiting) == 0:
-            assert time.monotonic() < deadline and importer.is_alive()
-            time.sleep(.02)
+        await_locks(dsn())
         deleter.stdin.write("SELECT FROM cardbox.delete_session('p', 'waits', 10); COMMIT;\n")
         deleter.stdin.close()
         importer.join()

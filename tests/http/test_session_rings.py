@@ -9,11 +9,10 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import as_role, dsn, psql, server
+from cardbox_test import as_role, await_locks, dsn, psql, server
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -91,7 +90,6 @@ def test_what_a_fork_has_stays():
 
 def settle_meanwhile(settle, first, then):
     """What settling gives that waits for a transaction which began with `first` and ends with `then`."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     settled = []
     with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -100,10 +98,7 @@ def settle_meanwhile(settle, first, then):
         assert other.stdout.readline() == "1\n"
         settler = threading.Thread(target=lambda: settled.extend(psql(dsn(), settle).split()))
         settler.start()
-        deadline = time.monotonic() + 60
-        while psql(dsn(), waiting).strip() == "0":
-            assert time.monotonic() < deadline and settler.is_alive()
-            time.sleep(.02)
+        await_locks(dsn())
         other.stdin.write(f"{then}; COMMIT;\n")
         other.stdin.close()
         settler.join()

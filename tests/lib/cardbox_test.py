@@ -228,6 +228,12 @@ def psql(dsn_, sql):
     return Postgres.shared().psql(dsn_, sql)
 
 
+def await_locks(dsn_, count=1):
+    """Until so many sessions in the DSN's database wait for locks, at least."""
+    ask = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    await_(lambda: int(psql(dsn_, ask)) >= count)
+
+
 @contextlib.contextmanager
 def holding(dsn_, sql):
     """A superuser's session called holder, which keeps what `sql` has locked; gives its process id."""

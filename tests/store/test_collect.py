@@ -13,7 +13,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, cardbox
+from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, psql
 
 OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
 KINDS = (*OF_COLLECT, "entries")
@@ -247,12 +247,8 @@ def test_revisions_and_sealed_cards():
         cardbox("card", "add", "--dsn", dsn, "--project", "p", "--id", "stays", "--text", text)
     cardbox("card", "add", "--dsn", dsn, "--project", "p", "--id", "s", "--text", "x", "--sealed",
             "--ttl", "1")
-    psql = Postgres.shared().psql
     psql(dsn, "UPDATE cardbox.cards SET deleted_at = now() WHERE card_id = 'c'")
-    deadline = time.monotonic() + 10
-    while psql(dsn, "SELECT expires_at <= clock_timestamp() FROM cardbox.cards WHERE sealed") != "t\n":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    await_(lambda: psql(dsn, "SELECT expires_at <= clock_timestamp() FROM cardbox.cards WHERE sealed") == "t\n")
     done = dry_run_is_what_follows(dsn)
     assert done["cards"]["rows"] == 2 and done["revisions"]["rows"] == 2, done
     assert counts(dsn)["card_revisions"] == 2 and counts(dsn)["cards"] == 1
@@ -364,7 +360,7 @@ def test_fork_that_comes_too_late():
         collecting.run("BEGIN")
         assert collect(collecting)["boxes"] == 1
         forking.send(fork_sql(box, new))
-        time.sleep(0.3)
+        await_locks(dsn)
         collecting.run("COMMIT")
         assert "could not serialize" in forking.receive()
         forking.run("ROLLBACK")
@@ -385,12 +381,13 @@ def test_collectors_take_turns():
         time.sleep(0.3)
         assert waiting.poll() is None
         one.run("COMMIT")
-        assert waiting.wait(30) == 0 and waiting.stdout.read() == "0 rows removed\n"
+        assert waiting.wait(WAIT_S) == 0 and waiting.stdout.read() == "0 rows removed\n"
 
 
 def test_two_servers_sweep():
     dsn = Postgres.shared().database()
     options = ("--sweep-interval-s", "1", "--retention-days", "0")
+    left = {**dict.fromkeys(TABLES, 0), "card_boxes": 1, "card_box_log": 1, "card_box_segments": 1}
     with session(dsn) as s:
         servers = [Server(dsn, *options) for _ in range(2)]
         try:
@@ -401,11 +398,7 @@ def test_two_servers_sweep():
                 for _ in range(5):
                     delete(s, fork(s, keep))
                     delete(s, create(s, names("x", 200)))
-                deadline = time.monotonic() + 30
-                while counts(dsn) != {**dict.fromkeys(TABLES, 0), "card_boxes": 1, "card_box_log": 1,
-                                      "card_box_segments": 1}:
-                    assert time.monotonic() < deadline, counts(dsn)
-                    time.sleep(0.1)
+                await_(lambda: counts(dsn) == left, lambda: counts(dsn))
             assert content(dsn, keep) == names("k", 100)
             for server in servers:
                 server.stop()

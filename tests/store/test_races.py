@@ -6,11 +6,10 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role
+from cardbox_test import Postgres, as_role, await_locks
 
 BOX = "00000000-0000-7000-8000-000000000001"
 FORK = "00000000-0000-7000-8000-000000000002"
@@ -63,13 +62,7 @@ def sessions(dsn):
 def background(dsn, sql, waiting=1):
     """A statement that waits for the lock which the body of the with statement gives up, as `waiting` do then."""
     psql = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt", "-c", sql], stdout=subprocess.PIPE, text=True)
-    count = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    for _ in range(100):
-        if int(Postgres.shared().psql(dsn, count)) >= waiting:
-            break
-        time.sleep(0.05)
-    else:
-        raise AssertionError("nothing waits")
+    await_locks(dsn, waiting)
     yield psql
     psql.wait()
 
