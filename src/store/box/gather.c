@@ -12,20 +12,14 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cardbox/limits.h"
+#include "store/box/gather_way.h"
 
 enum {
-    TOGETHER_MAX = 64,   /* appends in one statement */
-    SENDERS_LEAST = 2,   /* while one commits, another is at work */
-    SENDERS_PART = 4,    /* of the pool's connections, one in so many */
-    SETTLE = 32,         /* appends, after which those before no longer count */
-    TRIAL = 64,          /* appends, whose time says what a way of sending costs */
-    TRIAL_MAX_MS = 4000, /* one that took longer says how few appends there were to send */
-    TRIALS_FIRST = 8,    /* by turns */
-    TRIALS_OTHER = 32,   /* then one in so many is of the way that does less */
-    COST_RISE = 4,       /* a trial moves the cost up by a part, and down by all */
-    GAIN_LEAST = 8,      /* a part of the cost, by which one by one has to be better */
-    MEAN_OVER = 8,       /* statements */
-    AWAIT_PART = 8       /* of the time that a statement takes, one in so many */
+    TOGETHER_MAX = 64, /* appends in one statement */
+    SENDERS_LEAST = 2, /* while one commits, another is at work */
+    SENDERS_PART = 4,  /* of the pool's connections, one in so many */
+    MEAN_OVER = 8,     /* statements */
+    AWAIT_PART = 8     /* of the time that a statement takes, one in so many */
 };
 
 /* An append under way, on its thread's stack. */
@@ -53,12 +47,7 @@ struct gather {
     unsigned senders, senders_max;
     bool gathering;  /* one more is about to send, with all who come until it does */
     int64_t took_us; /* a statement: the mean of the last ones */
-    bool one_by_one; /* statements: each carries all who ask */
-    bool on_trial;   /* the way, after it has settled */
-    int64_t trial_began_us;
-    unsigned appends;   /* that were sent since then */
-    unsigned trials;    /* before it */
-    int64_t cost_ns[2]; /* of an append, by one_by_one; 0: not tried yet */
+    gather_way way;
 };
 
 gather *gather_new(store_pool *pool)
@@ -110,7 +99,7 @@ static bool may_go(const gather *g, const waiting *one)
 
 static unsigned senders_now(const gather *g)
 {
-    return g->one_by_one ? 1 : g->senders_max;
+    return g->way.one_by_one ? 1 : g->senders_max;
 }
 
 /* Makes `one` the next to send, if it may. Lock held. */
@@ -135,7 +124,7 @@ static waiting *appoint_next(gather *g)
 /* The appends that `self` sends, its own first; it leads. Lock held. */
 static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
 {
-    size_t count = 0, most = g->one_by_one || g->company == 0 ? TOGETHER_MAX : g->company;
+    size_t count = 0, most = g->way.one_by_one || g->company == 0 ? TOGETHER_MAX : g->company;
     together[count++] = self;
     for (waiting *w = g->first; w != NULL && count < most; w = w->next) {
         if (!may_go(g, w))
@@ -174,12 +163,14 @@ static void leave(gather *g, waiting *gone)
 }
 
 /* Lock held. */
-static void finish(gather *g, waiting *const *together, size_t count)
+static void finish(gather *g, waiting *const *together, size_t count, int64_t began_us)
 {
+    g->ended_us = clock_us();
+    g->took_us += (g->ended_us - began_us - g->took_us) / MEAN_OVER;
+    gather_way_learn(&g->way, g->ended_us, (unsigned)count);
     g->senders--;
     g->company = (g->count + senders_now(g) - 1) / senders_now(g);
     g->company = g->company < TOGETHER_MAX ? g->company : TOGETHER_MAX;
-    g->ended_us = clock_us();
     for (size_t i = 0; i < count; i++)
         leave(g, together[i]);
 }
@@ -233,46 +224,6 @@ static void send(gather *g, waiting *const *together, size_t count)
     rows_free(rows);
 }
 
-/* What a trial says of its way. A new connection, another's load, a disk that pauses make it look
- * worse, nothing makes it look better: the least counts, and is forgotten slowly. */
-static void add_trial(int64_t *cost_ns, int64_t ns)
-{
-    if (*cost_ns == 0 || ns < *cost_ns)
-        *cost_ns = ns;
-    else
-        *cost_ns += (ns - *cost_ns) / COST_RISE;
-}
-
-static bool better_one_by_one(const gather *g)
-{
-    return g->cost_ns[true] < g->cost_ns[false] - g->cost_ns[false] / GAIN_LEAST;
-}
-
-/*
- * Two statements at once use two processors, and one is at work while the other commits; but each
- * commit is for half of what there is. One by one they do more for less, and leave a processor
- * idle. Which of the two is more depends on the disk, the processors and what else they have to do,
- * so it is tried: by turns, then mostly the one that did more. Lock held.
- */
-static void learn(gather *g, int64_t began_us, int64_t now_us, size_t count)
-{
-    int64_t trial_us = now_us - g->trial_began_us;
-    g->took_us += (now_us - began_us - g->took_us) / MEAN_OVER;
-    g->appends += (unsigned)count;
-    if (g->appends < (g->on_trial ? TRIAL : SETTLE))
-        return;
-    if (g->on_trial && trial_us < TRIAL_MAX_MS * 1000) {
-        add_trial(&g->cost_ns[g->one_by_one], 1000 * trial_us / g->appends);
-        g->trials++;
-        g->one_by_one = g->trials < TRIALS_FIRST
-                            ? !g->one_by_one
-                            : better_one_by_one(g) != (g->trials % TRIALS_OTHER == 0);
-    }
-    g->trial_began_us = now_us;
-    g->on_trial = !g->on_trial;
-    g->appends = 0;
-}
-
 /* Those whom the end of a statement has woken are about to ask for the next, and who comes too late
  * waits for two. So it is held until its share of all that asked when the last one ended is there,
  * for an eighth of a statement's time from then. It delays nobody who is alone, nor who comes later
@@ -306,8 +257,7 @@ static void lead(gather *g, waiting *self)
     int64_t began_us = clock_us();
     send(g, together, count);
     pthread_mutex_lock(&g->lock);
-    learn(g, began_us, clock_us(), count);
-    finish(g, together, count);
+    finish(g, together, count, began_us);
     next = appoint_next(g);
     pthread_mutex_unlock(&g->lock);
     wake(next);
