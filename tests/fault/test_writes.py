@@ -13,10 +13,10 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, as_role, await_, await_locks, dsn, holding, psql
+from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, dsn, holding
 
+LOAD_S = 4
 CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
-WAIT_S = 20
 
 
 @contextlib.contextmanager
@@ -166,35 +166,32 @@ class Cutter:
             self.cuts += int(Postgres.shared().psql(as_role(dsn(), "postgres"), cut))
 
 
-def load(server, tenant, box, keyed, seconds=4, threads=8):
-    """Appends of ids of their own by several clients: {id: status}."""
-    outcomes, ends = {}, time.monotonic() + seconds
+def load_and_cut(server, request):
+    """What request(client) gives to several clients, again and again; enough of it while enough was cut."""
+    answers, began = [], time.monotonic()
 
     def one():
         with server.client() as client:
-            while time.monotonic() < ends:
-                card_id = uuid.uuid4().hex
-                headers = {"Content-Type": "application/json"}
-                if keyed:
-                    headers["Idempotency-Key"] = card_id
-                response = client.request("POST", f"/projects/{tenant}/boxes/{box}/append",
-                                          f'{{"card_ids":["{card_id}"]}}', headers)
-                outcomes[card_id] = response
+            while time.monotonic() < began + LOAD_S or cutter.cuts <= 10 or len(answers) <= 100:
+                answers.append(request(client))
+                assert time.monotonic() < began + WAIT_S, (cutter.cuts, len(answers))
 
-    workers = [threading.Thread(target=one) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return outcomes
+    with Cutter() as cutter, concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for client in [pool.submit(one) for _ in range(8)]:
+            client.result()
+    return answers
 
 
 def cut_load(keyed):
+    def append_one(client):
+        card_id = uuid.uuid4().hex
+        headers = {"Content-Type": "application/json", **({"Idempotency-Key": card_id} if keyed else {})}
+        return card_id, client.request("POST", f"/projects/cut/boxes/{box}/append",
+                                       f'{{"card_ids":["{card_id}"]}}', headers)
+
     with serving() as server:
         box = make_box(server, "cut")
-        with Cutter() as cutter:
-            outcomes = load(server, "cut", box, keyed)
-        assert cutter.cuts > 10 and len(outcomes) > 50
+        outcomes = dict(load_and_cut(server, append_one))
         ids = ids_of(server, "cut", box)
     counts = {card_id: 0 for card_id in outcomes}
     for card_id in ids:
@@ -217,7 +214,7 @@ def test_appends_without_a_key_happen_once_at_most():
         assert response.status == 503 and counts[card_id] <= 1, response
         detail = response.json()["detail"]
         assert "not known" in detail["error_message"] and "Idempotency-Key" in detail["hint"], response
-    assert sum(response.status == 200 for response in outcomes.values()) > 50
+    assert any(response.status == 200 for response in outcomes.values())
 
 
 def test_committed_but_not_answered():
@@ -255,24 +252,13 @@ def test_committed_but_not_answered():
 
 
 def test_cards_survive_cuts():
-    with serving() as server, Cutter() as cutter:
-        ends, statuses = time.monotonic() + 4, []
+    def add_one(client):
+        return client.request("POST", "/projects/cut/cards", f'{{"card_id":"{uuid.uuid4().hex}","content":1}}',
+                              {"Content-Type": "application/json"}).status
 
-        def one(number):
-            with server.client() as client:
-                for i in range(10 ** 9):
-                    if time.monotonic() > ends:
-                        return
-                    statuses.append(client.request(
-                        "POST", "/projects/cut/cards", f'{{"card_id":"{number}-{i}","content":{i}}}',
-                        {"Content-Type": "application/json"}).status)
-
-        workers = [threading.Thread(target=one, args=(number,)) for number in range(8)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        assert cutter.cuts > 10 and len(statuses) > 50 and set(statuses) <= {200, 201}, set(statuses)
+    with serving() as server:
+        statuses = set(load_and_cut(server, add_one))
+        assert statuses <= {200, 201}, statuses
 
 
 if __name__ == "__main__":

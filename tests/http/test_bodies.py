@@ -16,7 +16,7 @@ from cardbox_test import LIGHT, Postgres, Server, await_, holding, once
 
 BATCH = "/projects/p/cards/batch"
 MB = 1 << 20
-OPTIONS = ("--memory-max", "64M", "--loops", "2", "--slow-request-timeout-ms", "120000")
+OPTIONS = ("--memory-max", "64M", "--loops", "2")
 PLACES = 8  # for bodies of 4 MB: half of it is for all of them
 
 
@@ -135,12 +135,15 @@ def test_given_back():
     assert endless.answer()[0] == 413
     assert begun().send(b"{" * len(LARGE)).answer()[0] == 400
     await_held(0, 0)
-    own = Server(dsn(), *OPTIONS[:4], "--slow-request-timeout-ms", "1000", "--request-timeout-ms", "2000")
+    own = Server(dsn(), *OPTIONS, "--slow-request-timeout-ms", "1000")
     own.await_ready()
     slow = begun(on=own).send(LARGE[:1000])
-    await_held(len(LARGE), 4 * MB, own)
-    await_held(0, 0, own)  # cut off
-    slow.leave()
+    cut_off = cardbox_test.read_all(slow.connection.sock)
+    assert cut_off == b"", cut_off
+    await_held(0, 0, own)
+    own.stop()
+    own = Server(dsn(), *OPTIONS, "--request-timeout-ms", "5000")
+    own.await_ready()
     with holding(dsn(), "LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE"):
         late, left = begun(on=own).send(LARGE), begun(on=own).send(LARGE)
         await_held(2 * len(LARGE), 8 * MB, own)
@@ -173,7 +176,7 @@ def test_streams_take_none():
 
 def test_many_writes():
     """All come in at last, and what they take of the process is bounded meanwhile."""
-    own = Server(dsn(), *OPTIONS, "--request-timeout-ms", "120000")
+    own = Server(dsn(), *OPTIONS)
     own.await_ready()
     clients, before, statuses = 12 if LIGHT else 64, own.rss_kb(), []
 

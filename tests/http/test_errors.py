@@ -109,7 +109,7 @@ def test_large_reads_at_once():
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
                                 " SELECT 'heavy', 'c' || n, to_jsonb(repeat('x', 4000000)), now()"
                                 f" FROM generate_series(1, {heavy}) AS n")
-    with serving("--memory-max", "128M", "--request-timeout-ms", "120000", dsn=dsn) as server, \
+    with serving("--memory-max", "128M", dsn=dsn) as server, \
             concurrent.futures.ThreadPoolExecutor(12) as pool:
         assert server.post("/projects/light/cards", {"card_id": "a", "content": 1}).status == 200
         before = server.rss_kb() << 10
@@ -227,8 +227,7 @@ def test_deadline_over():
 
 def test_queue_full():
     count = 40
-    with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1",
-                 "--request-timeout-ms", str(1000 * WAIT_S)) as server:
+    with serving("--queue-max", "3", "--loops", "1", "--read-connections", "1") as server:
         with locked(database()), concurrent.futures.ThreadPoolExecutor(count) as pool:
             waiting = pool.submit(server.get, CARD)
             await_under_way(server, 1)

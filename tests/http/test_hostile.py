@@ -20,7 +20,7 @@ from cardbox_test import Postgres, Server, await_, parse_responses
 
 SEED = int(os.environ.get("CARDBOX_TEST_SEED", "20250102"))
 SHARE = 0.2 if cardbox_test.LIGHT else 1.0
-PATIENCE_S = 10
+PATIENCE_S = 60
 QUIET_S = 0.25
 SLOW_MS = 3000  # when the server gives up on a request that doesn't come to its end
 THREADS = 24

@@ -196,7 +196,7 @@ def test_stop_while_one_reads():
         while piece := connection.recv(1 << 16):
             received += piece
     assert parse_responses(received)[0].json()["length"] == HUGE
-    assert ending.process.wait(30) == 0
+    assert ending.process.wait(cardbox_test.WAIT_S) == 0
     ending.check_log()
 
 

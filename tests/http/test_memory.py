@@ -42,7 +42,7 @@ def test_reads_of_large_cards():
     dsn = Postgres.shared().database()
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
                                 f" SELECT 'p', 'large', to_jsonb(repeat('y', {LARGE})), now()")
-    server = Server(dsn, "--loops", "2", "--memory-max", "96M", "--request-timeout-ms", "120000")
+    server = Server(dsn, "--loops", "2", "--memory-max", "96M")
     before = server.rss_kb()
 
     def read(_=None):
@@ -57,8 +57,7 @@ def test_reads_of_large_cards():
 
 @needs_the_allocator
 def test_uploads_of_large_cards():
-    server = Server(Postgres.shared().database(), "--loops", "2", "--body-max", str(LARGE + 1024),
-                    "--request-timeout-ms", "120000")
+    server = Server(Postgres.shared().database(), "--loops", "2", "--body-max", str(LARGE + 1024))
     before = server.rss_kb()
 
     def upload(number):
@@ -79,7 +78,7 @@ def test_given_back():
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
                                 " SELECT 'p', 'c' || n, to_jsonb(repeat(n || ' ', 800)), now()"
                                 f" FROM generate_series(1, {CARDS}) AS n")
-    server = Server(dsn, "--loops", "2", "--request-timeout-ms", "120000")
+    server = Server(dsn, "--loops", "2")
     box = server.post("/projects/p/boxes", {"card_ids": [f"c{n}" for n in range(1, CARDS + 1)]}).json()
     path = f"/projects/p/boxes/{box['box_id']}/cards?limit={CARDS}"
     before = server.rss_kb()

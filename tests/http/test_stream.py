@@ -294,7 +294,7 @@ def test_expect_continue():
 
 def test_slow_upload_that_goes_on():
     """It takes longer than a request may, but never stops for so long."""
-    patient = Server(dsn(), "--slow-request-timeout-ms", "1500")
+    patient = Server(dsn(), "--slow-request-timeout-ms", "3000")
     body = lines_of(card(n, content="s" * 2000) for n in range(12))
     with connect(patient) as connection:
         connection.sendall(head("POST", "/projects/slow/import", f"Content-Length: {len(body)}"))
@@ -484,7 +484,7 @@ def test_stop_answers_an_import_at_its_end():
         writer.sendall(b"0\r\n\r\n")
         answer = answer_of(writer)
         assert answer.status == 503 and "stopping" in answer.json()["detail"]["error_message"]
-    ending.process.wait(30)
+    ending.process.wait(cardbox_test.WAIT_S)
     ending.check_log()
 
 
@@ -507,7 +507,7 @@ def test_stop_does_not_wait_for_a_stuck_statement():
         ending.process.send_signal(cardbox_test.signal.SIGTERM)
         answer = answer_of(writer)
         assert answer.status == 503 and "stopping" in answer.json()["detail"]["error_message"]
-    assert ending.process.wait(30) == 0
+    assert ending.process.wait(cardbox_test.WAIT_S) == 0
     ending.check_log()
     holder.kill()
     holder.wait()

@@ -8,11 +8,10 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import CARDBOXD, Postgres, as_role, cardbox, cardboxd, parse_responses, read_all
+from cardbox_test import CARDBOXD, WAIT_S, Postgres, as_role, await_, cardbox, cardboxd, parse_responses, read_all
 
 CARD = "/projects/p/cards/a"
 
@@ -46,13 +45,10 @@ class Secure:
         line = self.process.stdout.readline()
         assert line.startswith("ready: https://127.0.0.1:"), line
         self.port = int(line.rpartition(":")[2])
-        deadline = time.monotonic() + 10
-        while self.ask("/readyz").status != 200:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        await_(lambda: self.ask("/readyz").status == 200)
 
     def client(self):
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=self.context)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=WAIT_S, context=self.context)
 
     def ask(self, path, method="GET", body=None, headers=None):
         client = self.client()
@@ -65,7 +61,7 @@ class Secure:
             client.close()
 
     def plain(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
 
     def raw(self, data):
         with self.plain() as connection, \
@@ -75,7 +71,7 @@ class Secure:
 
     def stop(self):
         self.process.terminate()
-        assert self.process.wait(30) == 0
+        assert self.process.wait(WAIT_S) == 0
         with open(self.log_path, "rb") as log:
             text = log.read()
         assert not cardbox_test.SANITIZER_REPORT.search(text), text.decode()

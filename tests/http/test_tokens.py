@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import CARDBOXD, Postgres, Server, as_role, await_, cardbox, cardboxd, parse_responses
+from cardbox_test import CARDBOXD, WAIT_S, Postgres, Server, as_role, await_, cardbox, cardboxd, parse_responses
 
 BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
 SCOPES = ("read", "write", "tasks", "admin")
@@ -88,7 +88,7 @@ def routes():
 
 def ask(server, method, path, headers):
     """The status and headers; the body of what streams for ever is not waited for."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT_S)
     try:
         connection.request(method, path, b"" if method in ("POST", "PUT") else None,
                            {"Content-Type": "application/json", **headers})
@@ -264,7 +264,7 @@ def test_expiry_at_the_instant():
     dsn = filled()
     path = "/projects/a/cards/card-a"
     with serving(dsn) as server:
-        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)
+        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
         headers = bearer(make(dsn, "short", "--tenant", "a", "--expires", ends.isoformat()))
         await_(lambda: server.get(path, headers).status == 200 and server.get(path).status == 401)
         time.sleep(max(0, ends.timestamp() - time.time()))
@@ -292,7 +292,7 @@ def test_what_is_under_way_ends_too():
             writer.sendall(line % 3000)
             cardbox("token", "revoke", "--dsn", dsn, "long")
             writer.settimeout(0.3)
-            ends = time.monotonic() + 20
+            ends = time.monotonic() + WAIT_S
             try:
                 while time.monotonic() < ends:
                     writer.sendall(b" " * 2000 + b"\n")
@@ -408,12 +408,12 @@ def test_open_address():
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cardbox_test.at_end(process.kill)
         assert process.stdout.readline() == f"ready: http://0.0.0.0:{port}\n"
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
         connection.request("GET", "/projects/a/cards/card-a")
         assert connection.getresponse().status == status
         connection.close()
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(WAIT_S) == 0
 
 
 @contextlib.contextmanager
@@ -427,12 +427,12 @@ def serving_as(dsn, listen, *options):
     assert process.stdout.readline().startswith("ready: ")
     yield log
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(WAIT_S) == 0
 
 
 def status_at(port, path):
     """Status and body, asked over loopback."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
     connection.request("GET", path)
     response = connection.getresponse()
     body = response.read()

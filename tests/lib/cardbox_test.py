@@ -304,8 +304,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
+PATIENT = ("--request-timeout-ms", str(1000 * WAIT_S), "--slow-request-timeout-ms", str(1000 * WAIT_S))
+
+
 class Server:
-    """A running cardboxd, as role cardbox_app; requests to it are methods.
+    """A running cardboxd, as role cardbox_app; requests to it are methods. However loaded the machine is, it answers:
+    options of its own may make it less patient.
 
     `prefix`: a program, with arguments, that runs it in its own place, such as prlimit. `port`: any
     free one, where none is given.
@@ -318,7 +322,7 @@ class Server:
             dsn, options = pooled(dsn), (*options, "--no-named-statements")
         command = [*prefix, CARDBOXD,
                    "--dsn", as_role(dsn, "cardbox_app"),
-                   "--listen", f"127.0.0.1:{self.port}", *options]
+                   "--listen", f"127.0.0.1:{self.port}", *PATIENT, *options]
         with open(self.log_path, "wb") as log:
             # A session of its own: Ctrl-C must reach it through stop(), once.
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
@@ -410,8 +414,8 @@ class Server:
 
 @once
 def server():
-    """A server on dsn(), for all cases of the script; however loaded the machine is, it answers."""
-    return Server(dsn(), "--request-timeout-ms", str(1000 * WAIT_S))
+    """A server on dsn(), for all cases of the script."""
+    return Server(dsn())
 
 
 # --- HTTP ---
@@ -463,7 +467,7 @@ class Client:
         return Response(reply.status, reply.getheaders(), reply.read())
 
 
-def raw_exchange(port, data, timeout=5, half_close=False, idle=None, pause=0, chunk=None):
+def raw_exchange(port, data, timeout=WAIT_S, half_close=False, idle=None, pause=0, chunk=None):
     """Sends bytes (in pieces of `chunk`, `pause` seconds apart), returns what came back.
 
     Reads until the server closes, or nothing came for `idle` seconds (default: timeout).
