@@ -14,7 +14,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import at_end, cardbox, free_port, temp_dir
+from cardbox_test import WAIT_S, at_end, cardbox, free_port, temp_dir
 
 BOX = "01970000-0000-7000-8000-000000000001"
 PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
@@ -32,7 +32,7 @@ def open_folder():
 class Dev:
     """A running `cardbox dev`."""
 
-    def __init__(self, folder, *options, wait=60, ready=True, cwd=None, program=PROGRAM, user=None):
+    def __init__(self, folder, *options, wait=WAIT_S, ready=True, cwd=None, program=PROGRAM, user=None):
         self.folder = folder
         self.port = free_port()
         command = [program, "dev", "--listen", f"127.0.0.1:{self.port}", *options]
@@ -46,7 +46,7 @@ class Dev:
         if ready:
             self.read_until("Ctrl-C stops", wait)
 
-    def read_until(self, wanted, wait=60):
+    def read_until(self, wanted, wait=WAIT_S):
         deadline = time.monotonic() + wait
         while wanted not in self.text:
             left = deadline - time.monotonic()
@@ -62,7 +62,7 @@ class Dev:
         return re.search(r"^dsn: (.*)$", self.text, re.M).group(1)
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=WAIT_S) as answer:
             return json.loads(answer.read())
 
     def children(self):
@@ -77,13 +77,13 @@ class Dev:
     def stop(self, number=signal.SIGINT, status=0):
         """Sends a signal; returns what was printed after it, and the complaints."""
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=WAIT_S)
         assert self.process.returncode == status, (self.process.returncode, err)
         return out.decode(), err.decode()
 
     def ended(self, status=1):
         """It ends by itself; returns the complaints."""
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=WAIT_S)
         assert self.process.returncode == status, (out, err)
         return err.decode()
 
@@ -101,7 +101,7 @@ def is_alive(pid):
         return False
 
 
-def wait_for_end(pids, wait=30):
+def wait_for_end(pids, wait=WAIT_S):
     deadline = time.monotonic() + wait
     while any(map(is_alive, pids)):
         assert time.monotonic() < deadline, [pid for pid in pids if is_alive(pid)]

@@ -24,7 +24,7 @@ def read(*parts):
 
 def help_of(program, *words):
     done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), *words, "--help"],
-                          capture_output=True, text=True, timeout=30)
+                          capture_output=True, text=True, timeout=cardbox_test.WAIT_S)
     assert done.returncode == 0 and done.stdout and not done.stderr, done
     return done.stdout
 

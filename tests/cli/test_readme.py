@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
+from cardbox_test import WAIT_S  # noqa: E402
 
 with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as _text:
     README = _text.read()
@@ -36,7 +37,7 @@ class Dev:
                                         start_new_session=True)
         cardbox_test.at_end(self.kill)
         self.dsn = None
-        self._await_ready(time.monotonic() + 60)
+        self._await_ready(time.monotonic() + WAIT_S)
 
     def _await_ready(self, deadline):
         output = ""
@@ -57,13 +58,13 @@ class Dev:
     def stop(self):
         self.process.send_signal(signal.SIGINT)
         self.process.stdout.read()
-        assert self.process.wait(30) == 0, self.process.returncode
+        assert self.process.wait(WAIT_S) == 0, self.process.returncode
 
     def kill(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(WAIT_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
 
@@ -113,7 +114,7 @@ def run_worker(dev, program):
                    cwd=cardbox_test.ROOT)
     said = []
     for _ in range(2):  # the second time nothing new is written
-        done = subprocess.run([binary], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([binary], capture_output=True, text=True, timeout=WAIT_S,
                               env=dev.environment())
         assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
         said.append(done.stdout)
@@ -127,7 +128,7 @@ def run_agents(dev, tools):
         text.write(tools)
     commands = [tool["command"] for tool in json.loads(tools)["tools"] if "command" in tool]
     for command in commands:
-        done = subprocess.run(command, input='{"text": "one\\ntwo"}', capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, input='{"text": "one\\ntwo"}', capture_output=True, text=True, timeout=WAIT_S)
         assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", ""), done
     assert commands
     worker = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), "--project", "demo",
@@ -135,7 +136,7 @@ def run_agents(dev, tools):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dev.environment())
     ready = worker.stdout.readline()
     worker.terminate()
-    _, said = worker.communicate(timeout=60)
+    _, said = worker.communicate(timeout=WAIT_S)
     assert ready.startswith("ready: ") and worker.returncode == 0, said
 
 

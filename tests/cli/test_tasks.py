@@ -14,7 +14,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, cardbox, dsn, on_terminal
+from cardbox_test import WAIT_S, Postgres, cardbox, dsn, on_terminal
 
 CARDBOX = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
 
@@ -164,7 +164,7 @@ def test_follow():
     say(task, " \n")  # nothing is said: no line
     finish(task)
     assert follower.stdout.readline().startswith("success after ")
-    assert follower.stdout.read() == "" and follower.wait(20) == 0
+    assert follower.stdout.read() == "" and follower.wait(WAIT_S) == 0
     events = [json.loads(line) for line in run("task", "follow", task, "--json").stdout.splitlines()]
     assert [e["event"] for e in events] == ["created", "message", "message", "call", "call", "call",
                                              "message", "completed"]
@@ -189,7 +189,7 @@ def test_a_task_that_nobody_claims():
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert follower.stderr.readline() == "waiting for a worker (none has claimed it)\n"
     finish(task)
-    assert follower.wait(20) == 0 and follower.stderr.read() == ""
+    assert follower.wait(WAIT_S) == 0 and follower.stderr.read() == ""
 
 
 class Terminal:
@@ -203,7 +203,7 @@ class Terminal:
 
     def read(self):
         """False: it has ended."""
-        if not select.select([self.master], [], [], 30)[0]:
+        if not select.select([self.master], [], [], WAIT_S)[0]:
             raise AssertionError(f"nothing more after {self.text!r}")
         try:
             piece = os.read(self.master, 65536)
@@ -213,7 +213,7 @@ class Terminal:
         return piece != b""
 
     def wait_for(self, words):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + WAIT_S
         while words not in self.text:
             assert time.monotonic() < deadline and self.read(), f"no {words!r} in {self.text!r}"
 
@@ -221,7 +221,7 @@ class Terminal:
         while self.read():
             pass
         os.close(self.master)
-        return self.process.wait(20)
+        return self.process.wait(WAIT_S)
 
 
 def piece(task, message, n, text):

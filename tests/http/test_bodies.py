@@ -192,7 +192,7 @@ def test_many_writes():
 
     with concurrent.futures.ThreadPoolExecutor(clients) as pool:
         list(pool.map(write, range(clients)))
-    assert statuses.count(200) == clients and set(statuses) == {200, 503}, set(statuses)
+    assert statuses.count(200) == clients and set(statuses) <= {200, 503}, set(statuses)
     await_held(0, 0, own)
     # Half of it for bodies, and as much again for what is made of them.
     assert LIGHT or own.peak_rss_kb() < before + (160 << 10), own.peak_rss_kb()

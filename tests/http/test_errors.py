@@ -325,7 +325,7 @@ def dribble(connection, data):
 
 def test_slow_requests():
     """A request that dribbles in is cut off, however alive it looks; an idle connection is not."""
-    with serving("--slow-request-timeout-ms", "700") as server:
+    with serving("--slow-request-timeout-ms", "1500") as server:
         idle = server.client()
         assert idle.request("GET", CARD).status == 200
         head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: x"
@@ -338,11 +338,11 @@ def test_slow_requests():
 
 
 def test_second_request_dribbles():
-    with serving("--slow-request-timeout-ms", "500") as server:
+    with serving("--slow-request-timeout-ms", "1000") as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-            time.sleep(1)
+            time.sleep(1.5)
             dribble(connection, b"GET /a")
 
 

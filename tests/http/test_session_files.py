@@ -292,7 +292,7 @@ def test_client_that_leaves():
     data = TREE + b"".join(lines(message(f"n{n}", "e")) for n in range(3000))
     server().raw(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n"
                  b"Content-Length: %d\r\n\r\n" % (url("left", "import").encode(), len(data)) +
-                 data[:len(data) // 2 + 7], idle=.2, timeout=10)
+                 data[:len(data) // 2 + 7], idle=.2)
     report = bring("left", data)
     assert report["entries"] == 3005, report
     assert take("left") == data

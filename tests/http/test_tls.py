@@ -11,12 +11,13 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import CARDBOXD, WAIT_S, Postgres, as_role, await_, cardbox, cardboxd, parse_responses, read_all
+from cardbox_test import (CARDBOXD, PATIENT, WAIT_S, Postgres, as_role, await_, cardbox, cardboxd, once,
+                          parse_responses, read_all)
 
 CARD = "/projects/p/cards/a"
 
 
-@cardbox_test.once
+@once
 def files():
     """Paths of a certificate, its key, and a key of another."""
     folder = cardbox_test.temp_dir()
@@ -39,7 +40,7 @@ class Secure:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [CARDBOXD, "--dsn", as_role(dsn, "cardbox_app"), "--listen", "127.0.0.1:0",
-                 "--tls-cert", cert, "--tls-key", key, *options], stdout=subprocess.PIPE, stderr=log,
+                 "--tls-cert", cert, "--tls-key", key, *PATIENT, *options], stdout=subprocess.PIPE, stderr=log,
                 text=True)
         cardbox_test.at_end(self.process.kill)
         line = self.process.stdout.readline()
@@ -77,13 +78,23 @@ class Secure:
         assert not cardbox_test.SANITIZER_REPORT.search(text), text.decode()
 
 
-@cardbox_test.once
-def server():
+@once
+def filled():
     dsn = Postgres.shared().database()
     rows = [{"kind": "card", "card_id": "a", "content": "alpha"},
             {"kind": "card", "card_id": "big", "content": "b" * 3_000_000}]
     cardbox("import", "--dsn", dsn, "--project", "p", stdin="\n".join(map(json.dumps, rows)))
-    return Secure(dsn, "--slow-request-timeout-ms", "700")
+    return dsn
+
+
+@once
+def server():
+    return Secure(filled())
+
+
+@once
+def hasty():
+    return Secure(filled(), "--slow-request-timeout-ms", "2000")
 
 
 def test_reads_and_keep_alive():
@@ -140,20 +151,20 @@ def test_malformed_heads():
 
 def test_stalled_handshakes():
     """Clients that connect and say nothing, a part of the greeting, or something else."""
-    started = [server().plain() for _ in range(6)]
+    started = [hasty().plain() for _ in range(6)]
     for connection, greeting in zip(started, (b"\x16\x03\x01\x02\x00\x01\x00", b"\x16", b"\x16\x03")):
         connection.sendall(greeting)
-    assert server().ask(CARD).status == 200
+    assert hasty().ask(CARD).status == 200
     for connection in started[:3]:
         assert read_all(connection) == b""
     for connection in started:
         connection.close()
-    assert server().ask(CARD).status == 200
+    assert hasty().ask(CARD).status == 200
 
 
 def test_slow_request():
-    with server().plain() as connection, \
-            server().context.wrap_socket(connection, server_hostname="127.0.0.1") as secure:
+    with hasty().plain() as connection, \
+            hasty().context.wrap_socket(connection, server_hostname="127.0.0.1") as secure:
         secure.sendall(f"GET {CARD} HTTP/1.1\r\nHost: x\r\nA: ".encode())
         assert read_all(secure) == b""
 
@@ -171,6 +182,7 @@ def test_plain_http_to_the_port():
 
 def test_server_ends_well():
     server().stop()
+    hasty().stop()
 
 
 def test_files():

@@ -348,7 +348,7 @@ def test_append_with_a_key():
                headers={"Idempotency-Key": bad})
     twice = server().raw(b"POST %s HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\r\n"
                          b"Idempotency-Key: b\r\nContent-Length: 18\r\nConnection: close\r\n\r\n"
-                         b'{"card_ids":["a"]}' % path.encode(), timeout=10)
+                         b'{"card_ids":["a"]}' % path.encode())
     assert b" 422 " in twice.partition(b"\r\n")[0], twice
 
 

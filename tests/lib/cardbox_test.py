@@ -253,7 +253,7 @@ def holding(dsn_, sql):
 # --- programs ---
 
 
-def cardbox(*arguments, check=True, stdin=None, env=None, timeout=120, binary=False):
+def cardbox(*arguments, check=True, stdin=None, env=None, timeout=WAIT_S, binary=False):
     """Runs the CLI; returns its subprocess.CompletedProcess, with text or `binary` output."""
     if POOLED and arguments[0] != "migrate":
         arguments = [pooled(word) if word.startswith("host=") else word for word in arguments]
@@ -281,13 +281,13 @@ def on_terminal(*arguments, columns=100, env=None, program="cardbox"):
         while piece := os.read(ours, 65536):
             text += piece
     os.close(ours)
-    assert process.wait(60) == 0, text
+    assert process.wait(WAIT_S) == 0, text
     return text.decode().replace("\r\n", "\n")
 
 
 def cardboxd(*options, prefix=()):
     """Runs a cardboxd that ends by itself; returns its subprocess.CompletedProcess, with text."""
-    return subprocess.run([*prefix, CARDBOXD, *options], capture_output=True, text=True, timeout=60)
+    return subprocess.run([*prefix, CARDBOXD, *options], capture_output=True, text=True, timeout=WAIT_S)
 
 
 def load(dsn_, *rows, project="p", options=()):
@@ -312,17 +312,16 @@ class Server:
     options of its own may make it less patient.
 
     `prefix`: a program, with arguments, that runs it in its own place, such as prlimit. `port`: any
-    free one, where none is given.
+    free one, where none is given; its own `port` says which.
     """
 
-    def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=None):
-        self.port = port or free_port()
+    def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=0):
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
             dsn, options = pooled(dsn), (*options, "--no-named-statements")
         command = [*prefix, CARDBOXD,
                    "--dsn", as_role(dsn, "cardbox_app"),
-                   "--listen", f"127.0.0.1:{self.port}", *PATIENT, *options]
+                   "--listen", f"127.0.0.1:{port}", *PATIENT, *options]
         with open(self.log_path, "wb") as log:
             # A session of its own: Ctrl-C must reach it through stop(), once.
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
@@ -343,8 +342,7 @@ class Server:
                 break
             self.output.append(line)
             if line.startswith("ready: "):
-                expected = f"ready: http://127.0.0.1:{self.port}\n"
-                assert line == expected, f"{line!r} instead of {expected!r}"
+                self.port = int(re.fullmatch(r"ready: http://127\.0\.0\.1:(\d+)\n", line).group(1))
                 return
         raise AssertionError(f"cardboxd was not ready within {wait} s: exit status "
                              f"{self.process.poll()}\n{''.join(self.output)}{self.log()}")

@@ -8,7 +8,7 @@ import subprocess
 import uuid
 
 import cardbox_test
-from cardbox_test import Postgres, as_role, at_end, await_, temp_dir
+from cardbox_test import WAIT_S, Postgres, as_role, at_end, await_, temp_dir
 
 
 def tools_file(*tools):
@@ -151,11 +151,11 @@ class Worker:
     def signal(self, number=signal.SIGTERM):
         self.process.send_signal(number)
 
-    def stop(self, wait=60):
+    def stop(self, wait=WAIT_S):
         self.signal()
         self.wait(wait)
 
-    def wait(self, wait=60):
+    def wait(self, wait=WAIT_S):
         status = self.process.wait(wait)
         assert not cardbox_test.SANITIZER_REPORT.search(self.log().encode()), self.log()
         assert status == 0, f"exit status {status}\n{self.log()}"

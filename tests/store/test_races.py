@@ -199,10 +199,10 @@ def test_circle_of_chains_ends():
     pg.psql(dsn, f"INSERT INTO cardbox.card_box_chains VALUES ('t', (SELECT chain_id FROM cardbox.card_boxes), '{FORK}', 64, 1), ('t', '{FORK}', '{FORK}', 64, 2);"
                  f"INSERT INTO cardbox.card_box_segments VALUES ('t', '{FORK}', 0, {ids(1, 64)});"
                  "UPDATE cardbox.card_boxes SET own_from = 64")
-    read = cardbox_test.cardbox("box", "get", "--dsn", dsn, "--project", "t", BOX, check=False, timeout=20)
+    read = cardbox_test.cardbox("box", "get", "--dsn", dsn, "--project", "t", BOX, check=False)
     assert read.returncode == 1 and "damaged" in read.stderr, read
     server = cardbox_test.Server(dsn)
-    answer = server.get(f"/projects/t/boxes/{BOX}/cards", timeout=20)
+    answer = server.get(f"/projects/t/boxes/{BOX}/cards")
     assert answer.status < 600 and server.get("/readyz").status == 200, answer
     server.stop()
 

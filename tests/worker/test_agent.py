@@ -128,16 +128,17 @@ def test_failures_for_good():
         "cut": (lambda request: breaks("cut"), 3, "(after 3 attempts)"),
         "junk": (lambda request: breaks("junk"), 3, "no JSON object (after 3 attempts)"),
         "error": (lambda request: breaks("error"), 3, "reports an error: overloaded"),
-        "silence": (lambda request: breaks("silence"), 3, "nothing came for 300 ms"),
-        "never": (lambda request: hangs(), 3, "nothing came for 300 ms"),
+        "silence": (lambda request: breaks("silence"), 3, "nothing came for 1000 ms"),
+        "never": (lambda request: hangs(), 3, "nothing came for 1000 ms"),
         "plain": (lambda request: Reply(plain=b'{"error": {"message": "no streams here"}}'), 3,
                   "answered without a stream: no streams here (after 3 attempts)"),
         "500": (lambda request: refuses(500, "oops"), 3, "answered 500: oops (after 3 attempts)"),
     }
     for name, (model, requests, reason) in cases.items():
         def check(model=model, requests=requests, reason=reason):
+            hasty = ("--model-idle-timeout-ms", "1000") if "nothing came" in reason else ()
             project, task, server = run_one(
-                model, "--model-retries", "2", "--model-idle-timeout-ms", "300",
+                model, "--model-retries", "2", *hasty,
                 expect=lambda status: status.startswith("failed: ") and reason in status)
             assert project.texts(task) == [("user", "go")]
             assert len(server.requests) == requests

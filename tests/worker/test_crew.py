@@ -62,7 +62,7 @@ def test_an_idle_worker_is_quiet():
     project = counting_project()
     began = time.monotonic()
     worker = Worker(project, "http://127.0.0.1:1", None, "--poll-ms", "1000")
-    time.sleep(4)
+    time.sleep(6)
     worker.stop()
     seconds = time.monotonic() - began
     counted = statements(project)

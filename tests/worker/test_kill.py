@@ -93,13 +93,17 @@ def test_a_worker_that_slept_can_not_write():
     project, server = Project(), ModelServer(
         lambda request: says("done") if request.results else calls(("slow", {})))
     task = project.spawn("go")
-    tools = tools_file({"name": "slow", "description": "", "command": ["sh", "-c", "sleep 1.5; echo late"]})
+    go = os.path.join(cardbox_test.temp_dir(), "go")
+    tools = tools_file({"name": "slow", "description": "",
+                        "command": ["sh", "-c", f"until [ -e {go} ]; do sleep 0.1; done; echo late"]})
     first = start(project, server, tools, "first")
     await_(lambda: project.calls(task))
     first.signal(signal.SIGSTOP)
     second = start(project, server, tools, "second")
     project.await_status(task, "success")
     story = project.story(task)
+    with open(go, "wb"):
+        pass
     first.signal(signal.SIGCONT)
     await_(lambda: first.events("task_left"), first.log)
     assert first.events("task_left")[0]["end"] == "lost", first.log()
