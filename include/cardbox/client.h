@@ -23,8 +23,8 @@ typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
      * PGOPTIONS, of at most 1000 bytes, hold but for what CardBox sets itself: statement_timeout,
-     * search_path, jit, random_page_cost, default_transaction_isolation and
-     * standard_conforming_strings. */
+     * search_path, jit, random_page_cost, default_transaction_isolation,
+     * standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
     unsigned pool_min;            /**< connections kept open when idle; default 0 */

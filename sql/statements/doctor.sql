@@ -6,5 +6,11 @@ SELECT current_user::text,
        current_setting('jit') = 'off' AND current_setting('random_page_cost')::float8 <= 1,
        current_setting('synchronous_commit') = 'off', current_setting('fsync') = 'off',
        current_setting('full_page_writes') = 'off',
+       current_setting('synchronous_standby_names') <> '' AND NOT pg_is_in_recovery()
+       AND current_setting('synchronous_commit') NOT IN ('off', 'local')
+       AND NOT EXISTS (SELECT FROM pg_stat_replication),
+       a.datname::text, a.age,
        current_database()::text, pg_database_size(current_database()),
        coalesce(current_setting('cardbox.dev', true), '') = 'on' -- the mark of dev_mark.sql
+  FROM (SELECT d.datname, greatest(age(d.datfrozenxid), mxid_age(d.datminmxid)) AS age
+          FROM pg_database d ORDER BY age DESC LIMIT 1) AS a

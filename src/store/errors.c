@@ -57,10 +57,12 @@ static const struct {
     {"08", CARDBOX_UNAVAILABLE, true},    /* connection */
     {"57P", CARDBOX_UNAVAILABLE, true},   /* the server stops, starts or recovers */
     {"53", CARDBOX_UNAVAILABLE, true},    /* out of connections, memory or disk */
+    {"58", CARDBOX_UNAVAILABLE, false},   /* its own files can't be read or written */
     {"54", CARDBOX_TOO_LARGE, false},     /* PostgreSQL's own limits */
     {"22", CARDBOX_INVALID, false},       /* data */
     {"23", CARDBOX_INVALID, false},       /* other constraints */
     {"25P03", CARDBOX_UNAVAILABLE, true}, /* idle_in_transaction_session_timeout: cut off */
+    {"25P04", CARDBOX_UNAVAILABLE, true}, /* transaction_timeout, likewise */
     {"25", CARDBOX_CONFLICT, false},      /* the transaction has failed already */
 };
 
@@ -78,6 +80,24 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
     }
     *retryable = false;
     return CARDBOX_INTERNAL;
+}
+
+const char *error_true_state(const char *sqlstate, const char *file)
+{
+    static const struct {
+        const char *sqlstate, *file, *means;
+    } MISLEADING[] = {
+        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* a limit, but none of the statement's */
+        {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* ... likewise */
+        {"42501", "md.c", STATE_FILES}, /* no right, but PostgreSQL's own: a file */
+        {"42501", "fd.c", STATE_FILES}, /* system that only reads, for instance */
+    };
+    if (sqlstate == NULL || file == NULL)
+        return sqlstate;
+    for (size_t i = 0; i < sizeof(MISLEADING) / sizeof(MISLEADING[0]); i++)
+        if (strcmp(sqlstate, MISLEADING[i].sqlstate) == 0 && strcmp(file, MISLEADING[i].file) == 0)
+            return MISLEADING[i].means;
+    return sqlstate;
 }
 
 bool error_is_refusal(const cardbox_error *err)

@@ -38,6 +38,12 @@ cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
 
+/* What PostgreSQL means by an SQLSTATE that it has for other things too, where it raised it in
+ * `file` of its source (NULL: not known); else the state as it is. */
+#define STATE_NO_TRANSACTIONS "53000" /* its transaction ids run out: insufficient resources */
+#define STATE_FILES           "58030" /* I/O error */
+const char *error_true_state(const char *sqlstate, const char *file);
+
 /* Whether the server itself has said that a statement failed, and so that nothing of it was done.
  * If not, as after a lost connection, it may have been done all the same. */
 bool error_is_refusal(const cardbox_error *err);

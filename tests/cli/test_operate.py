@@ -39,7 +39,7 @@ def test_all_is_well():
     found = findings(dsn)
     assert {result for result, _ in found.values()} == {"ok"}, found
     assert set(found) == {"connection", "server", "migrations", "isolation", "estimates", "role", "search path",
-                          "durability", "settings"}
+                          "durability", "wraparound", "settings"}
     text = cardbox("doctor", "--dsn", dsn).stdout
     assert all(line.startswith("ok  ") for line in text.splitlines()) and "PostgreSQL" in text
 
@@ -198,6 +198,18 @@ def test_acknowledged_and_lost():
         assert found[0] == result and ("SET synchronous_commit = on" in found[1]) == (value == "off"), found
     text = cardbox("doctor", "--dsn", as_role(fast, "cardbox_app")).stdout
     assert "ALTER SYSTEM SET fsync = on;" in text and "ALTER SYSTEM SET full_page_writes = on;" in text, text
+
+
+def test_commits_that_wait_for_nobody():
+    postgres = Postgres("fsync=on", "full_page_writes=on")
+    app = as_role(postgres.database(), "cardbox_app")
+    postgres.psql(app, "ALTER SYSTEM SET synchronous_standby_names = 'elsewhere'")
+    postgres.restart()
+    result, detail = findings(app, status=1)["durability"]
+    assert result == "error" and "ALTER SYSTEM SET synchronous_standby_names = ''" in detail, detail
+    postgres.psql(app, "SET synchronous_commit = local;"
+                       f"ALTER DATABASE {app.split('dbname=')[1]} SET synchronous_commit = local")
+    assert findings(app)["durability"][0] == "ok"
 
 
 def test_settings_of_migrations_that_are_gone():

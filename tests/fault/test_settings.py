@@ -33,10 +33,10 @@ def test_options_of_the_connection_string():
     dsn = database()
     ours = "-c statement_timeout=1 -c default_transaction_isolation=serializable -c standard_conforming_strings=off"
     writers_take_turns(Server(f"{dsn} options='{ours}'"))
-    for given, env in ((f"{dsn} options='-c row_security=off'", {}),
-                       (dsn, {"PGOPTIONS": "-c row_security=off"})):
+    for given, env in ((f"{dsn} options='-c default_transaction_read_only=on'", {}),
+                       (dsn, {"PGOPTIONS": "-c default_transaction_read_only=on"})):
         done = cardbox("card", "add", "--dsn", given, "--project", "p", "--text", "x", check=False, env=env)
-        assert done.returncode == 1 and "row-level security" in done.stderr, done
+        assert done.returncode == 1 and "read-only transaction" in done.stderr, done
     done = cardbox("card", "list", "--dsn", f"{dsn} options='{'-c jit=off ' * 200}'", "--project", "p", check=False)
     assert done.returncode == 2 and "have more than 1000 bytes" in done.stderr, done
 

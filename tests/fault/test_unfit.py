@@ -97,6 +97,57 @@ def test_schema_lost():
           "cardbox migrate", "database_not_migrated")
 
 
+def test_transaction_ids_run_out():
+    """Something forgotten held VACUUM back until PostgreSQL takes no more writes: reads go on, writes may come
+    again, and who asks the doctor in time or too late hears why."""
+    postgres = Postgres("wal_level=logical")
+    dsn = postgres.database()
+    server = Server(dsn)
+    write = {"card_id": "a", "content": 1}
+    assert server.post("/projects/p/cards", write).status == 200
+    postgres.psql(dsn, "SELECT pg_create_logical_replication_slot('forgotten', 'pgoutput')")
+
+    def doctor():
+        done = cardbox_test.cardbox("doctor", "--json", "--dsn", cardbox_test.as_role(dsn, "cardbox_app"), check=False)
+        row = next(json.loads(line) for line in done.stdout.splitlines() if '"wraparound"' in line)
+        return row["result"], "VACUUM" in row["detail"], done.returncode
+
+    assert doctor() == ("ok", False, 0)
+    postgres.age(1_500_000_000)
+    assert doctor() == ("warning", True, 0)
+    postgres.age(2_145_500_000)
+    server.await_ready()
+    for ask in (lambda: server.post("/projects/p/cards", {"card_id": "b", "content": 1}),
+                lambda: server.post("/projects/p/abilities/task:spawn", {"goal": "x"}),
+                lambda: server.request("PUT", "/projects/p/sessions/s", '{"dialect": "plain"}', {"Content-Type": "application/json"})):
+        answer = ask()
+        assert answer.status == 503 and "vacuumed" in answer.json()["detail"]["error_message"], answer
+        assert answer.header("Retry-After"), answer.headers
+    assert server.get(CARD).status == 200 and doctor() == ("error", True, 1)
+    postgres.psql(dsn, "SELECT pg_drop_replication_slot('forgotten')")
+    for name in postgres.psql(dsn, "SELECT datname FROM pg_database WHERE datallowconn").split():
+        postgres.psql(f"{dsn} dbname={name}", "VACUUM (FREEZE, TRUNCATE false)")
+    await_(lambda: server.post("/projects/p/cards", {"card_id": "b", "content": 1}).status == 200, server.log)
+    server.stop()
+
+
+def test_file_that_cannot_be_read():
+    """As on a file system that came back read-only: it is not our role that lacks a right."""
+    postgres, dsn = setting()
+    server = Server(dsn, "--read-connections", "1", "--loops", "1")
+    path = os.path.join(postgres.directory, "data", postgres.psql(dsn, "SELECT pg_relation_filepath('cardbox.card_box_log')").strip())
+    os.chmod(path, 0)
+    box = "01970000-0000-7000-8000-000000000001"
+    try:
+        answer = server.post("/projects/p/boxes", {"box_id": box})
+        assert answer.status == 503 and "its files" in answer.json()["detail"]["error_message"], answer
+        assert server.get(CARD).status == 200 and "database_forbidden" not in server.log(), server.log()
+    finally:
+        os.chmod(path, 0o600)
+    assert server.post("/projects/p/boxes", {"box_id": box}).status == 200
+    server.stop()
+
+
 def test_loop_without_a_fit_connection():
     """A loop that has found all of its connections unfit says so at once, although those of other
     loops have not been used since and pass for usable."""

@@ -182,6 +182,10 @@ class Postgres:
     def promote(self):
         self._run("promote")
 
+    def age(self, xid):
+        """Restarts it, with xid as its next transaction."""
+        self._run("age", str(xid))
+
     def there(self, dsn):
         """A DSN of another cluster, of the same database in this one."""
         return re.sub(r"host=\S+", f"host={self.directory}", dsn)

@@ -6,6 +6,7 @@
 #   pg.sh restart DIR [fast|immediate]
 #   pg.sh standby DIR PRIMARY [SETTING=VALUE...]   a hot standby in DIR of the cluster in PRIMARY
 #   pg.sh promote DIR                    makes a standby a primary
+#   pg.sh age DIR XID                    restarts it, with XID as its next transaction
 #   pg.sh createdb DIR NAME              an empty database; prints its owner's DSN
 #   pg.sh migrated DIR NAME              the same, migrated by $CARDBOX_BUILD/bin/cardbox
 #   pg.sh copied DIR NAME TEMPLATE       the same, a copy of another, to which nobody is connected
@@ -87,6 +88,14 @@ pg_promote() { # DIR
     pg_as_owner "$(pg_bin)/pg_ctl" -D "$1/data" -w -s promote
 }
 
+# The status of all transactions around XID is in one file, which must be there.
+pg_age() { # DIR XID
+    local file
+    file=$1/data/pg_xact/$(printf %04X $(($2 / 1048576)))
+    pg_stop "$1" && pg_as_owner "$(pg_bin)/pg_resetwal" -x "$2" "$1/data" >&2 &&
+        pg_as_owner truncate -s 262144 "$file" && pg_start "$1"
+}
+
 pg_createdb() { # DIR NAME
     pg_psql "$1" postgres -c "CREATE DATABASE \"$2\" OWNER cardbox" &&
         echo "host=$1 port=5432 user=cardbox dbname=$2"
@@ -160,7 +169,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -uo pipefail
     verb=${1:-}
     case "$verb" in
-    start | stop | restart | standby | promote | createdb | migrated | copied | pooled | remove) "pg_$verb" "${@:2}" ;;
+    start | stop | restart | standby | promote | age | createdb | migrated | copied | pooled | remove) "pg_$verb" "${@:2}" ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 fi

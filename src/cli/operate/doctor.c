@@ -224,8 +224,31 @@ static void check_durability(doctor *d, const operate_facts *facts)
             "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
             "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
             "full_page_writes = on; SELECT pg_reload_conf()");
-    if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off)
+    if (facts->no_standby)
+        say(d, FINDING_ERROR, "durability",
+            "synchronous_standby_names asks for a standby and none is connected: writes wait for "
+            "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
+            "synchronous_standby_names = ''; SELECT pg_reload_conf()");
+    if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
         say(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+}
+
+/* PostgreSQL numbers transactions with 32 bits and so must forget old ones, by VACUUM, before it
+ * goes on: some three million before their numbers come round it takes no more writes. */
+static void check_age(doctor *d, const operate_facts *facts)
+{
+    const int million = 1000000, late = 1000 * million, last = 2100 * million;
+    if (facts->age < late)
+        say(d, FINDING_OK, "wraparound",
+            "the oldest transaction that is not forgotten was %d million ago, of 2147",
+            facts->age / million);
+    else
+        say(d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
+            "in database %s the oldest transaction that is not forgotten was %d million ago, and "
+            "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
+            "pg_replication_slots and pg_prepared_xacts, and the oldest xact_start of "
+            "pg_stat_activity), then as a superuser: VACUUM in that database",
+            facts->oldest, facts->age / million);
 }
 
 /* The services' sessions ask for the same when they begin, unless a pooler is between; those of
@@ -280,6 +303,7 @@ static void examine(doctor *d, const cli_common *common)
         check_estimates(d, &facts);
         check_path(d, &facts);
         check_durability(d, &facts);
+        check_age(d, &facts);
         check_settings(d, &facts);
     }
     cardbox_close(db);

@@ -231,6 +231,10 @@ const char *fault_why_away(const cardbox_error *err)
 {
     if (error_is_read_only(err->sqlstate))
         return "the database only reads: it is a standby, or set so";
+    if (strcmp(err->sqlstate, STATE_NO_TRANSACTIONS) == 0)
+        return "the database takes no writes before it is vacuumed: its transaction ids run out";
+    if (strcmp(err->sqlstate, STATE_FILES) == 0)
+        return "the database can't read or write its files";
     if (strncmp(err->sqlstate, "53", 2) == 0)
         return "the database lacks disk space, memory or connections";
     return "the database does not answer";

@@ -53,6 +53,9 @@ enum {
     COL_COMMITS_LATE,
     COL_FSYNC_OFF,
     COL_FULL_PAGES_OFF,
+    COL_NO_STANDBY,
+    COL_OLDEST,
+    COL_AGE,
     COL_DATABASE,
     COL_BYTES,
     COL_DEV
@@ -76,6 +79,9 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     out->commits_late = rows_bool(rows, 0, COL_COMMITS_LATE);
     out->fsync_off = rows_bool(rows, 0, COL_FSYNC_OFF);
     out->full_pages_off = rows_bool(rows, 0, COL_FULL_PAGES_OFF);
+    out->no_standby = rows_bool(rows, 0, COL_NO_STANDBY);
+    copy_text(out->oldest, sizeof(out->oldest), rows_text(rows, 0, COL_OLDEST));
+    out->age = rows_int4(rows, 0, COL_AGE);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
     out->is_dev = rows_bool(rows, 0, COL_DEV);
     rows_free(rows);

@@ -30,6 +30,9 @@ typedef struct operate_facts {
     bool commits_late;    /* synchronous_commit is off */
     bool fsync_off;
     bool full_pages_off; /* full_page_writes */
+    bool no_standby;     /* synchronous_standby_names asks for one, and there is none */
+    char oldest[64];     /* the cluster's database with the oldest transactions, */
+    int age;             /* and how many ago those were */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
     int64_t bytes;          /* of the database */

@@ -78,7 +78,7 @@ static void fill_settings(connect_params *out, const cardbox_options *options)
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on",
+                          "-c standard_conforming_strings=on -c row_security=on",
              given_options(parsed), options->statement_timeout_ms);
     PQconninfoFree(parsed);
 }
@@ -233,7 +233,8 @@ static const char *hint_of(const char *sqlstate)
 
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result)
 {
-    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *sqlstate = error_true_state(PQresultErrorField(result, PG_DIAG_SQLSTATE),
+                                            PQresultErrorField(result, PG_DIAG_SOURCE_FILE));
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     bool retryable;
