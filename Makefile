@@ -136,8 +136,10 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DOCDIR     ?= $(PREFIX)/share/doc/cardbox
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
 INSTALL    ?= install
 
+UNITS     = src/server/cardboxd.service src/worker/cardbox-worker@.service
 HEADERS   = $(wildcard include/cardbox/*.h)
 INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(addprefix $(LIBDIR)/,libcardbox.a libcardbox.so.$(VERSION) $(SONAME) libcardbox.so) \
@@ -145,10 +147,10 @@ INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) \
             $(MANDIR)/man1/cardbox.1 $(MANDIR)/man3/cardbox.3 \
             $(MANDIR)/man8/cardboxd.8 $(MANDIR)/man8/cardbox-worker.8 \
-            $(DOCDIR)/LICENSE
+            $(DOCDIR)/LICENSE $(addprefix $(UNITDIR)/,$(notdir $(UNITS)))
 INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
 
-install: build ## programs, library, headers, pkg-config file and man pages; PREFIX, DESTDIR, LIBDIR
+install: build ## programs, library, headers, pkg-config file, man pages and systemd units; PREFIX, DESTDIR, LIBDIR
 	@$(INSTALL) -d $(addprefix $(DESTDIR),$(INSTALLED_DIRS))
 	@$(INSTALL) $(PROGRAMS) $(DESTDIR)$(BINDIR)
 	@$(INSTALL) -m 644 $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)
@@ -164,6 +166,8 @@ install: build ## programs, library, headers, pkg-config file and man pages; PRE
 	@$(INSTALL) -m 644 src/store/cardbox.3 $(DESTDIR)$(MANDIR)/man3
 	@$(INSTALL) -m 644 src/server/cardboxd.8 src/worker/cardbox-worker.8 $(DESTDIR)$(MANDIR)/man8
 	@$(INSTALL) -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+	@$(INSTALL) -m 644 $(UNITS) $(DESTDIR)$(UNITDIR)
+	@sed -i 's|^ExecStart=/usr/local/bin|ExecStart=$(BINDIR)|' $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)))
 	@echo 'installed in $(DESTDIR)$(PREFIX)'
 
 uninstall: ## what install put there

@@ -112,6 +112,17 @@ compile_and_run() { # COMPILER SOURCE shared|static
     fi
 }
 
+# As if $root were /: what it starts is there, and systemd knows each line.
+unit_is_right() { # NAME
+    local unit=$root/usr/lib/systemd/system/$1 said
+    test -x "$root$(sed -n 's/^ExecStart=//p' "$unit")" && ! grep -F /usr/local "$unit" || return
+    command -v systemd-analyze || return 0
+    said=$(systemd-analyze verify --man=no --root="$root" "$unit" 2>&1 | grep "$1:[0-9]")
+    [ -z "$said" ] && return
+    echo "$said"
+    return 1
+}
+
 nothing_left() {
     [ -z "$(find "$root" -type f -o -type l)" ] && ! test -d "$root/usr/include/cardbox" &&
         ! test -d "$root/usr/share/doc/cardbox"
@@ -121,6 +132,7 @@ check "make install" make_it install
 for program in cardboxd cardbox cardbox-worker; do check "$program runs" is_program "$program"; done
 for file in include/cardbox.h share/man/man1/cardbox.1 share/man/man3/cardbox.3 \
     share/man/man8/cardboxd.8 share/man/man8/cardbox-worker.8 \
+    lib/systemd/system/cardboxd.service lib/systemd/system/cardbox-worker@.service \
     share/doc/cardbox/LICENSE lib/somewhere/libcardbox.a "lib/somewhere/libcardbox.so.$version"; do
     check "$file" is_file "$file"
 done
@@ -135,6 +147,7 @@ for kind in shared static; do
     check "C program, $kind" compile_and_run gcc "$dir/program.c" "$kind"
     check "C++ program, $kind" compile_and_run g++ "$dir/program.cc" "$kind"
 done
+for unit in cardboxd.service cardbox-worker@.service; do check "$unit is right" unit_is_right "$unit"; done
 check "make install again says where" says_where
 check "make uninstall" make_it uninstall
 check "nothing is left" nothing_left
