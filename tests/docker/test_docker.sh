@@ -203,9 +203,16 @@ start_database() {
         psql -h "$dir/pg" -U postgres -d postgres -X -q -c 'CREATE DATABASE cardbox'
 }
 
+# One password in a file: the others in the environment.
 make_roles() {
+    echo 'it:is' >"$dir/worker_password"
     PGHOST=$dir/pg POSTGRES_DB=cardbox POSTGRES_USER=postgres CARDBOX_OWNER_PASSWORD="it's" \
-        CARDBOX_SERVER_PASSWORD=b CARDBOX_WORKER_PASSWORD='it:is' docker/roles.sh
+        CARDBOX_SERVER_PASSWORD=b CARDBOX_WORKER_PASSWORD_FILE=$dir/worker_password docker/roles.sh
+}
+
+roles_need_passwords() {
+    ! env -u CARDBOX_OWNER_PASSWORD PGHOST="$dir/pg" POSTGRES_DB=cardbox POSTGRES_USER=postgres docker/roles.sh 2>"$dir/refusal" &&
+        grep -F 'set CARDBOX_OWNER_PASSWORD or CARDBOX_OWNER_PASSWORD_FILE' "$dir/refusal"
 }
 
 # A service's CARDBOX_DSN with this cluster's folder in the place of the host.
@@ -248,6 +255,11 @@ password_in_a_file() {
         (umask 077 && echo '*:*:cardbox:cardbox_agent:it\:is' >"$dir/secret") &&
         "$dir/image/usr/bin/cardbox" task list --project demo --dsn "$dsn" || return
     chmod 644 "$dir/secret" && ! "$dir/image/usr/bin/cardbox" task list --project demo --dsn "$dsn"
+}
+
+# A program that is process 1 ignores each signal that it does not handle itself.
+ends_when_it_is_told() {
+    compose '[.services[] | select(.image == "cardbox") | .init] | length == 4 and all'
 }
 
 # Docker kills a service after 10 seconds: fewer than each of them may need to stop.
@@ -343,12 +355,14 @@ for package in $(packages 2); do check "$package is needed" package_is_needed "$
 check "compose.yaml names what exists" names_what_exists
 check "compose.yaml publishes on 127.0.0.1 only" publishes_on_loopback_only
 check "compose.yaml leaves services time to stop" stops_in_its_own_time
+check "compose.yaml has what passes signals on" ends_when_it_is_told
 check "compose.yaml and the Dockerfile agree on the port" port_is_exposed
 check "migrate: its variables" knows_variables migrate cardbox migrate
 check "cardboxd: its variables" knows_variables cardboxd cardboxd
 check "worker: its variables" knows_variables worker cardbox-worker
 port=$(free_port)
 check "database" start_database
+check "roles.sh wants passwords" roles_need_passwords
 check "roles.sh" make_roles
 check "cardbox migrate as the owner" migrate
 check "the worker's role sees what it was granted" worker_sees_what_it_was_granted
