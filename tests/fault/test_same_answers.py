@@ -50,7 +50,7 @@ def rows():
 
 def exact(number):
     """A content that jsonb can't hold, in which every escape is to be kept."""
-    return r'{"card_id": "exact-%d", "content": [1e400, "\u0000\\", 1.0, 0.1e1, "\ud800", "\\'\\"]}' % number
+    return r'{"card_id": "exact-%d", "content": [1e400, "\u0000\\", 1.0, 0.1e1, "\ud800", "\\\\"]}' % number
 
 
 def writes(project):
@@ -143,12 +143,13 @@ def compare(dsn):
 
 
 def collated(provider):
-    """A database of a collation of ICU's, of which PostgreSQL has 14 and earlier only in columns."""
+    """A database of a collation of ICU's, as a newer library of which has it: PostgreSQL warns each session."""
     postgres = Postgres.shared()
     dsn = postgres.database(migrate=False)
     name = dsn.split("dbname=")[1]
     psql(dsn.replace(name, "postgres"), f"DROP DATABASE {name}")
     psql(dsn.replace(name, "postgres"), f"CREATE DATABASE {name} OWNER cardbox TEMPLATE template0 {provider}")
+    psql(dsn, f"UPDATE pg_database SET datcollversion = 'older' WHERE datname = '{name}'")
     cardbox("migrate", "--dsn", dsn)
     psql(dsn, "GRANT cardbox_service TO cardbox_app")
     return dsn
@@ -157,6 +158,8 @@ def collated(provider):
 def test_collations():
     for locale in ("tr", "de-u-co-phonebk", "und-u-kn-ks-level1"):
         def check(locale=locale):
+            if int(psql(Postgres.shared().database(), "SHOW server_version_num")) < 150000:
+                raise cardbox_test.Skip("PostgreSQL 14 has ICU's collations in columns only")
             compare(collated(f"LOCALE_PROVIDER icu ICU_LOCALE '{locale}'"))
         yield locale, check
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pg_dump and pg_restore of a database: what comes back is whole, and goes on."""
+"""pg_dump and pg_restore of a database, and logical replication: what comes back is whole, and goes on."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import as_role, cardbox, database, psql
+from cardbox_test import Postgres, Server, as_role, await_, cardbox, database, psql
 
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
 SCHEMA = ("SELECT conrelid::regclass::text, conname, convalidated FROM pg_constraint WHERE connamespace = 'cardbox'::regnamespace"
@@ -52,6 +52,57 @@ def test_the_owner_makes_no_half_dump():
     """Row-level security is forced on the owner too: pg_dump stops rather than leave rows out."""
     _, done = dump(original())
     assert done.returncode != 0 and re.search("row-level security|row level security", done.stderr), done
+
+
+def contents(postgres, dsn):
+    """table -> a sum of its rows, of all that a publication has."""
+    tables = postgres.psql(dsn, "SELECT oid::regclass FROM pg_class WHERE relnamespace = 'cardbox'::regnamespace"
+                                " AND relkind = 'r' AND relpersistence = 'p'").split()
+    total = "SELECT md5(string_agg(x::text, '|' ORDER BY x::text COLLATE \"C\")) FROM {} x"
+    return {table: postgres.psql(dsn, total.format(table)) for table in tables}
+
+
+def changes(server):
+    """Of every kind that there is: rows are added, changed and removed."""
+    box = server.post("/projects/p/boxes", {"card_ids": ["a"]}).json()["box_id"]
+    session = "/projects/p/sessions/s"
+    plain = {"Content-Type": "application/json"}, '{"dialect": "plain"}'
+    yield server.post("/projects/p/cards", {"cards": [{"card_id": f"c{n}", "content": {"n": n}} for n in range(100)]})
+    yield server.post(f"/projects/p/boxes/{box}/append", {"card_ids": [f"c{n}" for n in range(100)]})
+    yield server.post("/projects/p/cards", {"card_id": "c1", "content": "another"})
+    yield server.request("DELETE", "/projects/p/cards/c2")
+    yield server.request("PUT", session, plain[1], plain[0])
+    yield server.post(session + "/entries", {"entries": [{"type": "user", "content": "x"}, {"type": "user", "content": "y"}]})
+    yield server.request("PUT", session + "-2", plain[1], plain[0])
+    yield server.request("DELETE", session + "-2")
+    task = server.post("/projects/p/abilities/task:spawn", {"goal": "g"}).json()["taskId"]
+    yield server.post("/projects/p/abilities/task:cancel", {"taskId": task, "reason": "enough"})
+
+
+def test_logical_replication():
+    """As the README says it: every change comes over, and after the switch it goes on there."""
+    here, there = Postgres("wal_level=logical"), Postgres()
+    dsn = here.database()
+    cardbox("token", "create", "--dsn", dsn, "--name", "t", "--tenant", "demo")
+    server = Server(dsn, "--insecure-no-auth")
+    target = there.database()
+    there.psql(target, "TRUNCATE cardbox.migrations, cardbox.token_changes")
+    here.psql(dsn, "CREATE PUBLICATION everything FOR ALL TABLES")
+    there.psql(target, f"CREATE SUBSCRIPTION everything CONNECTION '{as_role(dsn, 'postgres')}' PUBLICATION everything")
+    for answer in changes(server):
+        assert answer.status == 200, answer
+    assert cardbox("gc", "--dsn", dsn, "--retention-days", "0").stdout.endswith("1 rows removed\n")
+    await_(lambda: contents(here, dsn) == contents(there, target))
+    server.stop()
+    there.psql(target, "DROP SUBSCRIPTION everything")
+    with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as readme:
+        there.psql(target, re.search("SELECT setval.*?(?=`)", readme.read()).group(0))
+    assert cardbox("token", "create", "--dsn", target, "--name", "after", "--tenant", "demo").stdout.startswith("cbx_")
+    server = Server(target, "--insecure-no-auth")
+    assert server.get("/projects/p/cards/c1").json()["content"] == "another"
+    for answer in changes(server):
+        assert answer.status in (200, 201, 410), answer
+    server.stop()
 
 
 if __name__ == "__main__":
