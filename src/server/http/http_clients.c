@@ -15,7 +15,8 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    SLACK_MS = 50 /* the kernel tells the age of the last bytes in ticks */
+    SLACK_MS = 50, /* the kernel tells the age of the last bytes in ticks */
+    CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -76,17 +77,12 @@ bool client_left(const client *c)
 }
 
 /* Whether bytes have come since the connection is idle: the beginning of a request that the library
- * has not told us of, for its first line is not complete. Local sockets can't say. */
-static bool has_begun(const client *c, int64_t now_ms)
+ * has not told us of, for its first line is not complete. */
+static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
-    struct tcp_info info;
-    socklen_t len = sizeof(info);
-    memset(&info, 0, sizeof(info));
-    if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
-        return false;
     if (c->fresh)
-        return info.tcpi_bytes_received > 0;
-    return now_ms - (int64_t)info.tcpi_last_data_recv > c->since_ms + SLACK_MS;
+        return info->tcpi_bytes_received > 0;
+    return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
 }
 
 /* Whether nothing more can come. The library does not notice an end that came together with the
@@ -104,6 +100,20 @@ void client_shut(client *c, const char *reason, int64_t now_ms)
     client_move(c, CLIENT_WAITING, now_ms);
 }
 
+/* Local sockets can't say. */
+static void look_at_idle(client *c, int64_t now_ms)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    memset(&info, 0, sizeof(info));
+    if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
+        return;
+    if (has_begun(c, &info, now_ms))
+        client_move(c, CLIENT_SENDING, now_ms);
+    else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
+        client_shut(c, "it has nothing more to ask for", now_ms);
+}
+
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
     if (now_ms < all->due_ms)
@@ -111,8 +121,8 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
     all->busy = 0;
     all->due_ms = now_ms + ROUND_MS;
     for (client *c = all->first; c != NULL; c = c->next) {
-        if (c->state == CLIENT_IDLE && has_begun(c, now_ms))
-            client_move(c, CLIENT_SENDING, now_ms);
+        if (c->state == CLIENT_IDLE)
+            look_at_idle(c, now_ms);
         all->busy += is_busy(c, now_ms);
         if (c->state != CLIENT_SENDING)
             continue;

@@ -45,8 +45,8 @@ void client_shut(client *c, const char *reason, int64_t now_ms);
 /* Whether the client has closed its side. */
 bool client_left(const client *c);
 
-/* Shuts down those that are sending a request for more than `patience_ms`, or
- * have left in the middle of one. */
+/* Shuts down those that are sending a request for more than `patience_ms`, have left in the middle
+ * of one, or have closed their side after the last. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 #endif
