@@ -179,11 +179,12 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static int wait_ms(const loop *l)
 {
-    if (http_pending(l->http))
-        return 0;
     int64_t now_ms = clock_ms();
-    int64_t next_ms = earlier(links_next_ms(l->links), joiner_next_ms(l->joiner));
-    next_ms = earlier(next_ms, http_next_ms(l->http, now_ms));
+    int64_t next_ms = http_next_ms(l->http, now_ms);
+    if (next_ms <= now_ms)
+        return 0;
+    next_ms = earlier(next_ms, links_next_ms(l->links));
+    next_ms = earlier(next_ms, joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
@@ -222,8 +223,8 @@ static void turn(loop *l)
     followers_tick(l->followers, now_ms);
     http_tick(l->http, now_ms);
     go_on_stopping(l, now_ms);
-    if (http_ready || http_pending(l->http))
-        http_run(l->http);
+    if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
+        http_run(l->http, clock_ms());
     joiner_flush(l->joiner);
 }
 

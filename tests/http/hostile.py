@@ -22,7 +22,8 @@ class Attempt:
     ours: the request is good HTTP, so the answer must be ours, not libmicrohttpd's HTML.
     allowed: statuses of 500 and above that are right here.
     responses: how many there are at most. send: "open" waits for all of them; "half" too, or for
-    silence, then closes our side and reads what else comes; "reset" cuts the connection at once.
+    silence, then closes our side and reads what else comes; "shut" closes it before; "leave" closes
+    the connection at once, "reset" cuts it.
     """
 
     def __init__(self, data, ours=False, allowed=(), responses=1, send="half", pieces=None):
@@ -273,10 +274,16 @@ def early_disconnects(rng):
     """A whole request, or several, from a client that is gone before the answer."""
     while True:
         path, value = rng.choice(VALID_BODIES[:2])
-        data = post(path, json.dumps(value).encode())
-        if rng.random() < 0.5:
-            data = request(b"GET", b"/projects/p/boxes/" + BOX + b"/cards")
-        yield Attempt(data * rng.randint(1, 4), send="reset")
+        data = rng.choice([post(path, json.dumps(value).encode()), request(b"GET", b"/projects/p/cards/a"),
+                           request(b"GET", b"/projects/p/boxes/" + BOX + b"/cards")])
+        yield Attempt(data * rng.randint(1, 4), send=rng.choice(["reset", "reset", "leave"]))
+
+
+def half_closed(rng):
+    """A client that has nothing more to say, and listens on."""
+    while True:
+        path = rng.choice([b"/projects/p/cards/a", b"/projects/p/cards/nope", b"/healthz", b"/nowhere"])
+        yield Attempt(request(b"GET", path), ours=True, send="shut")
 
 
 def pipelined(rng):

@@ -26,9 +26,7 @@ enum {
 
 static void resume(request *r)
 {
-    exchange *x = (exchange *)r;
-    x->http->pending = true;
-    MHD_resume_connection(x->connection);
+    http_wake((exchange *)r);
 }
 
 static bool left(const request *r)
@@ -107,6 +105,8 @@ static exchange *exchange_new(http *h)
     x->sent = 0;
     x->gzip = NULL;
     x->ended = false;
+    x->wait = WAIT_NOT;
+    x->looks = 0;
     h->active++;
     tally_add(&h->stats->in_flight, 1);
     return x;
@@ -203,6 +203,8 @@ static void count(const exchange *x, int64_t now_us)
 static void complete(exchange *x, enum MHD_RequestTerminationCode how)
 {
     int64_t now_us = clock_us();
+    http_leave(x);
+    http_more(x->http);
     log_access(x, how);
     count(x, now_us);
     x->client->exchange = NULL;
@@ -222,14 +224,15 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
 
 /* --- the life of a request --- */
 
-/* The library calls this with the head, with each piece of the body, with its end, and again after
- * a suspension. */
+/* The library calls this with the head, with each piece of the body, with its end, and then in each
+ * of its runs, but not while the connection is suspended, until there is an answer. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *piece,
                                   size_t *piece_len, void **context)
 {
     exchange *x = *context;
     (void)arg;
+    (void)connection;
     (void)url;
     if (x == NULL)
         return MHD_NO;
@@ -237,13 +240,17 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return http_begin(x, method, version);
     if (*piece_len > 0)
         return http_receive(x, (view){piece, *piece_len}, piece_len);
+    if (x->wait == WAIT_ASKED) {
+        http_wait(x);
+        return MHD_YES;
+    }
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
     if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
     if (x->request.state == REQUEST_SUSPENDED)
-        MHD_suspend_connection(connection);
+        http_wait(x);
     return MHD_YES;
 }
 
@@ -377,16 +384,6 @@ int http_fd(const http *h)
     return h->fd;
 }
 
-int64_t http_next_ms(const http *h, int64_t now_ms)
-{
-    MHD_UNSIGNED_LONG_LONG wait_ms;
-    int64_t next_ms = h->clients.first == NULL ? INT64_MAX : h->clients.due_ms;
-    if (MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms < INT32_MAX &&
-        now_ms + (int64_t)wait_ms < next_ms)
-        next_ms = now_ms + (int64_t)wait_ms;
-    return next_ms;
-}
-
 /* Who the client is, nobody asks. */
 int http_accept(http *h, int listen_fd)
 {
@@ -397,18 +394,6 @@ int http_accept(http *h, int listen_fd)
     MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
     h->pending = true;
     return 0;
-}
-
-void http_run(http *h)
-{
-    h->pending = false;
-    MHD_run(h->daemon);
-}
-
-bool http_pending(const http *h)
-{
-    MHD_UNSIGNED_LONG_LONG wait_ms;
-    return h->pending || (MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms == 0);
 }
 
 void http_tick(http *h, int64_t now_ms)

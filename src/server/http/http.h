@@ -18,7 +18,8 @@ http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct f
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);
 
-/* What to wait for, and until when at the latest (clock_ms). */
+/* What to wait for, and until when (clock_ms) at the latest: then it has something to do although
+ * http_fd is not ready. */
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
@@ -27,13 +28,10 @@ int64_t http_next_ms(const http *h, int64_t now_ms);
 int http_accept(http *h, int listen_fd);
 
 /* Reads, calls handlers, writes. */
-void http_run(http *h);
+void http_run(http *h, int64_t now_ms);
 
 /* Closes connections that are too slow with a request. */
 void http_tick(http *h, int64_t now_ms);
-
-/* Whether there is something to do for http_run although http_fd is not ready. */
-bool http_pending(const http *h);
 
 /* Requests that have begun to arrive and whose answer has not left. */
 size_t http_active(const http *h);

@@ -180,6 +180,7 @@ enum MHD_Result http_send(exchange *x)
         goto done;
     queued = MHD_queue_response(x->connection, as.status, response);
     r->answer.status = as.status;
+    http_more(x->http);
     if (queued == MHD_YES)
         request_move(r, REQUEST_SENDING);
 done:

@@ -21,6 +21,13 @@ enum {
     LARGE_MOST = 16 * 1024 * 1024 /* up to here */
 };
 
+/* How its connection waits: see http_wait.c. */
+typedef enum exchange_wait {
+    WAIT_NOT,
+    WAIT_ASKED,    /* in each run of the library, which knows nothing of its waiting */
+    WAIT_SUSPENDED /* the library has nothing to do with its connection */
+} exchange_wait;
+
 /* The request comes first: one pointer is both. */
 typedef struct exchange {
     request request;
@@ -37,6 +44,8 @@ typedef struct exchange {
     size_t sent;           /* of the answer, if it goes piece by piece */
     gzip_stream *gzip;     /* the answer goes through it piece by piece; NULL: it does not */
     bool ended;            /* all of it has */
+    exchange_wait wait;
+    unsigned looks; /* how often it was asked, roughly */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
 
@@ -53,7 +62,10 @@ struct http {
     exchange *spares;
     size_t spare_count;
     size_t active;
-    bool pending;
+    size_t asked;       /* exchanges in WAIT_ASKED */
+    bool pending;       /* the library has something to do that it does not know, or can't say */
+    int64_t run_ms;     /* when it was last run, */
+    bool silent;        /* and whether nothing had come for LOOK_MS then */
     buf large;          /* the memory of a large answer that was sent, for the next */
     gzip_stream *gzip;  /* for answers that are compressed in one go; made when first needed */
     size_t refused;     /* answers of 503 that the log has not been told of */
@@ -76,6 +88,22 @@ void http_work(exchange *x);
 
 /* Hands the answer to the library. */
 enum MHD_Result http_send(exchange *x);
+
+/* The whole request is here and waits, and so does its connection; called again when it is asked.
+ */
+void http_wait(exchange *x);
+
+/* The connection waits in the middle of a body, of which nothing can come or go now. */
+void http_suspend(exchange *x);
+
+/* What it waited for is there. */
+void http_wake(exchange *x);
+
+/* The exchange ends, in whatever state it is: a client may have left while it was asked. */
+void http_leave(exchange *x);
+
+/* The library may have more to do at once than it does in this run. */
+void http_more(http *h);
 
 /* An answer whose body is made while it is sent, through x->gzip. NULL: no memory. */
 struct MHD_Response *http_stream(exchange *x);

@@ -277,7 +277,7 @@ static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
     }
     if (*left > 0) { /* that it waits is our doing */
         client_move(x->client, CLIENT_WAITING, now_ms);
-        MHD_suspend_connection(x->connection);
+        http_suspend(x);
     }
     return MHD_YES;
 }
@@ -306,6 +306,7 @@ enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
     request *r = &x->request;
     if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body's chunks are malformed");
+    http_more(x->http);
     *left = 0;
     enum MHD_Result result =
         r->sink != NULL ? receive_stream(x, piece, left) : receive_whole(x, piece);

@@ -57,11 +57,12 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
     exchange *x = arg;
     size_t written = 0;
     (void)position;
+    http_more(x->http);
     while (written == 0 && !x->ended) {
         view piece = {NULL, 0};
         stream_state state = peek(x, &piece);
         if (state == STREAM_WAIT) {
-            MHD_suspend_connection(x->connection);
+            http_suspend(x);
             return 0;
         }
         if (state == STREAM_BROKEN)

@@ -214,6 +214,7 @@ void join_let_go(joiner *j, request *r)
         j->newest = older;
     else
         newer->ticket.older = older;
+    r->ticket.older = NULL; /* see is_here */
 }
 
 /* --- requests come --- */
@@ -250,6 +251,22 @@ void joiner_add(joiner *j, request *r)
     request_move(r, REQUEST_SUSPENDED);
     lane_push(j, r);
     ages_push(j, r);
+}
+
+static bool is_here(const joiner *j, const request *r)
+{
+    return j->oldest == r || r->ticket.older != NULL;
+}
+
+bool joiner_is_quick(const joiner *j, const request *r)
+{
+    return is_here(j, r) && r->ticket.lane == JOIN_CARDS && r->ticket.count == 1;
+}
+
+void joiner_leave(joiner *j, request *r)
+{
+    if (is_here(j, r))
+        join_let_go(j, r);
 }
 
 /* --- statements go --- */

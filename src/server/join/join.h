@@ -96,6 +96,12 @@ void joiner_free(joiner *j);
  * committed, and the request's lsn says up to where. */
 void joiner_add(joiner *j, struct request *r);
 
+/* Whether a request waits here for a single card, which comes soon. */
+bool joiner_is_quick(const joiner *j, const struct request *r);
+
+/* Forgets a request, if it waits here: its client has left, and it ends without an answer. */
+void joiner_leave(joiner *j, struct request *r);
+
 /* Sends what waits, as far as connections are free. */
 void joiner_flush(joiner *j);
 
