@@ -25,8 +25,9 @@
  *   - A handle from cardbox_open may be used by many threads at once. Transactions and result
  *     objects belong to one thread at a time.
  *   - No function prints, exits, changes the locale or handles signals.
- *   - After fork the child must not use the parent's handles: it receives CARDBOX_INVALID, and may
- *     open handles of its own. cardbox_close there frees memory and leaves the sockets alone.
+ *   - After fork the child must not use the parent's handles, transactions among them: it receives
+ *     CARDBOX_INVALID, and may open handles of its own. What ends or frees a handle frees memory
+ *     there and leaves the parent's sockets, and what is under way on them, alone.
  */
 #ifndef CARDBOX_H
 #define CARDBOX_H

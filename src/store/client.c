@@ -238,6 +238,7 @@ cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error 
     }
     made->kind = CLIENT_BORROWED;
     made->conn->pg = conn;
+    made->conn->pid = getpid();
     made->conn->borrowed = true;
     *tx = made;
     return CARDBOX_OK;

@@ -26,6 +26,13 @@ static inline cardbox_status error_nomem(cardbox_error *err)
     return error_set(err, CARDBOX_NOMEM, "out of memory");
 }
 
+/* In a child after fork. */
+static inline cardbox_status error_forked(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INVALID,
+                     "this handle belongs to the parent process: open one after fork");
+}
+
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
 

@@ -335,26 +335,69 @@ static void lent_connection(void **state)
     assert_int_equal(cardbox_borrow(&tx, NULL, &err), CARDBOX_INVALID);
 }
 
-/* A child may not use the parent's handle, may close it, and leaves the parent's sockets alone. */
+/* What the parent has open when it forks. */
+typedef struct open_handles {
+    cardbox *tx, *lent;
+    PGconn *pg;
+    cardbox_waiter *waiter;
+} open_handles;
+
+static bool is_refused(cardbox *parents)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_card card = test_card("child", "1");
+    return cardbox_add_card(NULL, parents, "fork", &card, NULL, &err) == CARDBOX_INVALID &&
+           strstr(err.message, "parent process") != NULL;
+}
+
+/* What a child does that ends in good order, with handles that are not its own. */
+static void try_in_child(const open_handles *h)
+{
+    cardbox *own = NULL, *tx = NULL;
+    cardbox_pool_stats stats = {0};
+    cardbox_options options = test_options();
+    bool refused = is_refused(db) && is_refused(h->tx) && is_refused(h->lent) &&
+                   cardbox_begin(&tx, db, NULL) == CARDBOX_INVALID;
+    bool opened = cardbox_open(&own, &options, NULL) == CARDBOX_OK &&
+                  cardbox_ping(own, NULL) == CARDBOX_OK;
+    cardbox_pool_stats_get(&stats, db);
+    cardbox_waiter_wait(h->waiter, 0);
+    cardbox_waiter_close(h->waiter);
+    cardbox_rollback(h->lent);
+    bool committed = cardbox_commit(h->tx, NULL) != CARDBOX_INVALID;
+    cardbox_close(own);
+    cardbox_close(db);
+    _exit(refused && opened && !committed && stats.open == 0 ? 0 : 1);
+}
+
+/* A child may not use the parent's handles, may close them, and leaves the parent's sockets, and
+ * what is under way on them, alone. */
 static void after_fork(void **state)
 {
     (void)state;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int status = -1;
+    cardbox_options options = test_options();
+    cardbox_card card = test_card("parent", "1");
+    open_handles h = {.pg = PQconnectdb(test_dsn())};
     assert_ok(cardbox_ping(db, &err), &err);
+    assert_ok(cardbox_borrow(&h.lent, h.pg, &err), &err);
+    assert_ok(cardbox_waiter_open(&h.waiter, &options, NULL, 0, &err), &err);
+    assert_ok(cardbox_begin(&h.tx, db, &err), &err);
+    assert_ok(cardbox_add_card(NULL, h.tx, "fork", &card, NULL, &err), &err);
     pid_t child = fork();
-    if (child == 0) {
-        cardbox *own = NULL;
-        cardbox_options options = test_options();
-        bool refused = cardbox_ping(db, &err) == CARDBOX_INVALID;
-        bool opened = cardbox_open(&own, &options, &err) == CARDBOX_OK &&
-                      cardbox_ping(own, &err) == CARDBOX_OK;
-        cardbox_close(own);
-        cardbox_close(db);
-        _exit(refused && opened ? 0 : 1);
-    }
+    if (child == 0)
+        try_in_child(&h);
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
+    assert_ok(cardbox_commit(h.tx, &err), &err);
+    assert_ok(cardbox_delete_card(db, "fork", "parent", &err), &err);
+    assert_int_equal(cardbox_delete_card(db, "fork", "child", &err), CARDBOX_NOT_FOUND);
+    assert_ok(cardbox_ping(h.lent, &err), &err);
+    assert_false(cardbox_waiter_wait(h.waiter, 0));
+    cardbox_waiter_close(h.waiter);
+    cardbox_rollback(h.lent);
+    PQfinish(h.pg);
     cardbox_pool_stats before, after;
     cardbox_pool_stats_get(&before, db);
     assert_ok(cardbox_ping(db, &err), &err);

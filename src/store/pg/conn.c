@@ -93,6 +93,7 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     if (conn == NULL)
         return error_nomem(err);
     conn->pg = connect_any(options);
+    conn->pid = getpid();
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
     if (conn->pg == NULL) {
@@ -111,26 +112,30 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     return CARDBOX_OK;
 }
 
+bool conn_is_forked(const store_conn *conn)
+{
+    return conn->pid != getpid();
+}
+
+/* PQfinish says good-bye on the socket, which is the parent's: let it say so to nobody. */
+static void finish_silently(PGconn *pg)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    if (PQsocket(pg) >= 0 && dup2(nowhere, PQsocket(pg)) >= 0)
+        PQfinish(pg);
+    close(nowhere);
+}
+
 void conn_close(store_conn *conn)
 {
     if (conn == NULL)
         return;
-    if (!conn->borrowed)
+    if (!conn->borrowed && conn_is_forked(conn))
+        finish_silently(conn->pg);
+    else if (!conn->borrowed)
         PQfinish(conn->pg);
-    free(conn);
-}
-
-void conn_abandon(store_conn *conn)
-{
-    if (conn == NULL)
-        return;
-    /* PQfinish says good-bye on the socket: let it say so to nobody. */
-    int nowhere = conn->borrowed ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nowhere >= 0) {
-        if (PQsocket(conn->pg) >= 0 && dup2(nowhere, PQsocket(conn->pg)) >= 0)
-            PQfinish(conn->pg);
-        close(nowhere);
-    }
     free(conn);
 }
 
@@ -256,6 +261,8 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX], formats[PARAMS_MAX], sent;
     int count = p == NULL ? 0 : p->count;
+    if (conn_is_forked(conn))
+        return error_forked(err);
     if (conn->borrowed && !conn_is_at_rest(conn->pg) && conn_alive(conn))
         return error_set(err, CARDBOX_INVALID,
                          "the lent connection is busy: it must be idle during each call");

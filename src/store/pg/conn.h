@@ -5,6 +5,7 @@
 #ifndef STORE_CONN_H
 #define STORE_CONN_H
 
+#include <sys/types.h>
 #include "store/pg/connect.h"
 #include "store/pg/params.h"
 #include "store/pg/rows.h"
@@ -12,6 +13,7 @@
 
 typedef struct store_conn {
     PGconn *pg;
+    pid_t pid;            /* of the process that made it */
     bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
     bool named;           /* statements may be prepared */
     unsigned deadline_ms; /* for one statement; 0: none */
@@ -23,11 +25,12 @@ typedef struct store_conn {
 
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
-/* NULL is fine. A borrowed PGconn stays open. */
+/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the parent's
+ * socket left alone. */
 void conn_close(store_conn *conn);
 
-/* In a child after fork: frees the memory and leaves the parent's socket alone. */
-void conn_abandon(store_conn *conn);
+/* Whether this is a child of the process that made it: nothing may be sent on it. */
+bool conn_is_forked(const store_conn *conn);
 
 /* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
  * the server has forgotten is CARDBOX_UNAVAILABLE like a lost connection: both are cured by

@@ -74,11 +74,11 @@ bool pool_is_forked(const store_pool *pool)
     return pool->pid != getpid();
 }
 
-static void free_list(store_conn *conn, void (*end)(store_conn *))
+static void free_list(store_conn *conn)
 {
     while (conn != NULL) {
         store_conn *next = conn->next;
-        end(conn);
+        conn_close(conn);
         conn = next;
     }
 }
@@ -87,7 +87,7 @@ void pool_free(store_pool *pool)
 {
     if (pool == NULL)
         return;
-    free_list(pool->idle, pool_is_forked(pool) ? conn_abandon : conn_close);
+    free_list(pool->idle);
     if (!pool_is_forked(pool)) {
         pthread_mutex_destroy(&pool->lock);
         pthread_condattr_destroy(&pool->clock);
@@ -222,8 +222,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
 {
     store_conn *unfit = NULL, *conn = NULL;
     if (pool_is_forked(pool))
-        return error_set(err, CARDBOX_INVALID,
-                         "this handle belongs to the parent process: open one after fork");
+        return error_forked(err);
     pthread_mutex_lock(&pool->lock);
     conn = take_idle(pool, &unfit);
     bool served = true;
@@ -232,7 +231,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
     else if (conn == NULL)
         served = wait_in_line(pool, &conn);
     pthread_mutex_unlock(&pool->lock);
-    free_list(unfit, conn_close);
+    free_list(unfit);
     if (!served) {
         error_set(err, CARDBOX_BUSY, "all %u connections were in use for %u ms: raise pool_max",
                   pool->options.pool_max, pool->options.acquire_timeout_ms);
@@ -248,7 +247,7 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
 {
     store_conn *unfit = NULL;
     if (pool_is_forked(pool)) {
-        conn_abandon(conn);
+        conn_close(conn);
         return;
     }
     int64_t now = clock_ms();
@@ -268,7 +267,7 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
         trim_idle(pool, &unfit);
     }
     pthread_mutex_unlock(&pool->lock);
-    free_list(unfit, conn_close);
+    free_list(unfit);
 }
 
 /* --- a statement --- */
@@ -313,6 +312,8 @@ void pool_count_retry(store_pool *pool)
 
 void pool_read_stats(store_pool *pool, cardbox_pool_stats *out)
 {
+    if (pool_is_forked(pool))
+        return; /* the lock may be one of the parent's threads', for ever */
     pthread_mutex_lock(&pool->lock);
     *out = pool->stats;
     pthread_mutex_unlock(&pool->lock);

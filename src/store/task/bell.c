@@ -68,6 +68,8 @@ static bool has_rung(work_bell *bell)
 bell_event bell_wait(work_bell *bell, int wake_fd, int64_t timeout_ms)
 {
     int64_t end_ms = clock_ms() + timeout_ms;
+    if (bell != NULL && conn_is_forked(bell->conn))
+        return BELL_LOST; /* what arrives is the parent's */
     for (;;) {
         if (bell != NULL && has_rung(bell))
             return BELL_RANG;
