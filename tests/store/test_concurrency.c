@@ -358,8 +358,8 @@ static void try_in_child(const open_handles *h)
     cardbox_options options = test_options();
     bool refused = is_refused(db) && is_refused(h->tx) && is_refused(h->lent) &&
                    cardbox_begin(&tx, db, NULL) == CARDBOX_INVALID;
-    bool opened = cardbox_open(&own, &options, NULL) == CARDBOX_OK &&
-                  cardbox_ping(own, NULL) == CARDBOX_OK;
+    bool opened =
+        cardbox_open(&own, &options, NULL) == CARDBOX_OK && cardbox_ping(own, NULL) == CARDBOX_OK;
     cardbox_pool_stats_get(&stats, db);
     cardbox_waiter_wait(h->waiter, 0);
     cardbox_waiter_close(h->waiter);

@@ -115,6 +115,72 @@ static cardbox_status holders(cardbox_error *err)
     return status;
 }
 
+static cardbox_status newest(cardbox_error *err)
+{
+    cardbox_boxes *boxes = NULL;
+    cardbox_status status = cardbox_list_boxes(&boxes, db, "nomem", NULL, 1, err);
+    cardbox_boxes_free(boxes);
+    return status;
+}
+
+static bool take_page(void *arg, const cardbox_box *page)
+{
+    (void)arg;
+    return page != NULL;
+}
+
+static cardbox_status pages(cardbox_error *err)
+{
+    return cardbox_each_box_page(db, "nomem", box_id, NULL, take_page, NULL, err);
+}
+
+static cardbox_status change_boxes(cardbox_error *err)
+{
+    cardbox_box_change box, fork;
+    cardbox_box_options options = CARDBOX_BOX_OPTIONS_INIT;
+    const char *ids[] = {"n-1", "n\"2"}, *parents[] = {box_id};
+    options.card_ids = ids;
+    options.card_count = 2;
+    options.parent_ids = parents;
+    options.parent_count = 1;
+    cardbox_status status = cardbox_create_box(&box, db, "nomem", &options, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_save_box(NULL, db, "nomem", box.box_id, ids, 1, 0, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_fork_box(&fork, db, "nomem", box.box_id, NULL, err);
+    return status == CARDBOX_OK ? cardbox_delete_box(db, "nomem", fork.box_id, err) : status;
+}
+
+static cardbox_status revise(cardbox_error *err)
+{
+    static int times;
+    char content[32];
+    cardbox_card card = test_card("n-revised", content);
+    cardbox_revisions *revisions = NULL;
+    snprintf(content, sizeof(content), "%d", times++);
+    cardbox_status status = cardbox_add_card(NULL, db, "nomem", &card, NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_card_revisions(&revisions, db, "nomem", "n-revised", 0, 2, err);
+    cardbox_revisions_free(revisions);
+    return status;
+}
+
+static cardbox_status latest(cardbox_error *err)
+{
+    cardbox_cards *cards = NULL;
+    cardbox_status status = cardbox_latest_card(&cards, db, "nomem", "step", NULL, err);
+    cardbox_cards_free(cards);
+    return status;
+}
+
+static cardbox_status delete_card(cardbox_error *err)
+{
+    cardbox_card card = test_card("n-gone", "1");
+    const cardbox_add_options back = {sizeof(back), false, true};
+    cardbox_status status = cardbox_add_card(NULL, db, "nomem", &card, &back, err);
+    return status == CARDBOX_OK ? cardbox_delete_card(db, "nomem", "n-gone", err) : status;
+}
+
 static cardbox_status read_log(cardbox_error *err)
 {
     cardbox_log *log = NULL;
@@ -239,6 +305,21 @@ static cardbox_status work(cardbox_error *err)
     return status == CARDBOX_OK ? cardbox_write_task(NULL, db, &lease, &write, err) : status;
 }
 
+static cardbox_status cancel(cardbox_error *err)
+{
+    cardbox_ledger *found = NULL;
+    cardbox_spawn task = CARDBOX_SPAWN_INIT;
+    char id[CARDBOX_UUID_SIZE];
+    task.goal = "nothing";
+    cardbox_status status = cardbox_spawn_task(id, db, "nomem", &task, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_cancel_task(db, "nomem", id, "why not", err);
+    if (status == CARDBOX_OK)
+        status = cardbox_get_task(&found, db, "nomem", id, err);
+    cardbox_ledger_free(found);
+    return status == CARDBOX_OK ? cardbox_wake_workers(db, "nomem", err) : status;
+}
+
 static cardbox_status follow(cardbox_error *err)
 {
     cardbox_task_events *events = NULL;
@@ -304,6 +385,51 @@ static cardbox_status read_session(cardbox_error *err)
         cardbox_sessions_free(sessions[i]);
     }
     return status;
+}
+
+static cardbox_status walk_session(cardbox_error *err)
+{
+    static const char *const ids[] = {"l", "a"};
+    cardbox_entries *entries[2] = {NULL};
+    cardbox_session_counts counts;
+    cardbox_session_scan *scan = NULL;
+    const cardbox_entry *entry = NULL;
+    cardbox_status status =
+        cardbox_session_get_entries(&entries[0], db, "nomem", "n-session", ids, 2, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_diff(&entries[1], db, "nomem", "n-session", "l", "a", 1, 9, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_count(&counts, db, "nomem", "n-session", err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_scan_new(&scan, db, "nomem", "n-session", CARDBOX_ENTRIES_LEAVES,
+                                          99, err);
+    do
+        status = status == CARDBOX_OK ? cardbox_session_scan_next(&entry, scan, err) : status;
+    while (status == CARDBOX_OK && entry != NULL);
+    cardbox_session_scan_free(scan);
+    for (size_t i = 0; i < 2; i++)
+        cardbox_entries_free(entries[i]);
+    return status;
+}
+
+static cardbox_status change_session(cardbox_error *err)
+{
+    char id[CARDBOX_UUID_SIZE];
+    char *answer = NULL;
+    const char *entry[] = {"{\"id\":\"n-e\",\"type\":\"user\",\"content\":\"x\"}"};
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_uuid7(id);
+    options.key = "n-key";
+    options.answer = &answer;
+    cardbox_status status = cardbox_session_create(NULL, db, "nomem", "n-changed", NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_append(NULL, db, "nomem", "n-changed", entry, 1, &options, err);
+    cardbox_free(answer);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_move_head(NULL, db, "nomem", "n-changed", "n-e", NULL, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_fork(NULL, db, "nomem", "n-changed", "n-e", id, err);
+    return status == CARDBOX_OK ? cardbox_session_delete(db, "nomem", id, err) : status;
 }
 
 static cardbox_status write_session(cardbox_error *err)
@@ -374,6 +500,12 @@ static const struct {
     {"load", load},
     {"hydrate", hydrate},
     {"holders", holders},
+    {"newest", newest},
+    {"pages", pages},
+    {"change boxes", change_boxes},
+    {"revise", revise},
+    {"latest", latest},
+    {"delete card", delete_card},
     {"log", read_log},
     {"transaction", transaction},
     {"open", open_another},
@@ -385,10 +517,13 @@ static const struct {
     {"claim", claim},
     {"work", work},
     {"follow", follow},
+    {"cancel", cancel},
     {"wait", wait_for_work},
     {"invoke", invoke},
     {"import session", import_session},
     {"read session", read_session},
+    {"walk session", walk_session},
+    {"change session", change_session},
     {"write session", write_session},
     {"build context", build_context},
     {"build box context", build_box_context},

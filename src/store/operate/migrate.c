@@ -88,11 +88,11 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     given.no_named_statements =
         true; /* and no statement_timeout: building an index takes its time */
     options_complete(&options, &given);
-    connect_params_fill(&how, &options);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
         return status;
-    m->conn = PQconnectdbParams(how.keys, how.values, 1);
+    if (connect_params_fill(&how, &options))
+        m->conn = PQconnectdbParams(how.keys, how.values, 1);
     if (m->conn == NULL)
         return error_nomem(m->err);
     if (PQstatus(m->conn) != CONNECTION_OK)

@@ -43,10 +43,12 @@ static PGconn *connect_any(const cardbox_options *options)
         connect_params how;
         host_lists hosts;
         PQfinish(pg);
-        connect_params_fill(&how, options);
-        hosts_read(&hosts, options->conninfo, NULL, first);
-        hosts_give(&hosts, &how);
-        pg = PQconnectStartParams(how.keys, how.values, 1);
+        pg = NULL;
+        if (hosts_read(&hosts, options->conninfo, NULL, first) &&
+            connect_params_fill(&how, options)) {
+            hosts_give(&hosts, &how);
+            pg = PQconnectStartParams(how.keys, how.values, 1);
+        }
         count = hosts.count;
         int64_t deadline_ms = clock_ms() + hosts_share_ms(&hosts, options->connect_timeout_ms);
         hosts_free(&hosts);

@@ -25,8 +25,8 @@ typedef struct store_conn {
 
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
-/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the parent's
- * socket left alone. */
+/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the
+ * parent's socket left alone. */
 void conn_close(store_conn *conn);
 
 /* Whether this is a child of the process that made it: nothing may be sent on it. */

@@ -44,6 +44,18 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     *out = o;
 }
 
+/* A database's name, which libpq allows in the place of a connection string. */
+static bool is_bare_name(const char *conninfo)
+{
+    return strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+}
+
+bool conninfo_read(PQconninfoOption **out, const char *conninfo)
+{
+    *out = is_bare_name(conninfo) ? NULL : PQconninfoParse(conninfo, NULL);
+    return *out != NULL || is_bare_name(conninfo);
+}
+
 const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
                              const char *variable)
 {
@@ -72,22 +84,25 @@ static const char *given_options(const PQconninfoOption *parsed)
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
  * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
  * session_guard.sql first, and behind one the role has them. */
-static void fill_settings(connect_params *out, const cardbox_options *options)
+static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
-    PQconninfoOption *parsed = PQconninfoParse(options->conninfo, NULL);
+    PQconninfoOption *parsed;
+    if (!conninfo_read(&parsed, options->conninfo))
+        return false;
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
                           "-c standard_conforming_strings=on -c row_security=on",
              given_options(parsed), options->statement_timeout_ms);
     PQconninfoFree(parsed);
+    return true;
 }
 
-void connect_params_fill(connect_params *out, const cardbox_options *options)
+bool connect_params_fill(connect_params *out, const cardbox_options *options)
 {
     out->settings[0] = '\0';
-    if (!options->no_named_statements)
-        fill_settings(out, options);
+    if (!options->no_named_statements && !fill_settings(out, options))
+        return false;
 
     const char *const pairs[][2] = {
         {"fallback_application_name", options->application_name},
@@ -109,6 +124,7 @@ void connect_params_fill(connect_params *out, const cardbox_options *options)
     }
     out->keys[used] = NULL;
     out->values[used] = NULL;
+    return true;
 }
 
 /* The first line, without what libpq ends it with. */
@@ -187,16 +203,24 @@ static cardbox_status check_values(const PQconninfoOption *parsed, cardbox_error
     return by_service ? CARDBOX_OK : check_lists(parsed, err);
 }
 
+/* libpq has no other way to tell, and NULL where there is no memory for that either. */
+static bool is_out_of_memory(const char *why)
+{
+    static const char WORDS[] = "out of memory";
+    return why == NULL || strncmp(why, WORDS, sizeof(WORDS) - 1) == 0;
+}
+
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
 {
     char *why = NULL;
-    bool is_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
-    PQconninfoOption *parsed = is_name ? PQconndefaults() : PQconninfoParse(conninfo, &why);
+    PQconninfoOption *parsed =
+        is_bare_name(conninfo) ? PQconndefaults() : PQconninfoParse(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
     if (parsed == NULL)
-        status = why == NULL ? error_nomem(err)
-                             : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
-                                         first_line(why), why);
+        status = is_out_of_memory(why)
+                     ? error_nomem(err)
+                     : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
+                                 first_line(why), why);
     else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",

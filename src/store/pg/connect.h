@@ -20,12 +20,17 @@ typedef struct connect_params {
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins, but for the session's settings
- * that statements count on. conninfo_check has passed it. */
-void connect_params_fill(connect_params *out, const cardbox_options *options);
+ * that statements count on. conninfo_check has passed it. False: no memory. */
+bool connect_params_fill(connect_params *out, const cardbox_options *options);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
  * its default. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
+
+/* What a connection string says that conninfo_check has passed, for conninfo_setting; the caller
+ * frees it. NULL: a bare database name. False: no memory, and the environment must not speak for
+ * it. */
+bool conninfo_read(PQconninfoOption **out, const char *conninfo);
 
 /* What a parsed connection string (NULL: a bare database name) says of a keyword, else a variable
  * of the environment (NULL: none); "": neither. */

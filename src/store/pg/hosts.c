@@ -43,17 +43,17 @@ static buf turned(const char *list, unsigned first)
     return out;
 }
 
-void hosts_read(host_lists *out, const char *conninfo, const resolve *lookup, unsigned first)
+bool hosts_read(host_lists *out, const char *conninfo, const resolve *lookup, unsigned first)
 {
     PQconninfoOption *parsed = NULL;
     const char *host = "", *address = "", *port = "";
+    *out = (host_lists){.count = 1};
     if (lookup != NULL) {
         host = resolve_hosts(lookup);
         address = resolve_addresses(lookup);
         port = resolve_ports(lookup);
-    } else {
-        /* A bare database name is no connection string: NULL, and the environment. */
-        parsed = PQconninfoParse(conninfo, NULL);
+    } else if (!conninfo_read(&parsed, conninfo)) {
+        return false;
     }
     if (lookup == NULL && conninfo_setting(parsed, "service", "PGSERVICE")[0] == '\0') {
         host = conninfo_setting(parsed, "host", "PGHOST");
@@ -65,6 +65,7 @@ void hosts_read(host_lists *out, const char *conninfo, const resolve *lookup, un
     out->port = turned(port, first);
     out->count = (unsigned)hosts_length(address[0] != '\0' ? address : host);
     PQconninfoFree(parsed);
+    return true;
 }
 
 void hosts_give(const host_lists *lists, connect_params *out)

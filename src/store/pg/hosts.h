@@ -23,8 +23,8 @@ view hosts_item(const char *list, size_t index);
 
 /* What a lookup has found (may be NULL), or else the connection string and the environment say,
  * from the host at `first` on and then around; a service file's hosts are libpq's own affair.
- * hosts_free in any case. */
-void hosts_read(host_lists *out, const char *conninfo, const resolve *lookup, unsigned first);
+ * hosts_free in any case. False: no memory. */
+bool hosts_read(host_lists *out, const char *conninfo, const resolve *lookup, unsigned first);
 void hosts_give(const host_lists *lists, connect_params *out);
 void hosts_free(host_lists *lists);
 

@@ -128,10 +128,12 @@ static void start_connecting(store_pipe *pipe, int64_t now_ms)
     connect_params how;
     host_lists hosts;
     pipe->began_with = first_host(pipe->hosts, now_ms);
-    connect_params_fill(&how, &pipe->options);
-    hosts_read(&hosts, pipe->options.conninfo, pipe->lookup, pipe->began_with);
-    hosts_give(&hosts, &how);
-    pipe->conn = PQconnectStartParams(how.keys, how.values, 1);
+    pipe->conn = NULL;
+    if (hosts_read(&hosts, pipe->options.conninfo, pipe->lookup, pipe->began_with) &&
+        connect_params_fill(&how, &pipe->options)) {
+        hosts_give(&hosts, &how);
+        pipe->conn = PQconnectStartParams(how.keys, how.values, 1);
+    }
     pipe_move(pipe, PIPE_CONNECTING,
               now_ms + hosts_share_ms(&hosts, pipe->options.connect_timeout_ms));
     hosts_free(&hosts);

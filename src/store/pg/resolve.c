@@ -135,8 +135,9 @@ static bool names_any(const char *hosts)
 
 resolve *resolve_start(const char *conninfo)
 {
-    /* A bare database name, as libpq allows, is no connection string: NULL, and the environment. */
-    PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
+    PQconninfoOption *options;
+    if (!conninfo_read(&options, conninfo))
+        return NULL;
     const char *hosts = conninfo_setting(options, "host", "PGHOST");
     resolve *r = NULL;
     if (conninfo_setting(options, "hostaddr", "PGHOSTADDR")[0] != '\0' ||
