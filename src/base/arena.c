@@ -61,8 +61,11 @@ void *arena_take(arena *a, size_t size)
 
 void *arena_zeros(arena *a, size_t count, size_t size)
 {
-    bool fits = size == 0 || count <= SIZE_MAX / 2 / size;
-    void *taken = arena_take(a, fits ? count * size : SIZE_MAX);
+    if (size != 0 && count > SIZE_MAX / 2 / size) {
+        a->failed = true;
+        return NULL;
+    }
+    void *taken = arena_take(a, count * size);
     if (taken != NULL)
         memset(taken, 0, count * size);
     return taken;

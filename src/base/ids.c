@@ -53,6 +53,8 @@ void cardbox_uuid7(char out[CARDBOX_UUID_SIZE])
 {
     uuid16 id;
 
+    if (out == NULL)
+        return;
     uuid16_v7(&id);
     uuid16_format(out, &id);
 }
@@ -63,6 +65,8 @@ void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const 
     uuid16 id, origin;
     view key_text = view_of(key), part_text = view_of(part);
 
+    if (out == NULL)
+        return;
     digest_add(&d, key_text.ptr, key_text.len);
     digest_add(&d, "", 1);
     digest_add(&d, part_text.ptr, part_text.len);

@@ -29,18 +29,31 @@ cardbox_status check_made(const void *given, size_t size, const char *init, card
     return error_set(err, CARDBOX_INVALID, "struct_size is %zu: start from %s", said, init);
 }
 
-cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
-                              cardbox_error *err)
+/* `what` is one of them. */
+static cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
+                                cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     if (count > max)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %zu", count,
                          max);
-    if (card_ids == NULL && count > 0)
-        return error_set(err, CARDBOX_INVALID, "card_ids must not be NULL");
+    if (ids == NULL && count > 0)
+        return error_set(err, CARDBOX_INVALID, "%ss must not be NULL", what);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-        status = check_id("card_id", card_ids[i], CARDBOX_CARD_ID_MAX, err);
+        status = check_id(what, ids[i], CARDBOX_CARD_ID_MAX, err);
     return status;
+}
+
+cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
+                              cardbox_error *err)
+{
+    return check_ids("card_id", card_ids, count, max, err);
+}
+
+cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
+                               cardbox_error *err)
+{
+    return check_ids("entry_id", entry_ids, count, max, err);
 }
 
 cardbox_status check_page(unsigned *limit, cardbox_error *err)

@@ -19,9 +19,11 @@ cardbox_status check_made(const void *given, size_t size, const char *init, card
 
 #define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
-/* Up to max card ids. */
+/* Up to max ids of cards, or of entries. */
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
                               cardbox_error *err);
+cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
+                               cardbox_error *err);
 
 /* 0 is the default; more than CARDBOX_PAGE_MAX is refused. */
 cardbox_status check_page(unsigned *limit, cardbox_error *err);

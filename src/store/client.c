@@ -221,7 +221,9 @@ static bool speaks_utf8(const PGconn *conn)
 cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error *err)
 {
     cardbox *made = NULL;
-    if (tx == NULL || conn == NULL || PQstatus(conn) != CONNECTION_OK)
+    if (tx == NULL)
+        return error_set(err, CARDBOX_INVALID, "tx must not be NULL");
+    if (conn == NULL || PQstatus(conn) != CONNECTION_OK)
         return error_set(err, CARDBOX_INVALID, "conn must be an open PGconn");
     if (!conn_is_at_rest(conn))
         return error_set(err, CARDBOX_INVALID,

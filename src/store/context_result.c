@@ -71,7 +71,7 @@ size_t cardbox_context_count(const cardbox_context *built)
 
 cardbox_status cardbox_context_digest(char out[33], const cardbox_context *built, size_t index)
 {
-    if (index >= cardbox_context_count(built))
+    if (out == NULL || index >= cardbox_context_count(built))
         return CARDBOX_INVALID;
     context_digest_text(out, &built->output.digests[index]);
     return CARDBOX_OK;

@@ -122,6 +122,47 @@ static void what_cannot_be(void **state)
     assert_int_equal(err.position, 8);
 }
 
+/* As much as there is, in the words of who has no limit in mind. */
+static void lines_of_any_length(void **state)
+{
+    (void)state;
+    cardbox_entries *entries = NULL;
+    cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *entry[] = {"{\"id\":\"one\",\"parentId\":null,\"type\":\"x\"}"};
+    page.json_max = SIZE_MAX;
+    assert_ok(cardbox_session_create(NULL, db, "t", "long", NULL, &err), &err);
+    assert_ok(cardbox_session_append(NULL, db, "t", "long", entry, 1, NULL, &err), &err);
+    assert_ok(cardbox_session_entries(&entries, db, "t", "long", CARDBOX_ENTRIES_ALL, &page, &err),
+              &err);
+    assert_string_equal(cardbox_entries_at(entries, 0)->json, entry[0]);
+    cardbox_entries_free(entries);
+    assert_ok(cardbox_session_diff(&entries, db, "t", "long", "one", "one", 0, SIZE_MAX, &err),
+              &err);
+    assert_string_equal(cardbox_entries_at(entries, 0)->json, entry[0]);
+    cardbox_entries_free(entries);
+}
+
+static void folders_that_cannot_be(void **state)
+{
+    (void)state;
+    enum { FAR_TOO_LONG = 100000 };
+    cardbox_session_options options = CARDBOX_SESSION_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char *cwd = calloc(1, FAR_TOO_LONG + 1);
+    assert_non_null(cwd);
+    memset(cwd, 'x', FAR_TOO_LONG);
+    options.dialect = CARDBOX_DIALECT_PI;
+    options.cwd = cwd;
+    assert_int_equal(cardbox_session_create(NULL, db, "t", "folder", &options, &err),
+                     CARDBOX_TOO_LARGE);
+    options.cwd = "\xff";
+    assert_int_equal(cardbox_session_create(NULL, db, "t", "folder", &options, &err),
+                     CARDBOX_INVALID);
+    assert_string_equal(err.message, "cwd must be UTF-8");
+    free(cwd);
+}
+
 /* Nobody holds the task, which is not what these calls fail for. */
 static void what_workers_say(void **state)
 {
@@ -156,16 +197,42 @@ static void null_boxes(void **state)
     assert_string_equal(err.message, "tx must not be NULL");
     assert_int_equal(cardbox_begin(&tx, NULL, &err), CARDBOX_INVALID);
     assert_string_equal(err.message, "db must not be NULL");
+    assert_int_equal(cardbox_borrow(NULL, NULL, &err), CARDBOX_INVALID);
+    assert_string_equal(err.message, "tx must not be NULL");
     cardbox_pool_stats_get(NULL, db);
     assert_false(cardbox_waiter_wait(NULL, 0));
+}
+
+/* What is said of a NULL names the parameter that it stands for. */
+static void null_results(void **state)
+{
+    (void)state;
+    cardbox_entries *entries = NULL;
+    cardbox_context *context = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_session_create(NULL, db, "t", "empty", NULL, &err), &err);
+    assert_int_equal(cardbox_session_get_entries(&entries, db, "t", "empty", NULL, 1, &err),
+                     CARDBOX_INVALID);
+    assert_string_equal(err.message, "entry_ids must not be NULL");
+    const char *entry[] = {"{\"type\":\"user\",\"content\":\"x\"}"};
+    assert_ok(cardbox_session_append(NULL, db, "t", "empty", entry, 1, NULL, &err), &err);
+    assert_ok(cardbox_build_context(&context, db, "t", "empty", NULL, CARDBOX_FORMAT_OPENAI, &err),
+              &err);
+    assert_int_equal(cardbox_context_count(context), 1);
+    assert_int_equal(cardbox_context_digest(NULL, context, 0), CARDBOX_INVALID);
+    cardbox_context_free(context);
+    cardbox_uuid7(NULL);
+    cardbox_uuid7_from_key(NULL, "key", "part");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_are_no_options), cmocka_unit_test(zeros_are_no_sessions_options),
-        cmocka_unit_test(copies_of_cards),      cmocka_unit_test(what_cannot_be),
-        cmocka_unit_test(what_workers_say),     cmocka_unit_test(null_boxes),
+        cmocka_unit_test(zeros_are_no_options),   cmocka_unit_test(zeros_are_no_sessions_options),
+        cmocka_unit_test(copies_of_cards),        cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(what_workers_say),       cmocka_unit_test(null_boxes),
+        cmocka_unit_test(null_results),           cmocka_unit_test(lines_of_any_length),
+        cmocka_unit_test(folders_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }

@@ -87,10 +87,14 @@ cardbox_status session_header_take(view *header, view session, view cwd, arena *
 
     if (header->ptr != NULL) {
         status = check_header(header, memory, err);
+    } else if (!view_is_utf8(cwd)) {
+        status = error_set(err, CARDBOX_INVALID, "cwd must be UTF-8");
     } else {
         make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
+        status = buf_ok(&text) ? CARDBOX_OK : error_buf(err, &text, what);
         *header = arena_keep(memory, &text);
-        status = header->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
+        if (status == CARDBOX_OK && header->ptr == NULL)
+            status = error_nomem(err);
     }
     if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
         status = error_set(err, CARDBOX_TOO_LARGE,

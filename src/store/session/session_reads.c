@@ -99,6 +99,14 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
 
 /* --- lists of entries --- */
 
+/* Bytes of the lines that are given; negative: of none. */
+static int64_t bytes_of(size_t json_max)
+{
+    if (json_max == 0)
+        return -1;
+    return json_max > INT64_MAX ? INT64_MAX : (int64_t)json_max;
+}
+
 static const session_pages *const LISTS[] = {
     [CARDBOX_ENTRIES_ALL] = &SESSION_TREE,
     [CARDBOX_ENTRIES_CHILDREN] = &SESSION_CHILDREN,
@@ -142,7 +150,7 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = read_cursor(out, list, page->cursor, err);
     out->entry = page->entry_id == NULL ? VIEW("") : view_of(page->entry_id);
     out->limit = limit;
-    out->text_max = page->json_max == 0 ? -1 : (int64_t)page->json_max;
+    out->text_max = bytes_of(page->json_max);
     return status;
 }
 
@@ -242,7 +250,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     cardbox_status status = check_out(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK)
-        status = check_card_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
+        status = check_entry_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -341,8 +349,7 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     *out = NULL;
     params_init(&p, REQUEST_MAX);
     session_diff_params(&p, view_of(tenant), view_of(session_id), view_of(a), view_of(b),
-                        limit == 0 ? CARDBOX_PAGE_MAX : limit,
-                        json_max == 0 ? -1 : (int64_t)json_max);
+                        limit == 0 ? CARDBOX_PAGE_MAX : limit, bytes_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;
 }
