@@ -252,6 +252,12 @@ static void end_borrowed(cardbox *tx)
     free(tx);
 }
 
+/* Of a commit: nobody has said what became of it. What ends a session may come before or after. */
+static bool is_unknown(cardbox_status status, const cardbox_error *why)
+{
+    return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);
+}
+
 cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
@@ -277,7 +283,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
         return CARDBOX_UNAVAILABLE;
     }
     status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
-    if (status == CARDBOX_UNAVAILABLE && own.sqlstate[0] == '\0') {
+    if (is_unknown(status, &own)) {
         error_set(err, status,
                   "the connection was lost while committing, so the outcome is unknown: run the "
                   "transaction again, its ids and keys make that safe");

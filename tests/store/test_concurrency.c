@@ -335,6 +335,30 @@ static void lent_connection(void **state)
     assert_int_equal(cardbox_borrow(&tx, NULL, &err), CARDBOX_INVALID);
 }
 
+/* The server's last words do not say on which side of the commit they were said. */
+static void ended_while_committing(void **state)
+{
+    (void)state;
+    static const char SETUP[] =
+        "CREATE FUNCTION public.dies() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM "
+        "pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid()); RETURN NULL; END';"
+        "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.cards DEFERRABLE INITIALLY "
+        "DEFERRED FOR EACH ROW WHEN (NEW.tenant_id = 'dying') EXECUTE FUNCTION public.dies()";
+    cardbox *tx = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_card card = test_card("last", "1");
+    PGconn *pg = PQconnectdb(test_dsn());
+    PGresult *made = PQexec(pg, SETUP);
+    assert_int_equal(PQresultStatus(made), PGRES_COMMAND_OK);
+    PQclear(made);
+    PQfinish(pg);
+    assert_ok(cardbox_begin(&tx, db, &err), &err);
+    assert_ok(cardbox_add_card(NULL, tx, "dying", &card, NULL, &err), &err);
+    assert_int_equal(cardbox_commit(tx, &err), CARDBOX_UNAVAILABLE);
+    assert_false(err.retryable);
+    assert_non_null(strstr(err.message, "outcome is unknown"));
+}
+
 /* What the parent has open when it forks. */
 typedef struct open_handles {
     cardbox *tx, *lent;
@@ -513,6 +537,7 @@ int main(void)
         cmocka_unit_test(transactions),
         cmocka_unit_test(killed_transaction),
         cmocka_unit_test(lent_connection),
+        cmocka_unit_test(ended_while_committing),
         cmocka_unit_test(after_fork),
         cmocka_unit_test(bad_connection_strings),
         cmocka_unit_test(writers_of_one_session),
