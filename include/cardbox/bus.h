@@ -20,7 +20,7 @@ extern "C" {
  * `bus:*`, which tell what there is: `bus:list`, `bus:abilities`, `bus:inspect`
  * @param tenant      1 to CARDBOX_TENANT_MAX bytes
  * @param ability_id  such as "card:get"
- * @param call_id     names this call; may be NULL; up to CARDBOX_KEY_MAX bytes; checked, not kept
+ * @param call_id     names this call; may be NULL; 1 to CARDBOX_KEY_MAX bytes; checked, not kept
  * @param caller_id   names who calls; likewise
  * @param input       JSON as the ability's input schema says; NULL or "": {}
  * @param err         may be NULL

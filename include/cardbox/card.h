@@ -30,8 +30,9 @@ extern "C" {
  * One card: what a caller writes, and what a read lends.
  *
  * Written: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
- * and `author_id` are members of the metadata: each is added to `metadata` where it is not NULL,
- * and must not differ from a member of the same name there. A length of 0 means strlen.
+ * and `author_id` are members of the metadata, of up to CARDBOX_KEY_MAX bytes of UTF-8: each is
+ * added to `metadata` where it is not NULL, and must not differ from a member of the same name
+ * there. A length of 0 means strlen.
  *
  * Read: every pointer that has no value is NULL, but `type` and `author_id`, which are then
  * "unknown". A copy of the struct is as good as the card that a result lends, and lives as long. It
@@ -55,8 +56,8 @@ typedef struct cardbox_card {
     const char *trace_id;     /**< metadata.trace_id */
     const char *agent_turn_id; /**< metadata.agent_turn_id */
     const char *author_id;     /**< metadata.author_id, for audit only */
-    int32_t ttl_seconds;       /**< life from its first insert in seconds; 0: for ever */
-    bool sealed;               /**< can never change again, enforced by the database */
+    int32_t ttl_seconds;    /**< life from its first insert in seconds, not negative; 0: for ever */
+    bool sealed;            /**< can never change again, enforced by the database */
     const char *created_at; /**< read: RFC 3339; written: NULL (now) or RFC 3339 with an offset */
     const char *expires_at; /**< read only: RFC 3339 in UTC, or NULL */
     void *source;           /**< read: what cardbox_card_text knows it by; else NULL */
@@ -212,8 +213,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_cards(cardbox_cards **o
 
 /** One equality that a card's metadata must meet: metadata[key], a string, is value. */
 typedef struct cardbox_match {
-    const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *value; /**< up to CARDBOX_KEY_MAX bytes */
+    const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes; in a filter once */
+    const char *value; /**< UTF-8; all of a filter's together up to 128 KiB of JSON */
 } cardbox_match;
 
 /** Which cards to list. Start from CARDBOX_CARD_FILTER_INIT; everything that is set must hold. */
@@ -225,7 +226,7 @@ typedef struct cardbox_card_filter {
     const char *trace_id;             /**< metadata.trace_id */
     const char *agent_turn_id;        /**< metadata.agent_turn_id */
     const char *const *tool_call_ids; /**< any of these */
-    size_t tool_call_count;           /**< how many; 0: any card */
+    size_t tool_call_count;           /**< how many, up to CARDBOX_IDS_PER_READ_MAX; 0: any card */
     const cardbox_match *matches;     /**< further members of the metadata */
     size_t match_count;               /**< up to CARDBOX_FILTERS_MAX */
     const char *created_after;        /**< RFC 3339 with offset, exclusive */

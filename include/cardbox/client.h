@@ -52,7 +52,8 @@ typedef struct cardbox_options {
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID for bad options or a bad connection string;
  * CARDBOX_UNAVAILABLE when the database cannot be reached; CARDBOX_INTERNAL when it was not
- * migrated (`cardbox migrate`); CARDBOX_NOMEM
+ * migrated (`cardbox migrate`); CARDBOX_FORBIDDEN when the role may not read its schema; and the
+ * connection's
  *
  * Thread safety: any thread.
  */
@@ -80,8 +81,7 @@ CARDBOX_API void cardbox_close(cardbox *db);
  * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
  * @param db   a pool
  * @param err  may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID (db is no pool), CARDBOX_BUSY, CARDBOX_UNAVAILABLE,
- *         CARDBOX_NOMEM
+ * @return CARDBOX_OK, CARDBOX_INVALID (db is no pool), and the connection's
  *
  * Thread safety: any thread; the transaction belongs to one thread at a time.
  */
@@ -94,13 +94,15 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  *
  * The connection stays the caller's: CardBox sends statements on it and nothing else: no BEGIN, no
  * COMMIT, no settings, no prepared statements. It must be idle, not in pipeline mode and blocking
- * during each call.
+ * during each call. Where the caller has begun no transaction each statement is one, and its
+ * statement_timeout is the only limit of a call's time.
  *
  * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
  *              which leave the caller's transaction as it is
  * @param conn  a PGconn; must outlive `tx`
  * @param err   may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID (NULL or broken connection), CARDBOX_NOMEM
+ * @return CARDBOX_OK, CARDBOX_INVALID (NULL, a broken or busy connection, another client_encoding
+ *         than UTF8), CARDBOX_NOMEM
  *
  * Thread safety: as the PGconn: one thread at a time.
  */
@@ -114,8 +116,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct
  * @param err  may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT after a statement that failed (nothing was kept);
  *         CARDBOX_UNAVAILABLE when the connection was lost: before the commit nothing was kept, and
- *         err->retryable says so; else the outcome is unknown, and running the whole transaction
- *         again is safe if its writes carry ids and append keys; CARDBOX_INVALID (tx is none)
+ *         err->retryable says so; else, as for CARDBOX_TIMEOUT, the outcome is unknown, and running
+ *         the whole transaction again is safe if its writes carry ids and append keys;
+ *         CARDBOX_INVALID (tx is none); and the connection's
  *
  * Thread safety: the transaction's thread.
  */
@@ -156,9 +159,9 @@ CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
  *
  * @param db   any handle
  * @param err  may be NULL
- * @return CARDBOX_OK, CARDBOX_BUSY, CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE
+ * @return CARDBOX_OK, CARDBOX_INVALID (NULL), and the connection's
  *
- * Thread safety: any thread.
+ * Thread safety: as the handle.
  */
 CARDBOX_API cardbox_status cardbox_ping(cardbox *db, cardbox_error *err);
 

@@ -16,7 +16,7 @@ extern "C" {
 /**
  * Makes a new UUIDv7: ids made later by this process sort after earlier ones.
  *
- * @param out  receives 36 characters and a NUL
+ * @param out  receives 36 characters and a NUL; may be NULL, for nothing
  *
  * Thread safety: any thread; also after fork.
  * Source: RFC 9562, section 5.7, method 3 (sub-millisecond order that never runs back).
@@ -30,7 +30,7 @@ CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
  * The result has the form of a UUIDv7. If `key` is itself a UUIDv7 its time is taken over, so the
  * new id sorts beside it; otherwise the time bits come from the digest too.
  *
- * @param out   receives 36 characters and a NUL
+ * @param out   receives 36 characters and a NUL; may be NULL, for nothing
  * @param key   what is unique about the turn; NULL counts as ""
  * @param part  which id of the turn, such as "call"; NULL counts as ""
  *

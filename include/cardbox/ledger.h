@@ -1,7 +1,8 @@
 /*
  * ledger.h: the ledger of what agents do: tasks, the calls that they make, and their messages,
  * which never change. Written by whoever runs agents; the task manager of <cardbox/task.h> keeps it
- * by itself. Times are Unix milliseconds.
+ * by itself. Times are Unix milliseconds, from
+ * 0 to the end of the year 9999.
  *
  * Texts of people and models may hold what no C string can: \u0000 and halves of surrogate pairs.
  * So each such text T has a second field T_json, the text as a JSON string with its quotes.
@@ -20,11 +21,12 @@ extern "C" {
 
 /** A task. Only completion_status and updated_at change once it is saved. */
 typedef struct cardbox_task {
-    size_t struct_size;             /**< set by CARDBOX_TASK_INIT */
-    const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *parent_task_id;     /**< NULL: none; a task that exists */
-    const char *completion_status;  /**< NULL: active; "success", "cancelled", "failed: ...", ... */
-    const char *system_prompt;      /**< a text, perhaps ""; one of the two is not NULL */
+    size_t struct_size;            /**< set by CARDBOX_TASK_INIT */
+    const char *task_id;           /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *parent_task_id;    /**< NULL: none; a task that exists */
+    const char *completion_status; /**< NULL: active; "success", "cancelled", "failed: ...", ...; up
+                                      to CARDBOX_TASK_STATUS_MAX bytes */
+    const char *system_prompt;     /**< a text, perhaps ""; one of the two is not NULL */
     const char *system_prompt_json; /**< see the top of this header */
     int64_t created_at;             /**< ms; nothing fills it in: 0 is 1970 */
     int64_t updated_at;             /**< ms; likewise */

@@ -13,8 +13,8 @@
 /* Bytes of a card id: two of them and a tenant still fit a third of an index page. At least 1. */
 #define CARDBOX_CARD_ID_MAX 512
 
-/* Bytes of a tool call id, an append key, a metadata key in a filter, or a metadata value in one:
- * they are index keys. */
+/* Bytes of a tool call id, an append key, the type and other such members of a card's metadata, or
+ * a metadata key in a filter: they are index keys. */
 #define CARDBOX_KEY_MAX 512
 
 /* Bytes of a card's content, and of its metadata and tool calls: PostgreSQL's jsonb ends at 256
@@ -32,7 +32,7 @@
 #define CARDBOX_IDS_PER_APPEND_MAX 10000
 
 /* Ids in one cardbox_get_cards, boxes in one cardbox_load_boxes, ids on a page of
- * cardbox_each_box_page. */
+ * cardbox_each_box_page, tool call ids in one filter. */
 #define CARDBOX_IDS_PER_READ_MAX 10000
 
 /* Rows on one page of a list, and the number where none is asked for. */

@@ -1,8 +1,9 @@
 /*
  * session.h: sessions. A session is a tree of entries, each a line of JSON that never changes: what
  * an agent's conversation is on disk, kept in PostgreSQL. Entry ids are unique within their
- * session. Whole files are in session_file.h, writers in session_writer.h, what a model is given in
- * context.h; <cardbox.h> has all of them.
+ * session. An `entry_id` that ends a path, NULL for the head, is what HTTP calls `leaf`: it may be
+ * any entry. Whole files are in session_file.h, writers in session_writer.h, what a model is given
+ * in context.h; <cardbox.h> has all of them.
  */
 #ifndef CARDBOX_SESSION_H
 #define CARDBOX_SESSION_H
@@ -44,7 +45,7 @@ typedef struct cardbox_session_options {
     cardbox_dialect dialect;
     const char *header; /**< of pi: JSON, an object of type "session"; NULL: one is made. Up to
                              CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
-    const char *cwd;    /**< for a header that is made; NULL: "" */
+    const char *cwd;    /**< for a header that is made, UTF-8; NULL: "" */
     bool must_be_new;   /**< a session that exists is a CARDBOX_CONFLICT */
 } cardbox_session_options;
 
@@ -184,7 +185,7 @@ typedef struct cardbox_entry_page {
     const char *entry_id; /**< of children: whose; NULL: the roots */
     const char *cursor;   /**< from cardbox_entries_cursor; NULL: from the first */
     unsigned limit;       /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
-    size_t json_max;      /**< give lines of up to so many bytes; 0: none */
+    size_t json_max;      /**< give lines of up to so many bytes; 0: none; SIZE_MAX: all */
 } cardbox_entry_page;
 
 #define CARDBOX_ENTRY_PAGE_INIT                                                                    \
@@ -262,7 +263,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
  * @param a           an entry
  * @param b           another
  * @param limit       how many of each side; 0: CARDBOX_PAGE_MAX
- * @param json_max    give lines of up to so many bytes; 0: none
+ * @param json_max    give lines of up to so many bytes; 0: none; SIZE_MAX: all
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID; and the
  *         connection's

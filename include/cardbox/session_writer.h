@@ -165,7 +165,7 @@ typedef struct cardbox_session_scan cardbox_session_scan;
  * @param tenant      the tenant
  * @param session_id  the session
  * @param list        which entries, in its order; but not the children of an entry
- * @param json_max    give lines of up to so many bytes; 0: none
+ * @param json_max    give lines of up to so many bytes; 0: none; SIZE_MAX: all
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session); CARDBOX_INVALID; and the connection's
  *

@@ -26,7 +26,7 @@ typedef enum cardbox_status {
     CARDBOX_BUSY = -7,        /**< no connection became free in time, or a queue is full */
     CARDBOX_TIMEOUT = -8,     /**< the statement's time was over */
     CARDBOX_UNAVAILABLE = -9, /**< the database is away; see cardbox_error.retryable */
-    CARDBOX_NOMEM = -10,      /**< out of memory */
+    CARDBOX_NOMEM = -10,      /**< out of memory; libpq's lack of it may be CARDBOX_UNAVAILABLE */
     CARDBOX_INTERNAL = -11    /**< a bug of ours or a schema that does not fit */
 } cardbox_status;
 
@@ -39,7 +39,8 @@ typedef enum cardbox_status {
  */
 typedef struct cardbox_error {
     cardbox_status status;   /**< the same that was returned */
-    bool retryable;          /**< the same call may succeed later, and is safe to repeat */
+    bool retryable;          /**< the same call may succeed later, and is safe to repeat; of a
+                                transaction all of it, from cardbox_begin */
     char sqlstate[6];        /**< five characters, or "" if PostgreSQL said nothing */
     int64_t current_version; /**< of the box, for a version CONFLICT; else 0 */
     size_t position;         /**< byte offset of a fault in JSON input; else 0 */

@@ -82,6 +82,9 @@ CARDBOX_API cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant,
  * Cancels a task: its completion status is "cancelled", its open calls have failed, and nothing of
  * the worker that ran it is written any more.
  *
+ * Retried after a lost connection. If a first attempt had arrived, the second finds the task
+ * completed, which is a CARDBOX_CONFLICT: then it is as it was to be.
+ *
  * @param db       any handle
  * @param tenant   the tenant
  * @param task_id  the task
@@ -157,7 +160,7 @@ typedef struct cardbox_claim {
  * when the claim returns, and are never run again by themselves.
  *
  * @param out      receives what was claimed, perhaps nothing
- * @param db       a pool
+ * @param db       any handle; what a transaction has claimed nobody else sees before its commit
  * @param options  whose and how many
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -194,7 +197,7 @@ typedef enum cardbox_lease_state {
  * Renews many leases in one statement.
  *
  * @param states    receives `count` states
- * @param db        a pool
+ * @param db        any handle
  * @param leases    `count` leases
  * @param count     0 to CARDBOX_PAGE_MAX
  * @param lease_ms  how long from now; 0: 15000
@@ -326,7 +329,7 @@ typedef struct cardbox_follow {
     int64_t after;          /**< n of the last event that is known; 0: none */
     const char *message_id; /**< message whose pieces are known, or NULL */
     int64_t after_piece;    /**< n of the last of them */
-    unsigned limit;         /**< most events, and most pieces; 0: 200 */
+    unsigned limit;         /**< most events, and most pieces, up to CARDBOX_PAGE_MAX; 0: 200 */
 } cardbox_follow;
 
 #define CARDBOX_FOLLOW_INIT                                                                        \

@@ -181,6 +181,23 @@ static void what_workers_say(void **state)
     assert_non_null(strstr(err.message, "task_id"));
 }
 
+/* Both must hold, and only one of them could be asked for. */
+static void one_key_twice(void **state)
+{
+    (void)state;
+    cardbox_cards *cards = NULL;
+    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    const cardbox_match matches[] = {{"a", "1"}, {"b", "1"}, {"a", "2"}};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    filter.matches = matches;
+    filter.match_count = 3;
+    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    assert_string_equal(err.message, "metadata filter a is there twice");
+    filter.match_count = 2;
+    assert_ok(cardbox_list_cards(&cards, db, "t", &filter, &err), &err);
+    cardbox_cards_free(cards);
+}
+
 static void null_boxes(void **state)
 {
     (void)state;
@@ -228,11 +245,11 @@ static void null_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_are_no_options),   cmocka_unit_test(zeros_are_no_sessions_options),
-        cmocka_unit_test(copies_of_cards),        cmocka_unit_test(what_cannot_be),
-        cmocka_unit_test(what_workers_say),       cmocka_unit_test(null_boxes),
-        cmocka_unit_test(null_results),           cmocka_unit_test(lines_of_any_length),
-        cmocka_unit_test(folders_that_cannot_be),
+        cmocka_unit_test(zeros_are_no_options), cmocka_unit_test(zeros_are_no_sessions_options),
+        cmocka_unit_test(copies_of_cards),      cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(what_workers_say),     cmocka_unit_test(one_key_twice),
+        cmocka_unit_test(null_boxes),           cmocka_unit_test(null_results),
+        cmocka_unit_test(lines_of_any_length),  cmocka_unit_test(folders_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }

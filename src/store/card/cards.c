@@ -287,6 +287,21 @@ static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *f
     return status;
 }
 
+/* What must hold twice is one member of what PostgreSQL is asked for, and the last would count. */
+static cardbox_status check_match(const cardbox_match *matches, size_t index, cardbox_error *err)
+{
+    const cardbox_match *match = &matches[index];
+    cardbox_status status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
+    if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(view_of(match->value))))
+        status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
+                           match->key);
+    for (size_t i = 0; status == CARDBOX_OK && i < index; i++)
+        if (strcmp(matches[i].key, match->key) == 0)
+            status =
+                error_set(err, CARDBOX_INVALID, "metadata filter %s is there twice", match->key);
+    return status;
+}
+
 static cardbox_status read_matches(card_list *out, const cardbox_card_filter *filter, arena *memory,
                                    cardbox_error *err)
 {
@@ -305,10 +320,7 @@ static cardbox_status read_matches(card_list *out, const cardbox_card_filter *fi
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         const cardbox_match *match = &filter->matches[i];
         matches[i] = (card_match){view_of(match->key), view_of(match->value)};
-        status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
-        if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(matches[i].value)))
-            status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
-                               match->key);
+        status = check_match(filter->matches, i, err);
     }
     out->matches = matches;
     out->match_count = count;
