@@ -3,6 +3,7 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
+OBJCOPY ?= objcopy
 BUILD   ?= build
 CFLAGS  ?= -O2 -g
 WERROR  ?= -Werror
@@ -109,6 +110,15 @@ $(BUILD)/lib/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $(LIB_OBJ)
 
+# What is installed: names that are not the library's own are not there for a program to collide with.
+$(BUILD)/lib/public/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
+	@mkdir -p $(@D)
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(CC) $(ALL_CFLAGS) -r -nostdlib -o $(@D)/cardbox.o $(LIB_OBJ)
+	@$(OBJCOPY) --localize-hidden $(@D)/cardbox.o
+	@$(AR) rcs $@ $(@D)/cardbox.o
+
 $(BUILD)/lib/libcardbox.so: $(LIB_OBJ) $(BUILD)/lib/objects src/store/exports.map
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
@@ -150,10 +160,10 @@ INSTALLED = $(patsubst $(BUILD)/bin/%,$(BINDIR)/%,$(PROGRAMS)) \
             $(DOCDIR)/LICENSE $(addprefix $(UNITDIR)/,$(notdir $(UNITS)))
 INSTALLED_DIRS = $(sort $(patsubst %/,%,$(dir $(INSTALLED))))
 
-install: build ## programs, library, headers, pkg-config file, man pages and systemd units; PREFIX, DESTDIR, LIBDIR
+install: build $(BUILD)/lib/public/libcardbox.a ## programs, library, headers, pkg-config file, man pages and systemd units; PREFIX, DESTDIR, LIBDIR
 	@$(INSTALL) -d $(addprefix $(DESTDIR),$(INSTALLED_DIRS))
 	@$(INSTALL) $(PROGRAMS) $(DESTDIR)$(BINDIR)
-	@$(INSTALL) -m 644 $(BUILD)/lib/libcardbox.a $(BUILD)/lib/libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	@$(INSTALL) -m 644 $(BUILD)/lib/public/libcardbox.a $(BUILD)/lib/libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	@ln -sf libcardbox.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	@ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libcardbox.so
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \

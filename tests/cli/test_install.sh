@@ -123,6 +123,12 @@ unit_is_right() { # NAME
     return 1
 }
 
+# A program may call its own functions what it likes, also where the library is part of it.
+archive_keeps_to_itself() {
+    nm --defined-only --extern-only "$lib/libcardbox.a" | awk 'NF == 3 { print $3 }' >"$dir/names"
+    grep -qx cardbox_open "$dir/names" && ! grep -v '^cardbox_' "$dir/names"
+}
+
 nothing_left() {
     [ -z "$(find "$root" -type f -o -type l)" ] && ! test -d "$root/usr/include/cardbox" &&
         ! test -d "$root/usr/share/doc/cardbox"
@@ -140,6 +146,7 @@ check "the headers are those of include/" same_headers
 check "libcardbox.so.$abi" links_to "libcardbox.so.$abi" "libcardbox.so.$version"
 check "libcardbox.so" links_to libcardbox.so "libcardbox.so.$abi"
 check "soname" soname_is "libcardbox.so.$abi"
+check "libcardbox.a defines only what is public" archive_keeps_to_itself
 check "cardbox.pc: version" version_is
 check "cardbox.pc: no DESTDIR" names_no_destdir
 for page in man1/cardbox.1 man3/cardbox.3 man8/cardboxd.8 man8/cardbox-worker.8; do check "$page is clean" manual_is_clean "$page"; done
