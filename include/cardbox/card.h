@@ -126,8 +126,7 @@ typedef struct cardbox_add_options {
  * @param err      may be NULL
  * @return CARDBOX_OK for inserted, unchanged, repaired, restored; CARDBOX_CONFLICT (the message
  * names the other card of a tool call); CARDBOX_GONE; CARDBOX_INVALID (JSON faults carry
- *         err->position); CARDBOX_TOO_LARGE; CARDBOX_FORBIDDEN; CARDBOX_BUSY; CARDBOX_TIMEOUT;
- *         CARDBOX_UNAVAILABLE; CARDBOX_NOMEM
+ *         err->position); CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -250,8 +249,8 @@ typedef struct cardbox_card_filter {
  * @param tenant  the tenant
  * @param filter  NULL lists all
  * @param err     may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID (also for a cursor that is not one of ours); and the
- * connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID (also for a cursor that is not one of ours);
+ *         CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
  */

@@ -133,7 +133,7 @@ CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
  * @param out      receives 32 hexadecimal digits and a NUL
  * @param context  a context
  * @param index    the last message that is covered, below cardbox_context_count
- * @return CARDBOX_OK; CARDBOX_INVALID (no such message)
+ * @return CARDBOX_OK; CARDBOX_INVALID (no such message, or out is NULL)
  *
  * Thread safety: any thread, but one at a time.
  */

@@ -64,8 +64,8 @@ typedef struct cardbox_session_options {
  * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, but that one that exists may be of
  *                    either dialect
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_CONFLICT (it exists, and must_be_new was given or it
- *         is of the other dialect); and the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
+ *         and must_be_new was given or it is of the other dialect); and the connection's
  *
  * Thread safety: as the handle.
  */

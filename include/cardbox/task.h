@@ -297,7 +297,7 @@ typedef struct cardbox_waiter cardbox_waiter;
  * @param tenants  of these; NULL: of all that the database role may serve and that have work now
  * @param count    how many
  * @param err      may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID, CARDBOX_UNAVAILABLE, CARDBOX_NOMEM
+ * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
  * Thread safety: any thread; a waiter belongs to one at a time.
  */
