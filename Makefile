@@ -115,7 +115,7 @@ $(BUILD)/lib/public/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
 	@mkdir -p $(@D)
 	@rm -f $@
 	@echo "  AR   $@"
-	@$(CC) $(ALL_CFLAGS) -r -nostdlib -o $(@D)/cardbox.o $(LIB_OBJ)
+	@$(CC) $(CFLAGS) -r -nostdlib -o $(@D)/cardbox.o $(LIB_OBJ)
 	@$(OBJCOPY) --localize-hidden $(@D)/cardbox.o
 	@$(AR) rcs $@ $(@D)/cardbox.o
 

@@ -255,7 +255,7 @@ typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
  * @param box_id   the box
  * @param options  which part, as of when; NULL: all of it now
  * @param page     called in the order of the positions, at least once: with no ids if there are
- * none. It may use `db`, if that is a pool
+ * none
  * @param arg      handed on
  * @param err      may be NULL
  * @return CARDBOX_OK, also where the callback ended it; else as cardbox_load_box, and pages that
