@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/near.h"
 #include "base/wrap.h"
 
 enum { SPECS_MAX = 128 };
@@ -163,6 +164,27 @@ static const opt_spec *find_spec(const parser *p, view name)
     return NULL;
 }
 
+static bool fail_unknown(parser *p, view name)
+{
+    size_t hyphens = name.len > 1 && name.ptr[1] == '-' ? 2 : 1;
+    view word = {name.ptr + hyphens, name.len - hyphens};
+    const opt_spec *meant = NULL;
+    int nearest = NEAR_NOT;
+
+    for (const opt_spec *spec = p->specs; spec->kind != OPT_END; spec++) {
+        int apart = near_words(word, view_of(spec->name));
+
+        if (apart >= nearest)
+            continue;
+        nearest = apart;
+        meant = spec;
+    }
+    if (meant == NULL)
+        return fail(p, "unknown option %.*s", (int)name.len, name.ptr);
+    return fail(p, "unknown option %.*s (did you mean --%s?)", (int)name.len, name.ptr,
+                meant->name);
+}
+
 /* Reads the option at argv[*at] and leaves *at on the last argument that belongs to it. */
 static bool read_option(parser *p, int *at, int argc, char **argv)
 {
@@ -172,7 +194,7 @@ static bool read_option(parser *p, int *at, int argc, char **argv)
     char source[64];
 
     if (spec == NULL)
-        return fail(p, "unknown option %.*s", (int)name.len, name.ptr);
+        return fail_unknown(p, name);
     snprintf(source, sizeof(source), "--%s", spec->name);
     p->given[spec - p->specs] = true;
     if (spec->kind == OPT_FLAG) {

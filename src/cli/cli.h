@@ -99,6 +99,9 @@ extern const cli_command *const cli_commands[];
 /* The command that the words begin with, and how many of them its name takes; NULL: none. */
 const cli_command *cli_find(char **words, int count, int *taken);
 
+/* Says that there is no such command, and which one may be meant; CLI_USAGE. */
+cli_exit cli_unknown(char **words, int count);
+
 /* Runs what argv, without the program's name, asks for. */
 cli_exit cli_run(int argc, char **argv);
 

@@ -128,7 +128,5 @@ cli_exit cli_help(char **words, int count)
     }
     if (count == 1 && print_group(stdout, words[0]))
         return CLI_DONE;
-    cli_error("there is no command \"%s%s%s\"; see `cardbox help`", words[0], count > 1 ? " " : "",
-              count > 1 ? words[1] : "");
-    return CLI_USAGE;
+    return cli_unknown(words, count);
 }

@@ -159,32 +159,6 @@ const cli_command *cli_find(char **words, int count, int *taken)
     return NULL;
 }
 
-/* Whether there are commands of two words that begin with this one. */
-static bool is_group(const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        if (strncmp((*command)->name, word, length) == 0 && (*command)->name[length] == ' ')
-            return true;
-    }
-    return false;
-}
-
-static cli_exit unknown_command(char **words, int count)
-{
-    if (words[0][0] == '-')
-        cli_error("options go after the command: `cardbox COMMAND %s ...`; see `cardbox help`",
-                  words[0]);
-    else if (!is_group(words[0]))
-        cli_error("unknown command \"%s\"; see `cardbox help`", words[0]);
-    else if (count > 1)
-        cli_error("unknown command \"%s %s\"; see `cardbox help %s`", words[0], words[1], words[0]);
-    else
-        cli_error("\"%s\" needs a subcommand; see `cardbox help %s`", words[0], words[0]);
-    return CLI_USAGE;
-}
-
 bool cli_is_help(const char *word)
 {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
@@ -273,5 +247,5 @@ cli_exit cli_run(int argc, char **argv)
         return run_command(command, argv + taken, argc - taken);
     if (argc > 1 && cli_is_help(argv[1]))
         return cli_help(argv, 1);
-    return unknown_command(argv, argc);
+    return cli_unknown(argv, argc);
 }

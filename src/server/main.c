@@ -182,6 +182,19 @@ static bool may_serve(const server *s)
     return false;
 }
 
+/* Behind "ready", which is true all the same: without a database it waits for one. */
+static void print_what_is_missing(const server *s)
+{
+    static const char *const WHY[] = {[TOLD_NOTHING] = "has not answered so far",
+                                      [TOLD_UP] = NULL,
+                                      [TOLD_DOWN] = "is away",
+                                      [TOLD_UNFIT] = "is not migrated",
+                                      [TOLD_FORBIDDEN] = "may not be read by this role"};
+    const char *why = WHY[atomic_load(&s->house.told)];
+    if (why != NULL)
+        printf("the database %s: requests get 503 until that has changed; the log says more\n", why);
+}
+
 static void serve_until_signal(server *s, const sigset_t *waited_for)
 {
     int number = 0;
@@ -190,6 +203,7 @@ static void serve_until_signal(server *s, const sigset_t *waited_for)
     bool secure = s->house.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
     const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
     printf("ready: %s%s\n", scheme, rest);
+    print_what_is_missing(s);
     fflush(stdout);
     log_info("serving", "at=%s%s loops=%zu version=%s", scheme, rest, s->count, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)

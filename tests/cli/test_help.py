@@ -118,7 +118,8 @@ def test_wrong_usage():
     wrong("nix", say='unknown command "nix"')
     wrong("box", say="needs a subcommand")
     wrong("box", "nix", say='unknown command "box nix"')
-    wrong("help", "nix", say='no command "nix"')
+    wrong("help", "nix", say='unknown command "nix"; see `cardbox help`')
+    wrong("box", "--json", say='"box" needs a subcommand')
     wrong("--project", "p", "card", "list", say="options go after the command")
     wrong("migrate", "extra", say="too many arguments")
     wrong("migrate", "--nix", say="unknown option --nix")
@@ -139,6 +140,20 @@ def test_wrong_usage():
     wrong("dev", "--listen", "foo", say='--listen takes ADDR:PORT, not "foo"')
     wrong("migrate", "--dsn", "nix=1", say='invalid connection option "nix"')
     wrong("card", "get", "--project", "p", "c", env={"CARDBOX_DSN": "a b=1"}, say="CARDBOX_DSN: bad")
+
+
+def test_what_was_meant_is_said():
+    for words, meant in (("sesion", "session"), ("tasks", "task"), ("boxes", "box"), ("sess", "session"), ("migrat", "migrate"),
+                         ("sesion nix", "session"), ("help sesion", "session"), ("help box appnd", "box append"),
+                         ("sesion tree x", "session tree"), ("tasks list --json", "task list"), ("list tasks", "task list"),
+                         ("box appnd b c", "box append"), ("card show x", "card get"), ("session entry s e", "session path"),
+                         ("show card x", "card get"), ("task ls", "task list")):
+        wrong(*words.split(), say=f"; did you mean `cardbox {meant}`?")
+    for words in ("nix", "box nix", "list", "help nix"):
+        done = cardbox(*words.split(), check=False)
+        assert done.returncode == 2 and "did you mean" not in done.stderr, done
+    wrong("box", "list", "--porject", "p", say="unknown option --porject (did you mean --project?); see")
+    wrong("box", "list", "--proj=p", say="unknown option --proj (did you mean --project?); see")
 
 
 def test_no_escape_sequence_of_an_argument_reaches_the_terminal():

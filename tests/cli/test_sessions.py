@@ -151,10 +151,10 @@ def ids(*arguments, env=None):
 def test_tree():
     lines = cardbox("session", "tree", "s-1", env=shared()).stdout.splitlines()
     assert lines[0] == "s-1   25 entries   2 leaves   Nightly backup of orders"
-    assert lines[1] == "o setting    model anthropic/claude-sonnet-4-5" and lines[3] == ": 6 more (--all shows them)"
-    assert lines[4].endswith("[diagnosis]") and "Then make room." in lines[6] and lines[6].startswith("|-o user")
-    assert lines[12].startswith("`-o summary") and lines[-1].endswith("(head)")
-    assert lines[9].endswith("-> remove_files") and "(aborted)" in lines[9]
+    assert len(lines) == 26 and lines[1] == "o setting    model anthropic/claude-sonnet-4-5", "short trees are whole"
+    assert lines[9].endswith("[diagnosis]") and "Then make room." in lines[11] and lines[11].startswith("|-o user")
+    assert lines[17].startswith("`-o summary") and lines[-1].endswith("(head)")
+    assert lines[14].endswith("-> remove_files") and "(aborted)" in lines[14]
     whole = cardbox("session", "tree", "--all", "--ids", "s-1", env=shared()).stdout.splitlines()
     assert len(whole) == 26 and whole[1].startswith("o 5e550001  setting")
     found = objects("tree", "s-1")

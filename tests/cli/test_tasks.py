@@ -349,7 +349,9 @@ def test_follow_and_show_end():
         Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
                                f" SELECT 'acme', '{task}', '{message}', n, '\"x\"' FROM generate_series(1, 300) AS n")
     shown = [json.loads(line) for line in run("task", "show", task, "--json").stdout.splitlines()]
-    assert {e["ref"] for e in shown if e["event"] == "chunk"} == {"second"}, shown
+    pieces = [e for e in shown if e["event"] == "chunk"]
+    assert pieces and all(e == {"event": "chunk", "ref": "second", "text": "x"} for e in pieces), shown
+    assert all(e["n"] and e["at"] for e in shown if e not in pieces), shown
     finish(task)
     say(task, "later")
     followed = run("task", "follow", task)

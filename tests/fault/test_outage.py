@@ -246,6 +246,7 @@ def test_ready_is_ready():
         statuses = [server.get(CARD).status for _ in range(3)]
         server.stop()
         assert statuses == [200, 200, 200], statuses
+        assert len(server.output) == 1, server.output
 
 
 def test_start_while_away():
@@ -255,6 +256,8 @@ def test_start_while_away():
     seed(dsn)
     postgres.stop()
     server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
+    wait_for(lambda: len(server.output) > 1, DEADLINE_S)
+    assert server.output[1].startswith("the database is away: requests get 503"), server.output
     assert server.get("/healthz").status == 200
     assert server.get("/readyz").status == 503
     assert server.get(CARD).status == 503

@@ -73,29 +73,50 @@ static void draws_branches_and_marks(void **state)
           "  o assistant  all 14 tests pass        (head)\n");
 }
 
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0;
+
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* A chain of so many entries, drawn; to be freed. */
+static char *draw_chain(session_tree_entry *entries, size_t count)
+{
+    return draw(entries, count, (session_tree_look){.width = 60});
+}
+
 static void folds_only_what_is_worth_it(void **state)
 {
-    session_tree_entry entries[9];
+    enum { WHOLE = 40 }; /* entries of a tree that is always shown whole */
+    session_tree_entry entries[WHOLE + 1];
+    static const size_t labels[] = {3, 8, 13, 18, 23, 28, 33, 37};
+    char *text;
 
     (void)state;
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i <= WHOLE; i++)
         entries[i] = entry(i == 0 ? ROOT : i - 1, "user", i % 2 ? "odd" : "even");
-    check(entries, 8, (session_tree_look){.width = 60},
-          "o user       even\no user       odd\n: 4 more (--all shows them)\no user       even\no "
-          "user       odd\n");
-    check(entries, 7, (session_tree_look){.width = 60},
-          "o user       even\no user       odd\no user       even\no user       odd\n"
-          "o user       even\no user       odd\no user       even\n");
-    entries[4].label = VIEW("here"); /* is never folded */
-    check(entries, 9, (session_tree_look){.width = 60},
-          "o user       even\no user       odd\no user       even\no user       odd\n"
-          "o user       even  [here]\n"
-          "o user       odd\no user       even\no user       odd\no user       even\n");
-    entries[4].label = VIEW("");
-    entries[4].is_head = true;
-    check(entries, 8, (session_tree_look){.width = 60, .all = true},
-          "o user       even\no user       odd\no user       even\no user       odd\n"
-          "o user       even  (head)\no user       odd\no user       even\no user       odd\n");
+    text = draw_chain(entries, WHOLE);
+    assert_int_equal(lines_of(text), WHOLE);
+    free(text);
+    check(entries, WHOLE + 1, (session_tree_look){.width = 60},
+          "o user       even\no user       odd\n: 37 more (--all shows them)\no user       odd\n"
+          "o user       even\n");
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+        entries[labels[i]].label = VIEW("here"); /* is never folded, and leaves four between */
+    text = draw_chain(entries, WHOLE + 1);
+    assert_non_null(strstr(text, "even\no user       odd   [here]\n: 4 more (--all shows them)\n"));
+    assert_null(strstr(text, ": 3 more"));
+    free(text);
+    entries[20].is_head = true;
+    text = draw_chain(entries, WHOLE + 1);
+    assert_non_null(strstr(text, "(head)\n"));
+    free(text);
+    text = draw(entries, WHOLE + 1, (session_tree_look){.width = 60, .all = true});
+    assert_int_equal(lines_of(text), WHOLE + 1);
+    free(text);
 }
 
 static void shows_ids_and_roots(void **state)
@@ -164,15 +185,6 @@ static int widest_of(const char *text)
         text += length + 1;
     }
     return widest;
-}
-
-static size_t lines_of(const char *text)
-{
-    size_t lines = 0;
-
-    for (; *text != '\0'; text++)
-        lines += *text == '\n';
-    return lines;
 }
 
 enum { MANY = 10000 };

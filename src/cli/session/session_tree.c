@@ -21,7 +21,8 @@ enum {
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
     MARKS_AT_MAX = 72, /* where marks are aligned at most, if no terminal says */
     KEEP = 2,          /* entries at both ends of a run that are never folded, */
-    FOLD_LEAST = 4,    /* and how many are worth a line that says so */
+    FOLD_LEAST = 4,    /* and how many are worth a line that says so: */
+    WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
     STEP = 2,          /* columns of a level */
     LEVELS_SHOWN = 40, /* at most; fewer on a narrow terminal */
     STRAIGHT_FROM = 8  /* the level from which the last branch goes on in its parent's column */
@@ -138,7 +139,7 @@ static bool may_fold(const drawing *d, size_t i)
     const node *n = &d->nodes[i];
     const session_tree_entry *entry = &d->entries[i];
 
-    return !d->look.all && n->before >= KEEP && n->after >= KEEP && entry->label.len == 0 &&
+    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP && entry->label.len == 0 &&
            !entry->is_head;
 }
 

@@ -34,14 +34,25 @@ typedef struct watcher {
     char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* what follow.message_id points to */
 } watcher;
 
+static bool is_piece(const cardbox_task_event *e)
+{
+    return strcmp(e->what, "chunk") == 0;
+}
+
+/* A piece has neither a number among the events nor a time of its own. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    buf_printf(&line, "{\"n\":%" PRId64 ",\"event\":\"%s\",\"ref\":", e->n, e->what);
+    buf_char(&line, '{');
+    if (!is_piece(e))
+        buf_printf(&line, "\"n\":%" PRId64 ",", e->n);
+    buf_printf(&line, "\"event\":\"%s\",\"ref\":", e->what);
     buf_json_text(&line, e->ref);
-    buf_text(&line, ",\"how\":");
-    buf_json_text(&line, e->how);
-    buf_printf(&line, ",\"at\":%" PRId64, e->at);
+    if (!is_piece(e)) {
+        buf_text(&line, ",\"how\":");
+        buf_json_text(&line, e->how);
+        buf_printf(&line, ",\"at\":%" PRId64, e->at);
+    }
     if (e->text_json != NULL)
         buf_printf(&line, ",\"text\":%s", e->text_json);
     if (e->metadata != NULL)
@@ -264,7 +275,7 @@ static void show(watcher *w, const cardbox_task_event *e)
 {
     if (w->json)
         print_json(e);
-    else if (strcmp(e->what, "chunk") == 0)
+    else if (is_piece(e))
         show_piece(w, e);
     else if (strcmp(e->what, "message") == 0)
         show_message(w, e);
@@ -286,7 +297,7 @@ static bool is_of_worker(const cardbox_task_event *e)
 /* What it is to ask for next. */
 static void note(watcher *w, const cardbox_task_event *e)
 {
-    if (strcmp(e->what, "chunk") == 0) {
+    if (is_piece(e)) {
         w->claimed = true;
         snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
         w->follow.message_id = w->piece_of;
@@ -317,7 +328,7 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
     *count = 0;
     for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
-        *count += strcmp(e->what, "chunk") != 0;
+        *count += !is_piece(e);
         note(w, e);
         show(w, e);
     }

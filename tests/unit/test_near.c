@@ -1,0 +1,66 @@
+/*
+ * test_near.c: which words are near to each other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/near.h"
+
+static int near_of(const char *given, const char *word)
+{
+    return near_words(view_of(given), view_of(word));
+}
+
+static void counts_slips(void **state)
+{
+    static const struct {
+        const char *given, *word;
+        int apart;
+    } CASES[] = {
+        {"session", "session", 0},  {"sesion", "session", 1},
+        {"sessions", "session", 1}, {"sessoin", "session", 1},
+        {"sezzion", "session", 2},  {"sessonz", "session", 2},
+        {"box", "boxes", 2},        {"ca", "ac", NEAR_NOT},
+        {"tree", "free", 1},        {"a", "b", NEAR_NOT},
+        {"", "box", NEAR_NOT},      {"", "", 0},
+        {"box", "", NEAR_NOT},      {"tasks", "cards", NEAR_NOT},
+        {"xtasks", "task", 2},      {"seasons", "session", NEAR_NOT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+        assert_int_equal(near_of(CASES[i].given, CASES[i].word), CASES[i].apart);
+}
+
+static void takes_beginnings(void **state)
+{
+    (void)state;
+    assert_int_equal(near_of("proj", "project"), 2);
+    assert_int_equal(near_of("pr", "project"), NEAR_NOT);
+    assert_int_equal(near_of("project", "proj"), NEAR_NOT);
+}
+
+static void bears_any_length(void **state)
+{
+    char longest[NEAR_WORD_MAX + 2] = {0};
+    (void)state;
+    memset(longest, 'x', NEAR_WORD_MAX);
+    longest[0] = 'y';
+    char other[NEAR_WORD_MAX + 2] = {0};
+    memset(other, 'x', NEAR_WORD_MAX);
+    assert_int_equal(near_of(longest, other), 1);
+    longest[NEAR_WORD_MAX] = 'x';
+    assert_int_equal(near_of(longest, other), NEAR_NOT);
+    assert_int_equal(near_of(longest, longest), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_slips),
+        cmocka_unit_test(takes_beginnings),
+        cmocka_unit_test(bears_any_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
