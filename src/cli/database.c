@@ -15,8 +15,29 @@ static bool is_of_dev;
 /* What is open: a process opens one at a time. */
 static cardbox *opened;
 
+/* Where the ids are of what was not found; "" if there is no list of it. */
+static const char *list_hint(const char *message)
+{
+    static const struct {
+        const char *begin, *hint;
+    } LISTS[] = {
+        {"session not found", "; see `cardbox session list`, and an entry goes behind its session"},
+        {"box not found", "; see `cardbox box list`"},
+        {"card not found", "; see `cardbox card list`"},
+        {"Task not found", "; see `cardbox task list --all`"},
+    };
+
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++) {
+        if (strncmp(message, LISTS[i].begin, strlen(LISTS[i].begin)) == 0)
+            return LISTS[i].hint;
+    }
+    return "";
+}
+
 const char *cli_hint(const cardbox_error *err)
 {
+    if (err->status == CARDBOX_NOT_FOUND)
+        return list_hint(err->message);
     if (err->status == CARDBOX_UNAVAILABLE && error_is_refusal(err))
         return ""; /* it answers */
     if (err->status == CARDBOX_UNAVAILABLE && is_of_dev)

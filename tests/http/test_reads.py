@@ -90,8 +90,11 @@ def test_near_paths():
             ("GET", "/projects/p/tasks", 404, 2), ("POST", "/projects/p/tasks", 404, 1),
             ("DELETE", "/projects/p/tasks/t", 404, 2), ("GET", "/projects/p/tasks/t/messages", 404, 1),
             ("POST", "/projects/p/tasks/t/messages", 404, 1),
-            ("GET", "/projects/p/sessions/s/branches", 404, 2), ("GET", "/projects/p/card", 404, 2),
-            ("POST", "/projects/p/box", 404, 2), ("GET", "/projects/p/session", 404, 2), ("GET", "/projects/p/task", 404, 2),
+            ("GET", "/projects/p/sessions/s/branches", 404, 2), ("GET", "/projects/p/task", 404, 2),
+            ("GET", "/projects/p/tasks/t/events", 404, 1), ("GET", "/projects/p/tasks/t/calls/", 404, 1),
+            ("GET", "/projects/p/cards/a/history", 404, 1), ("GET", "/projects/p/boxes/b/versions", 404, 1),
+            ("GET", "/projects/p/entries/e", 404, 1), ("GET", "/projects/p/", 404, 3), ("GET", "/cards/a", 404, 1),
+            ("GET", "/boxes/b", 404, 1), ("GET", "/sessions/s", 404, 1), ("GET", "/projects/p/ability", 404, 1),
             ("DELETE", "/projects/p", 404, 0), ("GET", "/projects/p/tasks/t/x/y", 404, 0), ("DELETE", "/projects/p/sessions", 405, 0)):
         answer = server.request(method, path)
         said = answer.json() if status == 404 else answer.json()["detail"]
@@ -103,6 +106,26 @@ def test_near_paths():
                 assert verb == "POST" and server.request("GET", "/projects/p" + place).status == 200, place
             else:
                 assert f"{verb} /projects/{{}}{re.sub('{[^}]*}', '{}', place)}" in routes, (verb, place)
+
+
+def test_paths_that_are_nearly_right():
+    server = prepare()
+    for method, path, meant in (
+            ("GET", "/docs/", "GET /docs"), ("GET", "/projects/p/sessions/", "GET /projects/{project_id}/sessions"),
+            ("POST", "/projects/p/cards/", "POST /projects/{project_id}/cards"),
+            ("POST", "/projects/p/boxes/batch/", "POST /projects/{project_id}/boxes/batch"),
+            ("GET", "/projects/p/cards/x/", "GET /projects/{project_id}/cards/{card_id}"),
+            ("POST", "/projects/p/box", "POST /projects/{project_id}/boxes"), ("GET", "/metric", "GET /metrics"),
+            ("HEAD", "/projects/p/card/x", None), ("GET", "/Projects/p/cards", "GET /projects/{project_id}/cards"),
+            ("GET", "/projects/p/session/s/tre", "GET /projects/{project_id}/sessions/{session_id}/tree")):
+        answer = server.request(method, path)
+        assert answer.status == 404, answer
+        if meant is not None:
+            assert answer.json() == {"detail": "Not Found", "hint": f"did you mean {meant}?"}, answer
+    for path in ("/projects//cards", "/projects/p/cards/a/b/c/d/e/f/g/h"):
+        assert "%2F" in server.get(path).json()["hint"]
+    for path in ("/nope", "/projects/p/nope", "/projects/p/cards/", "/projects/p/boxes/", "/projects/p/cards/a/nope/x"):
+        assert server.get(path).json() == {"detail": "Not Found"}
 
 
 def test_request_ids():

@@ -3,6 +3,7 @@
  * kept. What it means is the handlers' business.
  */
 #include "base/clock.h"
+#include "base/near.h"
 #include "cardbox/limits.h"
 #include "server/handlers.h"
 #include "server/http/http_exchange.h"
@@ -95,6 +96,22 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
     return false;
 }
 
+/* With what was most likely wanted: first of all the same without a slash at its end. */
+static void answer_unknown_path(request *r, const char *hint)
+{
+    bool is_said = hint == NULL || *hint != '\0';
+    const route *near = is_said ? route_near(ROUTES, r->method, &r->path, 1) : NULL;
+    buf text = BUF_INIT(256);
+    if (near == NULL && hint == NULL)
+        near = route_near(ROUTES, r->method, &r->path, NEAR_NOT);
+    if (near != NULL) {
+        buf_printf(&text, "did you mean %s %s?", near->method, near->pattern);
+        hint = arena_copy(&r->memory, buf_as_view(&text));
+    }
+    fault_answer_unknown_path(r, is_said ? hint : NULL);
+    buf_free(&text);
+}
+
 /* Finds the route. False: answered. */
 static bool check_path(request *r)
 {
@@ -106,7 +123,8 @@ static bool check_path(request *r)
     case PATH_OK:
         break;
     case PATH_UNKNOWN:
-        fault_answer_unknown_path(r, NULL);
+        fault_answer_unknown_path(r, "a part of the path is empty, or there are too many: a slash "
+                                     "in an id is written %2F");
         return false;
     case PATH_MALFORMED:
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
@@ -122,7 +140,7 @@ static bool check_path(request *r)
     }
     hint = route_hint_of(ROUTE_HINTS, r->method, &r->path);
     if (!r->match.path_known) {
-        fault_answer_unknown_path(r, hint);
+        answer_unknown_path(r, hint);
         return false;
     }
     route_allow(allow, ROUTES, &r->path);

@@ -2,6 +2,7 @@
  * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
+#include "base/near.h"
 
 /* The next segment of a pattern, which begins with '/'. */
 static view next_segment(const char **pattern)
@@ -52,11 +53,44 @@ void route_find(route_match *out, const route *table, const char *method, const 
     }
 }
 
+/* How far a path is from a pattern with as many segments: the letters of its fixed words. */
+static int apart_of(const char *pattern, const url_path *where)
+{
+    int apart = 0;
+    for (size_t i = 0; i < where->count; i++) {
+        if (*pattern == '\0' || pattern[1] == '\0')
+            return NEAR_NOT;
+        view wanted = next_segment(&pattern);
+        if (wanted.ptr[0] != '{')
+            apart += near_words(where->segments[i], wanted);
+    }
+    return *pattern == '\0' || strcmp(pattern, "/") == 0 ? apart : NEAR_NOT;
+}
+
+const route *route_near(const route *table, const char *method, const url_path *where, int most)
+{
+    const route *found = NULL;
+    int nearest = most;
+    for (const route *r = table; r->method != NULL; r++) {
+        int apart = apart_of(r->pattern, where);
+        bool better = apart == nearest && found != NULL && serves(r->method, method) &&
+                      !serves(found->method, method);
+        if (apart >= nearest && !better)
+            continue;
+        nearest = apart;
+        found = r;
+    }
+    return found;
+}
+
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where)
 {
+    url_path file = *where;
+    file.folder = false;
     for (const route_hint *h = table; h->method != NULL; h++) {
         view params[ROUTE_PARAMS_MAX];
-        if ((*h->method == '\0' || serves(h->method, method)) && fits(h->pattern, where, params))
+        if ((*h->method == '\0' || serves(h->method, method)) &&
+            (fits(h->pattern, where, params) || fits(h->pattern, &file, params)))
             return h->hint;
     }
     return NULL;

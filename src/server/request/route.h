@@ -64,8 +64,14 @@ typedef struct route_hint {
 /* The table; one without a method ends it. */
 extern const route_hint ROUTE_HINTS[];
 
-/* NULL: there is none. */
+/* NULL: there is none; "": none shall be said. A slash at the end of the path need not be in the
+ * table. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
+
+/* The route that a path which is none misses by little: a slash at its end, or some letters of its
+ * fixed words, of which fewer than `most` are wrong. One that takes the method comes first. NULL:
+ * none is near. */
+const route *route_near(const route *table, const char *method, const url_path *where, int most);
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
 
