@@ -366,6 +366,19 @@ def test_terminal_cuts_and_colours():
     assert max(map(len, narrow.splitlines())) <= 66
 
 
+def test_ids_of_a_list_are_whole():
+    """They are there to be copied: no command takes a beginning of a card's id."""
+    env, card = sample(), "01a2067e-5e5a-775c-90a9-d2918a7b3635"
+    cardbox("card", "add", "--id", card, "--type", "task.instruction", "--text", "count the birds in the pond", env=env)
+    box = json.loads(cardbox("box", "create", card, "--json", env=env).stdout)["box_id"]
+    for columns in (60, 80):
+        for command in (["card", "list", "--limit", "1"], ["box", "cards", "--ids", box]):
+            text = on_terminal(*command, columns=columns, env={**env, "NO_COLOR": "1"})
+            row, = [line for line in text.splitlines() if card in line]
+            assert "instruction" in row and len(row) <= columns, text
+            assert ("count the" in row) == (columns == 80), text
+
+
 def test_no_colours():
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\033" not in on_terminal("box", "cards", BOX, env={**shared(), **env})

@@ -183,6 +183,8 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
                      LISTING_COLUMNS(card_view_columns),
                      .indent = 2};
 
+    if (options->ids)
+        found.columns = card_view_list_columns;
     if (!json)
         print_head(box->box_id, box->version, box->length);
     if (!json && box->card_count == 0)

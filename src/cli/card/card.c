@@ -74,7 +74,7 @@ static listing listing_of(const cards_of *of)
                      .count = cardbox_cards_count(of->cards),
                      .add_object = add_object,
                      .add_row = add_row,
-                     LISTING_COLUMNS(card_view_columns),
+                     LISTING_COLUMNS(card_view_list_columns),
                      .indent = 2,
                      .cursor = cardbox_cards_cursor(of->cards)};
 }

@@ -31,9 +31,12 @@ void card_view_add_age(table *rows, const char *moment); /* as a cell */
 /* Appends a member whose value is a list of ids: ,"card_ids":["a"] */
 void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count);
 
-/* Columns of a table of cards. Where no row has a position or an id, it has none either. */
+/* Columns of a table of cards without ids. Where no row has a position, it has none either. */
 enum { CARD_COLUMNS = 7 };
 extern const table_column card_view_columns[CARD_COLUMNS];
+
+/* The same with ids, which are there to be copied. */
+extern const table_column card_view_list_columns[CARD_COLUMNS];
 
 /* Adds a row: `card`, or that it is missing if NULL; `position` in a box, or 0; its id if `named`,
  * which a missing one shows all the same. */
