@@ -28,6 +28,7 @@ class Dev:
 
     def __init__(self):
         self.port = cardbox_test.free_port()
+        self.model_port = cardbox_test.free_port()
         directory = cardbox_test.temp_dir()
         if os.getuid() == 0:  # the database then runs as another user, who must get there
             os.chmod(directory, 0o755)
@@ -77,13 +78,14 @@ def marked_blocks():
         yield from re.findall(r"```sh\n(.*?)```", part, re.S)
 
 
-def here(text, port):
-    """The text with this run's port and programs."""
-    return text.replace("8099", str(port)).replace("build/bin/", cardbox_test.BUILD + "/bin/")
+def here(text, dev):
+    """The text with this run's ports and programs."""
+    text = text.replace("8099", str(dev.port)).replace("8098", str(dev.model_port))
+    return text.replace("build/bin/", cardbox_test.BUILD + "/bin/")
 
 
 def type_block(dev, block):
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", here(block, dev.port)],
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", here(block, dev)],
                           capture_output=True, text=True, timeout=120, cwd=cardbox_test.ROOT,
                           env=dev.environment())
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"

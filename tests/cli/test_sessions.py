@@ -68,6 +68,16 @@ def test_check_of_what_is_wrong():
     assert "  dangling parents  2\n" in done.stdout and "torn" in done.stdout
 
 
+def test_check_and_import_say_what_no_model_sees():
+    """In the words of an append; it is no failure."""
+    path = write([*PLAIN, json.dumps({"type": "fly", "id": "f"}).encode() + b"\n", b'{"type": "user", "id": "e"}\n'])
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    for words in (["check"], ["import", "--session", "unseen"]):
+        said = " ".join(cardbox("session", *words, path, env=env).stdout.split())
+        assert " unseen 2 " in said and "7 unseen no model sees an entry of a type that is not known" in said, said
+        assert "8 unseen no model sees an entry without content" in said, said
+
+
 def test_check_of_nothing_and_of_what_is_not_there():
     done = cardbox("session", "check", "-", stdin="")
     assert done.stdout == "  dialect  plain\n"

@@ -258,6 +258,14 @@ def test_report_names_lines():
     assert kinds[7] == "bad" and kinds[12] == "dangling", report
 
 
+def test_report_names_what_no_model_sees():
+    report = bring("unseen", TREE + lines({"type": "fly", "id": "x1"}, {"type": "user", "id": "x2"}))
+    unseen = [(issue["kind"], issue["reason"]) for issue in report["issues"]]
+    assert unseen == [("unseen", "no model sees an entry of a type that is not known"),
+                      ("unseen", "no model sees an entry without content")], report
+    assert report["unseen"] == 2 and bring("unseen-not", TREE)["unseen"] == 0
+
+
 def test_refused_requests():
     path = url("refused", "import")
     wrong = server().request("POST", path, TREE, {"Content-Type": "text/plain"})

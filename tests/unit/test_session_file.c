@@ -229,29 +229,54 @@ static void refuses_ids_that_are_none(void **state)
 static void reports_what_is_not_in_the_tree(void **state)
 {
     session_file file = read_text("\n"
-                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"a\",\"parentId\":null}\n"
-                                  "{\"type\":\"user\",\"id\":\"x\",\"parentId\":\"z\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"y\",\"parentId\":\"x\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"z\",\"parentId\":\"y\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"w\",\"parentId\":\"z\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"self\",\"parentId\":\"self\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"a\",\"parentId\":\"lost\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"a\",\"parentId\":null}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"x\",\"parentId\":\"z\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"y\",\"parentId\":\"x\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"z\",\"parentId\":\"y\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"w\",\"parentId\":\"z\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"self\",\"parentId\":\"self\"}\n"
                                   "{\"type\":\"session\",\"id\":\"s\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"kid\",\"parentId\":\"late\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"late\",\"parentId\":\"a\"}\n"
-                                  "{\"type\":\"user\",\"id\":\"o");
+                                  "{\"type\":\"metadata\",\"id\":\"kid\",\"parentId\":\"late\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"late\",\"parentId\":\"a\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"o");
 
     (void)state;
     assert_report(&file,
                   "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":6,"
                   "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":3,"
-                  "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,"
+                  "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"unseen\":0,"
                   "\"max_depth\":2,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
     assert_report(&file, "{\"line\":7,\"kind\":\"cycle\",\"reason\":\"its parents lead back to "
                          "itself\",\"id\":\"z\"},{\"line\":8,\"kind\":\"dangling\"");
     assert_int_equal(file.tree.leaf, file.count - 1);
     session_file_free(&file);
+}
+
+/* Files may have anything; who reads the report shall know what is lost on a model. */
+static void reports_what_no_model_sees(void **state)
+{
+    static const char UNKNOWN[] = "{\"type\":\"fly\"}\n";
+    session_file file = read_text("{\"type\":\"user\",\"id\":\"a\"}\n"
+                                  "{\"type\":\"user\",\"id\":\"b\",\"content\":\"\"}\n"
+                                  "{\"type\":\"fly\",\"id\":\"c\"}\n"
+                                  "{\"type\":\"metadata\",\"id\":\"d\"}\n");
+    buf many = BUF_INIT(1 << 20);
+
+    (void)state;
+    assert_report(&file,
+                  "\"unseen\":2,\"max_depth\":0,\"issues\":["
+                  "{\"line\":1,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_EMPTY
+                  "\"},{\"line\":3,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_TYPE "\"}]");
+    session_file_free(&file);
+    for (size_t i = 0; i < 2 * SESSION_UNSEEN_MAX; i++)
+        buf_text(&many, UNKNOWN);
+    assert_true(session_file_read(&file, buf_as_view(&many), VIEW("")));
+    assert_int_equal(file.issue_totals[SESSION_ISSUE_UNSEEN], 2 * SESSION_UNSEEN_MAX);
+    assert_int_equal(file.issue_count, SESSION_UNSEEN_MAX);
+    session_file_free(&file);
+    buf_free(&many);
 }
 
 static void walks_the_tree(void **state)
@@ -353,6 +378,7 @@ int main(void)
         cmocka_unit_test(makes_ids_where_there_are_none),
         cmocka_unit_test(refuses_ids_that_are_none),
         cmocka_unit_test(reports_what_is_not_in_the_tree),
+        cmocka_unit_test(reports_what_no_model_sees),
         cmocka_unit_test(walks_the_tree),
         cmocka_unit_test(a_long_chain_backwards),
         cmocka_unit_test(junk_is_counted_beyond_what_is_kept),

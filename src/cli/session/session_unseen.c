@@ -18,10 +18,11 @@ static const struct {
     bool is_result; /* of a call that may stand before what was appended */
 } KINDS[UNSEEN_KINDS] = {
     [SEEN] = {"", -1, false},
-    [UNSEEN_TYPE] = {"an entry of a type that is not known: ", -1, false},
-    [UNSEEN_EMPTY] = {"an entry without content", CONTEXT_EMPTY_MESSAGE, false},
-    [UNSEEN_ORPHAN] = {"a result without its call before it", CONTEXT_ORPHAN_RESULT, true},
-    [UNSEEN_SECOND] = {"a second result of a call", CONTEXT_SECOND_RESULT, true},
+    [UNSEEN_TYPE] = {SESSION_UNSEEN_TYPE, -1, false},
+    [UNSEEN_EMPTY] = {SESSION_UNSEEN_EMPTY, CONTEXT_EMPTY_MESSAGE, false},
+    [UNSEEN_ORPHAN] = {"no model sees a result without its call before it", CONTEXT_ORPHAN_RESULT,
+                       true},
+    [UNSEEN_SECOND] = {"no model sees a second result of a call", CONTEXT_SECOND_RESULT, true},
 };
 
 typedef struct lookout {
@@ -179,8 +180,9 @@ static void warn(const lookout *l, unseen kind)
     size_t shown = view_cut(type, TYPE_SHOWN_MOST);
     if (count > 1)
         snprintf(more, sizeof(more), " and %zu more", count - 1);
-    cli_warning("line %" PRIu64 "%s: no model sees %s%.*s%s", l->of->numbers[first], more,
-                KINDS[kind].what, (int)shown, type.ptr, shown < type.len ? "..." : "");
+    cli_warning("line %" PRIu64 "%s: %s%s%.*s%s", l->of->numbers[first], more, KINDS[kind].what,
+                kind == UNSEEN_TYPE ? ": " : "", (int)shown, type.ptr,
+                shown < type.len ? "..." : "");
 }
 
 void session_warn_unseen(cardbox *db, const char *project, const char *session,

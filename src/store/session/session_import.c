@@ -259,6 +259,9 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
         return status;
     *out = entry;
     if (read_entry(in, line, entry, &reason)) {
+        const char *unseen = session_entry_unseen(entry);
+        if (unseen != NULL)
+            session_report_issue(&in->report, SESSION_ISSUE_UNSEEN, line->number, 0, unseen);
         in->has_entries = true;
         return entry->id_is_made && !in->has_made_id ? follow_name(in, line, entry) : CARDBOX_OK;
     }

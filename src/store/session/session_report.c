@@ -20,8 +20,9 @@ struct cardbox_session_report {
 
 static void add_issue(session_report *report, session_issue issue)
 {
-    report->totals[issue.kind]++;
-    if (report->issue_count == SESSION_ISSUES_MAX)
+    bool is_worth_it = session_issue_counts(report->totals, issue.kind);
+
+    if (!is_worth_it || report->issue_count == SESSION_ISSUES_MAX)
         return;
     session_issue *more = arena_more(&report->memory, report->issues, report->issue_count,
                                      &report->issue_capacity, sizeof(*more));
@@ -259,6 +260,7 @@ static void put_report(buf *out, session_report *report, const char *session_id)
     put_count(out, "cycles", totals[SESSION_ISSUE_CYCLE]);
     put_count(out, "bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]);
     put_count(out, "torn", totals[SESSION_ISSUE_TORN]);
+    put_count(out, "unseen", totals[SESSION_ISSUE_UNSEEN]);
     put_count(out, "max_depth", (uint64_t)counts->max_depth);
     put_issues(out, report);
     buf_char(out, '}');

@@ -339,6 +339,13 @@ const char *session_entry_lacks(const session_entry *entry)
     return KINDS[entry->kind].content;
 }
 
+const char *session_entry_unseen(const session_entry *entry)
+{
+    if (entry->kind == SESSION_OTHER)
+        return SESSION_UNSEEN_TYPE;
+    return session_entry_lacks(entry) != NULL ? SESSION_UNSEEN_EMPTY : NULL;
+}
+
 bool session_line_kept(session_line *out, view text)
 {
     *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};

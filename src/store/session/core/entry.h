@@ -121,6 +121,12 @@ bool session_header_read(session_header *out, const session_line *line, arena *m
  * NULL: none. */
 const char *session_entry_lacks(const session_entry *entry);
 
+/* Why no model will see anything of an entry that is meant for models or may be; NULL: it will, or
+ * is of a kind that is said to none. Whether a result has its call is not its own business. */
+#define SESSION_UNSEEN_TYPE  "no model sees an entry of a type that is not known"
+#define SESSION_UNSEEN_EMPTY "no model sees an entry without content"
+const char *session_entry_unseen(const session_entry *entry);
+
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
 

@@ -20,6 +20,7 @@ static const struct {
     [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
     [SESSION_ISSUE_NOT_KEPT] = {"not_kept", "no entry, and the session is no longer like the file: "
                                             "it was left out"},
+    [SESSION_ISSUE_UNSEEN] = {"unseen", SESSION_UNSEEN_TYPE},
 };
 
 /* An array with room for one more. NULL: out of memory, and the old one stays. */
@@ -36,11 +37,17 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t size)
     return more;
 }
 
+bool session_issue_counts(uint64_t totals[SESSION_ISSUE_KINDS], session_issue_kind kind)
+{
+    return ++totals[kind] <= SESSION_UNSEEN_MAX || kind != SESSION_ISSUE_UNSEEN;
+}
+
 /* Remembers an issue, of which `reason` NULL means its kind's. */
 static bool add_issue(session_file *file, session_issue issue)
 {
-    file->issue_totals[issue.kind]++;
-    if (file->issue_count == SESSION_ISSUES_MAX)
+    bool is_worth_it = session_issue_counts(file->issue_totals, issue.kind);
+
+    if (!is_worth_it || file->issue_count == SESSION_ISSUES_MAX)
         return true;
     session_issue *more =
         grown(file->issues, file->issue_count, &file->issue_capacity, sizeof(*more));
@@ -61,6 +68,15 @@ static bool add_header(session_file *file, const session_line *line)
     return session_header_read(&file->header, line, &file->memory);
 }
 
+/* What an entry says of itself, before it has a place. */
+static bool add_unseen(session_file *file, const session_entry *entry, uint64_t line)
+{
+    const char *reason = session_entry_unseen(entry);
+
+    return reason == NULL ||
+           add_issue(file, (session_issue){SESSION_ISSUE_UNSEEN, line, 0, reason, {"", 0}});
+}
+
 static bool add_entry(session_file *file, const session_line *line, view file_id,
                       session_places *places)
 {
@@ -74,7 +90,7 @@ static bool add_entry(session_file *file, const session_line *line, view file_id
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
         file->count++;
         return session_places_resolve(places, entry, file_id, &file->memory) &&
-               session_places_add(places, entry);
+               session_places_add(places, entry) && add_unseen(file, entry, line->number);
     }
     if (reason == NULL)
         return false;
@@ -222,6 +238,7 @@ void session_file_report(buf *out, const session_file *file, size_t most)
         {"cycles", tree->cycles},
         {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]},
         {"torn", totals[SESSION_ISSUE_TORN]},
+        {"unseen", totals[SESSION_ISSUE_UNSEEN]},
         {"max_depth", tree->depth_max},
     };
 

@@ -10,6 +10,9 @@
 /* Issues that are kept with their line; more are only counted: a file of junk may have millions. */
 enum { SESSION_ISSUES_MAX = 10000 };
 
+/* The same of entries that no model sees: a file may be full of a type that is not known. */
+enum { SESSION_UNSEEN_MAX = 100 };
+
 typedef enum session_issue_kind {
     SESSION_ISSUE_BAD,       /* not an entry; its bytes are no good */
     SESSION_ISSUE_TORN,      /* the same, of a last line that broke off */
@@ -19,9 +22,10 @@ typedef enum session_issue_kind {
     SESSION_ISSUE_CYCLE,
     SESSION_ISSUE_DANGLING, /* a parent that is not there: imported, as an extra root */
     SESSION_ISSUE_NULS,     /* NUL bytes around a good line: imported without them */
-    SESSION_ISSUE_NOT_KEPT  /* no entry: the session is no longer like the file */
+    SESSION_ISSUE_NOT_KEPT, /* no entry: the session is no longer like the file */
+    SESSION_ISSUE_UNSEEN    /* imported, but as session_entry_unseen says */
 } session_issue_kind;
-enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_KEPT + 1 };
+enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_UNSEEN + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;
@@ -55,9 +59,12 @@ bool session_file_read(session_file *out, view bytes, view session_id);
 void session_file_free(session_file *file);
 
 /* Appends the report as a JSON object: dialect, lines, blank, headers, entries, roots, leaves,
- * branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn, max_depth, and
+ * branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn, unseen, max_depth, and
  * "issues" with at most `most` of them. */
 void session_file_report(buf *out, const session_file *file, size_t most);
+
+/* Counts an issue. False: of its kind there are enough that are kept with their line. */
+bool session_issue_counts(uint64_t totals[SESSION_ISSUE_KINDS], session_issue_kind kind);
 
 /* For qsort: by lines, of one line by the kinds. */
 int session_issue_order(const void *left, const void *right);
