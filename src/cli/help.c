@@ -108,9 +108,11 @@ static bool print_group(FILE *out, const char *group)
         }
         print_command(out, name, (*command)->summary);
     }
-    if (first != NULL)
-        print_examples(out, first->examples);
-    return first != NULL;
+    if (first == NULL)
+        return false;
+    fprintf(out, "\n`cardbox help %s COMMAND` shows the options and examples of one.\n", group);
+    print_examples(out, first->examples);
+    return true;
 }
 
 cli_exit cli_help(char **words, int count)

@@ -99,7 +99,7 @@ def run_block(dev, block):
         before, found, rest = rest.partition(expected.strip())
         assert found, f"{expected!r} is not in the rest of\n{text}"
     again = type_block(dev, block)  # people type it again, and what was there stays
-    assert not re.search("^(null|.*error: .*)$", again, re.M), again
+    assert not re.search(r"^(null|(\S+: )?error: .*)$", again, re.M), again
 
 
 def run_worker(dev, program):

@@ -467,13 +467,12 @@ static void test_long_lines(void **state)
     for (size_t i = 0; i < (size_t)test_times(2, 1); i++) {
         buf bytes = BUF_INIT((size_t)1 << 28);
         const char *id = new_id();
-        buf_text(
-            &bytes,
-            "{\"id\":\"a\",\"type\":\"user\"}\n{\"id\":\"b\",\"parentId\":\"a\",\"content\":\"");
+        buf_text(&bytes, "{\"id\":\"a\",\"type\":\"metadata\"}\n"
+                         "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"");
         assert_true(buf_reserve(&bytes, sizes[i] + 100));
         for (size_t at = 0; at < sizes[i]; at += 100)
             buf_printf(&bytes, "%0100zu", at);
-        buf_text(&bytes, "\"}\n{\"id\":\"c\",\"parentId\":\"a\",\"type\":\"user\"}\n");
+        buf_text(&bytes, "\"}\n{\"id\":\"c\",\"parentId\":\"a\",\"type\":\"metadata\"}\n");
         report = import(id, whole(&bytes), 1 << 20);
         if (i == 0)
             assert_exports(id, whole(&bytes));

@@ -19,7 +19,7 @@ enum {
     TOOLS_MAX = 30,    /* columns of the names of tools, */
     LABEL_MAX = 40,    /* and of a label */
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
-    MARKS_AT_MAX = 72, /* where marks are aligned at most, if no terminal says */
+    MARKS_AT_MAX = 72, /* where marks are aligned at most: longer texts push their own */
     KEEP = 2,          /* entries at both ends of a run that are never folded, */
     FOLD_LEAST = 4,    /* and how many are worth a line that says so: */
     WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
@@ -342,12 +342,12 @@ static void measure_ids(drawing *d)
 /* Where marks are put below one another, as far as there is room for all of them. */
 static void measure_marks(drawing *d)
 {
-    int most = d->look.width == 0 ? MARKS_AT_MAX : 0;
+    int most = MARKS_AT_MAX;
 
     d->only_measures = true;
     draw_all(d);
     d->only_measures = false;
-    if (d->look.width > 0)
+    if (d->look.width > 0 && d->look.width - d->marks_widest - GAP < most)
         most = d->look.width - d->marks_widest - GAP;
     if (d->marks_at > most)
         d->marks_at = most;
