@@ -25,6 +25,7 @@ static const char *list_hint(const char *message)
         {"box not found", "; see `cardbox box list`"},
         {"card not found", "; see `cardbox card list`"},
         {"Task not found", "; see `cardbox task list --all`"},
+        {"there is no ability", "; see `cardbox ability list`"},
     };
 
     for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++) {

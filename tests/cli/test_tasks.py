@@ -68,6 +68,8 @@ def test_ability_invoke():
     got = run("ability", "invoke", "card:get", "-", stdin=json.dumps({"card_id": made["card_id"]}))
     assert json.loads(got.stdout)["content"] == "hello"
     assert json.loads(run("ability", "invoke", "bus:list").stdout)["modules"]
+    failed = run("ability", "invoke", "card:fly", check=False)
+    assert failed.returncode == 1 and failed.stderr.endswith("no ability card:fly; see `cardbox ability list`\n"), failed
     failed = run("ability", "invoke", "card:get", "{}", check=False)
     assert failed.returncode == 1 and "/card_id: is missing" in failed.stderr
 
@@ -98,7 +100,7 @@ def test_life_of_a_task():
                if json.loads(line)["id"] == task]
     assert (listed["completionStatus"], listed["goal"]) == ("cancelled", "count\tthe \x1b[31mbirds")
     failed = run("task", "show", "no", check=False)
-    assert failed.returncode == 1 and "task not found" in failed.stderr.lower(), failed
+    assert failed.returncode == 1 and failed.stderr.endswith("ask not found: no; see `cardbox task list --all`\n"), failed
 
 
 def test_states_in_the_list():

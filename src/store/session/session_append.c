@@ -40,7 +40,7 @@ static cardbox_status read_line(session_line *out, view json, const char *what, 
         return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
     if (out->kind != SESSION_LINE_BAD)
         return CARDBOX_OK;
-    error_set(err, CARDBOX_INVALID, "%s: %s at byte %llu", what, out->reason,
+    error_set(err, CARDBOX_INVALID, "%s cannot be read: %s at byte %llu", what, out->reason,
               (unsigned long long)out->reason_at);
     if (err != NULL)
         err->position = (size_t)out->reason_at;
@@ -302,8 +302,12 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         session_line_outcome outcome = session_written_line(rows, i, &seq);
         buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
         buf_json_string(out, batch->puts[i].entry.id);
-        buf_printf(out, ",\"outcome\":\"%s\",\"seq\":%" PRId64 "}",
+        buf_printf(out, ",\"outcome\":\"%s\",\"seq\":%" PRId64,
                    outcome == SESSION_LINE_APPENDED ? "appended" : "unchanged", seq);
+        /* Those without content were refused. */
+        buf_text(out, batch->puts[i].entry.kind == SESSION_OTHER
+                          ? ",\"unseen\":\"" SESSION_UNSEEN_TYPE "\"}"
+                          : "}");
     }
     buf_text(out, "]}");
 }
