@@ -122,6 +122,10 @@ def test_paths_that_are_nearly_right():
         assert answer.status == 404, answer
         if meant is not None:
             assert answer.json() == {"detail": "Not Found", "hint": f"did you mean {meant}?"}, answer
+    for method, path, body in (("GET", "/projects/p/sessions/5e550001/tree", None), ("GET", "/projects/p/sessions/5e550001", None),
+                               ("POST", "/projects/p/sessions/5e550001/entries", '{"entry": {"type": "user", "content": "x"}}')):
+        answer = server.request(method, path, body, {"Content-Type": "application/json"})
+        assert answer.status == 404 and "makes one; an entry is at" in answer.json()["detail"]["hint"], answer
     for path in ("/projects//cards", "/projects/p/cards/a/b/c/d/e/f/g/h"):
         assert "%2F" in server.get(path).json()["hint"]
     for path in ("/nope", "/projects/p/nope", "/projects/p/cards/", "/projects/p/boxes/", "/projects/p/cards/a/nope/x"):

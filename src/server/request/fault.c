@@ -158,9 +158,20 @@ void fault_answer(request *r, fault what, const char *hint, const char *format, 
     answer_detail(r, what, hint, 0, message);
 }
 
+/* An entry's id is easily given where a session's is wanted. */
+static const char *hint_of(const cardbox_error *err)
+{
+    static const char NO_SESSION[] = "session not found";
+    bool is_session = err->status == CARDBOX_NOT_FOUND &&
+                      strncmp(err->message, NO_SESSION, sizeof(NO_SESSION) - 1) == 0;
+    return is_session ? "GET .../sessions lists them, PUT .../sessions/{session} makes one; an "
+                        "entry is at .../sessions/{session}/entries/{entry}"
+                      : NULL;
+}
+
 void fault_answer_error(request *r, fault what, const cardbox_error *err)
 {
-    answer_detail(r, what, NULL, err->current_version, err->message);
+    answer_detail(r, what, hint_of(err), err->current_version, err->message);
 }
 
 bool fault_check(request *r, cardbox_status status, const cardbox_error *err)
