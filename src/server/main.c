@@ -192,7 +192,8 @@ static void print_what_is_missing(const server *s)
                                       [TOLD_FORBIDDEN] = "may not be read by this role"};
     const char *why = WHY[atomic_load(&s->house.told)];
     if (why != NULL)
-        printf("the database %s: requests get 503 until that has changed; the log says more\n", why);
+        printf("the database %s: requests get 503 until that has changed; the log says more\n",
+               why);
 }
 
 static void serve_until_signal(server *s, const sigset_t *waited_for)

@@ -219,7 +219,7 @@ settings_result worker_settings_read(worker_settings *out, int argc, char **argv
     else if (parsed == 0 && out->version)
         printf("cardbox-worker %s\n", CARDBOX_VERSION);
     else if (parsed < 0 || !check(out, error, sizeof(error))) {
-        fprintf(stderr, "cardbox-worker: %s (see cardbox-worker --help)\n", error);
+        fprintf(stderr, "cardbox-worker: %s; see `cardbox-worker --help`\n", error);
         return SETTINGS_WRONG;
     } else {
         return SETTINGS_WORK;

@@ -177,7 +177,8 @@ const cli_command cli_session_tree = {
     .name = "session tree",
     .arguments = "SESSION",
     .summary = "draw a session: branches, labels, the head",
-    .description = "In a large tree long runs without a branch or a label are folded. With --json one object an "
+    .description = "In a large tree long runs without a branch or a label are folded. With --json "
+                   "one object an "
                    "entry, in the order in which they were written.",
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",

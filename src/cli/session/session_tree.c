@@ -139,8 +139,8 @@ static bool may_fold(const drawing *d, size_t i)
     const node *n = &d->nodes[i];
     const session_tree_entry *entry = &d->entries[i];
 
-    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP && entry->label.len == 0 &&
-           !entry->is_head;
+    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
+           entry->label.len == 0 && !entry->is_head;
 }
 
 /* How many entries from this one on are left out; 0: it is drawn. */
