@@ -28,7 +28,7 @@ typedef enum route_class {
     CLASS_READ, /* of what has a name */
     CLASS_WRITE,
     CLASS_LIST,  /* reads of what has none: lists, logs, exports */
-    CLASS_OTHER, /* operations, imports */
+    CLASS_OTHER, /* operations; and what takes as long as its client sends, or its task runs */
     ROUTE_CLASSES
 } route_class;
 

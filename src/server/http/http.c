@@ -196,7 +196,7 @@ static void count(const exchange *x, int64_t now_us)
     const route *served = r->match.route;
     tally_add(&r->stats->body_bytes_in, x->received);
     stats_request(r->stats, served == NULL ? STATS_NO_ROUTE : (size_t)(served - ROUTES),
-                  served == NULL ? CLASS_OTHER : route_class_of(served), r->answer.status,
+                  served == NULL ? CLASS_OTHER : served->class, r->answer.status,
                   now_us - r->started_us);
 }
 

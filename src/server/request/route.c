@@ -112,23 +112,6 @@ void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path 
     }
 }
 
-route_class route_class_of(const route *r)
-{
-    static const char *const LISTS[] = {"list", "export", "getCardRevisions", "getCardBoxes",
-                                        "getBoxLog"};
-    /* These take as long as their client sends, or their task runs. */
-    if (r->body == ROUTE_STREAM || strcmp(r->name, "streamTask") == 0)
-        return CLASS_OTHER;
-    if (r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS)
-        return CLASS_WRITE;
-    if (r->scope != SCOPE_READ)
-        return CLASS_OTHER;
-    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
-        if (strncmp(r->name, LISTS[i], strlen(LISTS[i])) == 0)
-            return CLASS_LIST;
-    return CLASS_READ;
-}
-
 bool route_is_of_project(const route *r)
 {
     static const char PROJECT[] = "/projects/{project_id}";

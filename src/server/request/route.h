@@ -40,6 +40,7 @@ typedef struct route {
     const char *name;    /* OpenAPI's operationId, for logs */
     route_body body;
     route_scope scope;
+    route_class class;                 /* what the metrics count it as */
     unsigned takes;                    /* of a change */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
                                         * ROUTE_STREAM, its head */
@@ -80,9 +81,6 @@ bool route_is_of_project(const route *r);
 
 /* "read", "write", ... */
 const char *route_scope_name(route_scope scope);
-
-/* What it counts as. */
-route_class route_class_of(const route *r);
 
 /* Writes the methods that a path takes, "GET, HEAD, POST". HEAD goes with every GET. */
 #define ROUTE_ALLOW_SIZE 64
