@@ -185,7 +185,12 @@ const char *buf_str(const buf *b)
 
 view buf_as_view(const buf *b)
 {
-    return (view){buf_str(b), b->failure == BUF_FINE ? b->len : 0};
+    return buf_since(b, 0);
+}
+
+view buf_since(const buf *b, size_t start)
+{
+    return buf_ok(b) ? (view){buf_str(b) + start, b->len - start} : (view){"", 0};
 }
 
 void buf_reset(buf *b, size_t keep)

@@ -80,6 +80,9 @@ const char *buf_str(const buf *b);
 /* The same as a view, which may hold NUL bytes; of a failed buffer empty. */
 view buf_as_view(const buf *b);
 
+/* What was appended since it was `start` bytes long; of a failed buffer empty. */
+view buf_since(const buf *b, size_t start);
+
 /* Empties it and forgets a failure; keeps the memory, or gives it back if above `keep` bytes. */
 void buf_reset(buf *b, size_t keep);
 

@@ -115,7 +115,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_error reason;
     scan_value input = {SCAN_NONE, {NULL, 0}};
-    view body = {buf_str(&r->body), r->body.len};
+    view body = buf_as_view(&r->body);
     if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason)) {
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
                      reason.position, reason.message);

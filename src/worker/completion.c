@@ -205,7 +205,7 @@ static bool take_delta(completion *c, scan_value delta, view *piece)
     take_text(c, delta);
     if (!buf_ok(&c->text))
         return fail_for_good(c, "the model's message is too large");
-    *piece = (view){buf_str(&c->text) + before, c->text.len - before};
+    *piece = buf_since(&c->text, before);
     if (calls.kind == SCAN_ARRAY && !take_calls(c, calls))
         return false;
     if (function.kind != SCAN_OBJECT)

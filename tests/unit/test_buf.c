@@ -214,8 +214,11 @@ static void is_a_view_of_what_it_holds(void **state)
     assert_true(view_equal(buf_as_view(&b), VIEW("")));
     buf_json_quoted(&b, VIEW("\\n\0"));
     assert_true(view_equal(buf_as_view(&b), VIEW("\"\\n\0\"")));
+    assert_true(view_equal(buf_since(&b, 3), VIEW("\0\"")));
+    assert_int_equal(buf_since(&b, b.len).len, 0);
     buf_text(&b, "too much");
     assert_int_equal(buf_as_view(&b).len, 0); /* its text can't be had any more */
+    assert_true(view_equal(buf_since(&b, 3), VIEW("")));
     buf_free(&b);
 }
 

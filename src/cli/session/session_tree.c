@@ -180,7 +180,7 @@ static int add_styled(buf *out, view text, int columns, term_style style)
     buf_text(out, term_on(style));
     start = out->len;
     term_add_line(out, text, columns);
-    taken = term_columns((view){buf_str(out) + start, out->len - start});
+    taken = term_columns(buf_since(out, start));
     buf_text(out, term_off(style));
     return taken;
 }
@@ -260,8 +260,11 @@ static int add_who(drawing *d, const session_tree_entry *entry)
     return columns + ROLE_COLUMNS + GAP;
 }
 
+/* A line that failed stays, so that no other begins and session_tree_draw can tell. */
 static void end_line(drawing *d)
 {
+    if (!buf_ok(&d->line))
+        return;
     while (d->line.len > 0 && d->line.data[d->line.len - 1] == ' ')
         d->line.len--;
     buf_char(&d->line, '\n');

@@ -52,7 +52,7 @@ static bool is_of_sure_width(view word)
 /* Moves the word that the line ends with to the next one. */
 static void carry_word(flow *f)
 {
-    view word = {buf_str(&f->word), f->word.len};
+    view word = buf_as_view(&f->word);
     int columns = term_columns(word);
     bool whole = buf_ok(&f->word) && columns > 0 && columns < f->column - f->margin &&
                  is_of_sure_width(word);

@@ -63,8 +63,9 @@ void table_add(table *t, view text, term_style style)
         term_add_id(&t->text, text, TABLE_CELL_MAX);
     else
         term_add_line(&t->text, text, TABLE_CELL_MAX);
-    cell->length = t->text.len - cell->offset;
-    cell->columns = term_columns((view){buf_str(&t->text) + cell->offset, cell->length});
+    view shown = buf_since(&t->text, cell->offset);
+    cell->length = shown.len;
+    cell->columns = term_columns(shown);
 }
 
 void table_text(table *t, const char *text)

@@ -167,7 +167,7 @@ static void add_line(buf *out, view text, int columns, bool is_id)
         bytes = bytes > 0 ? bytes : 1;
         text = (view){text.ptr + bytes, text.len - bytes};
     }
-    length = term_fit((view){buf_str(out) + start, out->len - start}, columns);
+    length = term_fit(buf_since(out, start), columns);
     if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
         out->len = start + length;
         buf_text(out, TERM_ELLIPSIS);

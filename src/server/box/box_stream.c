@@ -74,8 +74,7 @@ static stream_state ask(request *r, box_stream *s)
 static stream_state peek(request *r, view *piece)
 {
     box_stream *s = r->plan;
-    const buf *page = &r->answer.body;
-    *piece = (view){buf_str(page) + s->at, page->len - s->at};
+    *piece = buf_since(&r->answer.body, s->at);
     if (piece->len > 0)
         return STREAM_PIECE;
     return has_more(s) ? ask(r, s) : STREAM_END;
@@ -95,7 +94,7 @@ static view write_frame(request *r, const box_view *box, const box_read *read, s
     box_view_start(&frame, &read->box_id);
     *before = frame.len;
     box_view_end(&frame, &box->head);
-    view text = {buf_str(&frame), frame.len};
+    view text = buf_as_view(&frame);
     text.ptr = buf_ok(&frame) ? arena_copy(&r->memory, text) : NULL;
     buf_free(&frame);
     return text;

@@ -127,8 +127,7 @@ static bool is_stopping(const request *r)
 static stream_state peek(request *r, view *piece)
 {
     follower *f = r->plan;
-    const buf *body = &r->answer.body;
-    *piece = (view){buf_str(body) + f->at, body->len - f->at};
+    *piece = buf_since(&r->answer.body, f->at);
     if (f->broken)
         return STREAM_BROKEN;
     if (piece->len > 0)

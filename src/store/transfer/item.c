@@ -133,7 +133,7 @@ bool item_decode(import_item *item, scan_value value, view *out)
     size_t start = item->decoded.len;
     if (!scan_decode(&item->decoded, value.text) || !buf_ok(&item->decoded))
         return false;
-    *out = (view){buf_str(&item->decoded) + start, item->decoded.len - start};
+    *out = buf_since(&item->decoded, start);
     return true;
 }
 

@@ -120,7 +120,7 @@ static cardbox_status read_bytes(import_item *item, scan_value value, const char
     size_t start = item->decoded.len;
     if (!base64_decode(&item->decoded, scan_inside(value.text)) || !buf_ok(&item->decoded))
         return error_set(err, CARDBOX_INVALID, "%s must be base64", name);
-    *out = (view){buf_str(&item->decoded) + start, item->decoded.len - start};
+    *out = buf_since(&item->decoded, start);
     return CARDBOX_OK;
 }
 
