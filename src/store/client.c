@@ -14,6 +14,27 @@
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
+/* Until when something is tried, and how often it was. */
+typedef struct attempts {
+    int64_t deadline_ms;
+    unsigned failed;
+} attempts;
+
+static attempts first_attempt(const cardbox_options *options)
+{
+    return (attempts){clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
+}
+
+/* Waits before the next one. False: it would be too late. */
+static bool next_attempt(attempts *a)
+{
+    int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
+    if (clock_ms() + pause_ms > a->deadline_ms)
+        return false;
+    clock_sleep_ms(pause_ms);
+    return true;
+}
+
 static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
                       client_safety safety)
 {
@@ -27,23 +48,20 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
 static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
     store_pool *pool = flight->db->pool;
-    const cardbox_options *options = pool_options(pool);
-    int64_t deadline_ms = clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms);
-    for (unsigned attempt = 0;; attempt++) {
+    attempts tries = first_attempt(pool_options(pool));
+    for (;;) {
         bool unknown;
         cardbox_status status =
             pool_receive(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
         if (status == CARDBOX_OK)
             return status;
-        int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
-        if (options->no_retry || !may_retry(&flight->err, attempt, unknown, flight->safety) ||
-            clock_ms() + pause_ms > deadline_ms) {
+        if (!may_retry(&flight->err, tries.failed, unknown, flight->safety) ||
+            !next_attempt(&tries)) {
             flight->err.retryable =
                 flight->err.retryable && (!unknown || flight->safety == RUN_AGAIN);
             return status;
         }
         pool_count_retry(pool);
-        clock_sleep_ms(pause_ms);
         flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
         flight->status = pool_send(pool, &flight->conn, flight->id, flight->p, &flight->err);
     }
@@ -168,6 +186,17 @@ void cardbox_close(cardbox *db)
     free(db);
 }
 
+static cardbox_status begin_once(cardbox *tx, statement_id begin, cardbox_error *err)
+{
+    cardbox_status status = pool_acquire(tx->pool, &tx->conn, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = conn_run(tx->conn, begin, NULL, NULL, err);
+    if (status != CARDBOX_OK)
+        pool_release(tx->pool, tx->conn, true);
+    return status;
+}
+
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err)
 {
     if (tx == NULL || db == NULL)
@@ -180,23 +209,12 @@ cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardb
         return error_nomem(err);
     made->kind = CLIENT_TRANSACTION;
     made->pool = db->pool;
-    const cardbox_options *options = pool_options(db->pool);
-    int64_t deadline_ms = clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms);
+    attempts tries = first_attempt(pool_options(db->pool));
     cardbox_error own = CARDBOX_ERROR_INIT;
     cardbox_status status;
-    for (unsigned attempt = 0;; attempt++) {
-        status = pool_acquire(db->pool, &made->conn, &own);
-        if (status == CARDBOX_OK) {
-            status = conn_run(made->conn, begin, NULL, NULL, &own);
-            if (status == CARDBOX_OK)
-                break;
-            pool_release(db->pool, made->conn, true);
-        }
-        int64_t pause_ms = clock_backoff_ms(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
-        if (status != CARDBOX_UNAVAILABLE || !own.retryable || clock_ms() + pause_ms > deadline_ms)
-            break;
-        clock_sleep_ms(pause_ms);
-    }
+    do
+        status = begin_once(made, begin, &own);
+    while (status == CARDBOX_UNAVAILABLE && own.retryable && next_attempt(&tries));
     if (status != CARDBOX_OK) {
         free(made);
         if (err != NULL)
