@@ -23,9 +23,9 @@ static void check_items(const buf *items)
 {
     buf list = BUF_INIT(items->len + 2);
     buf_char(&list, '[');
-    buf_view(&list, (view){buf_str(items), items->len});
+    buf_view(&list, buf_as_view(items));
     buf_char(&list, ']');
-    require(items->len > 0 && scan_check((view){buf_str(&list), list.len}, 200, NULL, NULL, NULL));
+    require(items->len > 0 && scan_check(buf_as_view(&list), 200, NULL, NULL, NULL));
     buf_free(&list);
 }
 

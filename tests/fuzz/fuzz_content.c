@@ -11,7 +11,7 @@ static void check_text(view content)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     content_text(&text, content);
-    require(buf_ok(&text) && view_is_utf8((view){buf_str(&text), text.len}));
+    require(buf_ok(&text) && view_is_utf8(buf_as_view(&text)));
     buf_free(&text);
 }
 
@@ -30,11 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(fault.field[0] && fault.message[0]);
         goto done;
     }
-    view first = {buf_str(&stored), stored.len};
+    view first = buf_as_view(&stored);
     require(buf_ok(&stored));
     require(scan_check(first, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
     require(content_normalise(&again, first, &fault) && buf_ok(&again));
-    require(view_equal(first, (view){buf_str(&again), again.len}));
+    require(view_equal(first, buf_as_view(&again)));
     check_text(first);
 done:
     buf_free(&stored);

@@ -39,10 +39,10 @@ static void check_reason(const shape *s)
     buf list = BUF_INIT(s->items.len + 2);
     if (shape_check(s) == SHAPE_FAULTS) {
         buf_char(&list, '[');
-        buf_view(&list, (view){buf_str(&s->items), s->items.len});
+        buf_view(&list, buf_as_view(&s->items));
         buf_char(&list, ']');
         require(s->items.len > 0);
-        require(scan_check((view){buf_str(&list), list.len}, 200, NULL, NULL, NULL));
+        require(scan_check(buf_as_view(&list), 200, NULL, NULL, NULL));
     }
     require(shape_check(s) != SHAPE_MALFORMED || s->position <= s->text.len);
     buf_free(&list);

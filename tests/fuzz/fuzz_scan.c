@@ -10,7 +10,7 @@ enum { DEPTH = 64, OUT_MAX = 1 << 24 };
 static view written(const buf *out)
 {
     require(buf_ok(out));
-    return (view){buf_str(out), out->len};
+    return buf_as_view(out);
 }
 
 static bool is_inside(view part, view whole)

@@ -51,9 +51,8 @@ static void check_context(const session_file *file, cardbox_format format, bool 
     if (repair)
         check_pairs(&ctx);
     require(context_write(&out, &ctx, format));
-    require(scan_check((view){buf_str(&out.messages), out.messages.len}, 200, NULL, NULL, NULL));
-    require(out.system.len == 0 ||
-            scan_check((view){buf_str(&out.system), out.system.len}, 200, NULL, NULL, NULL));
+    require(scan_check(buf_as_view(&out.messages), 200, NULL, NULL, NULL));
+    require(out.system.len == 0 || scan_check(buf_as_view(&out.system), 200, NULL, NULL, NULL));
     context_output_free(&out);
     arena_reset(&memory);
 }

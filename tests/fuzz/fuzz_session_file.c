@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             file.tree.in_tree + file.tree.duplicates + file.tree.conflicts + file.tree.cycles);
     session_file_report(&report, &file, 1000);
     require(buf_ok(&report));
-    require(scan_check((view){buf_str(&report), report.len}, 4, NULL, NULL, NULL));
+    require(scan_check(buf_as_view(&report), 4, NULL, NULL, NULL));
     buf_free(&report);
     session_file_free(&file);
     return 0;

@@ -28,9 +28,9 @@ static void check_inside(const buf *text)
 {
     buf quoted = BUF_INIT(text->len + 2);
     buf_char(&quoted, '"');
-    buf_view(&quoted, (view){buf_str(text), text->len});
+    buf_view(&quoted, buf_as_view(text));
     buf_char(&quoted, '"');
-    require(scan_check((view){buf_str(&quoted), quoted.len}, 1, NULL, NULL, NULL));
+    require(scan_check(buf_as_view(&quoted), 1, NULL, NULL, NULL));
     buf_free(&quoted);
 }
 
@@ -41,8 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool is_whole = read_stream(&whole, text, size > 0 ? size : 1);
     require(read_stream(&pieces, text, size > 0 ? data[0] % 7 + 1U : 1) == is_whole);
     require(whole.call_count == pieces.call_count);
-    require(view_equal((view){buf_str(&whole.text), whole.text.len},
-                       (view){buf_str(&pieces.text), pieces.text.len}));
+    require(view_equal(buf_as_view(&whole.text), buf_as_view(&pieces.text)));
     check_inside(&whole.text);
     for (size_t i = 0; i < whole.call_count; i++) {
         check_inside(&whole.calls[i].name);

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tools_read(&list, (view){(const char *)data, size}, "/bin", error, sizeof(error))) {
         tools_offer(&offered, &list);
         require(buf_ok(&offered));
-        require(scan_check((view){buf_str(&offered), offered.len}, 80, NULL, NULL, NULL));
+        require(scan_check(buf_as_view(&offered), 80, NULL, NULL, NULL));
         for (size_t i = 0; i < list.count; i++)
             require(tools_find(&list, view_of(list.at[i].offered)) == &list.at[i]);
     } else {

@@ -281,8 +281,8 @@ static void test_any_file(void **state)
     for (int i = 0; i < test_times(150, 20); i++) {
         buf bytes = BUF_INIT(1 << 20);
         put_file(&bytes, &dice);
-        check_file(whole(&bytes), 1 + roll(&dice, 100));
-        check_longer(whole(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
+        check_file(buf_as_view(&bytes), 1 + roll(&dice, 100));
+        check_longer(buf_as_view(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
         buf_free(&bytes);
     }
 }
@@ -399,7 +399,7 @@ static void test_meanwhile(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *id = new_id();
         cardbox_error err = CARDBOX_ERROR_INIT;
-        meanwhile reader = {{whole(&bytes), SIZE_MAX},
+        meanwhile reader = {{buf_as_view(&bytes), SIZE_MAX},
                             id,
                             bytes.len - (size_t)cases[i].parts * PART,
                             cases[i].deletes,
@@ -447,12 +447,12 @@ static void test_real_session(void **state)
 
     if (bytes.len == 0)
         return;
-    cardbox_session_report *report = import(id, whole(&bytes), 4096);
+    cardbox_session_report *report = import(id, buf_as_view(&bytes), 4096);
     assert_int_equal(cardbox_session_report_counts(report).appended, 1018);
     assert_int_equal(cardbox_session_report_counts(report).issues, 0);
     cardbox_session_report_free(report);
-    check_longer(whole(&bytes), 500000);
-    assert_exports(id, whole(&bytes));
+    check_longer(buf_as_view(&bytes), 500000);
+    assert_exports(id, buf_as_view(&bytes));
     buf_free(&bytes);
 }
 
@@ -473,9 +473,9 @@ static void test_long_lines(void **state)
         for (size_t at = 0; at < sizes[i]; at += 100)
             buf_printf(&bytes, "%0100zu", at);
         buf_text(&bytes, "\"}\n{\"id\":\"c\",\"parentId\":\"a\",\"type\":\"metadata\"}\n");
-        report = import(id, whole(&bytes), 1 << 20);
+        report = import(id, buf_as_view(&bytes), 1 << 20);
         if (i == 0)
-            assert_exports(id, whole(&bytes));
+            assert_exports(id, buf_as_view(&bytes));
         assert_int_equal(cardbox_session_report_counts(report).appended, i == 0 ? 3 : 2);
         assert_int_equal(cardbox_session_report_counts(report).issues, i == 0 ? 0 : 1);
         cardbox_session_report_free(report);
@@ -523,22 +523,22 @@ static void test_parts(void **state)
         buf_printf(&bytes,
                    "{\"id\":\"e%d\",\"parentId\":\"e%d\",\"type\":\"user\",\"x\":\"%0*d\"}\n", i,
                    i - 1 - i % 3, LINE, i);
-    asking reader = {{whole(&bytes), SIZE_MAX}, NULL, bytes.len * 9 / 10, 0};
+    asking reader = {{buf_as_view(&bytes), SIZE_MAX}, NULL, bytes.len * 9 / 10, 0};
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     reader.tx = tx;
     assert_int_equal(cardbox_session_import(NULL, tx, T, id, false, ask_and_give, &reader, &err),
                      CARDBOX_INVALID);
     assert_ok(cardbox_session_count(&counts, tx, T, id, &err), &err);
     assert_in_range(counts.entries, LINES / 2, LINES * 9 / 10);
-    reader = (asking){{whole(&bytes), SIZE_MAX}, tx, SIZE_MAX, 0};
+    reader = (asking){{buf_as_view(&bytes), SIZE_MAX}, tx, SIZE_MAX, 0};
     assert_ok(cardbox_session_import(&report, tx, T, id, false, ask_and_give, &reader, &err), &err);
     assert_true(reader.calls > 3);
     assert_int_equal(cardbox_session_report_counts(report).appended, LINES - counts.entries);
     assert_int_equal(cardbox_session_report_counts(report).unchanged, counts.entries);
     cardbox_session_report_free(report);
     assert_ok(cardbox_commit(tx, &err), &err);
-    assert_exports(id, whole(&bytes));
-    assert_true(session_file_read(&file, whole(&bytes), VIEW("")));
+    assert_exports(id, buf_as_view(&bytes));
+    assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
     assert_counts(id, &file.tree, VIEW(""));
     session_file_free(&file);
     buf_free(&bytes);
@@ -579,8 +579,8 @@ static void test_borders(void **state)
     for (int i = 0; i < test_times(20, 4); i++) {
         buf bytes = BUF_INIT(1 << 20);
         put_border_file(&bytes, &dice);
-        check_file(whole(&bytes), 1 << 16);
-        check_longer(whole(&bytes), bytes.len - roll(&dice, 200));
+        check_file(buf_as_view(&bytes), 1 << 16);
+        check_longer(buf_as_view(&bytes), bytes.len - roll(&dice, 200));
         buf_free(&bytes);
     }
 }

@@ -86,12 +86,12 @@ static void check_round(const char *id, const char *leaf)
     new_id(again);
     export(&bytes, id, leaf);
     put_tree(&tree, id, leaf);
-    import(again, whole(&bytes));
+    import(again, buf_as_view(&bytes));
     put_tree(&other, again, NULL);
     if (strcmp(buf_str(&tree), buf_str(&other)) != 0)
         fail_msg("the tree\n%sis, read again,\n%sof the export\n%s", buf_str(&tree),
                  buf_str(&other), buf_str(&bytes));
-    if (leaf == NULL && import(id, whole(&bytes)))
+    if (leaf == NULL && import(id, buf_as_view(&bytes)))
         fail_msg("its own export changes the session:\n%s", buf_str(&bytes));
     buf_free(&bytes);
     buf_free(&tree);
@@ -158,7 +158,7 @@ static void part(char id[CARDBOX_UUID_SIZE], const char *leaf, bool by_fork)
         assert_ok(cardbox_session_fork(NULL, db, T, id, leaf, other, &err), &err);
     } else {
         export(&bytes, id, leaf);
-        import(other, whole(&bytes));
+        import(other, buf_as_view(&bytes));
         buf_free(&bytes);
     }
     memcpy(id, other, CARDBOX_UUID_SIZE);
@@ -178,7 +178,7 @@ static void test_rounds(void **state)
             buf file = BUF_INIT(1 << 20);
             put_file(&file, lines, i);
             if (step == 0 || what == 1)
-                import(id, whole(&file));
+                import(id, buf_as_view(&file));
             buf_free(&file);
             choose(target, id, &dice);
             if (what == 2 || what == 3)
@@ -209,7 +209,7 @@ static void test_real_session(void **state)
     import(id, (view){buf_str(&bytes), part_len});
     choose(target, id, &dice);
     append(id, target, true);
-    import(id, whole(&bytes));
+    import(id, buf_as_view(&bytes));
     check_round(id, NULL);
     buf_free(&bytes);
 }
@@ -231,7 +231,7 @@ static void test_parts_of_a_file(void **state)
     for (unsigned size = PART / 2; size <= 2 * PART + PART / 2; size += PART / 2) {
         for (; lines < size; lines++)
             buf_printf(&bytes, "{\"type\":\"custom\",\"n\":%u}\n", lines);
-        import(id, whole(&bytes));
+        import(id, buf_as_view(&bytes));
         if (size == PART / 2)
             choose(first, id, &dice);
         append(id, first, false);

@@ -27,7 +27,7 @@ static inline void assert_entries(const context_output *out)
     scan_value list, element;
     size_t count = 0;
 
-    assert_true(scan_check(whole(&out->messages), 200, &list, NULL, NULL));
+    assert_true(scan_check(buf_as_view(&out->messages), 200, &list, NULL, NULL));
     scan_walk walk = scan_enter(list);
     while (scan_element(&walk, &element))
         count++;
@@ -83,8 +83,8 @@ static inline void assert_sendable(const session_file *file, uint32_t leaf)
         assert_true(context_write(&out, &first, (cardbox_format)format));
         assert_true(context_write(&again, &second, (cardbox_format)format));
         assert_accepted(&out, (cardbox_format)format);
-        assert_true(view_equal(whole(&out.messages), whole(&again.messages)));
-        assert_true(view_equal(whole(&out.system), whole(&again.system)));
+        assert_true(view_equal(buf_as_view(&out.messages), buf_as_view(&again.messages)));
+        assert_true(view_equal(buf_as_view(&out.system), buf_as_view(&again.system)));
         assert_int_equal(
             context_first_difference(out.digests, out.count, again.digests, again.count),
             out.count);
@@ -115,7 +115,7 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
         assert_sendable(&file, file.tree.leaf);
     }
     if (out.system.len > 0)
-        buf_view(&out.messages, whole(&out.system));
+        buf_view(&out.messages, buf_as_view(&out.system));
     char *written = buf_take(&out.messages);
     assert_non_null(written);
     context_output_free(&out);

@@ -32,11 +32,6 @@ static inline buf read_real_session(void)
     return bytes;
 }
 
-static inline view whole(const buf *text)
-{
-    return (view){buf_str(text), text->len};
-}
-
 /* All of a file that is in its tree, in the other dialect. */
 static inline bool convert_file(buf *out, const session_file *file, session_dialect from)
 {

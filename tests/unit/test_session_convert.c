@@ -22,7 +22,7 @@ static session_file read_file(const buf *text)
 {
     session_file file;
 
-    assert_true(session_file_read(&file, whole(text), VIEW("")));
+    assert_true(session_file_read(&file, buf_as_view(text), VIEW("")));
     return file;
 }
 
@@ -65,7 +65,7 @@ static void assert_round_trip(const buf *text, session_dialect from)
     if (!file.has_header || from == SESSION_PLAIN)
         assert_true(from == SESSION_PI || !again.has_header);
     if (again.has_header == file.has_header)
-        assert_true(view_equal(whole(&there), whole(&twice)));
+        assert_true(view_equal(buf_as_view(&there), buf_as_view(&twice)));
     session_file_free(&file);
     session_file_free(&other);
     session_file_free(&again);

@@ -25,7 +25,7 @@ static void assert_report(const session_file *file, const char *part)
     buf report = BUF_INIT(1u << 20);
 
     session_file_report(&report, file, 100);
-    assert_true(scan_check(whole(&report), 10, NULL, NULL, NULL));
+    assert_true(scan_check(buf_as_view(&report), 10, NULL, NULL, NULL));
     if (strstr(buf_str(&report), part) == NULL)
         fail_msg("%s is not in %s", part, buf_str(&report));
     buf_free(&report);
@@ -314,7 +314,7 @@ static void a_long_chain_backwards(void **state)
     (void)state;
     for (int i = COUNT; i > 0; i--)
         buf_printf(&text, "{\"type\":\"user\",\"id\":\"%d\",\"parentId\":\"%d\"}\n", i, i - 1);
-    assert_true(session_file_read(&file, whole(&text), VIEW("s")));
+    assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
     assert_int_equal(file.tree.in_tree, COUNT);
     assert_int_equal(file.tree.depth_max, COUNT - 1);
     assert_int_equal(file.tree.dangling, 1);
@@ -332,7 +332,7 @@ static void junk_is_counted_beyond_what_is_kept(void **state)
     (void)state;
     for (int i = 0; i < SESSION_ISSUES_MAX + 500; i++)
         buf_text(&text, "?\n");
-    assert_true(session_file_read(&file, whole(&text), VIEW("s")));
+    assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
     assert_int_equal(file.issue_count, SESSION_ISSUES_MAX);
     assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
     assert_int_equal(file.tree.leaf, SESSION_NONE);
@@ -349,7 +349,7 @@ static void the_real_session(void **state)
     (void)state;
     if (bytes.len == 0)
         skip();
-    assert_true(session_file_read(&file, whole(&bytes), VIEW("")));
+    assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
     assert_int_equal(file.lines, 1019);
     assert_int_equal(file.tree.in_tree, 1018);
     assert_int_equal(file.tree.roots, 1);

@@ -138,12 +138,12 @@ static void long_lines_are_taken_up_to_the_limit(void **state)
     session_line line;
 
     (void)state;
-    assert_int_equal(only_line(whole(&fits)).kind, SESSION_LINE_ENTRY);
-    assert_int_equal(only_line(whole(&not )).kind, SESSION_LINE_BAD);
+    assert_int_equal(only_line(buf_as_view(&fits)).kind, SESSION_LINE_ENTRY);
+    assert_int_equal(only_line(buf_as_view(&not )).kind, SESSION_LINE_BAD);
     session_lines_give(&stream, (view){not .data, not .len - 1}, false);
     assert_false(session_lines_next(&stream, &line));
     buf_text(&not, "{}\n");
-    session_lines_give(&stream, whole(&not ), true);
+    session_lines_give(&stream, buf_as_view(&not ), true);
     assert_true(session_lines_next(&stream, &line));
     assert_int_equal(line.kind, SESSION_LINE_BAD);
     assert_true(session_lines_next(&stream, &line));
@@ -180,7 +180,7 @@ static void an_endless_line_needs_no_memory(void **state)
 static void the_real_session_comes_out_again(void **state)
 {
     buf bytes = read_real_session(), again = BUF_INIT(1u << 24);
-    session_lines lines = session_lines_of(whole(&bytes));
+    session_lines lines = session_lines_of(buf_as_view(&bytes));
     session_line line;
     int kinds[4] = {0};
 
@@ -195,7 +195,7 @@ static void the_real_session_comes_out_again(void **state)
     assert_int_equal(kinds[SESSION_LINE_HEADER], 1);
     assert_int_equal(kinds[SESSION_LINE_ENTRY], 1018);
     assert_int_equal(kinds[SESSION_LINE_BAD] + kinds[SESSION_LINE_BLANK], 0);
-    assert_true(view_equal(whole(&bytes), whole(&again)));
+    assert_true(view_equal(buf_as_view(&bytes), buf_as_view(&again)));
     buf_free(&bytes);
     buf_free(&again);
 }

@@ -17,7 +17,7 @@ static int load(void **state)
 {
     (void)state;
     bytes = read_real_session();
-    return session_file_read(&file, whole(&bytes), VIEW("")) ? 0 : -1;
+    return session_file_read(&file, buf_as_view(&bytes), VIEW("")) ? 0 : -1;
 }
 
 static int unload(void **state)

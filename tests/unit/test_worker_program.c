@@ -100,7 +100,7 @@ static void gives_much_input(void **state)
     (void)state;
     while (input.len < 3 << 20)
         buf_text(&input, "0123456789abcdef");
-    view text = {buf_str(&input), input.len};
+    view text = buf_as_view(&input);
     program_result r = run(&output, "wc -c", text, PATIENCE_MS, NULL);
     assert_int_equal(r.end, PROGRAM_EXITED);
     assert_int_equal(strtol(buf_str(&output), NULL, 10), 3 << 20);

@@ -93,7 +93,7 @@ static bool take_all(completion *c, const char *const *chunks)
     for (; *chunks != NULL; chunks++) {
         buf copy = BUF_INIT(4096); /* on the heap: a read past the end is seen */
         buf_text(&copy, *chunks);
-        bool goes_on = completion_take(c, (view){buf_str(&copy), copy.len}, &piece);
+        bool goes_on = completion_take(c, buf_as_view(&copy), &piece);
         buf_free(&copy);
         if (!goes_on)
             break;
