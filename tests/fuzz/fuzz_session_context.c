@@ -38,15 +38,15 @@ static void check_pairs(const context *ctx)
 static void check_context(const session_file *file, cardbox_format format, bool repair)
 {
     arena memory = ARENA_INIT;
-    size_t count = (size_t)file->tree.nodes[file->tree.leaf].depth + 1;
-    uint32_t *numbers = session_tree_path(&file->tree, file->tree.leaf, &memory);
+    uint32_t at = file->tree.leaf;
+    size_t count = (size_t)file->tree.nodes[at].depth + 1;
     const session_entry **path = arena_zeros(&memory, count, sizeof(*path));
     context_output out;
     context ctx;
 
-    require(numbers != NULL && path != NULL);
-    for (size_t i = 0; i < count; i++)
-        path[i] = &file->entries[numbers[i]];
+    require(path != NULL);
+    for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
+        path[i] = &file->entries[at];
     require(context_of_path(&ctx, NULL, path, count, repair, &memory));
     if (repair)
         check_pairs(&ctx);

@@ -58,14 +58,13 @@ static inline void assert_accepted(const context_output *out, cardbox_format for
 /* Builds the context of an entry. To be freed with its memory. */
 static inline context build(const session_file *file, uint32_t leaf, bool repair, arena *memory)
 {
-    uint32_t *numbers = session_tree_path(&file->tree, leaf, memory);
     size_t count = (size_t)file->tree.nodes[leaf].depth + 1;
     const session_entry **path = arena_zeros(memory, count, sizeof(*path));
     context ctx;
 
-    assert_true(numbers != NULL && path != NULL);
-    for (size_t i = 0; i < count; i++)
-        path[i] = &file->entries[numbers[i]];
+    assert_non_null(path);
+    for (size_t i = count; i-- > 0; leaf = file->tree.nodes[leaf].parent)
+        path[i] = &file->entries[leaf];
     assert_true(context_of_path(&ctx, file->has_header ? &file->header : NULL, path, count, repair,
                                 memory));
     return ctx;

@@ -54,17 +54,15 @@ static const char SESSION[] =
 static bool build_all(const session_file *file, cardbox_format format)
 {
     arena memory = ARENA_INIT;
-    uint32_t *numbers = session_tree_path(&file->tree, file->tree.leaf, &memory);
+    uint32_t at = file->tree.leaf;
+    size_t count = (size_t)file->tree.nodes[at].depth + 1;
     const session_entry *path[8];
     context_output out = {.count = 0};
     context ctx;
-    bool fine = numbers != NULL;
 
-    for (size_t i = 0; fine && i <= file->tree.nodes[file->tree.leaf].depth; i++)
-        path[i] = &file->entries[numbers[i]];
-    fine =
-        fine && context_of_path(&ctx, &file->header, path,
-                                (size_t)file->tree.nodes[file->tree.leaf].depth + 1, true, &memory);
+    for (size_t i = count; i-- > 0; at = file->tree.nodes[at].parent)
+        path[i] = &file->entries[at];
+    bool fine = context_of_path(&ctx, &file->header, path, count, true, &memory);
     if (fine) {
         fine = context_write(&out, &ctx, format);
         context_output_free(&out);

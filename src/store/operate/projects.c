@@ -9,15 +9,10 @@
 /* Columns of STATEMENT_projects_list; behind the id two of each kind. */
 enum { COL_ID, COL_COUNTS };
 
-const char *project_kind_name(project_kind kind)
-{
-    static const char *const NAMES[] = {[PROJECT_CARDS] = "cards",
-                                        [PROJECT_BOXES] = "boxes",
-                                        [PROJECT_SESSIONS] = "sessions",
-                                        [PROJECT_TASKS] = "tasks"};
-
-    return NAMES[kind];
-}
+static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",
+                                         [PROJECT_BOXES] = "boxes",
+                                         [PROJECT_SESSIONS] = "sessions",
+                                         [PROJECT_TASKS] = "tasks"};
 
 void projects_params(params *p, const project_list *list)
 {
@@ -57,7 +52,7 @@ void project_json(buf *out, const store_rows *rows, int row)
     for (int kind = 0; kind < PROJECT_KINDS; kind++) {
         bool more;
         int64_t live = project_count(rows, row, (project_kind)kind, &more);
-        const char *name = project_kind_name((project_kind)kind);
+        const char *name = KIND_NAMES[kind];
         buf_printf(out, ",\"%s\":%" PRId64, name, live);
         if (more)
             capped[count++] = name;

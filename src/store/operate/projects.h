@@ -20,9 +20,6 @@ typedef enum project_kind {
     PROJECT_KINDS
 } project_kind;
 
-/* "cards" */
-const char *project_kind_name(project_kind kind);
-
 /* What STATEMENT_projects_list takes. */
 typedef struct project_list {
     list_cursor from; /* by the id alone */

@@ -93,14 +93,6 @@ void params_jsonb(params *p, view text)
     buf_view(&p->bytes, text);
 }
 
-void params_jsonb_or_null(params *p, view text)
-{
-    if (text.ptr == NULL)
-        params_null(p);
-    else
-        params_jsonb(p, text);
-}
-
 void params_bool(params *p, bool value)
 {
     char wire = value ? 1 : 0;
@@ -132,7 +124,7 @@ void params_uuid(params *p, const uuid16 *id)
     put_bytes(p, id->bytes, sizeof(id->bytes));
 }
 
-void params_tid(params *p, uint64_t tid)
+static void put_tid(params *p, uint64_t tid)
 {
     uint64_t wire = htobe64(tid << 16);
     put_bytes(p, &wire, 6);
@@ -205,10 +197,13 @@ void params_value(params *p, params_type type, const void *at)
         params_uuid(p, at);
         break;
     case PARAMS_TID:
-        params_tid(p, *(const uint64_t *)at);
+        put_tid(p, *(const uint64_t *)at);
         break;
     case PARAMS_JSONB:
-        params_jsonb_or_null(p, *(const view *)at);
+        if (((const view *)at)->ptr == NULL)
+            params_null(p);
+        else
+            params_jsonb(p, *(const view *)at);
         break;
     case PARAMS_TEXT:
     case PARAMS_JSON:

@@ -46,12 +46,10 @@ void params_text(params *p, view text);         /* json too: its binary form is 
 void params_cstr(params *p, const char *text);  /* NULL: a null */
 void params_text_or_null(params *p, view text); /* ptr NULL: a null */
 void params_jsonb(params *p, view text);        /* valid JSON that jsonb accepts */
-void params_jsonb_or_null(params *p, view text);
 void params_bool(params *p, bool value);
 void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);
 void params_uuid(params *p, const uuid16 *id);
-void params_tid(params *p, uint64_t tid); /* as rows_tid gives it */
 void params_int8_or_null(params *p, bool has, int64_t value);
 void params_timestamptz(params *p, int64_t micros_since_1970);
 void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
@@ -60,7 +58,8 @@ void params_array(params *p, params_type element);
 void params_array_end(params *p);
 
 /* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
- * microseconds since 1970 for PARAMS_TIMESTAMPTZ; else a view, whose ptr NULL is a null. */
+ * microseconds since 1970 for PARAMS_TIMESTAMPTZ, a uint64_t as rows_tid gives it for PARAMS_TID;
+ * else a view, whose ptr NULL is a null. */
 void params_value(params *p, params_type type, const void *at);
 
 /* An array of one field of each of `count` structs:

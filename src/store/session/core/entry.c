@@ -49,7 +49,7 @@ static const struct {
     {"hookMessage", SESSION_ROLE_CUSTOM},
 };
 
-session_kind session_kind_of(view type)
+static session_kind kind_of(view type)
 {
     for (int kind = SESSION_MESSAGE; kind < SESSION_KINDS; kind++) {
         if (view_equal(type, view_of(KINDS[kind].name)))
@@ -269,7 +269,7 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
 {
     bool is_message;
 
-    entry->kind = session_kind_of(entry->type);
+    entry->kind = kind_of(entry->type);
     entry->role = KINDS[entry->kind].role;
     entry->in_context = KINDS[entry->kind].in_context;
     is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;

@@ -136,9 +136,6 @@ bool session_kind_has_dialect(session_kind kind);
 /* "message", "tool_result", ...; "" for SESSION_OTHER. */
 const char *session_kind_name(session_kind kind);
 
-/* The kind of a type. */
-session_kind session_kind_of(view type);
-
 /* The id of an entry whose line has none. NULL: out of memory. */
 const char *session_line_id(view file_id, uint64_t line, arena *memory);
 

@@ -200,23 +200,9 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
     return !memory->failed;
 }
 
-/* --- walks --- */
-
 uint32_t session_tree_find(const session_tree *tree, view id)
 {
     uint32_t at = session_names_get(&tree->ids, id);
 
     return at != SESSION_NONE && tree->nodes[at].place == SESSION_IN_TREE ? at : SESSION_NONE;
-}
-
-uint32_t *session_tree_path(const session_tree *tree, uint32_t entry, arena *memory)
-{
-    size_t length = (size_t)tree->nodes[entry].depth + 1;
-    uint32_t *path = arena_zeros(memory, length, sizeof(*path));
-
-    for (size_t i = length; path != NULL && i > 0; i--) {
-        path[i - 1] = entry;
-        entry = tree->nodes[entry].parent;
-    }
-    return path;
 }

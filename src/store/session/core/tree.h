@@ -48,8 +48,4 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
 /* The entry of an id, SESSION_NONE if the tree has none. */
 uint32_t session_tree_find(const session_tree *tree, view id);
 
-/* The way from a root to an entry, both included: nodes[entry].depth + 1 numbers. NULL: out of
- * memory. */
-uint32_t *session_tree_path(const session_tree *tree, uint32_t entry, arena *memory);
-
 #endif
