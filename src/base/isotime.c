@@ -261,6 +261,13 @@ void isotime_json(buf *out, const isotime *time)
     buf_json_quoted(out, (view){text, len});
 }
 
+size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros)
+{
+    isotime time;
+    isotime_from_micros(&time, micros);
+    return isotime_format(out, &time);
+}
+
 void isotime_json_micros(buf *out, int64_t micros)
 {
     isotime time;

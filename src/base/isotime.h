@@ -29,9 +29,10 @@ bool isotime_parse(view text, isotime *out);
  * for others, nothing if none was given. Gives its length.
  */
 size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
+void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 
-/* The same as a JSON string; or a moment of UTC, as isotime_from_micros gives it. */
-void isotime_json(buf *out, const isotime *time);
+/* The same of a moment in UTC, as isotime_from_micros gives it. */
+size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
 
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */

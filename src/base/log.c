@@ -16,14 +16,6 @@ int log_threshold = LOG_LEVEL_INFO;
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
-static void format_now(char out[ISOTIME_SIZE])
-{
-    isotime time;
-
-    isotime_from_micros(&time, clock_wall_micros());
-    isotime_format(out, &time);
-}
-
 /* The bytes that a snprintf into `size` bytes left there. */
 static size_t written(int len, size_t size)
 {
@@ -64,7 +56,7 @@ void log_write(log_level level, const char *event, const char *format, ...)
     size_t len;
     va_list args;
 
-    format_now(now);
+    isotime_format_micros(now, clock_wall_micros());
     len = written(snprintf(line, room, "ts=%s level=%s event=%s ", now,
                            level_names[(unsigned)level % 4], event),
                   room);

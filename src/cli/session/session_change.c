@@ -172,15 +172,14 @@ const cli_command cli_session_head = {
 /* The line of a label; without one it takes the entry's label away. */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
-    char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
-    isotime time;
+    char id[CARDBOX_UUID_SIZE];
 
     cardbox_uuid7(id);
-    isotime_from_micros(&time, clock_wall_micros());
-    isotime_format(now, &time);
     buf_printf(out, "{\"type\":\"label\",\"id\":\"%s\",\"parentId\":", id);
     buf_json_text(out, parent);
-    buf_printf(out, ",\"timestamp\":\"%s\",\"targetId\":", now);
+    buf_text(out, ",\"timestamp\":");
+    isotime_json_micros(out, clock_wall_micros());
+    buf_text(out, ",\"targetId\":");
     buf_json_string(out, view_of(target));
     if (label != NULL && *label != '\0') {
         buf_text(out, ",\"label\":");

@@ -223,9 +223,7 @@ static void add_row(table *rows, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     char text[ISOTIME_SIZE];
-    isotime moment;
-    isotime_from_micros(&moment, task->created_at * 1000);
-    isotime_format(text, &moment);
+    isotime_format_micros(text, task->created_at * 1000);
     table_text(rows, task->task_id);
     add_state(rows, task);
     card_view_add_age(rows, text);

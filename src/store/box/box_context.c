@@ -18,15 +18,10 @@ void box_context_params(params *p, const box_context_wish *wish)
 /* The row's own time as a JSON string. */
 static view time_of(const card_row *row, arena *memory)
 {
-    char text[ISOTIME_SIZE + 2];
-    isotime time;
-
-    isotime_from_micros(&time, row->created_micros);
-    text[0] = '"';
-    isotime_format(text + 1, &time);
-    size_t len = strlen(text);
-    text[len] = '"';
-    return (view){arena_copy(memory, (view){text, len + 1}), len + 1};
+    char text[ISOTIME_SIZE + 2] = "\"";
+    size_t len = 1 + isotime_format_micros(text + 1, row->created_micros);
+    text[len++] = '"';
+    return (view){arena_copy(memory, (view){text, len}), len};
 }
 
 /* The card object, as it is shown everywhere. */

@@ -52,11 +52,9 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
 
 const char *time_text(arena *memory, int64_t micros)
 {
-    isotime time;
     char text[ISOTIME_SIZE];
-    isotime_from_micros(&time, micros);
-    isotime_format(text, &time);
-    return arena_copy(memory, view_of(text));
+    size_t len = isotime_format_micros(text, micros);
+    return arena_copy(memory, (view){text, len});
 }
 
 /* What a string token says. NULL if it is none, or says what no C string can. */

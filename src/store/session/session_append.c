@@ -64,14 +64,11 @@ static cardbox_status check_header(view *header, arena *memory, cardbox_error *e
 
 static void make_header(buf *text, view session, view cwd)
 {
-    isotime time;
-    char now[ISOTIME_SIZE];
-
-    isotime_from_micros(&time, clock_wall_micros());
-    isotime_format(now, &time);
     buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
     buf_json_string(text, session);
-    buf_printf(text, ",\"timestamp\":\"%s\",\"cwd\":", now);
+    buf_text(text, ",\"timestamp\":");
+    isotime_json_micros(text, clock_wall_micros());
+    buf_text(text, ",\"cwd\":");
     buf_json_string(text, cwd);
     buf_char(text, '}');
 }
@@ -120,13 +117,11 @@ static void add_id(buf *out, const session_batch *batch)
 
 static void add_time(buf *out, const session_batch *batch)
 {
-    char text[ISOTIME_SIZE];
-    isotime time;
-
-    isotime_from_micros(&time, clock_wall_micros() / 1000 * 1000);
-    isotime_format(text, &time);
     buf_text(out, "\"timestamp\":");
-    buf_json_string(out, view_of(batch->run_time == NULL ? text : batch->run_time));
+    if (batch->run_time != NULL)
+        buf_json_text(out, batch->run_time);
+    else
+        isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
     buf_char(out, ',');
 }
 
