@@ -1,10 +1,8 @@
 /*
- * links.c: keeps the connections of a loop coming back, and checks each against the schema that
- * this build needs before it is used. While none is up only the first one tries.
+ * links.c: keeps the connections of a loop coming back, and says which of them takes the next
+ * statement. While none is up only the first one tries.
  */
-#include "server/join/links.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,95 +13,19 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "server/auth/token_list.h"
-#include "store/errors.h"
-#include "store/pg/migrations.h"
+#include "server/join/links_parts.h"
 
 enum {
-    SLOW_MS = 2,           /* a statement that takes as long makes the next connection be used: one
-                            * that is quick is worth waiting for, as few large statements cost less
-                            * than many small ones */
-    FAILURES_MOST = 2,     /* attempts to connect, then the database counts as away */
-    GIVE_UP_MS = 1000,     /* and when an attempt takes longer */
-    KEEPER_WAIT_MS = 100,  /* until it is looked again whether the keeper has its connection */
-    UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
-    RENEW_MS = 1000,       /* since a large message: the burst is over */
-    READY_BYTES_MAX = 64,
+    SLOW_MS = 2,          /* a statement that takes as long makes the next connection be used: one
+                           * that is quick is worth waiting for, as few large statements cost less
+                           * than many small ones */
+    KEEPER_WAIT_MS = 100, /* until it is looked again whether the keeper has its connection */
+    RENEW_MS = 1000,      /* since a large message: the burst is over */
     READS_LARGE = 32,     /* an answer that has come in so many pieces is a large one: */
     REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
     READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
                      * more: to ask for it costs as much as some pieces do */
 };
-
-struct db_link {
-    links *all;
-    link_group group;
-    store_pipe *pipe;
-    link_state state;
-    bool unfit; /* what it was found to be last; it stays so while it is asked again */
-    int64_t retry_ms;
-    int64_t down_ms; /* since when it is down */
-    uint64_t tag;
-    bool rests;     /* it is not watched for more of an answer, for a moment */
-    int watched_fd; /* as it is in the epoll set; -1: it is not */
-    unsigned watched_events;
-    unsigned watched_serial;
-};
-
-/* The connections of a group: link[first] up to before link[before]. */
-typedef struct link_span {
-    size_t first, before;
-} link_span;
-
-struct links {
-    shared *house;
-    stats *stats;
-    int epoll_fd;
-    int rest_fd;  /* a timer */
-    bool resting; /* it was started */
-    unsigned ups_seen;
-    pipe_hosts hosts;
-    int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
-    int64_t hurried_ms; /* when all were told last to try again at once */
-    link_span group[LINK_GROUPS];
-    size_t count;
-    size_t cores;
-    db_link link[];
-};
-
-static bool is_news(shared *house, int what)
-{
-    return atomic_exchange(&house->told, what) != what;
-}
-
-static void link_move(db_link *k, link_state to)
-{
-    shared *house = k->all->house;
-    if (k->state == to)
-        return;
-    if (k->state == LINK_USABLE)
-        atomic_fetch_sub(&house->connections_up, 1);
-    if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
-        atomic_fetch_sub(&house->unfit, 1);
-        k->unfit = false;
-    }
-    tally_sub(&k->all->stats->links[k->group][k->state], 1);
-    tally_add(&k->all->stats->links[k->group][to], 1);
-    k->state = to;
-    if (to == LINK_DOWN)
-        k->down_ms = clock_ms();
-    if (to == LINK_USABLE) {
-        atomic_store(&house->given_up, false);
-        atomic_fetch_add(&house->connections_up, 1);
-        atomic_fetch_add(&house->ups, 1);
-        if (is_news(house, TOLD_UP))
-            log_info("database_up", "schema=%d", migrations_newest());
-    }
-    if (to == LINK_UNFIT) {
-        atomic_fetch_add(&house->unfit, k->unfit ? 0 : 1);
-        k->unfit = true;
-        atomic_store(&house->given_up, true);
-    }
-}
 
 /* --- the epoll set --- */
 
@@ -152,99 +74,6 @@ static void end_rest(links *l)
     }
 }
 
-/* --- is the database fit? --- */
-
-static void not_fit(db_link *k, bool forbidden, const char *reason)
-{
-    shared *house = k->all->house;
-    char why[LOG_QUOTE_SIZE];
-    atomic_store(&house->forbidden, forbidden);
-    link_move(k, LINK_UNFIT);
-    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
-    if (!is_news(house, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
-        return;
-    log_quote(why, reason, strlen(reason));
-    if (forbidden)
-        log_error("database_forbidden",
-                  "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
-    else
-        log_error("database_not_migrated",
-                  "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
-                  migrations_newest(), why);
-}
-
-static void judge(db_link *k, const store_rows *rows)
-{
-    char reason[64];
-    int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
-    snprintf(reason, sizeof(reason), "it is at migration %d", version);
-    if (version < migrations_newest())
-        not_fit(k, false, reason);
-    else if (rows_null(rows, 0, 1))
-        not_fit(k, false, "a function is missing");
-    else if (!rows_bool(rows, 0, 1))
-        not_fit(k, true,
-                k->group == LINK_WRITES ? "the role may not write to all tables"
-                                        : "the role may not read all tables");
-    else
-        link_move(k, LINK_USABLE);
-}
-
-static void checked(void *arg, store_rows *rows, const cardbox_error *err)
-{
-    db_link *k = arg;
-    if (rows != NULL) {
-        judge(k, rows);
-    } else if (err->status == CARDBOX_INTERNAL || err->status == CARDBOX_FORBIDDEN) {
-        not_fit(k, err->status == CARDBOX_FORBIDDEN, err->message);
-    } else {
-        link_move(k, LINK_DOWN);
-        pipe_drop(k->pipe, err->message);
-    }
-    rows_free(rows);
-}
-
-bool links_blame(db_link *k, const cardbox_error *err)
-{
-    bool forbidden = err->status == CARDBOX_FORBIDDEN;
-    if (error_is_read_only(err->sqlstate))
-        pipe_drop(k->pipe, "the database is read-only");
-    if (!forbidden && !error_is_schema(err->sqlstate))
-        return false;
-    if (k->state == LINK_USABLE)
-        not_fit(k, forbidden, err->message);
-    return true;
-}
-
-static void check(db_link *k)
-{
-    params p;
-    link_move(k, LINK_CHECKING);
-    params_init(&p, READY_BYTES_MAX);
-    params_bool(&p, k->group == LINK_WRITES);
-    if (pipe_send(k->pipe, STATEMENT_ready, &p, NULL, checked, k, NULL) != CARDBOX_OK)
-        link_move(k, LINK_DOWN);
-}
-
-static bool is_hopeless(const db_link *k, int64_t now_ms)
-{
-    return pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
-}
-
-static void give_up(db_link *k)
-{
-    shared *house = k->all->house;
-    char why[LOG_QUOTE_SIZE];
-    const char *reason = pipe_reason(k->pipe);
-    if (atomic_load(&house->connections_up) > 0)
-        return;
-    if (reason[0] == '\0')
-        reason = "it does not accept connections";
-    atomic_store(&house->given_up, true);
-    if (is_news(house, TOLD_DOWN))
-        log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
-}
-
 static bool any_up(const links *l)
 {
     for (size_t i = 0; i < l->count; i++)
@@ -258,10 +87,9 @@ static void look(db_link *k, int64_t now_ms)
 {
     if (!pipe_up(k->pipe)) {
         link_move(k, LINK_DOWN);
-        if (is_hopeless(k, now_ms))
-            give_up(k);
+        link_consider_giving_up(k, now_ms);
     } else if (k->state == LINK_DOWN) {
-        check(k);
+        link_check(k);
     }
     if (!any_up(k->all))
         k->all->up_ms = INT64_MAX;
@@ -426,11 +254,6 @@ static bool may_try(const links *l, size_t number)
            (number == l->group[k->group].first || (keeper_is_in(l) && all_groups_are_in(l)));
 }
 
-static bool is_usable(const db_link *k)
-{
-    return k->state == LINK_USABLE && pipe_up(k->pipe);
-}
-
 /* When a connection is to be made anew, as what libpq keeps of a burst of large messages counts as
  * memory in use for good: while others of its group serve, if it has others, and none of them is on
  * its way. */
@@ -445,9 +268,9 @@ static int64_t renew_ms(const links *l, const db_link *k)
         const db_link *other = &l->link[i];
         if (other == k)
             continue;
-        if (!is_usable(other) && pipe_failed_attempts(other->pipe) == 0)
+        if (!link_is_usable(other) && pipe_failed_attempts(other->pipe) == 0)
             return INT64_MAX;
-        alone = alone || is_usable(other);
+        alone = alone || link_is_usable(other);
     }
     return alone ? swollen_ms + RENEW_MS : INT64_MAX;
 }
@@ -456,7 +279,7 @@ static int64_t renew_ms(const links *l, const db_link *k)
 static int64_t due_ms(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
-    bool serves = is_usable(k);
+    bool serves = link_is_usable(k);
     if (!serves && !may_try(l, number))
         return any_up(l) ? clock_ms() + KEEPER_WAIT_MS : INT64_MAX;
     int64_t due = pipe_next_ms(k->pipe);
@@ -492,7 +315,7 @@ void links_tick(links *l, int64_t now_ms)
         }
         pipe_tick(k->pipe, now_ms);
         if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
-            check(k);
+            link_check(k);
         look(k, now_ms);
     }
     l->ups_seen = ups;
@@ -525,7 +348,7 @@ bool links_away(const links *l, link_group group)
     for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
         const db_link *k = &l->link[i];
         unfit = unfit || k->unfit;
-        hope = is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
+        hope = link_is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
         shut_out = shut_out && !hope && is_shut_out(k);
     }
     return (!hope && (unfit || shut_out)) || database_is_away(l->house);
@@ -535,7 +358,7 @@ size_t links_usable(const links *l, link_group group)
 {
     size_t usable = 0;
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
-        usable += is_usable(&l->link[i]);
+        usable += link_is_usable(&l->link[i]);
     return usable;
 }
 
@@ -545,7 +368,7 @@ bool links_is_last(const links *l, const db_link *free_one)
     size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
         const db_link *k = &l->link[i];
-        idle += is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
+        idle += link_is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
     }
     return idle == 0 && links_usable(l, free_one->group) > 1;
 }
@@ -557,7 +380,7 @@ db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *loo
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = span->first; i < span->before; i++) {
         db_link *k = &l->link[i];
-        if (!is_usable(k))
+        if (!link_is_usable(k))
             continue;
         if (pipe_in_flight(k->pipe) == 0) {
             bool may = busy < quick || slow_ms <= now_ms;
