@@ -13,8 +13,8 @@ if [ "$build" != build ]; then
     exit 0
 fi
 
-passed=0
-failed=0
+# shellcheck source=tests/lib/check.sh
+. tests/lib/check.sh
 dir=$(mktemp -d "${TMPDIR:-/tmp}/cardbox-install-XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 root=$dir/root
@@ -24,19 +24,6 @@ case $version in # a minor version may be another ABI while the major one is 0
 0.*) abi=${version%.*} ;;
 *) abi=${version%%.*} ;;
 esac
-
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$dir/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok      $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $name"
-        cat "$dir/log"
-    fi
-}
 
 make_it() { # TARGET
     make -s BUILD="$build" DESTDIR="$root" PREFIX=/usr LIBDIR=/usr/lib/somewhere "$1"
@@ -159,5 +146,4 @@ check "make install again says where" says_where
 check "make uninstall" make_it uninstall
 check "nothing is left" nothing_left
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check_summary

@@ -7,8 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
 root=$PWD
-passed=0
-failed=0
+# shellcheck source=tests/lib/check.sh
+. tests/lib/check.sh
 dir=$(mktemp -d "${TMPDIR:-/tmp}/cardbox-docker-XXXXXX")
 chmod 755 "$dir" # the database's owner is another user
 server=
@@ -21,19 +21,6 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$dir/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok      $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $name"
-        cat "$dir/log"
-    fi
-}
 
 # --- the Dockerfile ---
 
@@ -378,5 +365,4 @@ check "cardboxd stops" stop
 check "health check: stopped" sick
 
 cd "$root" || exit 1
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check_summary

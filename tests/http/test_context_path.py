@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, server
+from cardbox_test import LIGHT, json_lines, server
 
 HEADER = {"type": "session", "version": 3, "id": "h", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/"}
 LONG = "x" * (12 << 20)
@@ -26,10 +26,6 @@ def context(session, leaf=None, status=200):
     answer = server().get(f"/projects/p/sessions/{session}/context{query}", timeout=120)
     assert answer.status == status, answer
     return answer.json()
-
-
-def lines(*entries):
-    return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
 
 
 def entry(identifier, parent, kind, **more):
@@ -97,7 +93,7 @@ def test_random_trees():
     for number in range(3 if LIGHT else 10):
         entries = random_tree(rng, 60)
         session = f"tree-{number}"
-        bring(session, lines(HEADER, *entries))
+        bring(session, json_lines(HEADER, *entries))
         by_id = {one["id"]: one for one in entries}
         places = {one["id"]: at + 1 for at, one in enumerate(entries)}
         for leaf in rng.sample(entries, 25) + entries[-1:]:
@@ -113,7 +109,7 @@ def test_random_trees():
 
 def test_lines_before_do_not_count():
     """36 MB of what a compaction leaves out, and of what is in no context, are not too large."""
-    bring("long", lines(HEADER, *(said(f"a{at}", f"a{at - 1}" if at else None, text=LONG) for at in range(3)),
+    bring("long", json_lines(HEADER, *(said(f"a{at}", f"a{at - 1}" if at else None, text=LONG) for at in range(3)),
                         said("kept", "a2"), fold("f", "kept", "kept"), said("after", "f"),
                         *(entry(f"c{at}", f"c{at - 1}" if at else "after", "custom", data=LONG)
                           for at in range(3))))
@@ -127,10 +123,10 @@ def test_lines_before_do_not_count():
 def test_a_compaction_that_the_database_cannot_read():
     r"""\u0000 in its line: which entry it names is found all the same."""
     line = json.dumps(fold("f", "b", "b")).replace("so far", "so \\u0000far").encode() + b"\n"
-    bring("odd", lines(HEADER, said("a", None), said("b", "a")) + line + lines(said("c", "f")))
+    bring("odd", json_lines(HEADER, said("a", None), said("b", "a")) + line + json_lines(said("c", "f")))
     assert [one["id"] for one in context("odd")["messages"]] == ["f", "b", "c"]
     far = json.dumps(fold("g", "c", 10 ** 30)).encode() + b"\n"
-    bring("odd", lines(HEADER, said("a", None), said("b", "a")) + line + lines(said("c", "f")) + far)
+    bring("odd", json_lines(HEADER, said("a", None), said("b", "a")) + line + json_lines(said("c", "f")) + far)
     assert [one["id"] for one in context("odd")["messages"]] == ["g"]
 
 

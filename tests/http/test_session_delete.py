@@ -12,12 +12,9 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from cardbox_test import LIGHT, Server, as_role, await_locks, cardbox, database, dsn, psql, server
+from cardbox_test import session_url as url
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-def url(session, *rest, project="p"):
-    return "/".join([f"/projects/{project}/sessions/{session}", *rest])
 
 
 def entry(identifier, parent, text="hello"):

@@ -10,7 +10,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Server, database, dsn, psql, server
+from cardbox_test import Server, database, dsn, json_lines, psql, server
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 JSON = {"Content-Type": "application/json"}
@@ -43,10 +43,6 @@ def user(identifier, parent):
     return {"type": "user", "id": identifier, "parentId": parent, "timestamp": "t", "content": identifier}
 
 
-def lines(*entries):
-    return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
-
-
 def tree_of(session):
     return {e["entry_id"]: e["parent_id"] for e in server().get(url(session, "/tree")).json()["entries"]}
 
@@ -60,23 +56,23 @@ def ids(data):
 
 
 def test_a_torn_line_stays_a_line():
-    first = lines(user("a", None))
+    first = json_lines(user("a", None))
     torn = b'{"type":"user","id":"b","pare'
     bring("torn", first + torn)
-    report = bring("torn", first + lines(user("c", "a")))
+    report = bring("torn", first + json_lines(user("c", "a")))
     assert report["appended"] == 1, report
-    assert take("torn") == first + torn + b"\n" + lines(user("c", "a"))
+    assert take("torn") == first + torn + b"\n" + json_lines(user("c", "a"))
     bring("torn-again", take("torn"))
     assert tree_of("torn-again") == {"a": None, "c": "a"}
 
 
 def test_a_whole_line_without_an_end():
-    first = lines(user("a", None))
-    bring("whole", first + lines(user("b", "a"))[:-1])
-    bring("whole", first + lines(user("c", "a")) + lines(user("d", "c"))[:-1])
-    assert take("whole") == first + lines(user("b", "a"), user("c", "a"), user("d", "c"))[:-1]
+    first = json_lines(user("a", None))
+    bring("whole", first + json_lines(user("b", "a"))[:-1])
+    bring("whole", first + json_lines(user("c", "a")) + json_lines(user("d", "c"))[:-1])
+    assert take("whole") == first + json_lines(user("b", "a"), user("c", "a"), user("d", "c"))[:-1]
     append("whole", user("e", "d"))
-    assert take("whole") == first + lines(user("b", "a"), user("c", "a"), user("d", "c"), user("e", "d"))
+    assert take("whole") == first + json_lines(user("b", "a"), user("c", "a"), user("d", "c"), user("e", "d"))
 
 
 def test_files_that_diverge():
@@ -106,7 +102,7 @@ def test_files_that_diverge():
 
 
 def test_append_links_what_waits():
-    bring("waits", lines(user("q", "w"), user("r", "q")))
+    bring("waits", json_lines(user("q", "w"), user("r", "q")))
     answer = append("waits", user("w", None))
     assert answer.status == 200, answer
     assert tree_of("waits") == {"q": "w", "r": "q", "w": None}
@@ -116,7 +112,7 @@ def test_append_links_what_waits():
 
 
 def test_append_refuses_a_ring():
-    bring("ring", lines(user("q", "w"), user("r", "q"), user("x", "y")))
+    bring("ring", json_lines(user("q", "w"), user("r", "q"), user("x", "y")))
     before = take("ring")
     for entries in ([user("w", "r")], [user("v", "q"), user("w", "v")], [user("w", "x"), user("y", "r")]):
         answer = append("ring", *entries)
@@ -146,7 +142,7 @@ def test_lines_without_ids_follow_their_own():
 
 
 def test_a_card_in_the_way():
-    bring("there", lines(user("a", None)))
+    bring("there", json_lines(user("a", None)))
     card = server().get(url("there", "/entries/a")).json()["card_id"]
     other = Server(database())
     try:
@@ -156,7 +152,7 @@ def test_a_card_in_the_way():
             made = other.request("POST", f"/projects/{project}/cards", json.dumps(body), JSON)
             assert made.status in (200, 201), made
             answer = other.request("POST", f"/projects/{project}/sessions/there/import",
-                                   lines(user("a", None)), NDJSON)
+                                   json_lines(user("a", None)), NDJSON)
             assert answer.status == 409 and card.encode() in answer.body, answer
     finally:
         other.stop()
@@ -166,7 +162,7 @@ def test_a_card_in_the_way():
 
 
 def test_the_same_report_again():
-    data = (lines(user("a", None), user("a", None), user("a", "a"), user("o", "o"), user("p", "q"), user("q", "p"))
+    data = (json_lines(user("a", None), user("a", None), user("a", "a"), user("o", "o"), user("p", "q"), user("q", "p"))
             + b"bad\n")
     first = bring("again", data)
     again = bring("again", data)
@@ -177,20 +173,20 @@ def test_the_same_report_again():
 
 def test_what_became_of_the_lines():
     """Each is in one count, and the second time all are there already."""
-    for name, data, kept in (("sum-ring", lines(user("a", "b"), user("b", "a")), 1),
-                             ("sum-self", lines(user("a", "a"), user("b", "a")), 1),
-                             ("sum-twice", lines(user("a", None), user("a", None)), 1),
-                             ("sum-other", lines(user("a", None), {**user("a", None), "content": "y"}), 1),
-                             ("sum-end", lines(user("a", None), user("a", None))[:-1], 1),
-                             ("sum-junk", lines(user("a", None)) + b"junk\n\n", 2)):
+    for name, data, kept in (("sum-ring", json_lines(user("a", "b"), user("b", "a")), 1),
+                             ("sum-self", json_lines(user("a", "a"), user("b", "a")), 1),
+                             ("sum-twice", json_lines(user("a", None), user("a", None)), 1),
+                             ("sum-other", json_lines(user("a", None), {**user("a", None), "content": "y"}), 1),
+                             ("sum-end", json_lines(user("a", None), user("a", None))[:-1], 1),
+                             ("sum-junk", json_lines(user("a", None)) + b"junk\n\n", 2)):
         first = bring(name, data)
         assert (first["kept"], first["not_kept"], first["appended"]) == (kept, 0, first["entries"]), (name, first)
         more = [bring(name, data), bring(name, data)]
         assert all(one["unchanged"] == one["lines"] and not one["changed"] for one in more), (name, more)
-        longer = bring(name, data.rstrip(b"\n") + b"\n" + lines(user("n", None), user("n", None)))
+        longer = bring(name, data.rstrip(b"\n") + b"\n" + json_lines(user("n", None), user("n", None)))
         assert (longer["appended"], longer["kept"]) == (1, 1), (name, longer)
     assert append("sum-other", user("x", None)).status == 200
-    away = bring("sum-other", lines(user("q", None), {**user("a", None), "content": "z"}))
+    away = bring("sum-other", json_lines(user("q", None), {**user("a", None), "content": "z"}))
     assert (away["appended"], away["not_kept"], away["conflicts"]) == (1, 1, 1), away
     assert b'"z"' not in take("sum-other")
 
@@ -201,7 +197,7 @@ def issues(report):
 
 def test_a_ring_is_named_with_its_line():
     """Also where settling finds it, of entries that were there before."""
-    first, second = lines(user("a", "b")), b"bad\n\n" + lines(user("b", "a"), user("c", "b"))
+    first, second = json_lines(user("a", "b")), b"bad\n\n" + json_lines(user("b", "a"), user("c", "b"))
     assert issues(bring("closed", first)) == [(1, "dangling", "a")]
     want = [(1, "dangling", "a"), (2, "bad", None), (4, "cycle", "b"), (5, "dangling", "c")]
     for session in ("closed", "closed", "closed", "closed-at-once"):
@@ -213,34 +209,34 @@ def test_a_ring_is_named_with_its_line():
     want = [(2, "not_kept", None), (2, "bad", None), (3, "not_kept", None), (1, "dangling", "a"),
             (4, "cycle", "b"), (5, "dangling", "c")]
     assert sorted(issues(report), key=str) == sorted(want, key=str), report
-    bring("others", lines(user("a", "b"), user("b", "c"), user("d", "b")))
-    report = bring("others", lines(user("c", "a")))
+    bring("others", json_lines(user("a", "b"), user("b", "c"), user("d", "b")))
+    report = bring("others", json_lines(user("c", "a")))
     assert issues(report) == [(1, "cycle", "c"), (None, "dangling", "b")], report
 
 
 def test_what_comes_before_a_line_without_an_id():
     """Behind the border of a batch, and lines that only repeat others, of a file that differs from there on."""
-    chain = lines(*(user(f"e{at}", f"e{at - 1}" if at else None) for at in range(4000)), user("e0", None))
-    bring("border", chain + lines(user("z", None)))
+    chain = json_lines(*(user(f"e{at}", f"e{at - 1}" if at else None) for at in range(4000)), user("e0", None))
+    bring("border", chain + json_lines(user("z", None)))
     report = bring("border", chain + b'{"type":"user","content":"x"}\n')
     assert (report["appended"], report["max_depth"]) == (1, 4000), report
 
 
 def test_a_header_that_comes_late():
     """A session has none so far, since its file was torn or empty then, and somebody has appended."""
-    header = lines({"type": "session", "version": 3, "id": "late", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/x"})
+    header = json_lines({"type": "session", "version": 3, "id": "late", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/x"})
     said = {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": "a"}}
     change = {"type": "model_change", "id": "m", "parentId": "a", "provider": "p", "modelId": "m"}
     more = {"type": "message", "id": "n", "parentId": None, "message": {"role": "user", "content": "n"}}
     for name, first in (("late", b""), ("late-torn", header[:40]), ("late-blank", b"\n \n"),
-                        ("late-entry", lines(said))):
+                        ("late-entry", json_lines(said))):
         bring(name, first)
         assert append(name, more).status == 200
-        for data in (header[:-1], header + lines(said, change)):
+        for data in (header[:-1], header + json_lines(said, change)):
             report = bring(name, data)
             assert report["not_kept"] == 0, (name, report)
         assert server().get(url(name)).json()["header"]["id"] == "late"
-        assert not bring(name, header + lines(said, change))["changed"]
+        assert not bring(name, header + json_lines(said, change))["changed"]
         fork = name + "-fork"
         assert server().post(url(name, "/fork"), {"session_id": fork, "entry_id": "n"}).status in (200, 201)
         for session in (name, fork):
@@ -251,7 +247,7 @@ def test_a_header_that_comes_late():
             assert tree_of(session + "-again") == tree_of(session)
             assert take(session + "-again") == out
             assert not bring(session, out)["changed"]
-    report = bring("late", lines({"type": "session", "id": "late", "cwd": "/y"}))
+    report = bring("late", json_lines({"type": "session", "id": "late", "cwd": "/y"}))
     assert issues(report) == [(1, "not_kept", None)], report
 
 
@@ -263,7 +259,7 @@ def test_an_empty_file_makes_a_session():
 def test_a_fork_keeps_where_it_worked():
     cwd = "/" + "w" * 300
     header = {"type": "session", "version": 3, "id": "home", "timestamp": "2025-01-02T03:04:05Z", "cwd": cwd}
-    bring("home", lines(header, user("a", None)))
+    bring("home", json_lines(header, user("a", None)))
     answer = server().request("POST", url("home", "/fork"), json.dumps({"session_id": "away"}), JSON)
     assert answer.status in (200, 201), answer
     first = take("away").split(b"\n")[0]
@@ -271,7 +267,7 @@ def test_a_fork_keeps_where_it_worked():
 
 
 def test_a_missing_card_is_named():
-    bring("robbed", lines(user("a", None), user("b", "a")))
+    bring("robbed", json_lines(user("a", None), user("b", "a")))
     card = server().get(url("robbed", "/entries/b")).json()["card_id"]
     psql(dsn(), f"""ALTER TABLE cardbox.cards DISABLE TRIGGER cards_sealed;
         DELETE FROM cardbox.cards WHERE card_id = '{card}';
@@ -289,7 +285,7 @@ def test_a_long_session_that_no_statistics_know():
             ALTER TABLE cardbox.session_entries SET (autovacuum_enabled = false)""")
 
         def chain(path, count):
-            data = lines(*(user(f"e{i}", f"e{i - 1}" if i else None) for i in range(count)))
+            data = json_lines(*(user(f"e{i}", f"e{i - 1}" if i else None) for i in range(count)))
             answer = own.request("POST", f"/projects/{path}/import", data, NDJSON, timeout=120)
             assert answer.status == 200, answer
         for i in range(100):
@@ -311,7 +307,7 @@ def test_a_long_session_that_no_statistics_know():
 
 
 def test_many_writers_without_a_parent():
-    bring("many", lines(user("a", None)))
+    bring("many", json_lines(user("a", None)))
     answers = []
 
     def write():

@@ -10,15 +10,11 @@ import urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import parse_responses, server
+from cardbox_test import json_lines, parse_responses, server
+from cardbox_test import session_url as url
 
 FORMATS = ("openai", "anthropic", "entries")
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-def url(*parts, project="p"):
-    return "/".join([f"/projects/{project}/sessions",
-                     *(urllib.parse.quote(part, safe="") for part in parts)])
 
 
 def bring(session, data, status=200):
@@ -35,10 +31,6 @@ def take(session, query="", status=200):
     return answer.body
 
 
-def lines(*entries):
-    return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
-
-
 HEADER = {"type": "session", "version": 3, "id": "h", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/"}
 
 
@@ -48,10 +40,10 @@ def message(identifier, parent, role="user", **more):
             "message": {"role": role, "content": content, **more}}
 
 
-TREE = lines(HEADER, message("a", None), message("b", "a", "assistant"), message("c", "b"),
+TREE = json_lines(HEADER, message("a", None), message("b", "a", "assistant"), message("c", "b"),
              message("d", "b"), message("e", "d", "assistant"))
 
-PLAIN = lines(*({"id": i, "parentId": p, "timestamp": "2025-01-02T03:04:05Z", "type": t, "content": i}
+PLAIN = json_lines(*({"id": i, "parentId": p, "timestamp": "2025-01-02T03:04:05Z", "type": t, "content": i}
                 for i, p, t in (("a", None, "user"), ("b", "a", "assistant"), ("c", "b", "user"))))
 
 
@@ -66,9 +58,9 @@ def test_in_and_out():
     assert take("tree") == TREE
     again = bring("tree", TREE)
     assert not again["changed"] and again["appended"] == 0 and again["unchanged"] == 6, again
-    longer = bring("tree", TREE + lines(message("f", "e")))
+    longer = bring("tree", TREE + json_lines(message("f", "e")))
     assert longer["changed"] and longer["appended"] == 1, longer
-    assert take("tree") == TREE + lines(message("f", "e"))
+    assert take("tree") == TREE + json_lines(message("f", "e"))
     session = server().get(url("tree")).json()
     assert session["head_entry_id"] == "f" and session["header"] == HEADER, session
 
@@ -76,7 +68,7 @@ def test_in_and_out():
 def test_cards_of_a_session_in_a_project_export():
     """They have no content for SQL, where those of a project's import do: the same all the same,
     whichever is first, also where jsonb can't hold the text."""
-    data = lines(HEADER, message("a", None)) + b'{"type":"message","id":"b","parentId":"a","x":"\\u0000"}\n'
+    data = json_lines(HEADER, message("a", None)) + b'{"type":"message","id":"b","parentId":"a","x":"\\u0000"}\n'
     bring("carded", data)
 
     def project(path, body=None):
@@ -97,7 +89,7 @@ def test_cards_of_a_session_in_a_project_export():
 
 def test_a_branch():
     bring("branch", TREE)
-    assert take("branch", "?leaf=c") == lines(HEADER, message("a", None), message("b", "a", "assistant"),
+    assert take("branch", "?leaf=c") == json_lines(HEADER, message("a", None), message("b", "a", "assistant"),
                                               message("c", "b"))
     take("branch", "?leaf=no", 404)
     take("branch", "?leaf=", 422)
@@ -135,7 +127,7 @@ def test_other_dialect():
 
 def test_what_a_conversion_leaves_unseen():
     """Its number heads the answer."""
-    bring("unseen", lines(HEADER, message("a", None),
+    bring("unseen", json_lines(HEADER, message("a", None),
                           *({"type": "model_change", "id": at, "parentId": up, "timestamp": "2026-01-01T00:00:00Z",
                              "provider": "p", "modelId": "m"} for at, up in (("m", "a"), ("n", "m")))))
     for query, unseen in (("?dialect=plain", "2"), ("?dialect=plain&leaf=m", "1"), ("?dialect=plain&leaf=a", "0"),
@@ -173,7 +165,7 @@ def test_fork_of_a_header_that_the_database_cannot_read():
 
 
 def test_gzip():
-    data = TREE + b"".join(lines(message(f"n{n}", "e")) for n in range(400))
+    data = TREE + b"".join(json_lines(message(f"n{n}", "e")) for n in range(400))
     bring("gzip", data)
     answer = server().get(url("gzip", "export"), {"Accept-Encoding": "gzip"})
     assert answer.header("Content-Encoding") == "gzip", answer.headers
@@ -188,16 +180,16 @@ BROKEN = {
     "torn": TREE + b'{"type":"message","id":"z","par', "no newline": TREE[:-1],
     "bom": b"\xef\xbb\xbf" + TREE, "crlf": TREE.replace(b"\n", b"\r\n"),
     "blank lines": b"\n \n" + TREE.replace(b"\n", b"\n\n\t\n"), "no header": TREE.partition(b"\n")[2],
-    "second header": TREE + lines(HEADER), "duplicates": TREE + TREE,
-    "conflict": TREE + lines(message("a", None, "assistant")),
-    "missing parent": TREE + lines(message("x", "nowhere")),
-    "child first": lines(HEADER, message("b", "a"), message("a", None)),
-    "cycle": TREE + lines(message("x", "y"), message("y", "x")),
-    "own parent": TREE + lines(message("x", "x")), "junk": bytes(range(1, 10)) + b"\xff\xfe\n" + TREE,
-    "surrogates": lines(HEADER) + rb'{"type":"message","id":"s","parentId":null,"message":{"role":"user",'
+    "second header": TREE + json_lines(HEADER), "duplicates": TREE + TREE,
+    "conflict": TREE + json_lines(message("a", None, "assistant")),
+    "missing parent": TREE + json_lines(message("x", "nowhere")),
+    "child first": json_lines(HEADER, message("b", "a"), message("a", None)),
+    "cycle": TREE + json_lines(message("x", "y"), message("y", "x")),
+    "own parent": TREE + json_lines(message("x", "x")), "junk": bytes(range(1, 10)) + b"\xff\xfe\n" + TREE,
+    "surrogates": json_lines(HEADER) + rb'{"type":"message","id":"s","parentId":null,"message":{"role":"user",'
                                   rb'"content":"\ud800\u0000"}}' + b"\n",
     "not objects": TREE + b"[1]\n7\nnull\n\"x\"\n{}\n", "only blanks": b"\n\n  \n", "only junk": b"\xff" * 99,
-    "version 1": lines({"type": "session", "id": "v1", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/",
+    "version 1": json_lines({"type": "session", "id": "v1", "timestamp": "2025-01-02T03:04:05Z", "cwd": "/",
                         "provider": "p", "modelId": "m", "thinkingLevel": "off"},
                        {"type": "message", "timestamp": "t", "message": {"role": "user", "content": "x"}},
                        {"type": "message", "timestamp": "t",
@@ -233,7 +225,7 @@ def test_nul_bytes():
 
 
 def test_long_line():
-    data = TREE + lines(message("big", "e", extra="x" * 50_000_000))
+    data = TREE + json_lines(message("big", "e", extra="x" * 50_000_000))
     report = bring("long", data)
     assert report["entries"] == 6 and take("long") == data
 
@@ -242,7 +234,7 @@ def test_context_of_long_lines():
     """Of a way whose lines are over 32 MiB no context is made; at an entry further up it is."""
     long = [message("a", None), *(message(name, before, "user", content="x" * (12 << 20))
                                   for before, name in zip("abc", "bcd"))]
-    bring("heavy", lines(HEADER, *long))
+    bring("heavy", json_lines(HEADER, *long))
     refused = server().get(url("heavy", "context")).json()["detail"]
     assert refused["error_code"] == "too_large" and "nearer to the root" in refused["hint"], refused
     assert "33554432 bytes" in refused["error_message"], refused
@@ -253,7 +245,7 @@ def test_context_of_long_lines():
 
 
 def test_report_names_lines():
-    report = bring("reports", BROKEN["not objects"] + lines(message("x", "nowhere")))
+    report = bring("reports", BROKEN["not objects"] + json_lines(message("x", "nowhere")))
     kinds = {issue["line"]: issue["kind"] for issue in report["issues"]}
     assert kinds[7] == "bad" and kinds[12] == "dangling", report
 
@@ -290,9 +282,9 @@ def test_refused_requests():
 
 def test_files_of_another_session():
     """Refused, and nothing of them is written, unless that is forced."""
-    own = lines({"type": "session", "id": "own"}, message("m", None))
-    odd = {"another id": lines({"type": "session", "id": "other"}, message("n", None)),
-           "dialect is pi": lines({"type": "user", "id": "n", "content": "x"})}
+    own = json_lines({"type": "session", "id": "own"}, message("m", None))
+    odd = {"another id": json_lines({"type": "session", "id": "other"}, message("n", None)),
+           "dialect is pi": json_lines({"type": "user", "id": "n", "content": "x"})}
     bring("owned", own)
     for why, data in odd.items():
         for query in ("", "?force=false"):
@@ -309,7 +301,7 @@ def test_files_of_another_session():
 
 def test_client_that_leaves():
     """What came before is in, no line is cut, and the whole file again finishes it."""
-    data = TREE + b"".join(lines(message(f"n{n}", "e")) for n in range(3000))
+    data = TREE + b"".join(json_lines(message(f"n{n}", "e")) for n in range(3000))
     server().raw(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n"
                  b"Content-Length: %d\r\n\r\n" % (url("left", "import").encode(), len(data)) +
                  data[:len(data) // 2 + 7], idle=.2)

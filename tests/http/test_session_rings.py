@@ -13,13 +13,10 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from cardbox_test import as_role, await_locks, dsn, psql, server
+from cardbox_test import session_url as url
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-def url(session, *rest, project="p"):
-    return "/".join([f"/projects/{project}/sessions/{session}", *rest])
 
 
 def line(identifier, parent, text="hello"):

@@ -7,21 +7,16 @@ import json
 import os
 import random
 import sys
-import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
 from cardbox_test import LIGHT, server
+from cardbox_test import session_url as url
 
 FORMATS = ("openai", "anthropic", "entries")
 WRITERS = 8
 APPENDS = 5 if LIGHT else 20
-
-
-def url(*parts, project="p"):
-    return "/".join([f"/projects/{project}/sessions",
-                     *(urllib.parse.quote(part, safe="") for part in parts)])
 
 
 def ask(method, path, body=None, status=200, **headers):

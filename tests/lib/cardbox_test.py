@@ -228,6 +228,11 @@ def dsn():
     return database()
 
 
+def literal(value):
+    """A value in the text of a statement."""
+    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
+
+
 def psql(dsn_, sql):
     return Postgres.shared().psql(dsn_, sql)
 
@@ -426,6 +431,16 @@ def server():
 def url(tenant, *rest):
     """The path of something in a project."""
     return "/projects/" + "/".join(urllib.parse.quote(part, safe="") for part in (tenant, *rest))
+
+
+def session_url(*parts, project="p"):
+    """The path of a session, or of something in it; without parts, of all of them."""
+    return url(project, "sessions", *parts)
+
+
+def json_lines(*objects):
+    """A file of them, one a line."""
+    return b"".join(json.dumps(one).encode() + b"\n" for one in objects)
 
 
 class Response:

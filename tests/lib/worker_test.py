@@ -8,7 +8,7 @@ import subprocess
 import uuid
 
 import cardbox_test
-from cardbox_test import WAIT_S, Postgres, as_role, at_end, await_, temp_dir
+from cardbox_test import WAIT_S, Postgres, as_role, at_end, await_, literal, temp_dir
 
 
 def tools_file(*tools):
@@ -16,10 +16,6 @@ def tools_file(*tools):
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"tools": tools}, file)
     return path
-
-
-def literal(value):
-    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
 
 
 class Project:

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role
+from cardbox_test import Postgres, as_role, literal
 
 STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
 INSERTED, UNCHANGED, REPAIRED, RESTORED, CONFLICT, GONE = range(1, 7)
@@ -22,10 +22,6 @@ def database():
 
 def psql(sql):
     return Postgres.shared().psql(database(), sql)
-
-
-def literal(value):
-    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
 
 
 def array(values, kind):

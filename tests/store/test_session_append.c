@@ -23,17 +23,6 @@ static void must_append(const char *s, const char *entry)
     assert_ok(cardbox_session_append(NULL, db, T, s, &entry, 1, NULL, &err), &err);
 }
 
-static int64_t version_of(const char *s)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_sessions *got = NULL;
-
-    assert_ok(cardbox_get_session(&got, db, T, s, &err), &err);
-    int64_t version = cardbox_sessions_at(got, 0)->version;
-    cardbox_sessions_free(got);
-    return version;
-}
-
 /* A run that goes on from the head is repeated too, whatever came behind it meanwhile. */
 static void test_writer_goes_on(void **state)
 {
@@ -53,7 +42,7 @@ static void test_writer_goes_on(void **state)
         assert_non_null(cardbox_session_append_user(writer, "hello", NULL, &err));
         assert_non_null(cardbox_session_append_user(writer, "again", NULL, &err));
         assert_ok(cardbox_session_close(writer, &err), &err);
-        assert_int_equal(version_of(s), run == 0 ? 4 : 5);
+        assert_int_equal(test_session_version(T, s), run == 0 ? 4 : 5);
         if (run == 0)
             must_append(s, "{\"id\":\"b\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}");
     }
@@ -92,7 +81,7 @@ static void test_writer_mixes(void **state)
                  first[run]);
         assert_non_null(cardbox_session_append_entry(writer, label, &err));
         assert_ok(cardbox_session_close(writer, &err), &err);
-        assert_int_equal(version_of(s), 2);
+        assert_int_equal(test_session_version(T, s), 2);
     }
     assert_string_equal(first[0], first[1]);
     assert_ok(cardbox_session_path(&way, db, T, s, NULL, 0, 0, true, &err), &err);
@@ -121,7 +110,7 @@ static void test_open_entries(void **state)
     assert_ok(cardbox_session_append(NULL, db, T, s, open, 2, NULL, &err), &err);
     for (int i = 0; i < 2; i++) { /* what has an id can be sent again, though it is the head now */
         assert_ok(cardbox_session_append(NULL, db, T, s, again, 1, NULL, &err), &err);
-        assert_int_equal(version_of(s), 3);
+        assert_int_equal(test_session_version(T, s), 3);
     }
     assert_ok(cardbox_session_path(&way, db, T, s, NULL, 0, 0, true, &err), &err);
     assert_int_equal(cardbox_entries_count(way), 3);
@@ -157,7 +146,7 @@ static void test_writer_knows_the_dialect(void **state)
     assert_int_equal(err.status, CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "dialect"));
     assert_ok(cardbox_session_close(writer, &err), &err);
-    assert_int_equal(version_of(s), 3);
+    assert_int_equal(test_session_version(T, s), 3);
 }
 
 int main(void)

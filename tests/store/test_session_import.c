@@ -8,12 +8,6 @@
 
 #define T "session-imports"
 
-static bool take(void *arg, const char *bytes, size_t len)
-{
-    buf_add(arg, bytes, len);
-    return true;
-}
-
 static const char *new_id(void)
 {
     static char id[CARDBOX_UUID_SIZE];
@@ -55,7 +49,7 @@ static void assert_exports(const char *id, view bytes)
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf out = BUF_INIT((size_t)1 << 28);
 
-    assert_ok(cardbox_session_export(db, T, id, NULL, take, &out, &err), &err);
+    assert_ok(cardbox_session_export(db, T, id, NULL, add_piece, &out, &err), &err);
     if (out.len != bytes.len || memcmp(buf_str(&out), bytes.ptr, bytes.len) != 0)
         fail_msg("imported:\n%.*s\nexported:\n%.*s", (int)bytes.len, bytes.ptr, (int)out.len,
                  buf_str(&out));
@@ -413,7 +407,7 @@ static void test_meanwhile(void **state)
         if (cases[i].why != NULL && cases[i].file.ptr != NULL)
             assert_exports(id, cases[i].file);
         else if (cases[i].why != NULL)
-            assert_int_equal(cardbox_session_export(db, T, id, NULL, take, &bytes, &err),
+            assert_int_equal(cardbox_session_export(db, T, id, NULL, add_piece, &bytes, &err),
                              CARDBOX_NOT_FOUND);
     }
     buf_free(&bytes);

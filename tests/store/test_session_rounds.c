@@ -23,12 +23,6 @@ static int close_all(void **state)
     return 0;
 }
 
-static bool take(void *arg, const char *bytes, size_t len)
-{
-    buf_add(arg, bytes, len);
-    return true;
-}
-
 static void new_id(char out[CARDBOX_UUID_SIZE])
 {
     cardbox_uuid7(out);
@@ -52,7 +46,7 @@ static void export(buf *out, const char *id, const char *leaf)
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     *out = BUF_INIT(1 << 24);
-    assert_ok(cardbox_session_export(db, T, id, leaf, take, out, &err), &err);
+    assert_ok(cardbox_session_export(db, T, id, leaf, add_piece, out, &err), &err);
 }
 
 /* Every entry with its parent, in the order of the lines; of a path that of `leaf`. */

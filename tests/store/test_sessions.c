@@ -222,17 +222,6 @@ static void test_refusals(void **state)
     assert_string_equal(list(s, CARDBOX_ENTRIES_ALL, NULL), "a b c d e f g h x y");
 }
 
-static int64_t version_of(const char *s)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_sessions *got = NULL;
-
-    assert_ok(cardbox_get_session(&got, db, T, s, &err), &err);
-    int64_t version = cardbox_sessions_at(got, 0)->version;
-    cardbox_sessions_free(got);
-    return version;
-}
-
 static void test_versions_and_keys(void **state)
 {
     (void)state;
@@ -258,7 +247,7 @@ static void test_versions_and_keys(void **state)
     assert_int_equal(err.current_version, 3);
     assert_ok(cardbox_session_append(&version, db, T, s, first, 1, NULL, &err), &err);
     assert_int_equal(version, 3); /* it is there: nothing was written */
-    assert_int_equal(version_of(s), 3);
+    assert_int_equal(test_session_version(T, s), 3);
 }
 
 static void test_head(void **state)
@@ -274,9 +263,9 @@ static void test_head(void **state)
                      CARDBOX_NOT_FOUND);
     assert_int_equal(cardbox_session_move_head(NULL, db, T, "no", "a", NULL, &err),
                      CARDBOX_NOT_FOUND);
-    int64_t before = version_of(s);
+    int64_t before = test_session_version(T, s);
     assert_ok(cardbox_session_move_head(NULL, db, T, s, "c", NULL, &err), &err);
-    assert_int_equal(version_of(s), before);
+    assert_int_equal(test_session_version(T, s), before);
 }
 
 static void test_labels(void **state)
@@ -515,7 +504,7 @@ static void test_writer(void **state)
         assert_null(cardbox_session_append_user(writer, "\xff", NULL, &err));
         assert_non_null(cardbox_session_append_tool_result(writer, "c1", "done", true, NULL, &err));
         assert_ok(cardbox_session_close(writer, &err), &err);
-        assert_int_equal(version_of(id), 2);
+        assert_int_equal(test_session_version(T, id), 2);
     }
     assert_ok(cardbox_build_context(&context, db, T, id, NULL, CARDBOX_FORMAT_OPENAI, &err), &err);
     assert_int_equal(cardbox_context_count(context), 3);

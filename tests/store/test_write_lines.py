@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, once
+from cardbox_test import Postgres, literal, once
 
 TYPES = ("bigint", "integer", "text", "integer", "text", "integer", "integer", "json", "bytea", "bytea", "text", "json")
 SESSIONS = 15
@@ -22,10 +22,6 @@ TABLES = (
     "SELECT to_jsonb(l) - 'tenant_id' FROM cardbox.session_lines l WHERE l.tenant_id = '%s' ORDER BY session_id, seq, ord",
     "SELECT to_jsonb(c) - 'tenant_id' - 'created_at' FROM cardbox.cards c WHERE c.tenant_id = '%s' ORDER BY card_id",
 )
-
-
-def literal(value):
-    return "NULL" if value is None else str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
 def call(function, tenant, session, lines):

@@ -32,6 +32,13 @@ static inline buf read_real_session(void)
     return bytes;
 }
 
+/* A cardbox_session_piece that keeps all of an export in a buffer. */
+static inline bool add_piece(void *arg, const char *bytes, size_t len)
+{
+    buf_add(arg, bytes, len);
+    return true;
+}
+
 /* All of a file that is in its tree, in the other dialect. */
 static inline bool convert_file(buf *out, const session_file *file, session_dialect from)
 {
