@@ -28,8 +28,6 @@
 #define STOP_MS     60000
 #define STEP_MS     20
 
-#define TAIL_LINES 8
-
 /* What PostgreSQL writes into postmaster.pid: its process, and in line 8 how far it is. */
 typedef struct pid_file {
     long pid;
@@ -194,7 +192,7 @@ static bool await_ready(cluster *c, const volatile sig_atomic_t *stop)
     if (*stop)
         return false;
     cli_error("PostgreSQL does not start; the end of %s:", c->log);
-    process_print_tail(c->log, TAIL_LINES);
+    process_print_tail(c->log);
     return false;
 }
 

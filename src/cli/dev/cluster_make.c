@@ -18,9 +18,6 @@
 /* Where clusters are kept whose user may not go where the folder is. */
 #define SHARED_FOLDER "/var/lib/cardbox"
 
-/* Last lines of the log that are shown with a failure. */
-#define TAIL_LINES 8
-
 #define ARGUMENTS_MAX 12
 
 int cluster_open_log(const cluster *c)
@@ -144,7 +141,7 @@ bool cluster_make(cluster *c)
         return false;
     if (!init(c, fresh) || !make_database(c, fresh)) {
         cli_error("cannot make a PostgreSQL cluster; the end of %s:", c->log);
-        process_print_tail(c->log, TAIL_LINES);
+        process_print_tail(c->log);
         remove_tree(fresh);
         return false;
     }

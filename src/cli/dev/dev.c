@@ -19,8 +19,6 @@
 #include "store/operate/migrate.h"
 #include "store/operate/operate.h"
 
-#define TAIL_LINES 8
-
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"
 
@@ -275,7 +273,7 @@ static cli_exit watch(dev_run *r)
         if (waitpid(r->cluster.pid, NULL, WNOHANG) == r->cluster.pid) {
             r->cluster.pid = 0;
             cli_error("PostgreSQL has ended by itself; the end of %s:", r->cluster.log);
-            process_print_tail(r->cluster.log, TAIL_LINES);
+            process_print_tail(r->cluster.log);
             return CLI_FAILED;
         }
         if (waitpid(r->server.pid, NULL, WNOHANG) == r->server.pid) {

@@ -24,8 +24,6 @@
 #define LOOK_MS 250
 #define STEP_MS 10
 
-#define TAIL_LINES 8
-
 /* --- addresses --- */
 
 /* Splits ADDR:PORT or [ADDR]:PORT. False if it is neither. */
@@ -181,7 +179,7 @@ static bool launch(dev_server *s, const char *dsn, const char *listen)
 void dev_server_say_end(const dev_server *s, const char *how)
 {
     cli_error("cardboxd %s; the end of %s:", how, s->log);
-    process_print_tail(s->log, TAIL_LINES);
+    process_print_tail(s->log);
 }
 
 /* Reads from what it prints where it listens. False: it ended, or the time is over. */

@@ -25,8 +25,8 @@
 
 /* Bytes of the end of a log that are looked through for its last lines, and most of those. A server
  * that stops says for seconds, with each attempt to connect, that it does. */
-#define TAIL_BYTES     65536
-#define TAIL_LINES_MAX 32
+#define TAIL_BYTES 65536
+#define TAIL_LINES 8
 
 /* --- the child before exec --- */
 
@@ -181,10 +181,10 @@ static const char *line_message(const char *line)
     return end != NULL ? end : line;
 }
 
-void process_print_tail(const char *path, int lines)
+void process_print_tail(const char *path)
 {
     static char text[TAIL_BYTES + 1]; /* large for a stack */
-    const char *shown[TAIL_LINES_MAX];
+    const char *shown[TAIL_LINES];
     FILE *log = fopen(path, "re");
     size_t length;
     int count = 0;
@@ -196,7 +196,7 @@ void process_print_tail(const char *path, int lines)
     length = fread(text, 1, TAIL_BYTES, log);
     fclose(log);
     text[length] = '\0';
-    while (count < lines && count < TAIL_LINES_MAX && length > 0) {
+    while (count < TAIL_LINES && length > 0) {
         while (length > 0 && text[length - 1] == '\n')
             text[--length] = '\0';
         while (length > 0 && text[length - 1] != '\n')

@@ -46,7 +46,7 @@ bool process_wait(pid_t pid, int64_t timeout_ms);
 
 /* Prints the last lines of a log on stderr, indented. Of neighbours that say the same the first one
  * is printed alone. */
-void process_print_tail(const char *path, int lines);
+void process_print_tail(const char *path);
 
 /* "dir/name" in out; false, with a message, if that is too long for a path. */
 bool path_join(char out[PATH_MAX], const char *dir, const char *name);

@@ -92,7 +92,7 @@ static bool keep(batch_answer *a, store_rows *rows)
 static void note_missing(batch_answer *a, view id)
 {
     view copy = {arena_copy(&a->memory, id), id.len};
-    idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy, NULL);
+    idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
     if (found == IDSET_NOMEM)
         fail(a, BUF_NOMEM);
     if (found != IDSET_NEW)

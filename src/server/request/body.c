@@ -38,7 +38,7 @@ static void canonical_uuid(reader *in, body_id *id)
 /* By what a token is known as a duplicate: what it says, else how it is spelt. */
 static idset_found see(reader *in, idset *seen, view token, view text)
 {
-    idset_found found = idset_add(seen, text.ptr == NULL ? token : text, NULL);
+    idset_found found = idset_add(seen, text.ptr == NULL ? token : text);
     in->faults->nomem = in->faults->nomem || found == IDSET_NOMEM;
     return found;
 }

@@ -74,7 +74,7 @@ static bool grow(idset *set)
     return true;
 }
 
-idset_found idset_add(idset *set, view text, size_t *number)
+idset_found idset_add(idset *set, view text)
 {
     if (text.ptr == NULL)
         text.ptr = "";
@@ -82,10 +82,9 @@ idset_found idset_add(idset *set, view text, size_t *number)
         return IDSET_NOMEM;
     uint64_t hash = hash_of(text);
     idset_slot *slot = find(set, text, hash);
-    bool known = slot->text.ptr != NULL;
-    if (!known)
-        *slot = (idset_slot){text, hash, set->count++};
-    if (number != NULL)
-        *number = slot->number;
-    return known ? IDSET_KNOWN : IDSET_NEW;
+    if (slot->text.ptr != NULL)
+        return IDSET_KNOWN;
+    *slot = (idset_slot){text, hash};
+    set->count++;
+    return IDSET_NEW;
 }

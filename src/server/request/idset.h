@@ -11,7 +11,6 @@
 typedef struct idset_slot {
     view text; /* ptr NULL: empty */
     uint64_t hash;
-    size_t number;
 } idset_slot;
 
 typedef struct idset {
@@ -28,8 +27,7 @@ void idset_init(idset *set, arena *memory);
 
 typedef enum idset_found { IDSET_NEW, IDSET_KNOWN, IDSET_NOMEM } idset_found;
 
-/* Adds a text (kept by reference) unless it is there. `number`, which may be NULL, is given how
- * many different texts came before it. */
-idset_found idset_add(idset *set, view text, size_t *number);
+/* Adds a text (kept by reference) unless it is there. */
+idset_found idset_add(idset *set, view text);
 
 #endif
