@@ -74,7 +74,7 @@ static void answer_call(request *r, const store_rows *rows)
         return;
     }
     if (status == CARDBOX_OK && call->wakes)
-        waker_note(r->shared->waker, call->tenant);
+        waker_note(r->server->waker, call->tenant);
     if (status == CARDBOX_OK)
         fault_or_answer(r);
     else if (status == CARDBOX_NOMEM)

@@ -38,17 +38,18 @@ static void watch(acceptor *a, bool wanted)
         a->watched = wanted;
 }
 
-void acceptor_open(acceptor *a, shared *house, size_t number, int epoll_fd, uint64_t tag, int fd)
+void acceptor_open(acceptor *a, server_state *server, size_t number, int epoll_fd, uint64_t tag,
+                   int fd)
 {
-    *a = (acceptor){.house = house, .number = number, .epoll_fd = epoll_fd, .tag = tag, .fd = fd};
+    *a = (acceptor){.server = server, .number = number, .epoll_fd = epoll_fd, .tag = tag, .fd = fd};
 }
 
-static bool is_full(const shared *house)
+static bool is_full(const server_state *server)
 {
     uint64_t clients = 0;
-    for (long i = 0; i < house->set->loops; i++)
-        clients += tally_get(&house->stats[i].clients);
-    return clients >= (uint64_t)house->set->connections_max;
+    for (long i = 0; i < server->set->loops; i++)
+        clients += tally_get(&server->stats[i].clients);
+    return clients >= (uint64_t)server->set->connections_max;
 }
 
 static void rest(acceptor *a, int64_t now_ms)
@@ -60,17 +61,17 @@ static void rest(acceptor *a, int64_t now_ms)
 static void pass_on(acceptor *a, size_t next)
 {
     watch(a, false);
-    atomic_store(&a->house->accepting, next);
-    loop_wake(a->house->loops[next]);
+    atomic_store(&a->server->accepting, next);
+    loop_wake(a->server->loops[next]);
 }
 
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
 {
-    shared *house = a->house;
+    server_state *server = a->server;
     for (int i = 0; i < AT_ONCE && a->watched; i++) {
-        size_t next = acceptor_next(house->stats, (size_t)house->set->loops, a->number);
+        size_t next = acceptor_next(server->stats, (size_t)server->set->loops, a->number);
         int failure = 0;
-        if (is_full(house))
+        if (is_full(server))
             rest(a, now_ms);
         else if (next != a->number)
             pass_on(a, next);
@@ -87,7 +88,7 @@ void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
 
 void acceptor_tick(acceptor *a, int64_t now_ms)
 {
-    bool wanted = a->fd >= 0 && atomic_load(&a->house->accepting) == a->number;
+    bool wanted = a->fd >= 0 && atomic_load(&a->server->accepting) == a->number;
     if (!wanted || now_ms < a->rest_ms)
         return;
     watch(a, true);
@@ -97,7 +98,7 @@ void acceptor_tick(acceptor *a, int64_t now_ms)
 
 int64_t acceptor_next_ms(const acceptor *a)
 {
-    bool rests = a->fd >= 0 && !a->watched && atomic_load(&a->house->accepting) == a->number;
+    bool rests = a->fd >= 0 && !a->watched && atomic_load(&a->server->accepting) == a->number;
     return rests ? a->rest_ms : INT64_MAX;
 }
 
@@ -105,7 +106,7 @@ void acceptor_close(acceptor *a, http *to)
 {
     if (a->fd < 0)
         return;
-    while (to != NULL && !is_full(a->house) && http_accept(to, a->fd) == 0)
+    while (to != NULL && !is_full(a->server) && http_accept(to, a->fd) == 0)
         continue;
     watch(a, false);
     close(a->fd);

@@ -9,7 +9,7 @@
 
 /* A loop's side of it. */
 typedef struct acceptor {
-    shared *house;
+    server_state *server;
     size_t number; /* of the loop */
     int epoll_fd;
     uint64_t tag;
@@ -35,7 +35,8 @@ enum { ACCEPT_BUSY = 1, ACCEPT_AHEAD = 16 };
 
 /* Takes the descriptor over. It is in the loop's epoll set, with this tag, while it is the loop's
  * turn. */
-void acceptor_open(acceptor *a, shared *house, size_t number, int epoll_fd, uint64_t tag, int fd);
+void acceptor_open(acceptor *a, server_state *server, size_t number, int epoll_fd, uint64_t tag,
+                   int fd);
 
 /* A connection waits. */
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms);

@@ -14,7 +14,7 @@ context_wish context_wish_of(const field_value *format, const field_value *repai
 
 size_t context_input_max(const request *r)
 {
-    size_t most = (size_t)r->shared->set->response_max;
+    size_t most = (size_t)r->server->set->response_max;
     return most < CONTEXT_INPUT_MAX ? most : CONTEXT_INPUT_MAX;
 }
 

@@ -19,7 +19,7 @@ void handle_health(request *r)
 
 void handle_ready(request *r)
 {
-    if (!shared_is_ready(r->shared) || !auth_is_decided(r->shared)) {
+    if (!server_is_ready(r->server) || !auth_is_decided(r->server)) {
         request_header(r, "Retry-After", "1");
         request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
         return;

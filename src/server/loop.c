@@ -35,7 +35,7 @@ typedef enum loop_phase {
 } loop_phase;
 
 struct loop {
-    shared *house;
+    server_state *server;
     stats *stats;
     int epoll_fd;
     int wake_fd;
@@ -89,32 +89,33 @@ static cardbox_status fill(loop *l, cardbox_error *err)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
-    cardbox_status status = links_new(&l->links, l->house, l->stats, l->epoll_fd, TAG_LINKS, err);
+    cardbox_status status = links_new(&l->links, l->server, l->stats, l->epoll_fd, TAG_LINKS, err);
     if (status != CARDBOX_OK)
         return status;
-    l->joiner = joiner_new(l->house, l->stats, l->links);
+    l->joiner = joiner_new(l->server, l->stats, l->links);
     l->transfers = transfers_new(l->wake_fd);
-    l->followers = followers_new(l->house->set);
+    l->followers = followers_new(l->server->set);
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
-    l->http = http_new(l->house, l->stats, l->joiner, l->transfers, l->followers);
+    l->http = http_new(l->server, l->stats, l->joiner, l->transfers, l->followers);
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
 }
 
-cardbox_status loop_new(loop **out, shared *house, size_t number, int listen_fd, cardbox_error *err)
+cardbox_status loop_new(loop **out, server_state *server, size_t number, int listen_fd,
+                        cardbox_error *err)
 {
     loop *l = calloc(1, sizeof(*l));
     if (l == NULL) {
         close(listen_fd);
         return CARDBOX_NOMEM;
     }
-    l->house = house;
-    l->stats = &house->stats[number];
+    l->server = server;
+    l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
     cardbox_status status = fill(l, err);
-    acceptor_open(&l->acceptor, house, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
+    acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
     if (status != CARDBOX_OK)
         loop_free(l);
     else
@@ -134,7 +135,7 @@ static void start_draining(loop *l, int64_t now_ms)
 {
     acceptor_close(&l->acceptor, l->http);
     l->active_ms = now_ms;
-    loop_move(l, LOOP_DRAINING, now_ms + l->house->set->drain_timeout_ms);
+    loop_move(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
 /* None may be suspended when the HTTP library stops. */
@@ -155,7 +156,7 @@ static void start_closing(loop *l, int64_t now_ms)
  * busy has by then got an answer that says "Connection: close". */
 static void go_on_stopping(loop *l, int64_t now_ms)
 {
-    int stop = atomic_load(&l->house->stop);
+    int stop = atomic_load(&l->server->stop);
     if (http_active(l->http) > 0)
         l->active_ms = now_ms;
     if (l->phase == LOOP_SERVING && stop != STOP_NOT)

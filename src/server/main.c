@@ -35,9 +35,9 @@ enum {
     MEMORY_STEP = 1024 * 1024
 };
 
-typedef struct server {
+typedef struct process {
     settings set;
-    shared house;
+    server_state server;
     token_board tokens;
     keeper *keeper;
     sweeper *sweeper;
@@ -46,7 +46,7 @@ typedef struct server {
     loop **loops;
     size_t count;
     atomic_bool loops_ended;
-} server;
+} process;
 
 /* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
  * on the connection that it cannot accept. False: so few are left that serving makes no sense. */
@@ -99,46 +99,46 @@ static void block_signals(sigset_t *waited_for)
     pthread_sigmask(SIG_BLOCK, waited_for, NULL);
 }
 
-static bool make_loops(server *s, cardbox_error *err)
+static bool make_loops(process *p, cardbox_error *err)
 {
-    size_t wanted = (size_t)s->set.loops;
-    s->loops = s->house.loops = calloc(wanted, sizeof(loop *));
-    s->house.stats = calloc(wanted, sizeof(stats));
-    s->house.places = places_new();
-    while (s->loops != NULL && s->house.stats != NULL && s->house.places != NULL &&
-           s->count < wanted) {
-        int fd = s->listener.fds[s->count];
-        s->listener.fds[s->count] = -1;
-        if (loop_new(&s->loops[s->count], &s->house, s->count, fd, err) != CARDBOX_OK)
+    size_t wanted = (size_t)p->set.loops;
+    p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
+    p->server.stats = calloc(wanted, sizeof(stats));
+    p->server.places = places_new();
+    while (p->loops != NULL && p->server.stats != NULL && p->server.places != NULL &&
+           p->count < wanted) {
+        int fd = p->listener.fds[p->count];
+        p->listener.fds[p->count] = -1;
+        if (loop_new(&p->loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
             return false;
-        s->count++;
+        p->count++;
     }
-    return s->count == wanted;
+    return p->count == wanted;
 }
 
-static bool start_loops(server *s)
+static bool start_loops(process *p)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (!loop_start(s->loops[i]))
+    for (size_t i = 0; i < p->count; i++)
+        if (!loop_start(p->loops[i]))
             return false;
     return true;
 }
 
 /* First none runs any more, since one that does may wake another. */
-static void free_loops(server *s)
+static void free_loops(process *p)
 {
-    trimmer_stop(s->trimmer);
-    for (size_t i = 0; i < s->count; i++)
-        loop_wait(s->loops[i]);
-    for (size_t i = 0; i < s->count; i++)
-        loop_free(s->loops[i]);
+    trimmer_stop(p->trimmer);
+    for (size_t i = 0; i < p->count; i++)
+        loop_wait(p->loops[i]);
+    for (size_t i = 0; i < p->count; i++)
+        loop_free(p->loops[i]);
 }
 
-static void tell_loops(server *s, stop_phase phase)
+static void tell_loops(process *p, stop_phase phase)
 {
-    atomic_store(&s->house.stop, phase);
-    for (size_t i = 0; i < s->count; i++)
-        loop_wake(s->loops[i]);
+    atomic_store(&p->server.stop, phase);
+    for (size_t i = 0; i < p->count; i++)
+        loop_wake(p->loops[i]);
 }
 
 /* The second signal is waited for by a thread, as this one waits for the loops. It ends with them:
@@ -146,16 +146,16 @@ static void tell_loops(server *s, stop_phase phase)
 static void *hurry_on_signal(void *arg)
 {
     const struct timespec look = {.tv_nsec = HURRY_LOOK_NS};
-    server *s = arg;
+    process *p = arg;
     sigset_t waited_for;
     sigemptyset(&waited_for);
     sigaddset(&waited_for, SIGTERM);
     sigaddset(&waited_for, SIGINT);
-    while (!atomic_load(&s->loops_ended)) {
+    while (!atomic_load(&p->loops_ended)) {
         if (sigtimedwait(&waited_for, NULL, &look) < 0)
             continue;
         log_info("stopping", "hurry=yes");
-        tell_loops(s, STOP_HURRY);
+        tell_loops(p, STOP_HURRY);
         break;
     }
     return NULL;
@@ -163,69 +163,69 @@ static void *hurry_on_signal(void *arg)
 
 /* Who is told "ready" sends requests at once: so first the database is there, or is known not to
  * be. */
-static void await_database(const server *s)
+static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((atomic_load(&s->house.told) == TOLD_NOTHING || !keeper_has_looked(s->keeper)) &&
+    while ((atomic_load(&p->server.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
            clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
 /* What is found wrong later is answered with 503, since a server that runs is not ended by a change
  * of rights. */
-static bool may_serve(const server *s)
+static bool may_serve(const process *p)
 {
     char reason[512];
-    if (!keeper_objects(s->keeper, reason, sizeof(reason)))
+    if (!keeper_objects(p->keeper, reason, sizeof(reason)))
         return true;
     fprintf(stderr, "cardboxd: %s\n", reason);
     return false;
 }
 
 /* Behind "ready", which is true all the same: without a database it waits for one. */
-static void print_what_is_missing(const server *s)
+static void print_what_is_missing(const process *p)
 {
     static const char *const WHY[] = {[TOLD_NOTHING] = "has not answered so far",
                                       [TOLD_UP] = NULL,
                                       [TOLD_DOWN] = "is away",
                                       [TOLD_UNFIT] = "is not migrated",
                                       [TOLD_FORBIDDEN] = "may not be read by this role"};
-    const char *why = WHY[atomic_load(&s->house.told)];
+    const char *why = WHY[atomic_load(&p->server.told)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; the log says more\n",
                why);
 }
 
-static void serve_until_signal(server *s, const sigset_t *waited_for)
+static void serve_until_signal(process *p, const sigset_t *waited_for)
 {
     int number = 0;
     pthread_t hurry;
-    const char *name = s->listener.name;
-    bool secure = s->house.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
+    const char *name = p->listener.name;
+    bool secure = p->server.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
     const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
     printf("ready: %s%s\n", scheme, rest);
-    print_what_is_missing(s);
+    print_what_is_missing(p);
     fflush(stdout);
-    log_info("serving", "at=%s%s loops=%zu version=%s", scheme, rest, s->count, CARDBOX_VERSION);
+    log_info("serving", "at=%s%s loops=%zu version=%s", scheme, rest, p->count, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
-    tell_loops(s, STOP_DRAIN);
-    bool may_hurry = pthread_create(&hurry, NULL, hurry_on_signal, s) == 0;
-    for (size_t i = 0; i < s->count; i++)
-        loop_wait(s->loops[i]);
-    atomic_store(&s->loops_ended, true);
+    tell_loops(p, STOP_DRAIN);
+    bool may_hurry = pthread_create(&hurry, NULL, hurry_on_signal, p) == 0;
+    for (size_t i = 0; i < p->count; i++)
+        loop_wait(p->loops[i]);
+    atomic_store(&p->loops_ended, true);
     if (may_hurry)
         pthread_join(hurry, NULL);
 }
 
 /* Without them memory and dead rows would only grow, and plans would not follow. */
-static bool start_tidying(server *s)
+static bool start_tidying(process *p)
 {
-    s->trimmer = trimmer_start(&s->house);
-    if (s->trimmer != NULL)
-        s->sweeper = sweeper_start(&s->set);
-    return s->trimmer != NULL && s->sweeper != NULL;
+    p->trimmer = trimmer_start(&p->server);
+    if (p->trimmer != NULL)
+        p->sweeper = sweeper_start(&p->set);
+    return p->trimmer != NULL && p->sweeper != NULL;
 }
 
 static int cannot_start(const cardbox_error *err)
@@ -237,59 +237,59 @@ static int cannot_start(const cardbox_error *err)
 }
 
 /* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
-static int start(server *s)
+static int start(process *p)
 {
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (conninfo_check(s->set.dsn, &err) != CARDBOX_OK) {
+    if (conninfo_check(p->set.dsn, &err) != CARDBOX_OK) {
         fprintf(stderr, "cardboxd: --dsn or CARDBOX_DSN: %s\n", err.message);
         return EXIT_USAGE;
     }
-    if (!tls_load(&s->house.tls, s->set.tls_cert, s->set.tls_key, error, sizeof(error))) {
+    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;
     }
-    if (!listener_open(&s->listener, s->set.listen, (size_t)s->set.loops, error, sizeof(error))) {
+    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
-        return s->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
+        return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
     }
-    s->house.reachable = s->listener.reachable;
-    s->house.transfers = transfer_pool_new(&s->set);
-    s->house.waker = waker_start(&s->set);
-    if (s->house.transfers != NULL && s->house.waker != NULL && make_loops(s, &err) &&
-        start_loops(s))
-        s->keeper = keeper_start(&s->house);
-    if (s->keeper == NULL)
+    p->server.reachable = p->listener.reachable;
+    p->server.transfers = transfer_pool_new(&p->set);
+    p->server.waker = waker_start(&p->set);
+    if (p->server.transfers != NULL && p->server.waker != NULL && make_loops(p, &err) &&
+        start_loops(p))
+        p->keeper = keeper_start(&p->server);
+    if (p->keeper == NULL)
         return cannot_start(&err);
-    await_database(s);
-    if (!may_serve(s))
+    await_database(p);
+    if (!may_serve(p))
         return EXIT_USAGE;
-    return start_tidying(s) ? EXIT_SUCCESS : cannot_start(&err);
+    return start_tidying(p) ? EXIT_SUCCESS : cannot_start(&err);
 }
 
 /* Frees what was started. False: a thread is stuck in the database. */
-static bool tear_down(server *s)
+static bool tear_down(process *p)
 {
-    free_loops(s);
-    bool all_ended = transfer_pool_free(s->house.transfers);
-    free(s->loops);
-    free(s->house.stats);
-    places_free(s->house.places);
-    waker_stop(s->house.waker);
-    sweeper_stop(s->sweeper);
-    keeper_stop(s->keeper);
-    board_free(&s->tokens);
-    tls_free(&s->house.tls);
-    listener_close(&s->listener);
+    free_loops(p);
+    bool all_ended = transfer_pool_free(p->server.transfers);
+    free(p->loops);
+    free(p->server.stats);
+    places_free(p->server.places);
+    waker_stop(p->server.waker);
+    sweeper_stop(p->sweeper);
+    keeper_stop(p->keeper);
+    board_free(&p->tokens);
+    tls_free(&p->server.tls);
+    listener_close(&p->listener);
     return all_ended;
 }
 
 int main(int argc, char **argv)
 {
-    static server s;
+    static process p;
     sigset_t waited_for;
 
-    switch (settings_read(&s.set, argc, argv)) {
+    switch (settings_read(&p.set, argc, argv)) {
     case SETTINGS_SERVE:
         break;
     case SETTINGS_DONE:
@@ -297,24 +297,24 @@ int main(int argc, char **argv)
     case SETTINGS_WRONG:
         return EXIT_USAGE;
     }
-    s.house.set = &s.set;
-    s.house.started_s = time(NULL);
+    p.server.set = &p.set;
+    p.server.started_s = time(NULL);
     block_signals(&waited_for);
-    if (!raise_descriptor_limit(&s.set))
+    if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;
     keep_memory();
     idset_seed();
-    board_init(&s.tokens);
-    s.house.tokens = &s.tokens;
+    board_init(&p.tokens);
+    p.server.tokens = &p.tokens;
     http_global_init();
-    int status = start(&s);
+    int status = start(&p);
     if (status == EXIT_SUCCESS)
-        serve_until_signal(&s, &waited_for);
+        serve_until_signal(&p, &waited_for);
     else
-        tell_loops(&s, STOP_HURRY);
-    bool all_ended = tear_down(&s);
+        tell_loops(&p, STOP_HURRY);
+    bool all_ended = tear_down(&p);
     if (status == EXIT_SUCCESS)
-        log_info("stopped", "loops=%zu", s.count);
+        log_info("stopped", "loops=%zu", p.count);
     if (!all_ended)
         _Exit(status);
     return status;

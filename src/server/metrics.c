@@ -12,13 +12,13 @@
 #include "server/auth/auth.h"
 #include "server/handlers.h"
 #include "server/request/fault.h"
-#include "server/shared.h"
+#include "server/server.h"
 
 typedef struct metric metric;
 
 /* What a metric is written from. */
 typedef struct scene {
-    const shared *house;
+    const server_state *server;
     const stats *sum; /* of all loops */
 } scene;
 
@@ -154,17 +154,17 @@ static void write_build(buf *out, const metric *m, const scene *of)
 
 static double ready(const scene *of)
 {
-    return shared_is_ready(of->house) && auth_is_decided(of->house) ? 1 : 0;
+    return server_is_ready(of->server) && auth_is_decided(of->server) ? 1 : 0;
 }
 
 static double bodies_bytes(const scene *of)
 {
-    return (double)atomic_load(&of->house->bodies);
+    return (double)atomic_load(&of->server->bodies);
 }
 
 static double loops(const scene *of)
 {
-    return (double)of->house->set->loops;
+    return (double)of->server->set->loops;
 }
 
 static double resident_bytes(const scene *of)
@@ -203,7 +203,7 @@ static double descriptors_max(const scene *of)
 
 static double started(const scene *of)
 {
-    return (double)of->house->started_s;
+    return (double)of->server->started_s;
 }
 
 static double cpu_seconds(const scene *of)
@@ -273,21 +273,21 @@ static const metric METRICS[] = {
     LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
 };
 
-static void sum_loops(stats *sum, const shared *house)
+static void sum_loops(stats *sum, const server_state *server)
 {
     tally *total = (tally *)(void *)sum;
-    for (long loop = 0; loop < house->set->loops; loop++) {
-        const tally *of = (const tally *)(const void *)&house->stats[loop];
+    for (long loop = 0; loop < server->set->loops; loop++) {
+        const tally *of = (const tally *)(const void *)&server->stats[loop];
         for (size_t i = 0; i < STATS_COUNT; i++)
             tally_add(&total[i], tally_get(&of[i]));
     }
 }
 
 /* Writes all of them in Prometheus' text format 0.0.4. `sum` is room for one stats. */
-static void write_metrics(buf *out, const shared *house, stats *sum)
+static void write_metrics(buf *out, const server_state *server, stats *sum)
 {
-    scene of = {house, sum};
-    sum_loops(sum, house);
+    scene of = {server, sum};
+    sum_loops(sum, server);
     for (size_t i = 0; i < sizeof(METRICS) / sizeof(METRICS[0]); i++) {
         const metric *m = &METRICS[i];
         buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);
@@ -301,6 +301,6 @@ void handle_metrics(request *r)
     if (sum == NULL)
         return;
     r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
-    write_metrics(request_body(r), r->shared, sum);
+    write_metrics(request_body(r), r->server, sum);
     fault_or_answer(r);
 }

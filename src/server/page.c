@@ -76,7 +76,7 @@ box_list *page_of_boxes(request *r)
 
 bool page_check_budget(request *r, const store_rows *rows)
 {
-    if (rows_bytes(rows) <= (size_t)r->shared->set->response_max)
+    if (rows_bytes(rows) <= (size_t)r->server->set->response_max)
         return true;
     fault_answer_budget(r);
     return false;

@@ -20,7 +20,7 @@
 enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 
 static settings set;
-static shared house;
+static server_state server;
 static stats counts;
 
 /* --- the database --- */
@@ -75,7 +75,7 @@ bool links_is_last(const links *l, const db_link *free_one)
 bool links_away(const links *l, link_group group)
 {
     (void)l;
-    return database.group[group].away || database_is_away(&house);
+    return database.group[group].away || database_is_away(&server);
 }
 
 bool links_blame(db_link *k, const cardbox_error *err)
@@ -203,7 +203,7 @@ static inline void add_ticket(size_t number, const join_ticket *ticket)
 {
     static const request_host HOST = {.resume = resume, .left = left};
     request *r = &requests[number];
-    request_init(r, &house, &counts, j);
+    request_init(r, &server, &counts, j);
     r->host = &HOST;
     r->id = VIEW("test");
     r->match.params[0] = tenant;
@@ -228,14 +228,14 @@ static inline int set_up(void **state)
                      .request_timeout_ms = TIMEOUT_MS,
                      .body_max = 1000,
                      .response_max = 1000};
-    house = (shared){.set = &set};
-    atomic_store(&house.connections_up, 1);
+    server = (server_state){.set = &set};
+    atomic_store(&server.connections_up, 1);
     for (int i = 0; i < LINK_GROUPS; i++)
         database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
     all_left = false;
     tenant = VIEW("t");
-    j = joiner_new(&house, &counts, (links *)&database);
+    j = joiner_new(&server, &counts, (links *)&database);
     return j == NULL;
 }
 
@@ -246,7 +246,7 @@ static inline int tear_down(void **state)
     while (database.flights > 0)
         give_error(CARDBOX_UNAVAILABLE); /* frees the batch */
     for (size_t i = 0; i < REQUESTS_MAX; i++)
-        if (requests[i].shared != NULL)
+        if (requests[i].server != NULL)
             request_clear(&requests[i]);
     joiner_free(j);
     return 0;

@@ -121,7 +121,7 @@ static void ask_within(size_t number, long most)
     static const request_host HOST = {.resume = resume, .left = left, .lend = lend};
     request *r = &requests[number];
     set.response_max = most;
-    request_init(r, &house, &counts, j);
+    request_init(r, &server, &counts, j);
     r->host = &HOST;
     r->id = VIEW("test");
     r->match.params[0] = tenant;

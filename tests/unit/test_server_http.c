@@ -143,11 +143,11 @@ static int start(void **state)
     set.slow_request_timeout_ms = PATIENCE_MS;
     set.memory_max = 1L << 30;
     set.body_max = 16 * 1024;
-    house.places = places_new();
+    server.places = places_new();
     listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&any, sizeof(any)) != 0 || listen(listener, 100) != 0)
         return -1;
-    h = http_new(&house, &counts, j, NULL, NULL);
+    h = http_new(&server, &counts, j, NULL, NULL);
     now_ms = clock_ms();
     http_tick(h, now_ms);
     return h == NULL;
@@ -161,7 +161,7 @@ static int stop(void **state)
     while (http_active(h) > 0 && is_due())
         run();
     http_free(h);
-    places_free(house.places);
+    places_free(server.places);
     close(listener);
     return tear_down(state);
 }

@@ -565,7 +565,7 @@ static void plans_are_dropped(void **state)
     requests[0].drop_plan = drop;
     joiner_abort(j);
     request_clear(&requests[0]);
-    requests[0].shared = NULL;
+    requests[0].server = NULL;
     assert_int_equal(dropped, 3);
 }
 

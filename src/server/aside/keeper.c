@@ -21,7 +21,7 @@ enum {
 };
 
 struct keeper {
-    shared *house;
+    server_state *server;
     ticker ticker;
     atomic_bool looked;
     pthread_mutex_t lock;
@@ -43,8 +43,8 @@ struct keeper {
 static void judge_role(keeper *k, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
-    bool refuse = excess != NULL && k->house->reachable;
-    atomic_store(&k->house->overpowered, refuse);
+    bool refuse = excess != NULL && k->server->reachable;
+    atomic_store(&k->server->overpowered, refuse);
     pthread_mutex_lock(&k->lock);
     k->rights = *rights;
     pthread_mutex_unlock(&k->lock);
@@ -72,23 +72,23 @@ static bool look_at_role(keeper *k, cardbox_error *err)
 
 static bool take_list(keeper *k, const store_rows *rows, int64_t asked_ms)
 {
-    shared *house = k->house;
+    server_state *server = k->server;
     token_list *list = token_list_new(rows, asked_ms);
     if (list == NULL)
         return false;
-    bool needed = house->reachable && !house->set->insecure_no_auth;
+    bool needed = server->reachable && !server->set->insecure_no_auth;
     bool missing = needed && !token_list_ever(list);
     k->version = token_list_version(list);
     log_info("tokens", "version=%lld asked_for=%s", (long long)k->version,
-             house->set->insecure_no_auth                ? "no"
-             : house->reachable || token_list_ever(list) ? "yes"
-                                                         : "no");
+             server->set->insecure_no_auth                ? "no"
+             : server->reachable || token_list_ever(list) ? "yes"
+                                                          : "no");
     if (missing)
         log_error("no_tokens", "hint=\"nobody can be let in; make one with cardbox token create\"");
     pthread_mutex_lock(&k->lock);
     k->no_tokens = missing;
     pthread_mutex_unlock(&k->lock);
-    board_put(house->tokens, list);
+    board_put(server->tokens, list);
     return true;
 }
 
@@ -102,7 +102,7 @@ static bool look_at_tokens(keeper *k, cardbox_error *err)
                  (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
     rows_free(rows);
     if (taken)
-        atomic_store(&k->house->tokens->confirmed_ms, asked_ms);
+        atomic_store(&k->server->tokens->confirmed_ms, asked_ms);
     return taken;
 }
 
@@ -113,10 +113,10 @@ static bool look(keeper *k)
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool worked =
-        aside_open(&k->db, k->house->set, "cardboxd-keeper", PATIENCE_MS, &err) == CARDBOX_OK &&
+        aside_open(&k->db, k->server->set, "cardboxd-keeper", PATIENCE_MS, &err) == CARDBOX_OK &&
         look_at_role(k, &err) && look_at_tokens(k, &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
-    atomic_store(&k->house->tokens_barred, barred && !k->house->set->insecure_no_auth);
+    atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
     if (!worked && !k->told)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->told = !worked;
@@ -131,12 +131,12 @@ static int64_t turn(void *arg)
     return worked ? LOOK_MS : RETRY_MS;
 }
 
-keeper *keeper_start(shared *house)
+keeper *keeper_start(server_state *server)
 {
     keeper *k = calloc(1, sizeof(*k));
     if (k == NULL)
         return NULL;
-    k->house = house;
+    k->server = server;
     k->version = -1;
     pthread_mutex_init(&k->lock, NULL);
     if (ticker_start(&k->ticker, turn, k))
@@ -153,19 +153,19 @@ bool keeper_has_looked(keeper *k)
 bool keeper_objects(keeper *k, char *out, size_t size)
 {
     pthread_mutex_lock(&k->lock);
-    const char *excess = k->house->reachable ? role_excess(&k->rights) : NULL;
+    const char *excess = k->server->reachable ? role_excess(&k->rights) : NULL;
     if (excess != NULL)
         snprintf(out, size,
                  "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
                  "127.0.0.1",
-                 k->house->set->listen, k->rights.name, excess, ROLE_REMEDY);
+                 k->server->set->listen, k->rights.name, excess, ROLE_REMEDY);
     else if (k->no_tokens)
         snprintf(out, size,
                  "other machines can reach %s and there is no token that could be asked for: make "
                  "one with `cardbox token create`, listen on 127.0.0.1, or let everybody in with "
                  "--insecure-no-auth",
-                 k->house->set->listen);
-    bool barred = atomic_load(&k->house->tokens_barred);
+                 k->server->set->listen);
+    bool barred = atomic_load(&k->server->tokens_barred);
     if (barred)
         snprintf(
             out, size,

@@ -5,12 +5,12 @@
 #ifndef SERVER_KEEPER_H
 #define SERVER_KEEPER_H
 
-#include "server/shared.h"
+#include "server/server.h"
 
 typedef struct keeper keeper;
 
 /* NULL: no memory or no thread. */
-keeper *keeper_start(shared *house);
+keeper *keeper_start(server_state *server);
 
 /* Whether it has asked the database once, with or without success. */
 bool keeper_has_looked(keeper *k);

@@ -16,7 +16,7 @@ enum {
 };
 
 struct trimmer {
-    const shared *house;
+    const server_state *server;
     ticker ticker;
     uint64_t moved; /* bytes, at the last look */
     bool due;       /* much came or went since memory was given back */
@@ -25,8 +25,8 @@ struct trimmer {
 static bool is_quiet(trimmer *t)
 {
     uint64_t moved = 0;
-    for (long i = 0; i < t->house->set->loops; i++) {
-        const stats *s = &t->house->stats[i];
+    for (long i = 0; i < t->server->set->loops; i++) {
+        const stats *s = &t->server->stats[i];
         moved += tally_get(&s->body_bytes_in) + tally_get(&s->body_bytes_out);
         moved += tally_get(&s->renewed) * QUIET_BYTES; /* each has freed as much, or more */
     }
@@ -49,12 +49,12 @@ static int64_t turn(void *arg)
     return LOOK_MS;
 }
 
-trimmer *trimmer_start(const shared *house)
+trimmer *trimmer_start(const server_state *server)
 {
     trimmer *t = calloc(1, sizeof(*t));
     if (t == NULL)
         return NULL;
-    t->house = house;
+    t->server = server;
     if (ticker_start(&t->ticker, turn, t))
         return t;
     free(t);

@@ -5,12 +5,12 @@
 #ifndef SERVER_TRIMMER_H
 #define SERVER_TRIMMER_H
 
-#include "server/shared.h"
+#include "server/server.h"
 
 typedef struct trimmer trimmer;
 
 /* NULL: no memory or no thread. */
-trimmer *trimmer_start(const shared *house);
+trimmer *trimmer_start(const server_state *server);
 
 /* The loops' stats must still be there. */
 void trimmer_stop(trimmer *t);

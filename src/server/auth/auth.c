@@ -13,21 +13,22 @@
  * been revoked long ago; for less than that a restart of the database need not be noticed. */
 enum { STALE_MS = 10000 };
 
-static bool is_known(const shared *house)
+static bool is_known(const server_state *server)
 {
-    int64_t confirmed_ms = atomic_load(&house->tokens->confirmed_ms);
+    int64_t confirmed_ms = atomic_load(&server->tokens->confirmed_ms);
     return confirmed_ms != 0 && clock_ms() - confirmed_ms < STALE_MS;
 }
 
-bool auth_is_decided(const shared *house)
+bool auth_is_decided(const server_state *server)
 {
-    return !atomic_load(&house->overpowered) && (house->set->insecure_no_auth || is_known(house));
+    return !atomic_load(&server->overpowered) &&
+           (server->set->insecure_no_auth || is_known(server));
 }
 
 /* Whether nobody is asked for a token. Once there was one, even a revoked one, everybody is. */
-static bool is_open(const shared *house, const token_list *list)
+static bool is_open(const server_state *server, const token_list *list)
 {
-    return !token_list_ever(list) && !house->reachable;
+    return !token_list_ever(list) && !server->reachable;
 }
 
 /* The secret of "Bearer SECRET". ptr NULL: anything else. */
@@ -73,17 +74,17 @@ static bool is_for_place(const token *t, const request *r)
 
 static void answer_undecided(request *r)
 {
-    shared *house = r->shared;
-    if (atomic_load(&house->overpowered))
+    server_state *server = r->server;
+    if (atomic_load(&server->overpowered))
         fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is only a member of cardbox_service",
                      "the server's database role has more rights than a server should have");
-    else if (atomic_load(&house->tokens_barred))
+    else if (atomic_load(&server->tokens_barred))
         fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is a member of cardbox_service",
                      "the server's database role may not read the tokens");
-    else if (atomic_load(&house->unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&house->forbidden));
+    else if (atomic_load(&server->unfit) > 0)
+        fault_answer_unfit(r, atomic_load(&server->forbidden));
     else
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
@@ -104,17 +105,17 @@ static bool is_good_for(const token *t, const request *r)
 
 bool auth_check(request *r, token_reader *tokens, const head *h)
 {
-    shared *house = r->shared;
+    server_state *server = r->server;
     if (r->scope == SCOPE_OPEN)
         return true;
-    if (!auth_is_decided(house)) {
+    if (!auth_is_decided(server)) {
         answer_undecided(r);
         return false;
     }
-    if (house->set->insecure_no_auth)
+    if (server->set->insecure_no_auth)
         return true;
-    const token_list *list = board_read(house->tokens, tokens);
-    if (is_open(house, list))
+    const token_list *list = board_read(server->tokens, tokens);
+    if (is_open(server, list))
         return true;
     const token *t = find_token(list, h);
     if (t == NULL) {
@@ -131,12 +132,12 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
 
 bool auth_still_good(const request *r, token_reader *tokens)
 {
-    shared *house = r->shared;
-    if (r->scope == SCOPE_OPEN || house->set->insecure_no_auth || !is_known(house))
+    server_state *server = r->server;
+    if (r->scope == SCOPE_OPEN || server->set->insecure_no_auth || !is_known(server))
         return true;
-    const token_list *list = board_read(house->tokens, tokens);
+    const token_list *list = board_read(server->tokens, tokens);
     if (r->token_id == 0)
-        return is_open(house, list);
+        return is_open(server, list);
     const token *t = token_list_find_id(list, r->token_id);
     return t != NULL && clock_ms() < t->expires_ms && is_good_for(t, r);
 }

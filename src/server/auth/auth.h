@@ -10,7 +10,7 @@
 #include "server/request/request.h"
 
 /* Whether it can be said at all who may do what. */
-bool auth_is_decided(const shared *house);
+bool auth_is_decided(const server_state *server);
 
 /* Whether the request, whose route was found, may go on. False: answered. */
 bool auth_check(request *r, token_reader *tokens, const head *h);

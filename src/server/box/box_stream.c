@@ -90,7 +90,7 @@ static void took(request *r, size_t len)
  * do themselves. */
 static view write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
 {
-    buf frame = BUF_INIT((size_t)r->shared->set->response_max);
+    buf frame = BUF_INIT((size_t)r->server->set->response_max);
     box_view_start(&frame, &read->box_id);
     *before = frame.len;
     box_view_end(&frame, &box->head);

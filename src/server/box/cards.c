@@ -12,7 +12,7 @@ static void take_card(card_row *card, const request *r, const join_rows *found, 
     const card_key *keys = r->ticket.keys;
     int row = found->row[found->start[key]];
     card_row_read(card, found->rows, row, CARD_FIRST);
-    places_note(r->shared->places, &keys[key], rows_tid(found->rows, row, CARD_PLACE));
+    places_note(r->server->places, &keys[key], rows_tid(found->rows, row, CARD_PLACE));
 }
 
 /* --- one --- */
@@ -37,7 +37,7 @@ void handle_card(request *r)
     card_key *key = handler_card(r);
     if (key == NULL)
         return;
-    *key = places_key(r->shared->places, key->tenant, key->card_id);
+    *key = places_key(r->server->places, key->tenant, key->card_id);
     handler_join(r, JOIN_CARDS, key, 1, 1, render_card);
 }
 
@@ -94,7 +94,7 @@ void handle_cards_batch(request *r)
         return;
     for (size_t i = 0; i < batch->count; i++)
         if (may_exist(&batch->ids[i]))
-            keys[count++] = places_key(r->shared->places, request_tenant(r), batch->ids[i].text);
+            keys[count++] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
     r->plan = batch;
     handler_join(r, JOIN_CARDS, keys, count, count, render_batch);
 }

@@ -91,7 +91,7 @@ static exchange *exchange_new(http *h)
             return NULL;
         x->spare_body = BUF_INIT(0);
     }
-    request_init(&x->request, h->house, h->stats, h->joiner);
+    request_init(&x->request, h->server, h->stats, h->joiner);
     use_again(&x->spare_body, &x->request);
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
@@ -167,7 +167,7 @@ static log_level level_of(http *h, const request *r)
         h->refused++;
     else if (r->answer.status >= 500)
         return LOG_LEVEL_WARN;
-    return r->shared->set->access_log ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+    return r->server->set->access_log ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
 }
 
 static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
@@ -316,7 +316,7 @@ void http_global_init(void)
 
 static struct MHD_Daemon *start_daemon(http *h)
 {
-    const settings *set = h->house->set;
+    const settings *set = h->server->set;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
@@ -329,7 +329,7 @@ static struct MHD_Daemon *start_daemon(http *h)
         {MHD_OPTION_END, 0, NULL},
     };
     static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-    const tls *t = &h->house->tls;
+    const tls *t = &h->server->tls;
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, t->cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, t->key},
@@ -344,12 +344,12 @@ static struct MHD_Daemon *start_daemon(http *h)
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f)
+http *http_new(server_state *server, stats *s, joiner *j, struct transfers *t, struct followers *f)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
         return NULL;
-    h->house = house;
+    h->server = server;
     h->stats = s;
     h->joiner = j;
     h->transfers = t;
@@ -398,7 +398,7 @@ int http_accept(http *h, int listen_fd)
 
 void http_tick(http *h, int64_t now_ms)
 {
-    clients_tick(&h->clients, now_ms, h->house->set->slow_request_timeout_ms);
+    clients_tick(&h->clients, now_ms, h->server->set->slow_request_timeout_ms);
     tally_set(&h->stats->clients_busy, h->clients.busy);
     if (h->refused > 0 && now_ms >= h->refused_ms) {
         log_warn("requests_refused", "status=%d count=%zu", HTTP_UNAVAILABLE, h->refused);

@@ -13,7 +13,7 @@ typedef struct http http;
 void http_global_init(void);
 
 /* NULL: it says why in the log. */
-http *http_new(shared *house, stats *s, joiner *j, struct transfers *t, struct followers *f);
+http *http_new(server_state *server, stats *s, joiner *j, struct transfers *t, struct followers *f);
 
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);

@@ -153,7 +153,7 @@ static bool add(struct MHD_Response *response, const char *name, const char *val
 static bool add_headers(struct MHD_Response *response, exchange *x, const shown *as)
 {
     request *r = &x->request;
-    bool close = r->answer.close || atomic_load(&r->shared->stop) != STOP_NOT;
+    bool close = r->answer.close || atomic_load(&r->server->stop) != STOP_NOT;
     bool whole = as->status != NOT_MODIFIED;
     const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
     const char *id = arena_copy(&r->memory, r->id);

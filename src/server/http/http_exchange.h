@@ -50,7 +50,7 @@ typedef struct exchange {
 } exchange;
 
 struct http {
-    shared *house;
+    server_state *server;
     stats *stats;
     joiner *joiner;
     struct transfers *transfers;

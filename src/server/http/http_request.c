@@ -156,7 +156,7 @@ static bool changes(const request *r)
 
 static bool check_writable(request *r)
 {
-    if (!r->shared->set->read_only || !changes(r))
+    if (!r->server->set->read_only || !changes(r))
         return true;
     fault_answer(r, FAULT_FORBIDDEN, "send it to a server that runs without --read-only",
                  "this server only reads");
@@ -217,7 +217,7 @@ static bool check_stream(request *r, const head *h)
 
 static void refuse_large(request *r)
 {
-    fault_answer_over(r, "the body", r->shared->set->body_max, "--body-max", "send less at once");
+    fault_answer_over(r, "the body", r->server->set->body_max, "--body-max", "send less at once");
     r->answer.close = true;
 }
 
@@ -234,7 +234,7 @@ static bool make_room(request *r, size_t more)
 /* A body that the route does not take is read and ignored. */
 static bool check_body(request *r, const head *h)
 {
-    const settings *set = r->shared->set;
+    const settings *set = r->server->set;
     if (r->match.route->body == ROUTE_STREAM)
         return check_stream(r, h);
     if (h->length > (uint64_t)set->body_max) {
@@ -273,7 +273,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
             return MHD_YES;
     }
     bool readable =
-        formed && !h->expects && h->length <= (uint64_t)r->shared->set->body_max * DRAIN_FACTOR;
+        formed && !h->expects && h->length <= (uint64_t)r->server->set->body_max * DRAIN_FACTOR;
     return readable ? MHD_YES : http_send(x);
 }
 
@@ -304,7 +304,7 @@ static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
 static enum MHD_Result receive_whole(exchange *x, view piece)
 {
     request *r = &x->request;
-    uint64_t most = (uint64_t)r->shared->set->body_max;
+    uint64_t most = (uint64_t)r->server->set->body_max;
     x->received += piece.len;
     if (x->received > most * DRAIN_FACTOR)
         return MHD_NO;

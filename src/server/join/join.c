@@ -109,12 +109,12 @@ const lane_kind LANES[JOIN_LANES] = {
                           .in_turn = true},
 };
 
-joiner *joiner_new(shared *house, stats *s, struct links *l)
+joiner *joiner_new(server_state *server, stats *s, struct links *l)
 {
     joiner *j = calloc(1, sizeof(*j));
     if (j == NULL)
         return NULL;
-    j->house = house;
+    j->server = server;
     j->stats = s;
     j->links = l;
     j->look_again_ms = INT64_MAX;
@@ -221,8 +221,8 @@ void join_let_go(joiner *j, request *r)
 
 void join_answer_away(joiner *j, request *r)
 {
-    if (atomic_load(&j->house->unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&j->house->forbidden));
+    if (atomic_load(&j->server->unfit) > 0)
+        fault_answer_unfit(r, atomic_load(&j->server->forbidden));
     else
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
@@ -239,7 +239,7 @@ void joiner_add(joiner *j, request *r)
         join_answer_away(j, r);
         return;
     }
-    if (j->waiting >= (size_t)j->house->set->queue_max) {
+    if (j->waiting >= (size_t)j->server->set->queue_max) {
         fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
@@ -386,7 +386,7 @@ static void give_up_late(joiner *j, request *r)
 
 void joiner_tick(joiner *j, int64_t now_ms)
 {
-    int64_t since_ms = now_ms - j->house->set->request_timeout_ms;
+    int64_t since_ms = now_ms - j->server->set->request_timeout_ms;
     while (j->oldest != NULL && j->oldest->ticket.since_ms <= since_ms)
         give_up_late(j, j->oldest);
     if (j->waiting == 0)
@@ -407,7 +407,7 @@ int64_t joiner_next_ms(const joiner *j)
 {
     if (j->oldest == NULL)
         return INT64_MAX;
-    int64_t deadline_ms = j->oldest->ticket.since_ms + j->house->set->request_timeout_ms;
+    int64_t deadline_ms = j->oldest->ticket.since_ms + j->server->set->request_timeout_ms;
     return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
 }
 

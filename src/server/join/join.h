@@ -81,12 +81,12 @@ typedef struct join_ticket {
 
 typedef struct joiner joiner;
 
-struct shared;
+struct server_state;
 struct stats;
 struct links;
 
 /* NULL: no memory. */
-joiner *joiner_new(struct shared *house, struct stats *stats, struct links *links);
+joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links);
 
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);

@@ -134,7 +134,7 @@ static void build(params *p, const join_batch *batch, const request *first)
  * has the whole, since it may need it. */
 static pipe_limits limits_of(const join_batch *batch, const request *first)
 {
-    unsigned whole_ms = (unsigned)batch->joiner->house->set->request_timeout_ms;
+    unsigned whole_ms = (unsigned)batch->joiner->server->set->request_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
     unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
     pipe_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
@@ -166,7 +166,7 @@ static void prepare(join_batch *batch, const request *first, db_link *to, pipe_l
     batch->wary = kind->passed_over != NULL && !batch->patient &&
                   (batch->apart || j->wary_ms[batch->lane] > clock_ms());
     batch->half_ms = first->ticket.pace == PACE_JOINED &&
-                             (long)limits->statement_ms < j->house->set->request_timeout_ms
+                             (long)limits->statement_ms < j->server->set->request_timeout_ms
                          ? clock_ms() + limits->statement_ms
                          : INT64_MAX;
     if (batch->apart || kind->in_turn)

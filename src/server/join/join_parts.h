@@ -52,7 +52,7 @@ typedef struct turn {
 } turn;
 
 struct joiner {
-    shared *house;
+    server_state *server;
     stats *stats;
     links *links;
     lane lanes[LANE_LISTS];

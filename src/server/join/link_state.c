@@ -15,20 +15,20 @@ enum {
     READY_BYTES_MAX = 64
 };
 
-static bool is_news(shared *house, int what)
+static bool is_news(server_state *server, int what)
 {
-    return atomic_exchange(&house->told, what) != what;
+    return atomic_exchange(&server->told, what) != what;
 }
 
 void link_move(db_link *k, link_state to)
 {
-    shared *house = k->all->house;
+    server_state *server = k->all->server;
     if (k->state == to)
         return;
     if (k->state == LINK_USABLE)
-        atomic_fetch_sub(&house->connections_up, 1);
+        atomic_fetch_sub(&server->connections_up, 1);
     if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
-        atomic_fetch_sub(&house->unfit, 1);
+        atomic_fetch_sub(&server->unfit, 1);
         k->unfit = false;
     }
     tally_sub(&k->all->stats->links[k->group][k->state], 1);
@@ -37,27 +37,27 @@ void link_move(db_link *k, link_state to)
     if (to == LINK_DOWN)
         k->down_ms = clock_ms();
     if (to == LINK_USABLE) {
-        atomic_store(&house->given_up, false);
-        atomic_fetch_add(&house->connections_up, 1);
-        atomic_fetch_add(&house->ups, 1);
-        if (is_news(house, TOLD_UP))
+        atomic_store(&server->given_up, false);
+        atomic_fetch_add(&server->connections_up, 1);
+        atomic_fetch_add(&server->ups, 1);
+        if (is_news(server, TOLD_UP))
             log_info("database_up", "schema=%d", migrations_newest());
     }
     if (to == LINK_UNFIT) {
-        atomic_fetch_add(&house->unfit, k->unfit ? 0 : 1);
+        atomic_fetch_add(&server->unfit, k->unfit ? 0 : 1);
         k->unfit = true;
-        atomic_store(&house->given_up, true);
+        atomic_store(&server->given_up, true);
     }
 }
 
 static void not_fit(db_link *k, bool forbidden, const char *reason)
 {
-    shared *house = k->all->house;
+    server_state *server = k->all->server;
     char why[LOG_QUOTE_SIZE];
-    atomic_store(&house->forbidden, forbidden);
+    atomic_store(&server->forbidden, forbidden);
     link_move(k, LINK_UNFIT);
     k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
-    if (!is_news(house, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
+    if (!is_news(server, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
         return;
     log_quote(why, reason, strlen(reason));
     if (forbidden)
@@ -124,16 +124,16 @@ void link_check(db_link *k)
 
 void link_consider_giving_up(const db_link *k, int64_t now_ms)
 {
-    shared *house = k->all->house;
+    server_state *server = k->all->server;
     char why[LOG_QUOTE_SIZE];
     const char *reason = pipe_reason(k->pipe);
     bool hopeless =
         pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
-    if (!hopeless || atomic_load(&house->connections_up) > 0)
+    if (!hopeless || atomic_load(&server->connections_up) > 0)
         return;
     if (reason[0] == '\0')
         reason = "it does not accept connections";
-    atomic_store(&house->given_up, true);
-    if (is_news(house, TOLD_DOWN))
+    atomic_store(&server->given_up, true);
+    if (is_news(server, TOLD_DOWN))
         log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
 }

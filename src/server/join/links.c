@@ -108,8 +108,8 @@ static size_t quick_connections(const links *l, link_group group)
     size_t loops = 0;
     if (group != LINK_READS)
         return SIZE_MAX;
-    for (long i = 0; i < l->house->set->loops; i++)
-        loops += tally_get(&l->house->stats[i].clients_busy) > 0;
+    for (long i = 0; i < l->server->set->loops; i++)
+        loops += tally_get(&l->server->stats[i].clients_busy) > 0;
     return loops >= l->cores ? 1 : l->cores / (loops == 0 ? 1 : loops);
 }
 
@@ -129,7 +129,7 @@ static cardbox_options options_of(const settings *set, link_group group)
 
 static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, cardbox_error *err)
 {
-    cardbox_options how = options_of(l->house->set, group);
+    cardbox_options how = options_of(l->server->set, group);
     db_link *k = &l->link[l->count];
     k->all = l;
     k->group = group;
@@ -143,10 +143,10 @@ static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, c
     return status;
 }
 
-cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
-                         cardbox_error *err)
+cardbox_status links_new(links **out, server_state *server, stats *s, int epoll_fd,
+                         uint64_t first_tag, cardbox_error *err)
 {
-    const settings *set = house->set;
+    const settings *set = server->set;
     const size_t counts[LINK_GROUPS] = {
         [LINK_READS] = (size_t)set->read_connections,
         [LINK_LISTS] = (size_t)set->list_connections,
@@ -157,7 +157,7 @@ cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uin
     links *l = calloc(1, sizeof(*l) + all * sizeof(db_link));
     if (l == NULL)
         return CARDBOX_NOMEM;
-    l->house = house;
+    l->server = server;
     l->stats = s;
     l->epoll_fd = epoll_fd;
     l->up_ms = INT64_MAX;
@@ -200,7 +200,7 @@ static void see_to_memory(db_link *k)
 {
     unsigned reads = pipe_reads(k->pipe);
     if (reads == 0 || reads % READS_MANY != 0 ||
-        memory_in_use() <= (size_t)k->all->house->set->memory_max)
+        memory_in_use() <= (size_t)k->all->server->set->memory_max)
         return;
     log_info("answer_refused", "reason=\"memory\" reads=%u", reads);
     pipe_refuse(k->pipe, CARDBOX_TOO_LARGE,
@@ -223,16 +223,16 @@ void links_ready(links *l, size_t number)
 /* Whether the keeper has reached the database since we did. */
 static bool keeper_is_in(const links *l)
 {
-    return l->house->set->insecure_no_auth ||
-           atomic_load(&l->house->tokens->confirmed_ms) >= l->up_ms;
+    return l->server->set->insecure_no_auth ||
+           atomic_load(&l->server->tokens->confirmed_ms) >= l->up_ms;
 }
 
 /* Whether each loop has a connection of each group: it serves nobody of a group without one. */
 static bool all_groups_are_in(const links *l)
 {
-    for (long loop = 0; loop < l->house->set->loops; loop++) {
+    for (long loop = 0; loop < l->server->set->loops; loop++) {
         for (int group = 0; group < LINK_GROUPS; group++) {
-            const tally *count = l->house->stats[loop].links[group];
+            const tally *count = l->server->stats[loop].links[group];
             if (tally_get(&count[LINK_USABLE]) + tally_get(&count[LINK_CHECKING]) +
                     tally_get(&count[LINK_UNFIT]) ==
                 0)
@@ -292,7 +292,7 @@ static int64_t due_ms(const links *l, size_t number)
         due = k->retry_ms;
     int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
     bool undecided =
-        atomic_load(&l->house->connections_up) == 0 && !atomic_load(&l->house->given_up);
+        atomic_load(&l->server->connections_up) == 0 && !atomic_load(&l->server->given_up);
     if (k->state == LINK_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
@@ -300,7 +300,7 @@ static int64_t due_ms(const links *l, size_t number)
 
 void links_tick(links *l, int64_t now_ms)
 {
-    unsigned ups = atomic_load(&l->house->ups);
+    unsigned ups = atomic_load(&l->server->ups);
     if (ups != l->ups_seen)
         l->hurried_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
@@ -351,7 +351,7 @@ bool links_away(const links *l, link_group group)
         hope = link_is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
         shut_out = shut_out && !hope && is_shut_out(k);
     }
-    return (!hope && (unfit || shut_out)) || database_is_away(l->house);
+    return (!hope && (unfit || shut_out)) || database_is_away(l->server);
 }
 
 size_t links_usable(const links *l, link_group group)

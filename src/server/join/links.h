@@ -6,14 +6,14 @@
 #ifndef SERVER_LINKS_H
 #define SERVER_LINKS_H
 
-#include "server/shared.h"
+#include "server/server.h"
 #include "store/pg/pipe.h"
 
 typedef struct links links;
 
 /* Their sockets, and a timer, are added to an epoll set, with data.u64 counting from first_tag. */
-cardbox_status links_new(links **out, shared *house, stats *s, int epoll_fd, uint64_t first_tag,
-                         cardbox_error *err);
+cardbox_status links_new(links **out, server_state *server, stats *s, int epoll_fd,
+                         uint64_t first_tag, cardbox_error *err);
 void links_free(links *l);
 
 /* What has this number, from 0, is ready. */

@@ -33,7 +33,7 @@ typedef struct link_span {
 } link_span;
 
 struct links {
-    shared *house;
+    server_state *server;
     stats *stats;
     int epoll_fd;
     int rest_fd;  /* a timer */

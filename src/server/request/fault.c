@@ -118,7 +118,7 @@ static void finish(request *r, unsigned status)
 buf *fault_begin(request *r, fault what, const char *message)
 {
     buf *out = start(r, what);
-    out->max = (size_t)r->shared->set->response_max;
+    out->max = (size_t)r->server->set->response_max;
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, FAULTS[what].code);
     buf_text(out, "\",\"error_message\":");
@@ -270,7 +270,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_TOO_LARGE:
         if (err->sqlstate[0] == '\0') /* links.c refused it */
-            fault_answer_over(r, "the memory for large answers", r->shared->set->memory_max,
+            fault_answer_over(r, "the memory for large answers", r->server->set->memory_max,
                               "--memory-max", "ask for fewer things at once, or later again");
         else
             fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
@@ -327,7 +327,7 @@ void fault_answer_over(request *r, const char *what, long most, const char *opti
 
 void fault_answer_budget(request *r)
 {
-    fault_answer_over(r, "the answer", r->shared->set->response_max, "--response-max",
+    fault_answer_over(r, "the answer", r->server->set->response_max, "--response-max",
                       "ask for fewer cards or boxes, or a smaller limit");
 }
 

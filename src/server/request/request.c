@@ -12,15 +12,15 @@ enum {
                              * what is in use, and would be for nothing but bodies */
 };
 
-void request_init(request *r, shared *house, stats *s, joiner *j)
+void request_init(request *r, server_state *server, stats *s, joiner *j)
 {
     memset(r, 0, offsetof(request, memory));
-    r->shared = house;
+    r->server = server;
     r->stats = s;
     r->joiner = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
-    r->body = BUF_INIT((size_t)house->set->body_max);
-    r->answer.body = BUF_INIT((size_t)house->set->response_max);
+    r->body = BUF_INIT((size_t)server->set->body_max);
+    r->answer.body = BUF_INIT((size_t)server->set->response_max);
 }
 
 void request_clear(request *r)
@@ -61,9 +61,9 @@ bool request_hold_body(request *r, size_t more)
     size_t added = r->body.cap - r->held;
     if (r->body.len + more <= BODY_SMALL || added == 0)
         return true;
-    size_t others = atomic_fetch_add(&r->shared->bodies, added) - r->held;
+    size_t others = atomic_fetch_add(&r->server->bodies, added) - r->held;
     r->held = r->body.cap;
-    if (others == 0 || others + r->held <= (size_t)r->shared->set->memory_max / BODIES_SHARE)
+    if (others == 0 || others + r->held <= (size_t)r->server->set->memory_max / BODIES_SHARE)
         return true;
     request_drop_body(r);
     return false;
@@ -73,7 +73,7 @@ void request_drop_body(request *r)
 {
     buf_free(&r->body);
     if (r->held > 0)
-        atomic_fetch_sub(&r->shared->bodies, r->held);
+        atomic_fetch_sub(&r->server->bodies, r->held);
     r->held = 0;
 }
 

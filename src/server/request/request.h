@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "server/join/join.h"
 #include "server/request/route.h"
-#include "server/shared.h"
+#include "server/server.h"
 
 typedef enum request_state {
     REQUEST_ARRIVING,  /* its head or its body is not all there */
@@ -81,7 +81,7 @@ typedef struct request_host {
 typedef struct request {
     request_state state;
     const request_host *host;
-    shared *shared;
+    server_state *server;
     stats *stats; /* of the loop */
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
@@ -98,7 +98,7 @@ typedef struct request {
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     view last_event;                /* Last-Event-ID */
     buf body;
-    size_t held; /* bytes of it that are counted in shared.bodies */
+    size_t held; /* bytes of it that are counted in server.bodies */
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */
     answer answer;
@@ -112,7 +112,7 @@ typedef struct request {
 } request;
 
 /* A new one, with nothing but its memory. */
-void request_init(request *r, shared *house, stats *s, joiner *j);
+void request_init(request *r, server_state *server, stats *s, joiner *j);
 
 /* Gives its memory back; it may be initialised again. */
 void request_clear(request *r);

@@ -63,7 +63,7 @@ static int64_t preview_max(const request *r, const field_value *preview, int64_t
 {
     if (preview->number == 0)
         return 0;
-    int64_t share = r->shared->set->response_max / limit;
+    int64_t share = r->server->set->response_max / limit;
     return share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
 }
 

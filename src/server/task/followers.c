@@ -121,7 +121,7 @@ static void move_last(follower *f)
 
 static bool is_stopping(const request *r)
 {
-    return atomic_load(&r->shared->stop) != STOP_NOT;
+    return atomic_load(&r->server->stop) != STOP_NOT;
 }
 
 static stream_state peek(request *r, view *piece)

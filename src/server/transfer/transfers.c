@@ -224,13 +224,13 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     if (t == NULL)
         return NULL;
     t->kind = kind;
-    t->pool = r->shared->transfers;
+    t->pool = r->server->transfers;
     t->place = place;
     t->home = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
     t->excused = true;
-    t->check_ms = clock_ms() + r->shared->set->idle_timeout_s * 1000;
+    t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
     t->wake_fd = t->home->wake_fd;
     t->holders = 2;
     pthread_mutex_init(&t->lock, NULL);
@@ -248,19 +248,19 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 
 transfer *transfer_start(request *r, const transfer_kind_of *kind)
 {
-    if (database_is_away(r->shared)) {
+    if (database_is_away(r->server)) {
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return NULL;
     }
     size_t place = 0;
-    const char *full = take_place(r->shared->transfers, request_tenant(r), &place);
+    const char *full = take_place(r->server->transfers, request_tenant(r), &place);
     if (full != NULL) {
         fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
     transfer *t = make(r, kind, place);
     if (t == NULL) {
-        leave_place(r->shared->transfers, place);
+        leave_place(r->server->transfers, place);
         fault_answer_memory(r);
         return NULL;
     }
@@ -290,7 +290,7 @@ static bool is_for_client(const cardbox_error *err)
 void transfer_answer_failed(transfer *t)
 {
     request *r = t->request;
-    if (t->aborted && atomic_load(&r->shared->stop) != STOP_NOT)
+    if (t->aborted && atomic_load(&r->server->stop) != STOP_NOT)
         fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
     else if (t->revoked)
         fault_answer(r, FAULT_UNAUTHENTICATED, "send what is left with a token that is good",
@@ -347,7 +347,7 @@ static void check_client(transfer *t, int64_t now_ms)
     }
     t->marked = t->moved;
     t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
-    t->check_ms = now_ms + r->shared->set->idle_timeout_s * 1000;
+    t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
 }
 
 transfers *transfers_new(int wake_fd)

@@ -1,9 +1,9 @@
 /*
- * shared.h: the little that the loops of one process share: settings that never change, and a few
+ * server.h: the little that the loops of one process share: settings that never change, and a few
  * numbers that say how things stand. No loop ever waits for another.
  */
-#ifndef SERVER_SHARED_H
-#define SERVER_SHARED_H
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
 
 #include <stdatomic.h>
 #include "server/settings.h"
@@ -26,7 +26,7 @@ typedef enum stop_phase {
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
 typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
-typedef struct shared {
+typedef struct server_state {
     const settings *set;
     tls tls;
     struct transfer_pool *transfers; /* exports and imports */
@@ -48,20 +48,20 @@ typedef struct shared {
     bool reachable;             /* others than users of this machine can connect */
     atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
     atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */
-} shared;
+} server_state;
 
 /* Whether requests are refused at once. A connection that was lost is tried again first: after a
  * backend was killed the database is there all the same. */
-static inline bool database_is_away(shared *house)
+static inline bool database_is_away(server_state *server)
 {
-    return atomic_load(&house->given_up) && atomic_load(&house->connections_up) == 0;
+    return atomic_load(&server->given_up) && atomic_load(&server->connections_up) == 0;
 }
 
 /* What /readyz says. What one connection has run into awaits the others. */
-static inline bool shared_is_ready(const shared *house)
+static inline bool server_is_ready(const server_state *server)
 {
-    return atomic_load(&house->stop) == STOP_NOT && atomic_load(&house->connections_up) > 0 &&
-           atomic_load(&house->unfit) == 0;
+    return atomic_load(&server->stop) == STOP_NOT && atomic_load(&server->connections_up) > 0 &&
+           atomic_load(&server->unfit) == 0;
 }
 
 #endif
