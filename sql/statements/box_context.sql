@@ -1,7 +1,8 @@
 -- The cards of a box for a context: boxes_read of cards alone, but that none is given where they are too
--- large together.
+-- large together, or too many.
 -- $1 to $9: as of boxes_read; $3 is 2 or 0
 -- $10 int8 bytes of cards, as they are stored but not compressed: with more there are no rows of kind 2
+-- $11 bool whether the range is all that is taken of a box: of a longer one there are no rows of kind 2
 -- What is compressed is unpacked for its size, but neither made text nor sent.
 WITH wanted AS (
     SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
@@ -16,6 +17,7 @@ WITH wanted AS (
         UNION ALL
         SELECT w.tail_start, w.tail
          WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
+     WHERE NOT $11::bool OR w.before >= w.length
 ), found AS MATERIALIZED (
     SELECT r.ord, r.start + e.place - 1 AS pos, e.id, c.*
       FROM runs r

@@ -266,6 +266,15 @@ def test_long_box():
     assert context_of("long", box, "?limit=10000")["cards"] == 10000
 
 
+def test_too_long_is_not_read():
+    """How many cards a box has is known without them: that they are too large, too, nobody finds out."""
+    add("long", [text("large", "user", "x" * 5000)])
+    box = make_box("long", ["large"] * 10000)
+    server().post(f"/projects/long/boxes/{box}/append", {"card_ids": ["large"]})
+    refused = context_of("long", box, status=413)["detail"]
+    assert "10000 cards" in refused["error_message"], refused
+
+
 def test_budget():
     add("big", [text(f"big-{at}", "user", "x" * 3000000) for at in range(1)])
     refused = context_of("big", make_box("big", ["big-0"] * 12), status=413)["detail"]

@@ -13,6 +13,7 @@ void box_context_params(params *p, const box_context_wish *wish)
 {
     boxes_read_params(p, wish->reads, wish->count);
     params_int8(p, (int64_t)wish->bytes_max);
+    params_bool(p, wish->whole);
 }
 
 /* The row's own time as a JSON string. */
@@ -59,16 +60,16 @@ static cardbox_status check_size(const box_view *box, const box_context_wish *wi
 {
     bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
 
-    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "the context would be made of more than %zu bytes, ask for the box's last "
-                         "cards alone",
-                         wish->bytes_max);
     if (wish->whole && box->head.before < box->head.length)
         return error_set(
             err, CARDBOX_TOO_LARGE,
             "a context is made of at most %d cards, ask for the box's last cards alone",
             BOX_CONTEXT_CARDS_MAX);
+    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context would be made of more than %zu bytes, ask for the box's last "
+                         "cards alone",
+                         wish->bytes_max);
     return CARDBOX_OK;
 }
 
