@@ -251,7 +251,7 @@ def test_report_names_lines():
 
 
 def test_report_names_what_no_model_sees():
-    report = bring("unseen", TREE + lines({"type": "fly", "id": "x1"}, {"type": "user", "id": "x2"}))
+    report = bring("unseen", TREE + json_lines({"type": "fly", "id": "x1"}, {"type": "user", "id": "x2"}))
     unseen = [(issue["kind"], issue["reason"]) for issue in report["issues"]]
     assert unseen == [("unseen", "no model sees an entry of a type that is not known"),
                       ("unseen", "no model sees an entry without content")], report
