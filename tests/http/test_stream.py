@@ -341,7 +341,7 @@ def test_client_leaves_an_upload():
             connection.sendall(head("POST", "/projects/left/import", "Content-Length: 1000000") +
                                b'{"kind":"card","card_id":"cut","content":1}')
         await_(lambda: load("left", b"", on=single).status == 200)
-    assert export("left", on=single).body == b""
+    await_(lambda: (whole := export("left", on=single)).status == 200 and whole.body == b"")
     single.stop()
 
 
