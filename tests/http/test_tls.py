@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
@@ -160,6 +161,23 @@ def test_stalled_handshakes():
     for connection in started:
         connection.close()
     assert hasty().ask(CARD).status == 200
+
+
+def cpu_seconds(process):
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_stalled_handshake_is_not_asked_for():
+    """The library would look for the rest of it all the time."""
+    with server().plain() as connection:
+        connection.sendall(b"\x16")
+        assert server().ask(CARD).status == 200
+        before = cpu_seconds(server().process)
+        time.sleep(2)
+        assert cpu_seconds(server().process) - before < 0.5
+        assert server().ask(CARD).status == 200
 
 
 def test_slow_request():

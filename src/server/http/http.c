@@ -150,6 +150,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->connection = connection;
     x->client = c;
     c->exchange = x;
+    http_greeting(x->http, c, false);
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
     client_move(c, CLIENT_SENDING, x->request.started_ms);
@@ -265,6 +266,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
         if (*context != NULL) {
+            http_greeting(h, *context, h->server->tls.cert != NULL);
             tally_add(&h->stats->clients, 1);
             tally_add(&h->stats->clients_opened, 1);
         }
@@ -273,6 +275,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         /* The library forgets to complete requests whose query it has no memory for. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
+        http_greeting(h, c, false);
         client_close(&h->clients, c);
         tally_sub(&h->stats->clients, 1);
         *context = NULL;

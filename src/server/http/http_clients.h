@@ -20,6 +20,7 @@ typedef struct client {
     client_state state;
     int64_t since_ms;          /* in this state */
     bool fresh;                /* has sent no request so far */
+    bool greeting;             /* its TLS handshake may go on: no request has come out of it */
     struct exchange *exchange; /* the request that is under way, or NULL */
 } client;
 

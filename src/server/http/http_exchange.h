@@ -63,6 +63,7 @@ struct http {
     size_t spare_count;
     size_t active;
     size_t asked;       /* exchanges in WAIT_ASKED */
+    size_t greeting;    /* clients that are */
     bool pending;       /* the library has something to do that it does not know, or can't say */
     int64_t run_ms;     /* when it was last run, */
     bool silent;        /* and whether nothing had come for LOOK_MS then */
@@ -104,6 +105,9 @@ void http_leave(exchange *x);
 
 /* The library may have more to do at once than it does in this run. */
 void http_more(http *h);
+
+/* A client begins, or is done with, its TLS handshake. */
+void http_greeting(http *h, client *c, bool goes_on);
 
 /* An answer whose body is made while it is sent, through x->gzip. NULL: no memory. */
 struct MHD_Response *http_stream(exchange *x);

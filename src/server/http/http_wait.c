@@ -6,9 +6,10 @@
  * its runs, for next to nothing. So a connection whose request waits for a single card is asked at
  * first, and suspended only if the card does not come for long.
  *
- * While there are connections to be asked the library always says that it has something to do, so
- * it can't be believed: http_more says when there may be more than that. What nobody sees, such as
- * the rest of a long head, waits for the next run, for LOOK_MS at most.
+ * While there are connections to be asked the library always says that it has something to do, and
+ * so it does while a part of a TLS handshake is there, however long the rest is in coming: then it
+ * can't be believed. http_more says when there may be more than that. What nobody sees, such as the
+ * rest of a long head, waits for the next run, for LOOK_MS at most.
  */
 #include "server/http/http_exchange.h"
 
@@ -59,7 +60,14 @@ void http_leave(exchange *x)
 
 void http_more(http *h)
 {
-    h->pending = h->pending || h->asked > 0;
+    h->pending = h->pending || h->asked > 0 || h->greeting > 0;
+}
+
+void http_greeting(http *h, client *c, bool goes_on)
+{
+    h->greeting += goes_on;
+    h->greeting -= c->greeting;
+    c->greeting = goes_on;
 }
 
 /* When the library wants to run. */
@@ -70,9 +78,11 @@ static int64_t library_ms(const http *h, int64_t now_ms)
         return now_ms;
     if (h->asked > 0)
         return h->run_ms + LOOK_MS;
-    if (MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES && wait_ms < INT32_MAX)
-        return now_ms + (int64_t)wait_ms;
-    return INT64_MAX;
+    if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || wait_ms >= INT32_MAX)
+        return INT64_MAX;
+    if (wait_ms == 0 && h->greeting > 0)
+        return h->run_ms + LOOK_MS;
+    return now_ms + (int64_t)wait_ms;
 }
 
 int64_t http_next_ms(const http *h, int64_t now_ms)
