@@ -1,13 +1,21 @@
 // place.js: where in the pages one is. It stands in the part of the address behind '#', so that
 // places can be sent to others and the browser's Back works. The server never sees it.
 
+// What the paths of the HTTP API call the views of one thing.
+const VIEWS = new Map(Object.entries({
+  boxes: 'box', 'boxes/context': 'context', sessions: 'session',
+  'sessions/context': 'session-context', tasks: 'task', cards: 'card',
+}));
+
 /** {project, view, id, query}: view is boxes, box, context, sessions, session,
- * session-context, tasks, task, cards or card. */
+ * session-context, tasks, task, cards or card; of another, there is nothing. */
 export function place(hash = location.hash) {
   const [path, search = ''] = hash.replace(/^#\/?/, '').split('?');
   const parts = path.split('/').map(decode);
+  const [project, kind, id = '', ...rest] = parts;
+  const view = [kind, ...rest].filter(Boolean).join('/') || 'boxes';
   return {
-    project: parts[0] ?? '', view: parts[1] || 'boxes', id: parts[2] ?? '',
+    project, view: id === '' ? view : VIEWS.get(view) ?? view, id,
     query: Object.fromEntries(new URLSearchParams(search)),
   };
 }

@@ -723,8 +723,20 @@ def test_what_is_not_there():
     browser.await_text("No such box")
     visit("/ui/#/demo/card/nothing").await_text("No such card")
     visit("/ui/#/nobody-s-project").await_text("Nothing is in this project yet")
-    visit("/ui/#/demo/bogus").await_text("No such page")
+    for address in ("bogus", "bogus/id", f"boxes/{BOX}/bogus", "constructor/id"):
+        visit(f"/ui/#/demo/{address}").await_text("No such page")
     browser.complaints()  # the 404s are logged
+
+
+def test_paths_of_the_api_are_places():
+    """Who knows the path of a thing has typed its address."""
+    for path, view in ((f"boxes/{BOX}", "box"), (f"boxes/{BOX}/context", "context"), ("sessions/long", "session"),
+                       ("sessions/long/context", "session-context"), ("tasks/nothing", "task"),
+                       ("cards/exact", "card"), ("cards/", "cards")):
+        visit(f"/ui/#/demo/{path}").wait("return document.body.dataset.view === arguments[0]", view)
+    browser = visit(f"/ui/#/demo/boxes/{BOX}")
+    browser.await_text("demo-001-instruction")
+    browser.complaints()  # the task that is not there is logged
 
 
 def test_a_server_with_tokens():
