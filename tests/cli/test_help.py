@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The command line as such: help for everybody, wrong usage, exit statuses, the man page."""
 
+import glob
 import os
 import re
 import subprocess
@@ -188,6 +189,15 @@ def test_man_page_has_every_command_and_option():
         for option in re.findall(r"^  (--[a-z-]+)", cardbox("help", *name.split()).stdout, re.M):
             if option not in ("--dsn", "--project", "--json", "--limit"):
                 assert option in section, f"{name}: {option}"
+
+
+def test_lines_of_man_pages_fit():
+    """What is set as it stands is not wrapped: the examples fit the narrower of two terminals."""
+    for page in glob.glob(os.path.join(cardbox_test.ROOT, "src", "*", "*.[138]")):
+        done = subprocess.run(["groff", "-mandoc", "-Tutf8", "-P-cbou", "-rLL=60n", "-rLT=60n", page], check=True,
+                              capture_output=True, text=True)
+        wide = [line for line in done.stdout.splitlines() if len(line) > 60]
+        assert not wide, f"{page}: {wide}"
 
 
 if __name__ == "__main__":
