@@ -78,7 +78,7 @@ static const struct {
     transfer_kind kind;
 } THINGS[] = {{"cards", TRANSFER_CARD},
               {"boxes", TRANSFER_BOX},
-              {"session_entries", TRANSFER_SESSION_ENTRY},
+              {"session entries", TRANSFER_SESSION_ENTRY},
               {"sessions", TRANSFER_SESSION},
               {"tasks", TRANSFER_TASK},
               {"messages", TRANSFER_MESSAGE},
@@ -100,18 +100,31 @@ static bool any(const import_counts *counts)
     return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
+static bool is_printed(const import_result *result, int i)
+{
+    return THINGS[i].kind <= TRANSFER_BOX || any(&result->of[THINGS[i].kind]);
+}
+
 static void print_summary(const import_result *result)
 {
+    int width = 0;
+
+    for (int i = 0; i < THING_COUNT; i++) {
+        int length = (int)strlen(THINGS[i].name);
+        if (is_printed(result, i) && length > width)
+            width = length;
+    }
     for (int i = 0; i < THING_COUNT; i++) {
         const import_counts *counts = &result->of[THINGS[i].kind];
 
-        if (THINGS[i].kind <= TRANSFER_BOX || (THINGS[i].kind != TRANSFER_OTHER && any(counts)))
-            printf("%s  %llu inserted, %llu unchanged, %llu repaired, %llu refused\n",
-                   THINGS[i].name, (unsigned long long)counts->inserted,
-                   (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
-                   (unsigned long long)counts->refused);
-        else if (counts->refused > 0)
-            printf("%s  %llu refused\n", THINGS[i].name, (unsigned long long)counts->refused);
+        if (!is_printed(result, i))
+            continue;
+        printf("%-*s  ", width, THINGS[i].name);
+        if (THINGS[i].kind != TRANSFER_OTHER)
+            printf("%llu inserted, %llu unchanged, %llu repaired, ",
+                   (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
+                   (unsigned long long)counts->repaired);
+        printf("%llu refused\n", (unsigned long long)counts->refused);
     }
 }
 
@@ -131,8 +144,7 @@ static cli_exit summarise(const import_options *options, const import_result *re
     else
         print_summary(result);
     if (result->lines > 0 && result->of[TRANSFER_OTHER].refused == result->lines)
-        cli_note(
-            "no line is a card or a box; a session's file is read by `cardbox session import`");
+        cli_note("no line is of an export; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
                     (unsigned long long)result->ignored, result->ignored_name,

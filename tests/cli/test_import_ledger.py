@@ -4,6 +4,7 @@ and with nothing lost for a row that is wrong."""
 
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -51,6 +52,15 @@ def test_a_ledger_moves_over_once():
     assert psql(dsn, "SELECT count(*), sum(n) FROM cardbox.task_events") == before
     status, counts, _ = load(dsn, task("t-2", "failed: x", "t-1", updated_at=3000))
     assert status == 0 and counts["tasks"] == count(repaired=1), counts
+
+
+def test_counts_stand_below_one_another():
+    entry = {"kind": "session_entry", "session_id": "s", "position": 1}
+    for rows, width in (((task("t-1"), call("c-1", "t-1", start=None)), len("cards")), ((task("t-1"), entry), len("session entries"))):
+        said = cardbox_test.cardbox("import", "--dsn", database(), "--project", "p", check=False,
+                                    stdin="\n".join(map(json.dumps, rows))).stdout.splitlines()
+        assert len(said) == 4, said
+        assert {re.match(r"[a-z ]+?  +", line).end() for line in said} == {width + 2}, said
 
 
 def test_more_than_a_batch():

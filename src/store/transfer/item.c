@@ -98,7 +98,9 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
     scan_value kind = scan_find(row, "kind");
     int shown = kind.text.len > 40 ? 40 : (int)kind.text.len;
     if (kind.kind == SCAN_NONE)
-        return error_set(err, CARDBOX_INVALID, "the row has no kind: \"card\" or \"box\"");
+        return error_set(err, CARDBOX_INVALID,
+                         "the row has no kind: card, box, session_entry, session, task, message or "
+                         "call");
     if (kind.kind != SCAN_STRING)
         return error_set(err, CARDBOX_INVALID, "kind must be a string, not %s",
                          scan_kind_name(kind.kind));
