@@ -21,7 +21,7 @@ static const char *list_hint(const char *message)
     static const struct {
         const char *begin, *hint;
     } LISTS[] = {
-        {"session not found", "; see `cardbox session list`, and an entry goes behind its session"},
+        {"session not found", "; see `cardbox session list`; an entry is named as SESSION ENTRY"},
         {"box not found", "; see `cardbox box list`"},
         {"card not found", "; see `cardbox card list`"},
         {"Task not found", "; see `cardbox task list --all`"},
