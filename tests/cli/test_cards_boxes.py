@@ -379,6 +379,15 @@ def test_ids_of_a_list_are_whole():
             assert ("count the" in row) == (columns == 80), text
 
 
+def test_the_next_page_on_a_narrow_terminal():
+    """The option stands on one line as long as there is room for it alone."""
+    wide, narrow = (on_terminal("card", "list", "--limit", "1", columns=columns, env=shared()).splitlines()
+                    for columns in (100, 72))
+    assert re.fullmatch(r"further ones: --cursor \S+", wide[-1]) and len(wide[-1]) > 72, wide
+    assert narrow[-2:] == ["further ones:", wide[-1].removeprefix("further ones: ")], narrow
+    assert len(narrow[-1]) <= 72, narrow
+
+
 def test_no_colours():
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\033" not in on_terminal("box", "cards", BOX, env={**shared(), **env})

@@ -4,6 +4,7 @@
 #include "cli/view/listing.h"
 
 #include <stdarg.h>
+#include "base/wrap.h"
 
 /* Bytes that the line of one object keeps for the next. */
 #define LINE_KEPT ((size_t)1 << 20)
@@ -34,6 +35,22 @@ static bool print_rows(const listing *l)
     return table_finish(&rows, l->indent);
 }
 
+/* Not on stdout, where programs read what is listed. A terminal that is too narrow for the line
+ * gets it as two, so that the option stands on one, to be copied. */
+static void note_cursor(const char *cursor)
+{
+    static const char ABOVE[] = "further ones:";
+    int room = wrap_terminal(stderr);
+    size_t width = sizeof(ABOVE) + strlen("--cursor ") + strlen(cursor);
+
+    if (room == 0 || width <= (size_t)room) {
+        cli_note("%s --cursor %s", ABOVE, cursor);
+    } else {
+        cli_note("%s", ABOVE);
+        cli_note("--cursor %s", cursor);
+    }
+}
+
 cli_exit listing_print(const listing *l, bool json, const char *none, ...)
 {
     char text[CARDBOX_MESSAGE_SIZE];
@@ -47,8 +64,7 @@ cli_exit listing_print(const listing *l, bool json, const char *none, ...)
         va_end(args);
         cli_note("%s", text);
     }
-    /* Not on stdout, where programs read what is listed. */
     if (l->cursor != NULL)
-        cli_note("further ones: --cursor %s", l->cursor);
+        note_cursor(l->cursor);
     return CLI_DONE;
 }
