@@ -35,8 +35,8 @@ static bool print_rows(const listing *l)
     return table_finish(&rows, l->indent);
 }
 
-/* Not on stdout, where programs read what is listed. A terminal that is too narrow for the line
- * gets it as two, so that the option stands on one, to be copied. */
+/* Not on stdout, where programs read what is listed. To a terminal that is too narrow for the
+ * line it goes as two, so that the option stands on one, to be copied. */
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";
