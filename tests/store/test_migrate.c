@@ -1,11 +1,12 @@
 /*
  * test_migrate.c: migrations of lists that no build has: files outside of a transaction, broken in
- * the middle and resumed; and two processes at one of them.
+ * the middle and resumed; two processes at one of them; and others at work meanwhile.
  */
 #include "store/store_test.h"
 
 #include <libpq-fe.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 #include "store/operate/migrate.h"
 
@@ -137,6 +138,12 @@ static void *let_go_soon(void *arg)
     return NULL;
 }
 
+static void forget_one_more(void)
+{
+    PQfinish(hold("DELETE FROM cardbox.migrations WHERE name = 'one_more' RETURNING 1; COMMIT; "
+                  "SELECT 1"));
+}
+
 /* It gives up when it was told to, and else goes on when it can. */
 static void names_who_has_a_table(void **state)
 {
@@ -156,14 +163,54 @@ static void names_who_has_a_table(void **state)
     assert_ok(run(text, false, &applied, &err), &err);
     pthread_join(thread, NULL);
     assert_int_equal(applied, 1);
-    PQfinish(hold("DELETE FROM cardbox.migrations WHERE name = 'one_more' RETURNING 1; COMMIT; "
-                  "SELECT 1"));
+    forget_one_more();
+}
+
+static void *read_and_write(void *arg)
+{
+    const atomic_bool *over = arg;
+    PGconn *conn = PQconnectdb(test_dsn());
+    while (!atomic_load(over))
+        PQclear(PQexec(conn, "BEGIN; SELECT FROM cardbox.cards LIMIT 1; "
+                             "UPDATE cardbox.cards SET sealed = sealed WHERE false; COMMIT"));
+    PQfinish(conn);
+    return NULL;
+}
+
+/* Whoever writes has read the table before, and so keeps it from a migration that keeps them from
+ * writing. */
+static void writers_do_not_stop_it(void **state)
+{
+    static const char text[] = "CREATE INDEX one_more ON cardbox.cards (tenant_id, sealed);\n"
+                               "DO $$\n"
+                               "BEGIN\n"
+                               "    WHILE NOT EXISTS (SELECT FROM pg_locks l\n"
+                               "                       WHERE l.relation = "
+                               "'cardbox.cards'::regclass AND NOT l.granted) LOOP\n"
+                               "        PERFORM pg_sleep(0.01);\n"
+                               "    END LOOP;\n"
+                               "END\n"
+                               "$$;\n"
+                               "DROP INDEX cardbox.one_more;\n";
+    atomic_bool over = false;
+    unsigned applied;
+    pthread_t thread;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, read_and_write, &over), 0);
+    cardbox_status status = run(text, false, &applied, &err);
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    assert_ok(status, &err);
+    assert_int_equal(applied, 1);
+    forget_one_more();
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_who_has_a_table),
+        cmocka_unit_test(writers_do_not_stop_it),
         cmocka_unit_test(keeps_nothing_of_a_failure),
         cmocka_unit_test(resumes_outside_of_a_transaction),
         cmocka_unit_test(several_at_once),

@@ -276,9 +276,30 @@ static cardbox_status record(migrator *m, const migration *one, const char *doin
     return status;
 }
 
-static cardbox_status apply_once(migrator *m, const migration *one, const char *doing)
+static bool is_deadlock(const cardbox_error *err)
+{
+    return strcmp(err->sqlstate, "40P01") == 0;
+}
+
+/* Before it has any: a migration that builds an index, and then drops one, keeps out writers first
+ * and readers later, and a writer that has read the table by then keeps it out in turn. Where many
+ * write it met such a one each time. */
+static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
+{
+    const char *values[] = {one->text};
+    PGresult *result = NULL;
+    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, 0, doing);
+    if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
+        status = exec(m, PQgetvalue(result, 0, 0), doing);
+    PQclear(result);
+    return status;
+}
+
+static cardbox_status apply_once(migrator *m, const migration *one, bool alone, const char *doing)
 {
     cardbox_status status = exec_statement(m, STATEMENT_begin, doing);
+    if (status == CARDBOX_OK && alone)
+        status = lock_tables(m, one, doing);
     if (status == CARDBOX_OK)
         status = exec(m, one->text, doing);
     if (status == CARDBOX_OK)
@@ -301,19 +322,21 @@ static bool is_collision(const cardbox_error *err)
 
 static bool may_work_later(const migrator *m, unsigned attempt, int64_t deadline_ms)
 {
-    if (m->err->status == CARDBOX_BUSY)
-        return clock_ms() < deadline_ms;
-    return attempt < ATTEMPTS_MAX && is_collision(m->err);
+    if (attempt < ATTEMPTS_MAX && is_collision(m->err))
+        return true;
+    return (m->err->status == CARDBOX_BUSY || is_deadlock(m->err)) && clock_ms() < deadline_ms;
 }
 
 static cardbox_status apply_in_transaction(migrator *m, const migration *one, const char *doing)
 {
     int64_t wait_ms = m->how->wait_s * INT64_C(1000), deadline_ms = clock_ms() + wait_ms;
     cardbox_status status = wait_for_locks(m, wait_ms < LOCK_WAIT_MS ? wait_ms : LOCK_WAIT_MS);
+    bool alone = false;
     for (unsigned attempt = 1; status == CARDBOX_OK; attempt++) {
-        status = apply_once(m, one, doing);
+        status = apply_once(m, one, alone, doing);
         if (status == CARDBOX_OK || !may_work_later(m, attempt, deadline_ms))
             break;
+        alone = alone || is_deadlock(m->err);
         clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
         status = CARDBOX_OK;
     }
