@@ -43,6 +43,7 @@ typedef struct server_state {
     atomic_bool forbidden;      /* for want of rights; else for want of migrations */
     atomic_uint ups;            /* counts connections that came up: a sign to try again at once */
     atomic_int told;            /* a told */
+    _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */
     struct token_board *tokens; /* who may do what */
     struct places *places;      /* where cards lie */
     bool reachable;             /* others than users of this machine can connect */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -139,8 +140,10 @@ def test_file_that_cannot_be_read():
     os.chmod(path, 0)
     box = "01970000-0000-7000-8000-000000000001"
     try:
-        answer = server.post("/projects/p/boxes", {"box_id": box})
-        assert answer.status == 503 and "its files" in answer.json()["detail"]["error_message"], answer
+        for _ in range(3):
+            answer = server.post("/projects/p/boxes", {"box_id": box})
+            assert answer.status == 503 and "its files" in answer.json()["detail"]["error_message"], answer
+        assert len(re.findall("event=database_refuses sqlstate=58030 reason=.*could not open file", server.log())) == 1, server.log()
         assert server.get(CARD).status == 200 and "database_forbidden" not in server.log(), server.log()
     finally:
         os.chmod(path, 0o600)

@@ -5,10 +5,14 @@
 #include "server/request/fault.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/errors.h"
 
-enum { FAULT_BODY_MAX = 256 * 1024 };
+enum {
+    FAULT_BODY_MAX = 256 * 1024,
+    TROUBLE_LOG_MS = 60 * 1000 /* between two lines that say what the database lacks */
+};
 
 static const struct {
     unsigned status;
@@ -238,7 +242,8 @@ static void answer_internal(request *r)
                  "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-const char *fault_why_away(const cardbox_error *err)
+/* What PostgreSQL itself lacks; NULL: nothing that it would say. */
+static const char *trouble_of(const cardbox_error *err)
 {
     if (error_is_read_only(err->sqlstate))
         return "the database only reads: it is a standby, or set so";
@@ -248,7 +253,24 @@ const char *fault_why_away(const cardbox_error *err)
         return "the database can't read or write its files";
     if (strncmp(err->sqlstate, "53", 2) == 0)
         return "the database lacks disk space, memory or connections";
-    return "the database does not answer";
+    return NULL;
+}
+
+const char *fault_why_away(const cardbox_error *err)
+{
+    const char *trouble = trouble_of(err);
+    return trouble != NULL ? trouble : "the database does not answer";
+}
+
+/* It is ready all the while, so that nothing else tells operators. */
+static void log_trouble(server_state *server, const cardbox_error *err)
+{
+    char why[LOG_QUOTE_SIZE];
+    int64_t now_ms = clock_ms(), due_ms = atomic_load(&server->trouble_ms);
+    if (trouble_of(err) != NULL && now_ms >= due_ms &&
+        atomic_compare_exchange_strong(&server->trouble_ms, &due_ms, now_ms + TROUBLE_LOG_MS))
+        log_error("database_refuses", "sqlstate=%s reason=%s", err->sqlstate,
+                  log_quote(why, err->message, strlen(err->message)));
 }
 
 void fault_answer_store(request *r, const cardbox_error *err)
@@ -260,6 +282,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
+        log_trouble(r->server, err);
         fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(err));
         return;
     case CARDBOX_NOMEM:
