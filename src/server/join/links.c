@@ -248,7 +248,8 @@ static bool all_groups_are_in(const links *l)
 static bool may_try(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
-    if (number == 0 || pipe_fd(k->pipe) >= 0)
+    /* One that broke when something was sent has no socket any more, and was not seen to yet. */
+    if (number == 0 || pipe_fd(k->pipe) >= 0 || k->state != LINK_DOWN)
         return true;
     return any_up(l) &&
            (number == l->group[k->group].first || (keeper_is_in(l) && all_groups_are_in(l)));
