@@ -54,6 +54,8 @@ static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
     long connections = set->read_connections + set->write_connections + set->list_connections;
+    if (set->read_dsn != NULL)
+        connections += set->read_connections + 1; /* a timer */
     long rest =
         DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -166,8 +168,9 @@ static void *hurry_on_signal(void *arg)
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((atomic_load(&p->server.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
-           clock_ms() < end_ms)
+    while (
+        (atomic_load(&p->server.primary.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
+        clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -190,7 +193,7 @@ static void print_what_is_missing(const process *p)
                                       [TOLD_DOWN] = "is away",
                                       [TOLD_UNFIT] = "is not migrated",
                                       [TOLD_FORBIDDEN] = "may not be read by this role"};
-    const char *why = WHY[atomic_load(&p->server.told)];
+    const char *why = WHY[atomic_load(&p->server.primary.told)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; the log says more\n",
                why);
@@ -236,15 +239,23 @@ static int cannot_start(const cardbox_error *err)
     return EXIT_FAILURE;
 }
 
+static bool is_connection_string(const char *dsn, const char *given_as)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (dsn == NULL || conninfo_check(dsn, &err) == CARDBOX_OK)
+        return true;
+    fprintf(stderr, "cardboxd: %s: %s\n", given_as, err.message);
+    return false;
+}
+
 /* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
 static int start(process *p)
 {
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (conninfo_check(p->set.dsn, &err) != CARDBOX_OK) {
-        fprintf(stderr, "cardboxd: --dsn or CARDBOX_DSN: %s\n", err.message);
+    if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
+        !is_connection_string(p->set.read_dsn, "--read-dsn or CARDBOX_READ_DSN"))
         return EXIT_USAGE;
-    }
     if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;

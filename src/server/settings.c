@@ -21,6 +21,8 @@ enum { HOUR_MS = 60 * 60 * 1000 };
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
            "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
+    OPTION("read-dsn", OPT_TEXT, read_dsn, "CARDBOX_READ_DSN", "DSN",
+           "of its standbys, for reads of cards and boxes, which may be behind; default off", 0, 0),
     OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
            "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
     OPTION("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,

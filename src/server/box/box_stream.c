@@ -126,6 +126,7 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     add_page(r, s, first);
     request_tag(r, first->head.version);
     r->plan = s;
+    r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
     r->answer.tagged_by = frame;
     r->answer.stream = &STREAM;
     fault_or_answer(r);

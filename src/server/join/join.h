@@ -15,8 +15,10 @@ struct request;
 
 /* What a request wants; each has a list of waiting requests, a lane. */
 typedef enum join_lane {
-    JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get_at */
-    JOIN_BOXES,       /* joined; box_read, boxes_read */
+    JOIN_CARDS,         /* joined; keys are card_key, rows those of cards_get_at */
+    JOIN_BOXES,         /* joined; box_read, boxes_read */
+    JOIN_REPLICA_CARDS, /* where the joiner puts the first two if a standby is to be asked */
+    JOIN_REPLICA_BOXES,
     JOIN_FOLLOWS,     /* joined; task_follow, tasks_follow */
     JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */
     JOIN_PUT_CARDS,   /* joined; card_put, cards_put */
@@ -85,8 +87,9 @@ struct server_state;
 struct stats;
 struct links;
 
-/* NULL: no memory. */
-joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links);
+/* `replica`: of standbys, NULL: there are none. NULL: no memory. */
+joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links,
+                   struct links *replica);
 
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);

@@ -16,8 +16,9 @@ typedef struct lane_kind {
     bool writes;
     bool replayable;  /* all of them; else their tickets say */
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn; /* who has none of its group running goes first, and the last free connection of
-                   * it is kept for such a tenant */
+    bool in_turn;   /* who has none of its group running goes first, and the last free connection of
+                     * it is kept for such a tenant */
+    join_lane twin; /* the same of the other group, for LINK_READS and LINK_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* wary: what others have locked is passed over. */
@@ -55,6 +56,9 @@ struct joiner {
     server_state *server;
     stats *stats;
     links *links;
+    links *replica;      /* NULL: none */
+    uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
+    int64_t replayed_ms; /* and when that was */
     lane lanes[LANE_LISTS];
     int turn[LINK_GROUPS];             /* which list is first to get a free connection */
     size_t turns_running[LINK_GROUPS]; /* connections that those apart have */
@@ -69,7 +73,15 @@ struct joiner {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
+static inline links *join_links(const joiner *j, link_group group)
+{
+    return group == LINK_REPLICA ? j->replica : j->links;
+}
+
 /* --- join.c --- */
+
+/* A request in no lane, which a standby was to answer, is now for the primary. */
+void join_to_primary(joiner *j, request *r);
 
 /* Puts a request behind all others of its list; or before them: it has waited once already. */
 void lane_push(joiner *j, request *r);

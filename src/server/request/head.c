@@ -130,6 +130,11 @@ static void note_call_id(head *h, view value)
     h->call_id = once(h->call_id, value);
 }
 
+static void note_lsn(head *h, view value)
+{
+    h->lsn = once(h->lsn, value);
+}
+
 static void note_none_match(head *h, view value)
 {
     (void)value;
@@ -156,6 +161,7 @@ static const struct {
     {"last-event-id", note_last_event},
     {"x-caller-id", note_caller_id},
     {"x-call-id", note_call_id},
+    {"cardbox-lsn", note_lsn},
 };
 
 void head_field(head *h, view name, view value)
@@ -235,6 +241,29 @@ bool head_is_key(view value)
         if (value.ptr[i] < ' ' || value.ptr[i] > '~')
             return false;
     return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+}
+
+/* Takes one to eight hexadecimal digits off. */
+static bool take_half(uint64_t *half, view *text)
+{
+    size_t len = 0;
+    *half = 0;
+    while (len < 8 && len < text->len && view_hex_digit(text->ptr[len]) >= 0)
+        *half = *half << 4 | (uint64_t)view_hex_digit(text->ptr[len++]);
+    *text = (view){text->ptr + len, text->len - len};
+    return len > 0;
+}
+
+bool head_lsn(view value, uint64_t *place)
+{
+    uint64_t high, low;
+    if (!take_half(&high, &value) || value.len == 0 || value.ptr[0] != '/')
+        return false;
+    value = (view){value.ptr + 1, value.len - 1};
+    if (!take_half(&low, &value) || value.len > 0)
+        return false;
+    *place = high << 32 | low;
+    return true;
 }
 
 bool head_if_match(view value, int64_t *version)

@@ -20,6 +20,9 @@ typedef enum request_state {
 
 #define ANSWER_HEADERS_MAX 4
 
+/* Further than any standby is. */
+#define REQUEST_AT_PRIMARY UINT64_MAX
+
 struct request;
 
 typedef enum stream_state {
@@ -97,6 +100,7 @@ typedef struct request {
     view idempotency_key, if_match; /* as head.h gives them */
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     view last_event;                /* Last-Event-ID */
+    uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
     size_t held; /* bytes of it that are counted in server.bodies */
     int64_t started_ms, started_us;

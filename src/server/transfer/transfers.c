@@ -248,7 +248,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 
 transfer *transfer_start(request *r, const transfer_kind_of *kind)
 {
-    if (database_is_away(r->server)) {
+    if (database_is_away(&r->server->primary)) {
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return NULL;
     }
