@@ -71,7 +71,8 @@ static scan_value *find_member(members *m, transfer_kind kind, view key, const c
 void item_note_ignored(import_item *item, view key)
 {
     if (item->ignored++ == 0)
-        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s", (int)key.len, key.ptr);
+        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
+                 (int)view_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
 }
 
 static cardbox_status read_members(members *m, import_item *item, scan_value row,
@@ -96,7 +97,6 @@ static cardbox_status read_members(members *m, import_item *item, scan_value row
 static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error *err)
 {
     scan_value kind = scan_find(row, "kind");
-    int shown = kind.text.len > 40 ? 40 : (int)kind.text.len;
     if (kind.kind == SCAN_NONE)
         return error_set(err, CARDBOX_INVALID,
                          "the row has no kind: card, box, session_entry, session, task, message or "
@@ -109,7 +109,8 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "unknown kind %.*s", shown, kind.text.ptr);
+    return error_set(err, CARDBOX_INVALID, "unknown kind %.*s", (int)view_cut(kind.text, 40),
+                     kind.text.ptr);
 }
 
 /* --- values --- */
@@ -163,7 +164,7 @@ cardbox_status item_read_time(import_item *item, scan_value value, const char *n
     if (!item_decode(item, value, &text) || !isotime_parse(text, &time))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a time like 2025-01-02T03:04:05Z, not %.*s", name,
-                         value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
+                         (int)view_cut(value.text, 60), value.text.ptr);
     *has = true;
     *micros = isotime_to_micros(&time);
     return CARDBOX_OK;
@@ -376,7 +377,7 @@ static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_e
         return item_wrong_kind(err, "box_id", "a UUID", value);
     if (!item_decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
         return error_set(err, CARDBOX_INVALID, "box_id must be a UUID, not %.*s",
-                         value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
+                         (int)view_cut(value.text, 60), value.text.ptr);
     return CARDBOX_OK;
 }
 
