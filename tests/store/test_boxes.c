@@ -405,6 +405,25 @@ static void holders_of_a_card(void **state)
     assert_true(is_held_by("c5", late.box_id));
 }
 
+/* What is sealed behind a fork's beginning is not the fork's. */
+static void forks_hold_what_is_before_them(void **state)
+{
+    (void)state;
+    cardbox_box_change box, fork;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
+    assert_ok(cardbox_ensure_box(&box, db, "holders", NULL, &err), &err);
+    assert_ok(
+        cardbox_append_to_box(NULL, db, "holders", box.box_id, numbered(300, 200), 200, NULL, &err),
+        &err);
+    how.at_length = 70;
+    assert_ok(cardbox_fork_box(&fork, db, "holders", box.box_id, &how, &err), &err);
+    assert_true(is_held_by("c363", fork.box_id));
+    assert_true(is_held_by("c369", fork.box_id));
+    assert_false(is_held_by("c370", fork.box_id));
+    assert_true(is_held_by("c370", box.box_id));
+}
+
 static void bad_input(void **state)
 {
     (void)state;
@@ -472,6 +491,7 @@ int main(void)
         cmocka_unit_test(hydrated),
         cmocka_unit_test(log_and_as_of),
         cmocka_unit_test(holders_of_a_card),
+        cmocka_unit_test(forks_hold_what_is_before_them),
         cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
