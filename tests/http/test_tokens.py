@@ -17,7 +17,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import CARDBOXD, WAIT_S, Postgres, Server, as_role, await_, cardbox, cardboxd, parse_responses
+from cardbox_test import (CARDBOXD, WAIT_S, Client, Postgres, Server, as_role, await_, cardbox, cardboxd, holding,
+                          parse_responses)
 
 BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
 SCOPES = ("read", "write", "tasks", "admin")
@@ -351,17 +352,10 @@ def test_list_that_can_not_be_read():
     path = "/projects/a/cards/card-a"
     headers = bearer(make(dsn, "a", "--tenant", "a"))
     with serving(dsn) as server:
-        session = subprocess.Popen(["psql", as_role(dsn, "postgres"), "-Xq"], text=True,
-                                   stdin=subprocess.PIPE)
-        try:
-            session.stdin.write("BEGIN; LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE;\n")
-            session.stdin.flush()
+        with holding(dsn, "LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE"):
             assert server.get(path, headers).status == 200
             await_(lambda: server.get(path, headers).status == 503, 40)
             assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
-        finally:
-            session.stdin.close()
-            session.wait()
         await_(lambda: server.get(path, headers).status == 200, 20)
         assert server.get("/readyz").status == 200
 
@@ -432,12 +426,9 @@ def serving_as(dsn, listen, *options):
 
 def status_at(port, path):
     """Status and body, asked over loopback."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
-    connection.request("GET", path)
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    return response.status, body.decode()
+    with Client(port) as client:
+        response = client.request("GET", path)
+    return response.status, response.body.decode()
 
 
 def test_role_of_a_worker():
