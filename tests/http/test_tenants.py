@@ -128,6 +128,7 @@ def reads(project, ids):
         yield "GET", url(project, "cards") + "?" + query, None
     yield "POST", url(project, "cards", "batch"), {"card_ids": [name]}
     yield "POST", url(project, "boxes", "batch"), {"box_ids": [box], "hydrate": True, "limit": 9}
+    yield "POST", ability(project, "task:active"), {}
     values = {"card_id": name, "card_ids": [name], "box_id": box, "session_id": name, "entry_id": "b", "a": "c", "b": "d",
               "taskId": name, "parentTaskId": name, "tool_call_ids": [name], "abilityId": "card:get", "moduleName": "card",
               "lines": 9999, "goals": True}

@@ -2,10 +2,7 @@
  * test_pool.c: how many connections a pool keeps and for how long, and what is done when nobody
  * knows whether a write was, or a transaction has failed on its way.
  */
-#include "store/store_test.h"
-
-#include <libpq-fe.h>
-#include <unistd.h>
+#include "store/task_test.h"
 
 static cardbox *open_with(cardbox_options options)
 {
@@ -90,17 +87,6 @@ static void run(const char *sql)
     PQfinish(pg);
 }
 
-static long number(const char *sql)
-{
-    PGconn *pg = PQconnectdb(test_dsn());
-    PGresult *result = PQexec(pg, sql);
-    assert_int_equal(PQntuples(result), 1);
-    long found = strtol(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
-    PQfinish(pg);
-    return found;
-}
-
 /* A commit would be none: PostgreSQL answers it, and rolls back. */
 static void a_failed_transaction_is_not_committed(void **state)
 {
@@ -145,16 +131,16 @@ static void what_nobody_knows_is_not_repeated(void **state)
     assert_int_equal(cardbox_append_to_box(NULL, pool, "dying", box.box_id, ids, 1, NULL, &err),
                      CARDBOX_UNAVAILABLE);
     assert_false(err.retryable);
-    assert_int_equal(number("SELECT last_value FROM public.tries"), 1);
+    assert_int_equal(test_count("SELECT last_value FROM public.tries", NULL), 1);
     assert_int_equal(cardbox_fork_box(NULL, pool, "dying", box.box_id, NULL, &err),
                      CARDBOX_UNAVAILABLE);
     assert_false(err.retryable);
-    assert_int_equal(number("SELECT last_value FROM public.tries"), 2);
+    assert_int_equal(test_count("SELECT last_value FROM public.tries", NULL), 2);
     once.key = "key";
     assert_int_equal(cardbox_append_to_box(NULL, pool, "dying", box.box_id, ids, 1, &once, &err),
                      CARDBOX_UNAVAILABLE);
     assert_true(err.retryable);
-    assert_true(number("SELECT last_value FROM public.tries") > 3);
+    assert_true(test_count("SELECT last_value FROM public.tries", NULL) > 3);
     run("DROP TRIGGER dies ON cardbox.card_box_log; DROP FUNCTION public.dies; DROP SEQUENCE "
         "public.tries");
     cardbox_close(pool);
