@@ -313,6 +313,32 @@ def test_what_is_under_way_ends_too():
             await_(lambda: server.log().count("its token is good no more") == 2)
 
 
+def test_streams_end_with_what_let_them_in():
+    """Who came without a token when none was needed goes with the first one; who came with one, when it expires."""
+    dsn = filled()
+    with serving(dsn) as server:
+        task = server.post("/projects/a/abilities/task:spawn", {"goal": "to be followed"}).json()["taskId"]
+
+        def follow(header=""):
+            one = socket.create_connection(("127.0.0.1", server.port), WAIT_S)
+            one.sendall(f"GET /projects/a/tasks/{task}/stream HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
+            assert one.recv(12) == b"HTTP/1.1 200"
+            return one
+
+        def await_end(one):
+            ends = time.monotonic() + WAIT_S
+            while (piece := one.recv(65536)) and not piece.endswith(b"0\r\n\r\n"):
+                assert time.monotonic() < ends
+            one.close()
+        nobody = follow()
+        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
+        secret = make(dsn, "short", "--tenant", "a", "--expires", ends.isoformat())
+        await_end(nobody)
+        await_(lambda: server.get("/projects/a/cards/card-a", bearer(secret)).status == 200)
+        await_end(follow(f"Authorization: Bearer {secret}\r\n"))
+        assert time.time() >= ends.timestamp()
+
+
 def test_change_under_load():
     """Two servers: a token that stays always works; one that is revoked soon works nowhere."""
     dsn = filled()
