@@ -15,6 +15,16 @@ void cards_get_at_params(params *p, const card_key *keys, size_t count)
     params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
 }
 
+void cards_placed_params(params *p, const card_key *keys, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || !view_equal(keys[i].tenant, keys[i - 1].tenant))
+            params_text(p, keys[i].tenant);
+    params_array_end(p);
+    params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
+}
+
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
 {
     *out = (card_row){.card_id = rows_text(rows, row, first + CARD_COL_ID)};
