@@ -1,12 +1,15 @@
 /*
  * test_restart.c: PostgreSQL is restarted at once (pg_ctl restart -m immediate) while threads
- * append to one box: every append that was acknowledged is there exactly once. Has a cluster of its
- * own.
+ * append to one box: every append that was acknowledged is there exactly once. And it stops while a
+ * large card is sent to it. Has a cluster of its own.
  */
 #include "store/store_test.h"
 
+#include <libpq-fe.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { THREADS = 8, RESTARTS = 2 };
@@ -128,9 +131,69 @@ static void appends_survive_restarts(void **state)
     assert_true(stats.lost > 0 && stats.retried > 0);
 }
 
+/* The process that serves a program, by the name that this connected with. */
+static pid_t server_process(const char *program)
+{
+    PGconn *pg = PQconnectdb(dsn);
+    PGresult *rows =
+        PQexecParams(pg, "SELECT pid FROM pg_stat_activity WHERE application_name = $1", 1, NULL,
+                     &program, NULL, NULL, 0);
+    assert_int_equal(PQntuples(rows), 1);
+    pid_t pid = (pid_t)strtol(PQgetvalue(rows, 0, 0), NULL, 10);
+    PQclear(rows);
+    PQfinish(pg);
+    return pid;
+}
+
+/* Lets a process that was stopped go on after a minute, should nobody else: so what waits for it
+ * with no end fails, and does not hang. */
+static pid_t wake_later(pid_t stopped)
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    sleep(60);
+    kill(stopped, SIGCONT);
+    _exit(0);
+}
+
+/* A card that is larger than what the socket takes is not sent for ever. */
+static void a_stopped_server_takes_nothing(void **state)
+{
+    (void)state;
+    enum { BYTES = 8 * 1024 * 1024 };
+    cardbox *stuck = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    char *content = malloc(BYTES + 3);
+    assert_non_null(content);
+    memset(content, 'x', BYTES + 2);
+    content[0] = content[BYTES + 1] = '"';
+    content[BYTES + 2] = '\0';
+    cardbox_card card = test_card("large", content);
+    options.conninfo = dsn;
+    options.application_name = "stuck";
+    options.statement_timeout_ms = 1000;
+    assert_ok(cardbox_open(&stuck, &options, &err), &err);
+    cardbox_card small = test_card("small", "1"); /* so that the statement is known there */
+    assert_ok(cardbox_add_card(NULL, stuck, "t", &small, NULL, &err), &err);
+    pid_t pid = server_process("stuck");
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    pid_t later = wake_later(pid);
+    cardbox_status status = cardbox_add_card(NULL, stuck, "t", &card, NULL, &err);
+    kill(later, SIGKILL);
+    waitpid(later, NULL, 0);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(status, CARDBOX_TIMEOUT);
+    assert_ok(cardbox_add_card(NULL, stuck, "t", &small, NULL, &err), &err);
+    cardbox_close(stuck);
+    free(content);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stopped_server_takes_nothing),
         cmocka_unit_test(appends_survive_restarts),
     };
     return cmocka_run_group_tests(tests, start, stop);
