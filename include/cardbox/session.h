@@ -65,7 +65,8 @@ typedef struct cardbox_session_options {
  *                    either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
- *         and must_be_new was given or it is of the other dialect); and the connection's
+ *         and must_be_new was given or it is of the other dialect); and the connection's. With
+ *         must_be_new not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -371,7 +372,8 @@ typedef struct cardbox_session_append_options {
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);
  * CARDBOX_CONFLICT (an id with other content, another version or dialect than the session's, a key
- * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's
+ * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's.
+ * With expected_version and no key not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -390,8 +392,9 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
  * @param entry_id    where to
  * @param expected    where it must be now, "" for nowhere; NULL: anywhere
  * @param err         may be NULL
- * @return CARDBOX_OK, also if it is there already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (it is
- *         elsewhere); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, also if it is there already, unless `expected` is another; CARDBOX_NOT_FOUND;
+ *         CARDBOX_CONFLICT (it is elsewhere); CARDBOX_INVALID; and the connection's. With
+ *         `expected` not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
