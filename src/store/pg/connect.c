@@ -3,6 +3,7 @@
  */
 #include "store/pg/connect.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "store/errors.h"
@@ -23,6 +24,12 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
+/* PostgreSQL and poll take no more than an int, and a statement's has something on top. */
+static unsigned timeout_of(unsigned ms, unsigned fallback)
+{
+    return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
+}
+
 void options_complete(cardbox_options *out, const cardbox_options *given)
 {
     cardbox_options o = CARDBOX_OPTIONS_INIT;
@@ -36,8 +43,8 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     o.pool_max = or_default(o.pool_max, DEFAULT_POOL_MAX);
     o.pool_min = o.pool_min > o.pool_max ? o.pool_max : o.pool_min;
     o.acquire_timeout_ms = or_default(o.acquire_timeout_ms, DEFAULT_ACQUIRE_TIMEOUT_MS);
-    o.connect_timeout_ms = or_default(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
-    o.statement_timeout_ms = or_default(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
+    o.connect_timeout_ms = timeout_of(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
+    o.statement_timeout_ms = timeout_of(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
     o.retry_timeout_ms = or_default(o.retry_timeout_ms, DEFAULT_RETRY_TIMEOUT_MS);
     o.max_lifetime_s = or_default(o.max_lifetime_s, DEFAULT_MAX_LIFETIME_S);
     o.idle_timeout_s = or_default(o.idle_timeout_s, DEFAULT_IDLE_TIMEOUT_S);

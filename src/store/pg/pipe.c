@@ -97,7 +97,7 @@ void pipe_drop(store_pipe *pipe, const char *reason)
 static void drop_lost(store_pipe *pipe, const char *otherwise)
 {
     const char *message = PQerrorMessage(pipe->conn);
-    pipe_drop(pipe, message == NULL || message[0] == '\0' ? otherwise : message);
+    pipe_drop(pipe, pipe->conn == NULL || message[0] == '\0' ? otherwise : message);
 }
 
 void pipe_free(store_pipe *pipe)
