@@ -192,15 +192,17 @@ def test_bad_lines():
                        b'{"kind":"box","box_id":"nope","card_ids":[]}',
                        b'{"kind":"card","card_id":"other","content":1,"tenant_id":"else"}',
                        b'{"kind":"card","card_id":"own","content":1,"tenant_id":"b\\u0061d"}',
-                       b'{"kind":"card","card_id":"ok-2","content":2}'])
+                       b'{"kind":"card","card_id":"ok-2","content":2}',
+                       '{"kind":"box","box_id":"%s","card_ids":[]}'.encode() % ("é" * 40).encode()])
     answer = load("bad", body)
     told = answer.json()
-    assert answer.status == 200 and told["lines"] == 11, answer
-    assert [error["line"] for error in told["errors"]] == [2, 4, 5, 6, 7, 8, 9], told
+    assert answer.status == 200 and told["lines"] == 12, answer
+    assert [error["line"] for error in told["errors"]] == [2, 4, 5, 6, 7, 8, 9, 12], told
     assert all(error["reason"] for error in told["errors"])
-    assert "another project" in told["errors"][-1]["reason"]
+    assert "another project" in told["errors"][-2]["reason"]
+    assert told["errors"][-1]["reason"].endswith("é")
     assert told["cards"] == {"inserted": 3, "unchanged": 0, "repaired": 0, "refused": 2}, told
-    assert told["boxes"]["refused"] == 1 and told["other"]["refused"] == 4, told
+    assert told["boxes"]["refused"] == 2 and told["other"]["refused"] == 4, told
     ids = {json.loads(line)["card_id"] for line in export("bad").body.splitlines()}
     assert ids == {"ok-1", "ok-2", "own"}
 

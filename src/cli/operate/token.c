@@ -11,8 +11,8 @@
 #include "cli/commands.h"
 #include "cli/operate/secret.h"
 #include "cli/view/table.h"
-#include "store/card/card_input.h"
 #include "store/card/card_result.h"
+#include "store/check.h"
 #include "store/errors.h"
 
 #define SECONDS_PER_DAY 86400
