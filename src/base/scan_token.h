@@ -1,6 +1,6 @@
 /*
- * scan_token.h: the tokens of JSON, for the scan_*.c files only. Knows the grammar of strings and
- * numbers and nothing of arrays and objects.
+ * scan_token.h: the tokens of JSON, for the scan_*.c files and who goes through a string character
+ * by character. Knows the grammar of strings and numbers and nothing of arrays and objects.
  */
 #ifndef BASE_SCAN_TOKEN_H
 #define BASE_SCAN_TOKEN_H
