@@ -3,7 +3,7 @@
  * in one statement, and the rest is box_context.c's.
  */
 #include "store/box/box_context.h"
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/call.h"
 #include "store/context_result.h"
 

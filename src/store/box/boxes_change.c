@@ -5,7 +5,7 @@
 #include "cardbox/box.h"
 
 #include <inttypes.h>
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/box/gather.h"
 #include "store/call.h"
 #include "store/write.h"

@@ -2,7 +2,7 @@
  * session_context.c: contexts of sessions, for <cardbox/context.h> and as an answer: a path is read
  * in one statement, and the rest is store/session/core's.
  */
-#include "store/session/session_answer.h"
+#include "store/session/session_context.h"
 #include "store/context_answer.h"
 #include "store/context_result.h"
 #include "store/session/session_call.h"
