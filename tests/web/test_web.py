@@ -473,9 +473,13 @@ def test_an_entry_of_a_long_session():
     browser = visit(f"/ui/#/demo/session/long?at={ids[3]}")
     browser.wait("return document.querySelectorAll('.entry').length === 500")
     assert entries_shown(browser) == ids[:500] and browser.texts("main .wide") == ["Later entries"]
+    browser.run("window.asks = window.fetch; window.fetch = () => Promise.reject(new TypeError('no'))")
     press_more(browser)
+    browser.await_text("the server does not answer")
+    browser.run("window.fetch = window.asks; const more = document.querySelector('main .wide'); more.click(); more.click()")
     browser.wait("return document.querySelectorAll('.entry').length === 1000")
-    assert entries_shown(browser) == ids[:1000]
+    assert entries_shown(browser) == ids[:1000], "pressed twice, a page comes once"
+    assert browser.texts("main .notice") == []
     no_complaints(browser)
     visit("/ui/#/demo/session/long?at=nothing").await_text("No such entry")
     assert all("404" in one for one in browser.complaints())
@@ -716,6 +720,13 @@ def test_exact_numbers():
     browser.await_text("12345678901234567890123")
     shown = browser.texts("main .content pre")[0]
     assert "1.10" in shown and "1e400" in shown, shown
+
+
+def test_long_texts():
+    """A card may hold 64 MiB: of text in lines, what is 24 is read."""
+    browser = visit("/ui/")
+    script = "return import('./json.js').then(({ parse }) => parse(JSON.stringify('a line\\n'.repeat(arguments[0]))).length)"
+    assert browser.run(script, 3 << 20) == 7 * (3 << 20)
 
 
 def test_what_is_not_there():
