@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "base/lines.h"
 #include "cli/commands.h"
 #include "cli/source.h"
@@ -29,15 +28,6 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
 
     term_progress_clear(&r->progress);
     cli_note("line %llu: %s", (unsigned long long)line, reason);
-}
-
-static uint64_t file_size(FILE *file)
-{
-    struct stat about;
-
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 0)
-        return 0;
-    return (uint64_t)about.st_size;
 }
 
 /* Takes every line. False: the import ended before its time, and why was said. */
@@ -73,19 +63,16 @@ static bool take_lines(import_run *r)
 
 /* --- the summary --- */
 
-static const struct {
-    const char *name;
-    transfer_kind kind;
-} THINGS[] = {{"cards", TRANSFER_CARD},
-              {"boxes", TRANSFER_BOX},
-              {"session entries", TRANSFER_SESSION_ENTRY},
-              {"sessions", TRANSFER_SESSION},
-              {"tasks", TRANSFER_TASK},
-              {"messages", TRANSFER_MESSAGE},
-              {"calls", TRANSFER_CALL},
-              {"other", TRANSFER_OTHER}};
-
-enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
+static const char *const NAMES[TRANSFER_KINDS] = {
+    [TRANSFER_CARD] = "cards",
+    [TRANSFER_BOX] = "boxes",
+    [TRANSFER_SESSION_ENTRY] = "session entries",
+    [TRANSFER_SESSION] = "sessions",
+    [TRANSFER_TASK] = "tasks",
+    [TRANSFER_MESSAGE] = "messages",
+    [TRANSFER_CALL] = "calls",
+    [TRANSFER_OTHER] = "other",
+};
 
 static void print_json(const import_result *result)
 {
@@ -100,27 +87,27 @@ static bool any(const import_counts *counts)
     return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
-static bool is_printed(const import_result *result, int i)
+static bool is_printed(const import_result *result, int kind)
 {
-    return THINGS[i].kind <= TRANSFER_BOX || any(&result->of[THINGS[i].kind]);
+    return kind <= TRANSFER_BOX || any(&result->of[kind]);
 }
 
 static void print_summary(const import_result *result)
 {
     int width = 0;
 
-    for (int i = 0; i < THING_COUNT; i++) {
-        int length = (int)strlen(THINGS[i].name);
-        if (is_printed(result, i) && length > width)
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        int length = (int)strlen(NAMES[kind]);
+        if (is_printed(result, kind) && length > width)
             width = length;
     }
-    for (int i = 0; i < THING_COUNT; i++) {
-        const import_counts *counts = &result->of[THINGS[i].kind];
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        const import_counts *counts = &result->of[kind];
 
-        if (!is_printed(result, i))
+        if (!is_printed(result, kind))
             continue;
-        printf("%-*s  ", width, THINGS[i].name);
-        if (THINGS[i].kind != TRANSFER_OTHER)
+        printf("%-*s  ", width, NAMES[kind]);
+        if (kind != TRANSFER_OTHER)
             printf("%llu inserted, %llu unchanged, %llu repaired, ",
                    (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
                    (unsigned long long)counts->repaired);
@@ -132,8 +119,8 @@ static uint64_t count_refused(const import_result *result)
 {
     uint64_t refused = 0;
 
-    for (int i = 0; i < THING_COUNT; i++)
-        refused += result->of[THINGS[i].kind].refused;
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++)
+        refused += result->of[kind].refused;
     return refused;
 }
 
@@ -191,8 +178,7 @@ static cli_exit run(const void *given, char **arguments)
     if (r == NULL)
         return cli_nomem();
     if (source_open(&r->from, arguments[0])) {
-        r->progress =
-            (term_progress){.label = "import", .unit = "lines", .total = file_size(r->from.in)};
+        r->progress = (term_progress){.label = "import", .unit = "lines", .total = r->from.size};
         lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, r->from.in);
         cardbox *db = cli_open(&options->common);
         if (db != NULL)

@@ -583,6 +583,13 @@ def test_import():
     assert done.returncode == 1 and "`cardbox session import`" in done.stderr
 
 
+def test_import_shows_how_far_it_is():
+    """Of a file, whose size is known, also where the session's id is given."""
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    for words in ([], ["--session", "named"]):
+        assert "] 100 %" in on_terminal("session", "import", *words, write(PLAIN), env=env), words
+
+
 def test_import_of_what_is_wrong():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
     path = write([b"\xef\xbb\xbf", *PLAIN[:2], b"no JSON\r\n", b"\n", entry("x", "nix", content="\u0000"),
