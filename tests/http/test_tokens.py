@@ -560,7 +560,7 @@ def test_cli_refusals():
 
 def test_cli_secret_alone_on_stdout():
     dsn = Postgres.shared().database()
-    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stdout
+    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stderr
     done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
                    "--expires", "30d")
     assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr

@@ -28,14 +28,9 @@ static bool print_json(const cardbox_box *box)
     buf line = BUF_INIT(SIZE_MAX / 2);
     bool fine;
 
-    buf_printf(&line, "{\"box_id\":\"%s\"", box->box_id);
-    card_view_ids(&line, "card_ids", box->card_ids, box->card_count);
-    buf_printf(&line, ",\"version\":%" PRId64 ",\"length\":%" PRId64, box->version, box->length);
-    card_view_ids(&line, "parent_ids", box->parent_ids, box->parent_count);
-    buf_printf(&line, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}\n", box->created_at,
-               box->updated_at);
+    card_view_box(&line, box, true);
     fine = buf_ok(&line);
-    term_put_json(buf_as_view(&line));
+    term_print_json(buf_str(&line));
     buf_free(&line);
     return fine;
 }
