@@ -166,27 +166,23 @@ static bool names_both(const import_options *options)
 
 static cli_exit run(const void *given, char **arguments)
 {
+    static import_run r; /* large for a stack */
     const import_options *options = given;
-    import_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
     if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
         cli_error("give either --project PROJECT or --tenant-from-rows");
         return CLI_USAGE;
     }
-    r = calloc(1, sizeof(*r));
-    if (r == NULL)
-        return cli_nomem();
-    if (source_open(&r->from, arguments[0])) {
-        r->progress = (term_progress){.label = "import", .unit = "lines", .total = r->from.size};
-        lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, r->from.in);
-        cardbox *db = cli_open(&options->common);
-        if (db != NULL)
-            status = import_file(options, r, db);
-        lines_free(&r->reader);
-    }
-    source_close(&r->from);
-    free(r);
+    if (!source_open(&r.from, arguments[0]))
+        return CLI_FAILED;
+    r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
+    lines_init(&r.reader, TRANSFER_LINE_MAX, lines_from_file, r.from.in);
+    cardbox *db = cli_open(&options->common);
+    if (db != NULL)
+        status = import_file(options, &r, db);
+    lines_free(&r.reader);
+    source_close(&r.from);
     return status;
 }
 

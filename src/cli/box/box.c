@@ -1,12 +1,30 @@
 /*
- * box.c: `cardbox box get`, `cards` and `log`, over the public SDK. What changes boxes is in
- * box_change.c.
+ * box.c: `cardbox box get`, `cards` and `log`, and as of when a box is read. Over the public SDK.
  */
 #include <inttypes.h>
 #include "cli/box/box_as_of.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/view/listing.h"
+
+/* --- as of when --- */
+
+const cli_origin BOX_AS_OF_ORIGINS[] = {
+    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
+
+bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
+{
+    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
+        cli_error("give one of --at-version, --at-length and --at-time");
+        return false;
+    }
+    out->at_version = at->version;
+    out->at_length = at->length;
+    out->at_time = at->time;
+    return true;
+}
+
+/* --- what is shown of one --- */
 
 /* The line above what a box holds. */
 static void print_head(const char *box_id, int64_t version, int64_t length)

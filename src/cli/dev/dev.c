@@ -303,8 +303,8 @@ static cli_exit run_in_folder(dev_run *r)
 
 static cli_exit run(const void *given, char **arguments)
 {
+    static dev_run r; /* large for a stack */
     const dev_options *options = given;
-    dev_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
     (void)arguments;
@@ -319,20 +319,16 @@ static cli_exit run(const void *given, char **arguments)
             options->listen);
         return CLI_USAGE;
     }
-    r = calloc(1, sizeof(*r));
-    if (r == NULL)
-        return cli_nomem();
-    r->options = options;
-    r->lock = -1;
+    r.options = options;
+    r.lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
     catch_signals();
     /* Where the port is taken no folder is made for nothing; in one that is there already, its lock
      * says more. */
-    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(r))
-        status = run_in_folder(r);
-    if (r->lock >= 0)
-        close(r->lock);
-    free(r);
+    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
+        status = run_in_folder(&r);
+    if (r.lock >= 0)
+        close(r.lock);
     return status;
 }
 

@@ -13,8 +13,9 @@
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
-/* Columns of the longest result and check. */
 enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
+
+/* Columns of the longest result and check. */
 enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
 
 typedef struct doctor {
