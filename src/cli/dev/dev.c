@@ -142,12 +142,12 @@ static void print_database(const dev_run *r)
     const char *data = r->options->data;
     bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
 
-    /* As it was named, unless it had to be somewhere else. */
-    printf("  database   private PostgreSQL %s in %s%s (unix socket), ", r->cluster.version,
-           here ? data : r->cluster.data,
-           !here                           ? ""
-           : data[strlen(data) - 1] == '/' ? "pg"
-                                           : "/pg");
+    printf("  database   private PostgreSQL %s in ", r->cluster.version);
+    if (here) /* as it was named */
+        printf("%s%spg", data, data[strlen(data) - 1] == '/' ? "" : "/");
+    else
+        printf("%s", r->cluster.data);
+    printf(" (unix socket), ");
     if (r->migrated > 0)
         printf("%u migration%s applied\n", r->migrated, r->migrated == 1 ? "" : "s");
     else

@@ -320,12 +320,6 @@ static cli_exit run(const void *given, char **arguments)
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_doctor = {
     .name = "doctor",
     .arguments = "",
@@ -334,7 +328,7 @@ const cli_command cli_doctor = {
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
-    .options = specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .run = run,
 };

@@ -267,19 +267,13 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec list_specs[] = {
-    CLI_DSN,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_token_list = {
     .name = "token list",
     .arguments = "",
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
-    .options = list_specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .ask = run_list,
 };
@@ -326,7 +320,7 @@ const cli_command cli_token_revoke = {
     .description = "Servers refuse it within a second. The last token's end does not open them.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
-    .options = list_specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,
