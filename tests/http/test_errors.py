@@ -477,23 +477,47 @@ def test_unix_socket():
     assert os.path.exists(path)
 
 
+def inherited(listening):
+    """The first line of a server that is handed a socket as systemd does it: as descriptor 3."""
+    script = (f'exec 3<&{listening.fileno()}; export LISTEN_PID=$$ LISTEN_FDS=1; '
+              f'exec "{CARDBOXD}" --dsn "{as_role(database(), "cardbox_app")}"')
+    process = subprocess.Popen(["bash", "-c", script], pass_fds=[listening.fileno()],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    cardbox_test.at_end(process.kill)
+    return process, process.stdout.readline()
+
+
 def test_inherited_socket():
-    """As systemd hands one over: descriptor 3."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        script = (f'exec 3<&{listening.fileno()}; export LISTEN_PID=$$ LISTEN_FDS=1; '
-                  f'exec "{CARDBOXD}" --dsn "{as_role(database(), "cardbox_app")}"')
-        process = subprocess.Popen(["bash", "-c", script], pass_fds=[listening.fileno()],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        cardbox_test.at_end(process.kill)
-        assert process.stdout.readline() == f"ready: http://127.0.0.1:{port}\n"
+        process, line = inherited(listening)
+        assert line == f"ready: http://127.0.0.1:{port}\n"
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         process.terminate()
         assert process.wait(WAIT_S) == 0
+
+
+def test_inherited_path():
+    """A socket in the file system is called what it is, and no address."""
+    path = os.path.join(cardbox_test.temp_dir(), "http")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        process, line = inherited(listening)
+        assert line == f"ready: unix:{path}\n", line
+        process.terminate()
+        assert process.wait(WAIT_S) == 0
+
+
+def test_inherited_file():
+    """What is no socket is not served on: nobody could say who reaches it."""
+    with open(os.devnull, "rb") as nothing:
+        process, line = inherited(nothing)
+        assert line == "" and process.wait(WAIT_S) == 1, line
 
 
 # --- stopping ---
