@@ -96,6 +96,17 @@ def test_a_card_without_an_id_gets_one():
     assert again["card_id"] != made["card_id"]
 
 
+def test_a_key_wants_ids():
+    """A retry would make other cards of those whose ids are made here: the key can't be ignored."""
+    path, key = url("keyed", "cards"), {"Idempotency-Key": "k"}
+    faults("POST", path, {"content": 1}, ("missing", ["body", "card_id"]), headers=key)
+    faults("POST", path, {"cards": [{"card_id": "a", "content": 1}, {"content": 2}]},
+           ("missing", ["body", "cards", 1, "card_id"]), headers=key)
+    assert send("GET", path)["cards"] == []
+    for outcome in "inserted", "unchanged":
+        assert send("POST", path, {"card_id": "a", "content": 1}, key)["outcome"] == outcome
+
+
 def test_what_a_read_shows_can_be_written_again():
     """The nulls of a card object are members that are not given."""
     send("POST", url("again", "cards"), {"card_id": "c", "content": [1], "type": "x"})

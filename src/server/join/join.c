@@ -91,7 +91,6 @@ const lane_kind LANES[JOIN_LANES] = {
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
-                        .replayable = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
@@ -245,7 +244,6 @@ void joiner_add(joiner *j, request *r)
     }
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
-    r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
     r->ticket.apart = turn_is_troubled(j, kind->group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
@@ -362,7 +360,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable)
+    else if (r->ticket.replayable && !r->ticket.has_new_ids)
         fault_answer(r, what, "it is safe to send it again",
                      "%s; whether the change was made is not known", why);
     else

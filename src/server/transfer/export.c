@@ -47,6 +47,6 @@ static void look(transfer *t)
 void handle_export(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear, NULL};
-    if (transfer_start(r, &KIND) != NULL)
+    if (handler_no_query(r) && transfer_start(r, &KIND) != NULL)
         request_move(r, REQUEST_SUSPENDED);
 }

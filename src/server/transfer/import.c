@@ -136,6 +136,6 @@ static void look(transfer *t)
 void handle_import(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(importing), run, look, clear, NULL};
-    if (transfer_start(r, &KIND) != NULL)
+    if (handler_no_query(r) && transfer_start(r, &KIND) != NULL)
         r->sink = &INCOMING_SINK;
 }
