@@ -47,12 +47,6 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count)
     return reads;
 }
 
-void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
-                    join_render render)
-{
-    handler_join(r, JOIN_BOXES, reads, count, weight, render);
-}
-
 bool box_query_exists(request *r, const box_view *box, bool others)
 {
     if (box->exists)

@@ -273,10 +273,10 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = first->ticket.apart ? NULL : r->ticket.next;
+        request *next = joins ? r->ticket.next : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             join_let_go(j, r);

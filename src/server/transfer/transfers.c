@@ -29,7 +29,6 @@ struct transfer_pool {
 struct transfers {
     int wake_fd;
     transfer *first;
-    token_reader tokens;
     int64_t due_ms; /* the next round */
 };
 
@@ -330,7 +329,7 @@ static void check_client(transfer *t, int64_t now_ms)
         give_up(t);
         return;
     }
-    if (!auth_still_good(r, &t->home->tokens)) {
+    if (!auth_still_good(r)) {
         log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
                  (long long)r->token_id);
         t->revoked = true;
@@ -361,8 +360,6 @@ transfers *transfers_new(int wake_fd)
 
 void transfers_free(transfers *all)
 {
-    if (all != NULL)
-        board_leave(&all->tokens);
     free(all);
 }
 
@@ -377,11 +374,6 @@ void transfers_tick(transfers *all, int64_t now_ms)
             check_client(t, now_ms);
         t->kind->look(t);
     }
-}
-
-token_reader *transfers_tokens(transfers *all)
-{
-    return &all->tokens;
 }
 
 int64_t transfers_next_ms(const transfers *all)

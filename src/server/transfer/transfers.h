@@ -10,7 +10,6 @@
 #include "base/ring.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
-#include "server/auth/token_list.h"
 #include "server/request/request.h"
 
 /* --- of the process: how many there may be, and their database connections --- */
@@ -37,9 +36,6 @@ void transfers_free(transfers *all);
  * tokens are good no more. */
 void transfers_tick(transfers *all, int64_t now_ms);
 int64_t transfers_next_ms(const transfers *all);
-
-/* The loop's hold on the list of tokens. */
-token_reader *transfers_tokens(transfers *all);
 
 /* Ends all: the server stops. */
 void transfers_abort(transfers *all);
