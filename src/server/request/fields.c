@@ -339,13 +339,6 @@ static void refuse_parameter(shape *s, view name, const field *table, size_t cou
     buf_free(&token);
 }
 
-/* Of several of one name only the last is read where that is the rule. */
-static bool comes_again(const field *f, view query, arena *memory)
-{
-    view text;
-    return query_find(&text, query, f->name, memory) != QUERY_ABSENT;
-}
-
 void fields_read_query(field_value *values, const field *table, size_t count, view query,
                        bool lenient, shape *s)
 {
@@ -360,7 +353,7 @@ void fields_read_query(field_value *values, const field *table, size_t count, vi
         if (decoded != QUERY_FOUND)
             continue;
         size_t i = find_parameter(table, count, name, &rest);
-        if (i < count && !(lenient && comes_again(&table[i], query, s->memory)))
+        if (i < count && !(lenient && query_has(query, table[i].name)))
             take_parameter(&values[i], &(here){&table[i], &QUERY, s, -1, {NULL, 0}}, raw_value,
                            rest, lenient);
         else if (i == count && !lenient)
