@@ -30,7 +30,7 @@ static const opt_spec SPECS[] = {
     OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off", 0,
            0),
     OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-           "threads that serve; 0, the default: half the cores, at least 2 of 2", 0, 256),
+           "threads that serve; default 0: half the cores, but 2 of 2 or 3", 0, 256),
     OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
            "database connections of each loop for reads of cards and boxes; default 4", 1, 64),
     OPTION("write-connections", OPT_INT, write_connections, "CARDBOX_WRITE_CONNECTIONS", "N",

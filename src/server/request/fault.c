@@ -337,7 +337,7 @@ void fault_or_answer(request *r)
 {
     if (r->answer.body.failure == BUF_TOO_LARGE) {
         fault_answer_budget(r);
-    } else if (!buf_ok(&r->answer.body)) {
+    } else if (!buf_ok(&r->answer.body) || r->memory.failed) {
         fault_answer_memory(r);
     } else {
         r->answer.status = 200;

@@ -88,7 +88,7 @@ void fault_answer_over(request *r, const char *what, long most, const char *opti
 /* The answer would be over its budget. */
 void fault_answer_budget(request *r);
 
-/* 200 with what was put into request_body; or, if that failed, why. */
+/* 200 with what was put into request_body; or, if that or the request's arena has failed, why. */
 void fault_or_answer(request *r);
 
 #endif

@@ -118,13 +118,12 @@ static void answer_import(transfer *t, request *r)
     fault_or_answer(r);
 }
 
-static void answer_stopped(transfer *t, request *r, bool over)
+static void answer_stopped(transfer *t, request *r)
 {
-    fault what = over ? fault_of_status(t->err.status) : FAULT_STOPPING;
-    if (t->aborted || what != FAULT_AWAY)
+    if (fault_of_status(t->err.status) != FAULT_AWAY)
         transfer_answer_failed(t);
     else
-        fault_answer(r, what, "send it all again: what is there already is left as it is",
+        fault_answer(r, FAULT_AWAY, "send it all again: what is there already is left as it is",
                      "stopped, and a part of the session may be in: %s", fault_why_away(&t->err));
 }
 
