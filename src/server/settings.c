@@ -68,7 +68,7 @@ static const opt_spec SPECS[] = {
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES", "of a request; default 4M",
            1024, 1L << 30),
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
-           "of an answer; default 64M", 1024, 1L << 31),
+           "of an answer to a read; default 64M", 1024, 1L << 31),
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
            "of the process, past which large reads are refused; half is for bodies; default 512M",
            64L << 20, 1L << 40),

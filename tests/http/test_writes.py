@@ -220,6 +220,20 @@ def test_add_many():
     assert [card["outcome"] for card in again] == ["repaired", "repaired", "unchanged"]
 
 
+def test_what_was_done_is_told():
+    """The limit of an answer is for reads: a write that was done is none that was too large."""
+    small = Server(dsn(), "--response-max", "1024")
+    cards = {"cards": [{"card_id": f"told-{n}", "content": n, "sealed": True} for n in range(100)]}
+    for words in "inserted", "unchanged":
+        answer = small.post(url("told", "cards"), cards)
+        assert answer.status == 200, answer
+        assert [card["outcome"] for card in answer.json()["cards"]] == [words] * 100
+    cards["cards"][50]["content"] = "other"
+    answer = small.post(url("told", "cards"), cards)
+    assert answer.status == 409 and len(answer.json()["detail"]["outcomes"]) == 100, answer
+    small.stop()
+
+
 def test_many_are_all_or_none():
     add("atomic", {"card_id": "there", "content": 1})
     send("DELETE", url("atomic", "cards", "there"))

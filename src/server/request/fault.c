@@ -8,7 +8,8 @@
 #include "base/log.h"
 #include "store/errors.h"
 
-enum { FAULT_BODY_MAX = 256 * 1024 };
+/* Bytes: of a thousand cards that are refused, each with its id and why. */
+enum { FAULT_BODY_MAX = 8 * 1024 * 1024 };
 
 static const struct {
     unsigned status;
@@ -118,7 +119,6 @@ static void finish(request *r, unsigned status)
 buf *fault_begin(request *r, fault what, const char *message)
 {
     buf *out = start(r, what);
-    out->max = (size_t)r->server->set->response_max;
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, FAULTS[what].code);
     buf_text(out, "\",\"error_message\":");
