@@ -200,7 +200,8 @@ bool head_is_foreign(const head *h)
         return true;
     at += 3;
     view authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};
-    return authority.len != h->host.len || strncasecmp(at, h->host.ptr, authority.len) != 0;
+    return authority.len == 0 || authority.len != h->host.len ||
+           strncasecmp(at, h->host.ptr, authority.len) != 0;
 }
 
 bool head_is_key(view value)
