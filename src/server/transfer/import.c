@@ -133,7 +133,8 @@ static void look(transfer *t)
 
 void handle_import(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear, NULL};
-    if (handler_no_query(r) && transfer_start(r, &KIND) != NULL)
+    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
+    transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
+    if (t != NULL && transfer_start(t))
         r->sink = &INCOMING_SINK;
 }

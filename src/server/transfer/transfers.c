@@ -185,15 +185,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-static bool start_thread(transfer *t)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, run, t) != 0)
-        return false;
-    pthread_detach(thread);
-    return true;
-}
-
 /* --- the loop --- */
 
 static void leave_list(transfer *t)
@@ -231,21 +222,18 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->excused = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
     t->wake_fd = t->home->wake_fd;
-    t->holders = 2;
+    t->holders = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
-    if (kind->prepare != NULL)
-        kind->prepare(t, r);
     t->ring = ring_new(RING_BYTES, wake, t);
-    if (t->ring != NULL && start_thread(t))
+    if (t->ring != NULL)
         return t;
-    ring_free(t->ring);
     pthread_mutex_destroy(&t->lock);
     free(t);
     return NULL;
 }
 
-transfer *transfer_start(request *r, const transfer_kind_of *kind)
+transfer *transfer_new(request *r, const transfer_kind_of *kind)
 {
     if (database_is_away(r->server)) {
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
@@ -268,6 +256,20 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind)
     r->plan = t;
     r->drop_plan = release;
     return t;
+}
+
+bool transfer_start(transfer *t)
+{
+    pthread_t thread;
+    t->holders = 2;
+    if (pthread_create(&thread, NULL, run, t) == 0) {
+        pthread_detach(thread);
+        return true;
+    }
+    t->holders = 1;
+    leave_place(t->pool, t->place);
+    fault_answer_memory(t->request);
+    return false;
 }
 
 void transfer_resume(transfer *t)

@@ -53,9 +53,6 @@ typedef struct transfer_kind_of {
     void (*look)(transfer *t);
     /* Frees what is the kind's; on either side. */
     void (*clear)(transfer *t);
-    /* On the loop, before the thread begins: takes what is wanted from the request, whose plan is
-     * still the handler's. NULL: nothing is. */
-    void (*prepare)(transfer *t, const request *r);
 } transfer_kind_of;
 
 struct transfer {
@@ -84,11 +81,15 @@ struct transfer {
     bool begun;  /* what the kind says by transfer_begun */
     bool over;
     cardbox_status status; /* once it is over */
-    int holders;           /* the thread and the loop */
+    int holders;           /* the loop, and once it is started the thread */
 };
 
-/* Starts one for a request, which holds it as its plan until it ends. NULL: answered. */
-transfer *transfer_start(request *r, const transfer_kind_of *kind);
+/* One for a request, which holds it as its plan until it ends; what is the kind's is all zeros.
+ * NULL: answered. */
+transfer *transfer_new(request *r, const transfer_kind_of *kind);
+
+/* Starts its thread. False: answered. */
+bool transfer_start(transfer *t);
 
 /* In the thread: there is something for `look`. */
 void transfer_begun(transfer *t);
