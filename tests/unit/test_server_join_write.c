@@ -10,12 +10,12 @@ static box_append appends[REQUESTS_MAX];
 
 static void put(size_t number)
 {
+    const join_ticket ticket = {
+        .lane = JOIN_PUT_CARDS, .keys = &cards[number], .count = 1, .replayable = true};
     cards[number].input.tenant = VIEW("t");
     cards[number].input.card_id = VIEW("c");
     cards[number].input.metadata = cards[number].input.content = VIEW("{}");
-    add_ticket(number,
-               &(join_ticket){
-                   .lane = JOIN_PUT_CARDS, .keys = &cards[number], .count = 1, .replayable = true});
+    add_ticket(number, &ticket);
 }
 
 static void append(size_t number, bool has_key)
@@ -348,38 +348,6 @@ static void does_not_repeat_what_may_be_done(void **state)
     assert_int_equal(database.sent, 3);
 }
 
-/* One whose ids were made here we may send again, but not its client, who would make others. */
-static void tells_who_may_repeat(void **state)
-{
-    (void)state;
-    put(0);
-    put(1);
-    requests[1].ticket.has_new_ids = true;
-    for (int tries = 0; tries < 8; tries++) {
-        assert_int_equal(status(0), 0);
-        joiner_flush(j);
-        lose_write();
-    }
-    assert_true(says(0, "not known") && says(0, "safe to send it again"));
-    assert_true(says(1, "not known") && !says(1, "safe to send it again"));
-}
-
-/* Of those that wait long each is asked for when its turn comes, and not before. */
-static void looks_whose_turn_it_is(void **state)
-{
-    static const int keys = 0;
-    (void)state;
-    database.group[LINK_WRITES].free = 0;
-    for (size_t i = 0; i < 3; i++) {
-        alone(i, JOIN_WRITE_ALONE, &keys);
-        requests[i].ticket.since_ms -= 500;
-    }
-    database.group[LINK_WRITES].free = 1;
-    joiner_flush(j);
-    assert_int_equal(database.sent, 1);
-    assert_int_equal(looked, 1);
-}
-
 /* What did not get out has not been done. */
 static void repeats_what_was_never_sent(void **state)
 {
@@ -615,8 +583,6 @@ int main(void)
         TEST(keeps_a_connection_for_what_is_quick),
         TEST(repeats_what_may_be_repeated),
         TEST(does_not_repeat_what_may_be_done),
-        TEST(tells_who_may_repeat),
-        TEST(looks_whose_turn_it_is),
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),
