@@ -32,9 +32,9 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
                     join_render render);
 
-/* Whether there is the box that a request is about; answered if not. `others`: it is there, but not
- * as of the moment that was asked for. */
-bool box_query_exists(request *r, const box_view *box, bool others);
+/* Whether there is the box that a request is about, as of the moment that was asked for; answered
+ * if not. `now`: as it is now; version 0: it is not there. */
+bool box_query_exists(request *r, const box_view *box, const box_head *now);
 
 /* The box of the first key, in `memory`. False: out of memory. */
 bool box_query_view(box_view *out, const join_rows *found, arena *memory);
