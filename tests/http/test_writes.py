@@ -465,8 +465,9 @@ def test_fork():
     detail = refused("POST", path, {"box_id": wanted}, 409, "conflict",
                      "the box exists: it is at version 1")
     assert detail["current_version"] == 1
-    refused("POST", path, {"at_version": 9}, 404, "not_found", "never had this version")
-    refused("POST", path, {"at_length": 72}, 404, "not_found", "never had this version or length")
+    for query in ({"at_version": 9}, {"at_length": 72}):
+        refused("POST", path, query, 404, "not_found",
+                "never as it is asked for: it has versions 1 to 2, and 71 ids now")
     refused("POST", url("fork", "boxes", NOWHERE, "fork"), {}, 404, "not_found", "box not found")
 
 

@@ -174,7 +174,8 @@ static inline void give_position(const char *text)
 
 static joiner *j;
 static request requests[REQUESTS_MAX];
-static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
+static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
+static int row_of[REQUESTS_MAX]; /* the first of them */
 static size_t resumed;
 static bool all_left;
 static size_t looked; /* how often it was asked whether a client has left */
@@ -198,6 +199,8 @@ static inline void render(request *r, const join_rows *rows)
     found[r - requests] = rows->start[r->ticket.count] - rows->start[0];
     for (int i = rows->start[0]; i < rows->start[r->ticket.count]; i++)
         assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
+    if (found[r - requests] > 0)
+        row_of[r - requests] = rows->row[rows->start[0]];
     request_answer_fixed(r, 200, VIEW("{}"));
 }
 

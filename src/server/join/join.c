@@ -21,6 +21,12 @@ static void build_cards(params *p, const void *keys, size_t count, bool wary)
     cards_get_at_params(p, keys, count);
 }
 
+static void build_placed(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_placed_params(p, keys, count);
+}
+
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
@@ -79,6 +85,11 @@ const lane_kind LANES[JOIN_LANES] = {
                     .statement = STATEMENT_cards_get_at,
                     .key_size = sizeof(card_key),
                     .build = build_cards},
+    [JOIN_PLACED] = {.group = LINK_READS,
+                     .by_place = true,
+                     .statement = STATEMENT_cards_placed,
+                     .key_size = sizeof(card_key),
+                     .build = build_placed},
     [JOIN_BOXES] = {.group = LINK_READS,
                     .may_be_slow = true,
                     .statement = STATEMENT_boxes_read,
@@ -258,7 +269,7 @@ static bool is_here(const joiner *j, const request *r)
 
 bool joiner_is_quick(const joiner *j, const request *r)
 {
-    return is_here(j, r) && r->ticket.lane == JOIN_CARDS && r->ticket.count == 1;
+    return is_here(j, r) && LANES[r->ticket.lane].group == LINK_READS;
 }
 
 void joiner_leave(joiner *j, request *r)

@@ -3,6 +3,7 @@
  * that a client that leaves never waits for the thread, nor the loop for the database.
  */
 #include "server/transfer/transfers.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ struct transfer_pool {
     const settings *set;
     pthread_mutex_t lock;
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
-    cardbox *db;                                         /* opened by the first that needs it */
+    atomic_size_t threads; /* that have not ended: a place is free before that */
+    cardbox *db;           /* opened by the first that needs it */
 };
 
 struct transfers {
@@ -44,22 +46,12 @@ transfer_pool *transfer_pool_new(const settings *set)
     return p;
 }
 
-static bool is_empty(transfer_pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    bool empty = true;
-    for (size_t i = 0; i < TRANSFERS_MOST; i++)
-        empty = empty && p->tenant[i][0] == '\0';
-    pthread_mutex_unlock(&p->lock);
-    return empty;
-}
-
 bool transfer_pool_free(transfer_pool *p)
 {
     int64_t end_ms = clock_ms() + LAST_WAIT_MS;
     if (p == NULL)
         return true;
-    while (!is_empty(p)) {
+    while (atomic_load(&p->threads) > 0) {
         if (clock_ms() >= end_ms)
             return false;
         clock_sleep_ms(2);
@@ -167,21 +159,22 @@ void transfer_begun(transfer *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Its place is free before its client has the last byte, and so may begin the next. */
 static void *run(void *arg)
 {
     transfer *t = arg;
     transfer_pool *p = t->pool;
-    size_t place = t->place;
     cardbox_status status = open_database(p, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
+    leave_place(p, t->place);
     pthread_mutex_lock(&t->lock);
     t->over = true;
     t->status = status;
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
     let_go(t);
-    leave_place(p, place);
+    atomic_fetch_sub(&p->threads, 1);
     return NULL;
 }
 
@@ -262,10 +255,12 @@ bool transfer_start(transfer *t)
 {
     pthread_t thread;
     t->holders = 2;
+    atomic_fetch_add(&t->pool->threads, 1);
     if (pthread_create(&thread, NULL, run, t) == 0) {
         pthread_detach(thread);
         return true;
     }
+    atomic_fetch_sub(&t->pool->threads, 1);
     t->holders = 1;
     leave_place(t->pool, t->place);
     fault_answer_memory(t->request);
