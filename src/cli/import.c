@@ -22,12 +22,30 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
+enum { STRANGE_TOLD = 5 }; /* of a file that is no export; the other lines are only counted */
+
+/* Whether all lines so far, if there are any, are of no kind. */
+static bool is_no_export(const import_result *so_far)
+{
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+
+    return strange > 0 && strange + so_far->blank == so_far->lines;
+}
+
 static void report_refused(void *arg, uint64_t line, const char *reason)
 {
     import_run *r = arg;
+    const import_result *so_far = import_so_far(r->in);
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
 
+    if (is_no_export(so_far) && strange > STRANGE_TOLD + 1)
+        return;
     term_progress_clear(&r->progress);
-    cli_note("line %llu: %s", (unsigned long long)line, reason);
+    if (is_no_export(so_far) && strange > STRANGE_TOLD)
+        cli_note("from line %llu on, lines like these are only counted, until one is of an export",
+                 (unsigned long long)line);
+    else
+        cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
 /* Takes every line. False: the import ended before its time, and why was said. */
@@ -130,7 +148,7 @@ static cli_exit summarise(const import_options *options, const import_result *re
         print_json(result);
     else
         print_summary(result);
-    if (result->lines > 0 && result->of[TRANSFER_OTHER].refused == result->lines)
+    if (is_no_export(result))
         cli_note("no line is of an export; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
@@ -202,8 +220,10 @@ const cli_command cli_import = {
     .description =
         "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
         "line is reported with its number and reason, and the rest is imported; the exit status is "
-        "then 1. Importing a file again writes nothing. An export has no append keys, versions and "
-        "log: imported boxes begin a history of their own.\n\nA line is "
+        "then 1. Of bad lines before the first one of an export five are reported, and all "
+        "counted. "
+        "Importing a file again writes nothing. An export has no append keys, versions and log: "
+        "imported boxes begin a history of their own.\n\nA line is "
         "{\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or "
         "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
         "has \"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions, "

@@ -43,7 +43,7 @@ static void no_memory(void **state)
     assert_false(hosts_read(&hosts, UNREAD, NULL, 0));
     assert_int_equal(hosts.count, 1);
     hosts_free(&hosts);
-    assert_false(connect_params_fill(&how, &options));
+    assert_false(connect_params_fill(&how, &options, ""));
     assert_null(resolve_start(UNREAD));
 }
 
@@ -59,7 +59,7 @@ static void bare_name(void **state)
     options.conninfo = "name";
     assert_true(conninfo_read(&parsed, "name"));
     assert_null(parsed);
-    assert_true(connect_params_fill(&how, &options));
+    assert_true(connect_params_fill(&how, &options, ""));
     assert_non_null(strstr(value_of(&how, "options"), "-c a.b=c"));
     assert_true(hosts_read(&hosts, "name", NULL, 0));
     hosts_give(&hosts, &how);

@@ -793,6 +793,13 @@ def test_docs():
     assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
     forms = browser.run("return document.querySelector('#addCards .media').innerText")
     assert "Either NewCardAlone" in forms and "or NewCards" in forms, forms
+    browser.wait("return document.querySelectorAll('article table table').length > 100")
+    narrow = browser.run("return [...document.querySelectorAll('article tr > *')].filter((one) => "
+                         "one.clientWidth < 150).map((one) => one.closest('tr').innerText)")
+    assert narrow == [], narrow[:3]
+    starts = browser.run("return [...new Set([...document.querySelectorAll('#contents a > :last-child')]"
+                         ".map((one) => one.getBoundingClientRect().left))]")
+    assert len(starts) == 1, starts
     browser.type("#filter", "hydrate missing_box_ids")
     browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
     assert browser.texts("#found") == ["1 found"]

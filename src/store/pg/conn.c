@@ -45,7 +45,7 @@ static PGconn *connect_any(const cardbox_options *options)
         PQfinish(pg);
         pg = NULL;
         if (hosts_read(&hosts, options->conninfo, NULL, first) &&
-            connect_params_fill(&how, options)) {
+            connect_params_fill(&how, options, "")) {
             hosts_give(&hosts, &how);
             pg = PQconnectStartParams(how.keys, how.values, 1);
         }

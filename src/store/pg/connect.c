@@ -84,7 +84,7 @@ static const char *given_options(const PQconninfoOption *parsed)
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
  * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
  * session_guard.sql first, and behind one the role has them. */
-static bool fill_settings(connect_params *out, const cardbox_options *options)
+static bool fill_settings(connect_params *out, const cardbox_options *options, const char *more)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
@@ -92,16 +92,16 @@ static bool fill_settings(connect_params *out, const cardbox_options *options)
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on -c row_security=on",
-             given_options(parsed), options->statement_timeout_ms);
+                          "-c standard_conforming_strings=on -c row_security=on %s",
+             given_options(parsed), options->statement_timeout_ms, more);
     PQconninfoFree(parsed);
     return true;
 }
 
-bool connect_params_fill(connect_params *out, const cardbox_options *options)
+bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more)
 {
     out->settings[0] = '\0';
-    if (!options->no_named_statements && !fill_settings(out, options))
+    if (!options->no_named_statements && !fill_settings(out, options, more))
         return false;
 
     const char *const pairs[][2] = {
