@@ -28,6 +28,14 @@ typedef struct scan_number {
 
 bool scan_number_read(scan_number *out, const char *at, const char *end);
 
+/* The digit at `index` of whole and fraction together. */
+static inline int scan_digit(const scan_number *number, size_t index)
+{
+    size_t whole = number->whole.len;
+
+    return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
+}
+
 /* The SCAN_HAS_ flags that apply to it. */
 unsigned scan_number_flags(const scan_number *number);
 

@@ -5,6 +5,7 @@
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
+#include "cardbox/status.h"
 #include "store/pg/params.h"
 #include "store/pg/rows.h"
 
@@ -109,5 +110,9 @@ typedef struct box_head {
 } box_head;
 
 void box_head_read(box_head *out, const store_rows *rows, int row);
+
+/* CARDBOX_NOT_FOUND of a version, length or time that a box never had, with those that it had. Of
+ * what it is now, version, length and created_micros count; the last may be 0, not known. */
+cardbox_status box_never_so(const box_head *now, cardbox_error *err);
 
 #endif

@@ -343,7 +343,7 @@ def test_client_leaves_an_upload():
             connection.sendall(head("POST", "/projects/left/import", "Content-Length: 1000000") +
                                b'{"kind":"card","card_id":"cut","content":1}')
         await_(lambda: load("left", b"", on=single).status == 200)
-    await_(lambda: (whole := export("left", on=single)).status == 200 and whole.body == b"")
+    assert export("left", on=single).body == b""
     single.stop()
 
 
@@ -395,6 +395,15 @@ def test_more_than_there_may_be():
         assert asked[-1].status == 200, asked[-1]
     await_(lambda: export("big", on=small).status == 200)
     small.stop()
+
+
+def test_one_after_the_other():
+    """Who has the last byte of one may begin the next at once."""
+    single = Server(dsn(), "--transfers-max", "1")
+    answers = parse_responses(single.raw(head("GET", "/projects/after/export") * 300 +
+                                         head("GET", "/healthz", "Connection: close")))
+    assert [answer.status for answer in answers] == [200] * 301, answers
+    single.stop()
 
 
 def test_one_project_leaves_room_for_others():

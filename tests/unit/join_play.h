@@ -178,7 +178,8 @@ static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
 static int row_of[REQUESTS_MAX]; /* the first of them */
 static size_t resumed;
 static bool all_left;
-static view tenant; /* of the requests that come */
+static size_t looked; /* how often it was asked whether a client has left */
+static view tenant;   /* of the requests that come */
 
 static inline void resume(request *r)
 {
@@ -189,6 +190,7 @@ static inline void resume(request *r)
 static inline bool left(const request *r)
 {
     (void)r;
+    looked++;
     return all_left;
 }
 
@@ -236,6 +238,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < LINK_GROUPS; i++)
         database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
+    looked = 0;
     all_left = false;
     tenant = VIEW("t");
     j = joiner_new(&server, &counts, (links *)&database);

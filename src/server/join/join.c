@@ -102,7 +102,6 @@ const lane_kind LANES[JOIN_LANES] = {
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
-                        .replayable = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
@@ -256,7 +255,6 @@ void joiner_add(joiner *j, request *r)
     }
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
-    r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
     r->ticket.apart = turn_is_troubled(j, kind->group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
@@ -286,10 +284,10 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = first->ticket.apart ? NULL : r->ticket.next;
+        request *next = joins ? r->ticket.next : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             join_let_go(j, r);
@@ -373,7 +371,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable)
+    else if (r->ticket.replayable && !r->ticket.has_new_ids)
         fault_answer(r, what, "it is safe to send it again",
                      "%s; whether the change was made is not known", why);
     else

@@ -67,8 +67,9 @@ typedef struct join_ticket {
     statement_id statement;
     void (*build)(params *p, const void *keys);
     /* A write that does the same when it is sent twice, which may be when its connection was lost:
-     * one with a key. Cards are always; and no read needs to say so. */
+     * one with a key, or of cards. */
     bool replayable;
+    bool has_new_ids; /* they were made here: from its client it would be another write each time */
     /* the joiner's own: */
     struct request *next, *prev;   /* in its lane, while it waits */
     struct request *older, *newer; /* all that wait or run */
@@ -93,8 +94,8 @@ joiner *joiner_new(struct server_state *server, struct stats *stats, struct link
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);
 
-/* Takes a request with its ticket filled in down to `replayable`, and suspends it; or answers it at
- * once, 503, if the database is away or too many wait. When a write is rendered it has been
+/* Takes a request with its ticket filled in down to `has_new_ids`, and suspends it; or answers it
+ * at once, 503, if the database is away or too many wait. When a write is rendered it has been
  * committed, and the request's lsn says up to where. */
 void joiner_add(joiner *j, struct request *r);
 

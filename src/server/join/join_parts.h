@@ -14,7 +14,6 @@ typedef struct lane_kind {
     link_group group; /* Lists have one of their own, and not all but one of the reads: there they
                        * would leave a single connection to cards and none to boxes. */
     bool writes;
-    bool replayable;  /* all of them; else their tickets say */
     bool may_be_slow; /* never on the last free connection of its group */
     bool in_turn;  /* who has none of its group running goes first, and the last free connection of
                     * it is kept for such a tenant */

@@ -12,12 +12,12 @@ static cardbox_status build(cardbox_context **out, const store_rows *rows,
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
-    bool others;
+    box_head now;
     box_view box;
     context ctx;
     cardbox_status status = CARDBOX_OK;
 
-    if (!box_view_first(&box, &others, rows, &memory))
+    if (!box_view_first(&box, &now, rows, &memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = box_context_of(&ctx, &box, wish, &memory, err);

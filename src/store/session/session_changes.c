@@ -66,7 +66,7 @@ static cardbox_status read_options(session_batch *batch,
                                    const cardbox_session_append_options *options,
                                    cardbox_error *err)
 {
-    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_APPEND_INIT", err);
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_APPEND_OPTIONS_INIT", err);
     if (options == NULL || status != CARDBOX_OK)
         return status;
     batch->expected_version = options->expected_version;

@@ -514,8 +514,10 @@ cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_err
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;
-    if (is_blank(line))
+    if (is_blank(line)) {
+        in->result.blank++;
         return CARDBOX_OK;
+    }
     import_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
         return error_nomem(err);
