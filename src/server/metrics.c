@@ -260,7 +260,7 @@ static const metric METRICS[] = {
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
-    TALLY("cardbox_rows_total", "counter", rows, "Rows that joined statements gave."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
     VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
     VALUE("cardbox_process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),

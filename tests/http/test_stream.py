@@ -192,15 +192,17 @@ def test_bad_lines():
                        b'{"kind":"box","box_id":"nope","card_ids":[]}',
                        b'{"kind":"card","card_id":"other","content":1,"tenant_id":"else"}',
                        b'{"kind":"card","card_id":"own","content":1,"tenant_id":"b\\u0061d"}',
-                       b'{"kind":"card","card_id":"ok-2","content":2}'])
+                       b'{"kind":"card","card_id":"ok-2","content":2}',
+                       '{"kind":"box","box_id":"%s","card_ids":[]}'.encode() % ("é" * 40).encode()])
     answer = load("bad", body)
     told = answer.json()
-    assert answer.status == 200 and told["lines"] == 11, answer
-    assert [error["line"] for error in told["errors"]] == [2, 4, 5, 6, 7, 8, 9], told
+    assert answer.status == 200 and told["lines"] == 12, answer
+    assert [error["line"] for error in told["errors"]] == [2, 4, 5, 6, 7, 8, 9, 12], told
     assert all(error["reason"] for error in told["errors"])
-    assert "another project" in told["errors"][-1]["reason"]
+    assert "another project" in told["errors"][-2]["reason"]
+    assert told["errors"][-1]["reason"].endswith("é")
     assert told["cards"] == {"inserted": 3, "unchanged": 0, "repaired": 0, "refused": 2}, told
-    assert told["boxes"]["refused"] == 1 and told["other"]["refused"] == 4, told
+    assert told["boxes"]["refused"] == 2 and told["other"]["refused"] == 4, told
     ids = {json.loads(line)["card_id"] for line in export("bad").body.splitlines()}
     assert ids == {"ok-1", "ok-2", "own"}
 
@@ -341,7 +343,7 @@ def test_client_leaves_an_upload():
             connection.sendall(head("POST", "/projects/left/import", "Content-Length: 1000000") +
                                b'{"kind":"card","card_id":"cut","content":1}')
         await_(lambda: load("left", b"", on=single).status == 200)
-    await_(lambda: (whole := export("left", on=single)).status == 200 and whole.body == b"")
+    assert export("left", on=single).body == b""
     single.stop()
 
 
@@ -393,6 +395,15 @@ def test_more_than_there_may_be():
         assert asked[-1].status == 200, asked[-1]
     await_(lambda: export("big", on=small).status == 200)
     small.stop()
+
+
+def test_one_after_the_other():
+    """Who has the last byte of one may begin the next at once."""
+    single = Server(dsn(), "--transfers-max", "1")
+    answers = parse_responses(single.raw(head("GET", "/projects/after/export") * 300 +
+                                         head("GET", "/healthz", "Connection: close")))
+    assert [answer.status for answer in answers] == [200] * 301, answers
+    single.stop()
 
 
 def test_one_project_leaves_room_for_others():

@@ -274,6 +274,8 @@ def test_what_is_refused():
         answer = server().get(f"/projects/other/tasks/{task}/stream", headers)
         assert answer.status == status, answer
     assert server().get("/projects/acme/tasks/no/stream").status == 404
+    answer = server().get("/projects/acme/tasks/" + "%C3%A4" * 256 + "/stream")
+    assert answer.status == 404 and answer.body.decode().count("\u00e4") > 200, answer
     assert server().get(f"/projects/acme/tasks/{task}/stream?x=1").status == 422
     assert server().post(f"/projects/acme/tasks/{task}/stream", {}).status == 405
 

@@ -483,6 +483,9 @@ def test_addresses_that_are_none():
     for listen in ("127.0.0.1", "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:abc"):
         done = cardboxd("--listen", listen)
         assert done.returncode == 2 and f'takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not "{listen}"' in done.stderr, done
+    # An address is one however long it is written; port 1 of 8.8.8.8 is none of ours in any case.
+    done = cardboxd("--listen", "[0000:0000:0000:0000:0000:ffff:0808:0808]:1")
+    assert done.returncode == 1 and "cannot listen on [0000:" in done.stderr, done
     folder = cardbox_test.temp_dir()
     done = cardboxd("--listen", f"unix:{folder}")
     assert done.returncode == 1 and f"cannot listen on unix:{folder}: what is there is no socket" in done.stderr, done
@@ -577,7 +580,7 @@ def test_cli_refusals():
 
 def test_cli_secret_alone_on_stdout():
     dsn = Postgres.shared().database()
-    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stdout
+    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stderr
     done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
                    "--expires", "30d")
     assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr

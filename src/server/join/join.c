@@ -21,6 +21,12 @@ static void build_cards(params *p, const void *keys, size_t count, bool wary)
     cards_get_at_params(p, keys, count);
 }
 
+static void build_placed(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_placed_params(p, keys, count);
+}
+
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
@@ -79,6 +85,11 @@ const lane_kind LANES[JOIN_LANES] = {
                     .statement = STATEMENT_cards_get_at,
                     .key_size = sizeof(card_key),
                     .build = build_cards},
+    [JOIN_PLACED] = {.group = LINK_READS,
+                     .by_place = true,
+                     .statement = STATEMENT_cards_placed,
+                     .key_size = sizeof(card_key),
+                     .build = build_placed},
     [JOIN_BOXES] = {.group = LINK_READS,
                     .may_be_slow = true,
                     .statement = STATEMENT_boxes_read,
@@ -91,7 +102,6 @@ const lane_kind LANES[JOIN_LANES] = {
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
-                        .replayable = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
@@ -245,7 +255,6 @@ void joiner_add(joiner *j, request *r)
     }
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
-    r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
     r->ticket.apart = turn_is_troubled(j, kind->group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
@@ -260,7 +269,7 @@ static bool is_here(const joiner *j, const request *r)
 
 bool joiner_is_quick(const joiner *j, const request *r)
 {
-    return is_here(j, r) && r->ticket.lane == JOIN_CARDS && r->ticket.count == 1;
+    return is_here(j, r) && LANES[r->ticket.lane].group == LINK_READS;
 }
 
 void joiner_leave(joiner *j, request *r)
@@ -275,10 +284,10 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = first->ticket.apart ? NULL : r->ticket.next;
+        request *next = joins ? r->ticket.next : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             join_let_go(j, r);
@@ -362,7 +371,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable)
+    else if (r->ticket.replayable && !r->ticket.has_new_ids)
         fault_answer(r, what, "it is safe to send it again",
                      "%s; whether the change was made is not known", why);
     else

@@ -21,6 +21,7 @@ typedef enum request_state {
 #define ANSWER_HEADERS_MAX 4
 
 struct request;
+struct token_reader;
 
 typedef enum stream_state {
     STREAM_PIECE,
@@ -86,6 +87,7 @@ typedef struct request {
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
     struct followers *followers; /* likewise */
+    struct token_reader *tokens; /* likewise: its hold on the list of tokens */
     view target;                 /* as it came */
     const char *method;
     view query;

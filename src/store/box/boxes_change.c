@@ -5,7 +5,7 @@
 #include "cardbox/box.h"
 
 #include <inttypes.h>
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/box/gather.h"
 #include "store/call.h"
 #include "store/write.h"
@@ -58,7 +58,7 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
         return CARDBOX_OK;
     text = text == NULL ? "(NULL)" : text;
     return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.*s\"", what,
-                     (int)view_cut(view_of(text), 60), text);
+                     error_shown(view_of(text)), text);
 }
 
 /* A box that the caller names, or a new one. */
