@@ -152,12 +152,6 @@ static void abort_all(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-static void start_closing(loop *l, int64_t now_ms)
-{
-    abort_all(l);
-    loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
-}
-
 /* Draining ends early when nothing was under way for a moment: a client that keeps its connection
  * busy has by then got an answer that says "Connection: close". */
 static void go_on_stopping(loop *l, int64_t now_ms)
@@ -169,7 +163,7 @@ static void go_on_stopping(loop *l, int64_t now_ms)
         start_draining(l, now_ms);
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
-        start_closing(l, now_ms);
+        loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_all(l);
         if (http_active(l->http) == 0 || now_ms >= l->phase_ms)

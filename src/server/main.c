@@ -28,7 +28,7 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     HURRY_LOOK_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* two threads' connections, files, lookups of names */
+    DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
@@ -129,7 +129,6 @@ static bool start_loops(process *p)
 /* First none runs any more, since one that does may wake another. */
 static void free_loops(process *p)
 {
-    trimmer_stop(p->trimmer);
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->loops[i]);
     for (size_t i = 0; i < p->count; i++)
@@ -281,6 +280,7 @@ static int start(process *p)
 /* Frees what was started. False: a thread is stuck in the database. */
 static bool tear_down(process *p)
 {
+    trimmer_stop(p->trimmer);
     free_loops(p);
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);

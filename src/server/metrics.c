@@ -263,7 +263,7 @@ static const metric METRICS[] = {
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
-    TALLY("cardbox_rows_total", "counter", rows, "Rows that joined statements gave."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
     TALLY("cardbox_replica_reads_total", "counter", replica_reads,
           "Reads that a standby of --read-dsn has answered."),
     TALLY(

@@ -194,10 +194,12 @@ static inline void give_replayed(int64_t place)
 static joiner *j;
 static links *replica; /* what a test gives the joiner for one; NULL: none */
 static request requests[REQUESTS_MAX];
-static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
+static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
+static int row_of[REQUESTS_MAX]; /* the first of them */
 static size_t resumed;
 static bool all_left;
-static view tenant; /* of the requests that come, as the next */
+static size_t looked; /* how often it was asked whether a client has left */
+static view tenant;   /* of the requests that come, as the next */
 static uint64_t at_least;
 
 static inline void resume(request *r)
@@ -209,6 +211,7 @@ static inline void resume(request *r)
 static inline bool left(const request *r)
 {
     (void)r;
+    looked++;
     return all_left;
 }
 
@@ -217,6 +220,8 @@ static inline void render(request *r, const join_rows *rows)
     found[r - requests] = rows->start[r->ticket.count] - rows->start[0];
     for (int i = rows->start[0]; i < rows->start[r->ticket.count]; i++)
         assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
+    if (found[r - requests] > 0)
+        row_of[r - requests] = rows->row[rows->start[0]];
     request_answer_fixed(r, 200, VIEW("{}"));
 }
 
@@ -255,6 +260,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < LINK_GROUPS; i++)
         database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
+    looked = 0;
     all_left = false;
     tenant = VIEW("t");
     at_least = 0;

@@ -264,8 +264,14 @@ static void knows_pages_of_other_sites(void **state)
         "Host=x:1|Origin=http://evil|Authorization=Bearer t",
     };
     static const char *const FOREIGN[] = {
-        "Host=x:1|Origin=http://evil",   "Host=x:1|Origin=http://x", "Host=x:1|Origin=null",
-        "Host=x:1|Origin=http://x:1234", "Host=x:1|Origin=",         "Origin=http://x:1",
+        "Host=x:1|Origin=http://evil",
+        "Host=x:1|Origin=http://x",
+        "Host=x:1|Origin=null",
+        "Host=x:1|Origin=http://x:1234",
+        "Host=x:1|Origin=",
+        "Origin=http://x:1",
+        "Origin=http://",
+        "Host=|Origin=http://",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++) {

@@ -275,9 +275,8 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
-    if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
-        check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
-        check_body(r, h)) {
+    if (formed && check_path(r) && auth_check(r, h) && check_writable(r) && check_origin(r, h) &&
+        check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)

@@ -22,6 +22,12 @@ static void build_cards(params *p, const void *keys, size_t count, bool wary)
     cards_get_at_params(p, keys, count);
 }
 
+static void build_placed(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_placed_params(p, keys, count);
+}
+
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
@@ -83,6 +89,12 @@ static size_t weigh_appends(const void *keys, size_t count)
 
 const lane_kind LANES[JOIN_LANES] = {
     [JOIN_CARDS] = {.group = LINK_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
+    [JOIN_PLACED] = {.group = LINK_READS,
+                     .twin = JOIN_REPLICA_CARDS, /* a place is the same there */
+                     .by_place = true,
+                     .statement = STATEMENT_cards_placed,
+                     .key_size = sizeof(card_key),
+                     .build = build_placed},
     [JOIN_BOXES] = {.group = LINK_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
     [JOIN_REPLICA_CARDS] = {.group = LINK_REPLICA, .twin = JOIN_CARDS, CARDS},
     [JOIN_REPLICA_BOXES] = {.group = LINK_REPLICA, .twin = JOIN_BOXES, BOXES},
@@ -93,7 +105,6 @@ const lane_kind LANES[JOIN_LANES] = {
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
-                        .replayable = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
@@ -277,7 +288,6 @@ void joiner_add(joiner *j, request *r)
     choose_side(j, r);
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
-    r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
     r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
@@ -292,8 +302,8 @@ static bool is_here(const joiner *j, const request *r)
 
 bool joiner_is_quick(const joiner *j, const request *r)
 {
-    return is_here(j, r) && LANES[r->ticket.lane].statement == STATEMENT_cards_get_at &&
-           r->ticket.count == 1;
+    link_group group = LANES[r->ticket.lane].group;
+    return is_here(j, r) && (group == LINK_READS || group == LINK_REPLICA);
 }
 
 void joiner_leave(joiner *j, request *r)
@@ -308,10 +318,10 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = first->ticket.apart ? NULL : r->ticket.next;
+        request *next = joins ? r->ticket.next : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             join_let_go(j, r);
@@ -397,7 +407,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable)
+    else if (r->ticket.replayable && !r->ticket.has_new_ids)
         fault_answer(r, what, "it is safe to send it again",
                      "%s; whether the change was made is not known", why);
     else

@@ -231,44 +231,31 @@ void batch_send(joiner *j, request *first, db_link *to)
 
 /* --- what comes --- */
 
-/* Sorts row numbers by the key that they belong to (column 0, from 1), in linear time. */
-static bool index_rows(buf *scratch, const store_rows *rows, size_t keys, join_rows *out)
+/* As rows_by_place, with the keys of those who still wait: what others asked for is gone. */
+static bool index_places(join_batch *batch, join_rows *out)
 {
-    size_t count = (size_t)rows_count(rows), bytes = (keys + 2 + count) * sizeof(int);
-    buf_reset(scratch, SCRATCH_KEEP);
-    if (!buf_reserve(scratch, bytes))
+    placed_key *list = placed_keys(&batch->joiner->scratch, batch->keys);
+    size_t count = 0;
+    if (list == NULL)
         return false;
-    int *next = (int *)(void *)scratch->data;
-    int *row = next + keys + 2;
-    memset(next, 0, (keys + 2) * sizeof(int));
-    for (size_t i = 0; i < count; i++) {
-        int64_t ord = rows_int8(rows, (int)i, 0);
-        if (ord < 1 || (size_t)ord > keys)
-            return false;
-        next[ord + 1]++;
+    for (size_t i = 0; i < batch->count; i++) {
+        const batch_member *m = &batch->member[i];
+        const card_key *keys = m->request == NULL ? NULL : m->request->ticket.keys;
+        for (size_t k = 0; keys != NULL && k < m->request->ticket.count; k++)
+            list[count++] = (placed_key){keys[k].place, &keys[k], m->first_key + k};
     }
-    for (size_t i = 2; i < keys + 2; i++)
-        next[i] += next[i - 1];
-    for (size_t i = 0; i < count; i++)
-        row[next[rows_int8(rows, (int)i, 0)]++] = (int)i;
-    *out = (join_rows){rows, row, next};
+    rows_by_place(list, count, batch->rows, batch->keys, out);
     return true;
 }
 
-/* Alone: all rows are of the one key, in order. */
-static bool list_rows(buf *scratch, const store_rows *rows, join_rows *out)
+static bool index_rows(join_batch *batch, join_rows *out)
 {
-    int count = rows_count(rows);
-    buf_reset(scratch, SCRATCH_KEEP);
-    if (!buf_reserve(scratch, ((size_t)count + 2) * sizeof(int)))
-        return false;
-    int *start = (int *)(void *)scratch->data;
-    start[0] = 0;
-    start[1] = count;
-    for (int i = 0; i < count; i++)
-        start[2 + i] = i;
-    *out = (join_rows){rows, start + 2, start};
-    return true;
+    const lane_kind *kind = &LANES[batch->lane];
+    if (kind->key_size == 0)
+        return rows_in_order(&batch->joiner->scratch, batch->rows, out);
+    if (kind->by_place)
+        return index_places(batch, out);
+    return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
 }
 
 /* A member is to wait again, at a pace. */
@@ -305,16 +292,20 @@ static void note_answer(join_batch *batch, request *r)
         tally_add(&batch->joiner->stats->replica_reads, 1);
 }
 
+/* A card that a member wants does not lie any more where it was thought to, if there is one. */
+static bool was_elsewhere(const join_batch *batch, const request *r, const join_rows *mine)
+{
+    return LANES[batch->lane].by_place &&
+           (size_t)(mine->start[r->ticket.count] - mine->start[0]) < r->ticket.count;
+}
+
 /* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
 static void answer_batch(join_batch *batch, view position)
 {
     joiner *j = batch->joiner;
     join_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool fine = LANES[batch->lane].key_size == 0
-                    ? list_rows(&j->scratch, batch->rows, &all)
-                    : index_rows(&j->scratch, batch->rows, batch->keys, &all);
-    if (!fine) {
+    if (!index_rows(batch, &all)) {
         err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
@@ -329,9 +320,16 @@ static void answer_batch(join_batch *batch, view position)
             run_again(batch, r, PACE_PATIENT);
             continue;
         }
+        if (was_elsewhere(batch, r, &mine)) {
+            r->ticket.lane = JOIN_CARDS;
+            run_again(batch, r, r->ticket.pace);
+            continue;
+        }
         note_answer(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
+        if (LANES[batch->lane].writes) /* it is done, and that is told whatever it takes */
+            r->answer.body.max = SIZE_MAX / 4;
         r->ticket.render(r, &mine);
     }
 }

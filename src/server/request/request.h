@@ -24,6 +24,7 @@ typedef enum request_state {
 #define REQUEST_AT_PRIMARY UINT64_MAX
 
 struct request;
+struct token_reader;
 
 typedef enum stream_state {
     STREAM_PIECE,
@@ -89,6 +90,7 @@ typedef struct request {
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
     struct followers *followers; /* likewise */
+    struct token_reader *tokens; /* likewise: its hold on the list of tokens */
     view target;                 /* as it came */
     const char *method;
     view query;
