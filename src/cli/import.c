@@ -105,9 +105,9 @@ static bool any(const import_counts *counts)
     return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
-static bool is_printed(const import_result *result, int kind)
+static bool is_printed(int kind, const import_counts *counts)
 {
-    return kind <= TRANSFER_BOX || any(&result->of[kind]);
+    return kind <= TRANSFER_BOX || any(counts);
 }
 
 static void print_summary(const import_result *result)
@@ -116,13 +116,13 @@ static void print_summary(const import_result *result)
 
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
         int length = (int)strlen(NAMES[kind]);
-        if (is_printed(result, kind) && length > width)
+        if (is_printed(kind, &result->of[kind]) && length > width)
             width = length;
     }
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
         const import_counts *counts = &result->of[kind];
 
-        if (!is_printed(result, kind))
+        if (!is_printed(kind, counts))
             continue;
         printf("%-*s  ", width, NAMES[kind]);
         if (kind != TRANSFER_OTHER)

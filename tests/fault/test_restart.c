@@ -221,7 +221,7 @@ typedef struct lost_call {
 static cardbox_status append_expecting(cardbox *with, cardbox_error *err)
 {
     const char *entry = "{\"id\":\"b\",\"type\":\"x\"}";
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     how.expected_version = 2;
     return cardbox_session_append(NULL, with, "t", "appended", &entry, 1, &how, err);
 }
