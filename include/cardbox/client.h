@@ -34,7 +34,8 @@ typedef struct cardbox_options {
     unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
     unsigned retry_timeout_ms;     /**< how long a lost database is waited for; default 10000 */
     unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */
-    unsigned idle_timeout_s;       /**< idle ones above pool_min are closed; default 300 */
+    unsigned idle_timeout_s;       /**< those idle for longer, above pool_min, are closed when
+                                        another is given back; default 300 */
     bool no_retry;                 /**< true: report a lost connection at once */
     bool no_named_statements;      /**< true: behind PgBouncer in transaction mode */
 } cardbox_options;

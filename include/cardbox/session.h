@@ -65,7 +65,8 @@ typedef struct cardbox_session_options {
  *                    either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
- *         and must_be_new was given or it is of the other dialect); and the connection's
+ *         and must_be_new was given or it is of the other dialect); and the connection's. With
+ *         must_be_new not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -338,9 +339,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_sessi
                                                                    const char *session_id,
                                                                    cardbox_error *err);
 
-/** How entries are appended. Start from CARDBOX_SESSION_APPEND_INIT. */
+/** How entries are appended. Start from CARDBOX_SESSION_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_session_append_options {
-    size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_INIT */
+    size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
     char **answer;            /**< receives JSON with the ids, and as `unseen` of an entry of a type
@@ -348,7 +349,7 @@ typedef struct cardbox_session_append_options {
                                    NULL. It is NULL after a failure, and where there is no memory
                                    for it */
 } cardbox_session_append_options;
-#define CARDBOX_SESSION_APPEND_INIT                                                                \
+#define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
     {                                                                                              \
         sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \
     }
@@ -367,11 +368,13 @@ typedef struct cardbox_session_append_options {
  * content, a tool's output; a parentId that it names, null for a root, is in the session or comes
  * earlier here; line feeds between tokens are taken out
  * @param count       up to CARDBOX_ENTRIES_PER_APPEND_MAX
- * @param options     NULL means CARDBOX_SESSION_APPEND_INIT; with a key each entry needs an id
+ * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; with a key each entry needs an
+ * id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);
  * CARDBOX_CONFLICT (an id with other content, another version or dialect than the session's, a key
- * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's
+ * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's.
+ * With expected_version and no key not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -390,8 +393,9 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
  * @param entry_id    where to
  * @param expected    where it must be now, "" for nowhere; NULL: anywhere
  * @param err         may be NULL
- * @return CARDBOX_OK, also if it is there already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (it is
- *         elsewhere); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, also if it is there already, unless `expected` is another; CARDBOX_NOT_FOUND;
+ *         CARDBOX_CONFLICT (it is elsewhere); CARDBOX_INVALID; and the connection's. With
+ *         `expected` not retried after a lost connection
  *
  * Thread safety: as the handle.
  */

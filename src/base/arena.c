@@ -1,6 +1,6 @@
 /*
- * arena.c: a bump allocator over blocks. A large piece has a block of its own, behind the current
- * one, so that no block is wasted.
+ * arena.c: a bump allocator over blocks. A large piece has a block of its own, and the next one
+ * goes on in the block before it, so that nothing is wasted.
  */
 #include "base/arena.h"
 

@@ -10,7 +10,7 @@
 typedef struct arena_block arena_block;
 
 typedef struct arena {
-    arena_block *blocks; /* allocated ones, the current one first */
+    arena_block *blocks; /* allocated ones */
     char *at;            /* free from here */
     char *end;
     char *first; /* the owner's own bytes, taken before any are allocated; may be NULL */

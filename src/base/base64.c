@@ -52,7 +52,9 @@ bool base64_decode(buf *out, view text)
             have--;
         good = decode_group(out, text.ptr + i, have);
     }
-    if (!good)
+    if (!good && out->len > start) {
         out->len = start;
+        out->data[start] = '\0';
+    }
     return good;
 }

@@ -60,7 +60,7 @@ line_state lines_next(line_reader *reader, view *line)
         reader->bytes += length + (newline != NULL);
         if (newline != NULL && !gathered) {
             *line = (view){from, length};
-            return LINE_READ;
+            return length <= reader->line.max ? LINE_READ : LINE_TOO_LONG;
         }
         buf_add(&reader->line, from, length);
         gathered = true;

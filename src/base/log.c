@@ -14,7 +14,7 @@ enum { LINE_SIZE = 4096 };
 
 int log_threshold = LOG_LEVEL_INFO;
 
-static const char *const level_names[] = {"error", "warn", "info", "debug"};
+const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
 /* The bytes that a snprintf into `size` bytes left there. */
 static size_t written(int len, size_t size)
@@ -58,7 +58,7 @@ void log_write(log_level level, const char *event, const char *format, ...)
 
     isotime_format_micros(now, clock_wall_micros());
     len = written(snprintf(line, room, "ts=%s level=%s event=%s ", now,
-                           level_names[(unsigned)level % 4], event),
+                           log_level_names[(unsigned)level % LOG_LEVELS], event),
                   room);
     va_start(args, format);
     len += written(vsnprintf(line + len, room - len, format, args), room - len);

@@ -9,8 +9,11 @@ typedef enum log_level {
     LOG_LEVEL_ERROR = 0,
     LOG_LEVEL_WARN,
     LOG_LEVEL_INFO,
-    LOG_LEVEL_DEBUG
+    LOG_LEVEL_DEBUG,
+    LOG_LEVELS
 } log_level;
+
+extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
 
 extern int log_threshold; /* LOG_LEVEL_INFO at start; set before threads start */
 

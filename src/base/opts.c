@@ -101,15 +101,8 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
 
 static bool set_level(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
-    static const char *const names[] = {
-        [LOG_LEVEL_ERROR] = "error",
-        [LOG_LEVEL_WARN] = "warn",
-        [LOG_LEVEL_INFO] = "info",
-        [LOG_LEVEL_DEBUG] = "debug",
-    };
-
-    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
-        if (strcmp(text, names[i]) == 0) {
+    for (int i = 0; i < LOG_LEVELS; i++) {
+        if (strcmp(text, log_level_names[i]) == 0) {
             *(int *)field(p, spec) = i;
             return true;
         }

@@ -15,21 +15,15 @@ typedef struct plain_number {
     int64_t point;        /* the place of the point, counted from `first` */
 } plain_number;
 
-static int digit_at(const scan_number *number, size_t index)
-{
-    size_t whole = number->whole.len;
-    return index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole];
-}
-
 static void read_plain(plain_number *out, view number)
 {
     *out = (plain_number){.first = 0};
     if (!scan_number_read(&out->parts, number.ptr, number.ptr + number.len))
         return;
     out->before = out->parts.whole.len + out->parts.fraction.len;
-    while (out->first < out->before && digit_at(&out->parts, out->first) == '0')
+    while (out->first < out->before && scan_digit(&out->parts, out->first) == 0)
         out->first++;
-    while (out->before > out->first && digit_at(&out->parts, out->before - 1) == '0')
+    while (out->before > out->first && scan_digit(&out->parts, out->before - 1) == 0)
         out->before--;
     out->point = (int64_t)out->parts.whole.len - (int64_t)out->first + out->parts.exponent;
 }
@@ -45,7 +39,7 @@ static int order_magnitudes(const plain_number *a, const plain_number *b)
     if (a->point != b->point)
         return a->point < b->point ? -1 : 1;
     for (; i < a->before && k < b->before; i++, k++) {
-        int difference = digit_at(&a->parts, i) - digit_at(&b->parts, k);
+        int difference = scan_digit(&a->parts, i) - scan_digit(&b->parts, k);
         if (difference != 0)
             return difference < 0 ? -1 : 1;
     }

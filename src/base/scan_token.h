@@ -1,6 +1,6 @@
 /*
- * scan_token.h: the tokens of JSON, for the scan_*.c files only. Knows the grammar of strings and
- * numbers and nothing of arrays and objects.
+ * scan_token.h: the tokens of JSON, for the scan_*.c files and who goes through a string character
+ * by character. Knows the grammar of strings and numbers and nothing of arrays and objects.
  */
 #ifndef BASE_SCAN_TOKEN_H
 #define BASE_SCAN_TOKEN_H
@@ -27,6 +27,14 @@ typedef struct scan_number {
 #define SCAN_EXPONENT_MAX INT64_C(1000000000000)
 
 bool scan_number_read(scan_number *out, const char *at, const char *end);
+
+/* The digit at `index` of whole and fraction together. */
+static inline int scan_digit(const scan_number *number, size_t index)
+{
+    size_t whole = number->whole.len;
+
+    return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
+}
 
 /* The SCAN_HAS_ flags that apply to it. */
 unsigned scan_number_flags(const scan_number *number);

@@ -279,14 +279,6 @@ static int64_t shift_in(int64_t number, int digit, bool negative)
     return number;
 }
 
-/* The digit at `index` of whole and fraction together. */
-static int digit_at(const scan_number *number, size_t index)
-{
-    size_t whole = number->whole.len;
-
-    return (index < whole ? number->whole.ptr[index] : number->fraction.ptr[index - whole]) - '0';
-}
-
 bool scan_integer(view number, int64_t *out)
 {
     scan_number parts;
@@ -299,7 +291,7 @@ bool scan_integer(view number, int64_t *out)
     digits = parts.whole.len + parts.fraction.len;
     whole = (int64_t)parts.whole.len + parts.exponent;
     for (size_t i = 0; i < digits; i++) {
-        int digit = digit_at(&parts, i);
+        int digit = scan_digit(&parts, i);
 
         if ((int64_t)i < whole)
             result = shift_in(result, digit, parts.negative);

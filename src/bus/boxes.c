@@ -59,14 +59,12 @@ BUS_BUILDS(box_read)
 static cardbox_status open_box(const bus_call *call, const store_rows *rows, box_view *box,
                                cardbox_error *err)
 {
-    bool others;
-    if (!box_view_first(box, &others, rows, call->memory))
+    box_head now;
+    if (!box_view_first(box, &now, rows, call->memory))
         return error_nomem(err);
     if (box->exists)
         return CARDBOX_OK;
-    return others ? error_set(err, CARDBOX_NOT_FOUND,
-                              "the box was never as it is asked for; its log says what there was")
-                  : no_box(err);
+    return now.version > 0 ? box_never_so(&now, err) : no_box(err);
 }
 
 /* --- its ids --- */

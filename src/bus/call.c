@@ -5,7 +5,7 @@
 #include "base/isotime.h"
 #include "bus/input.h"
 #include "bus/schema.h"
-#include "store/card/card_input.h"
+#include "store/check.h"
 #include "store/errors.h"
 
 static void note_faults(bus_call *call, const schema_faults *faults)

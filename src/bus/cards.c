@@ -57,11 +57,8 @@ BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;
     scan_value list = input_value(in, "card_ids"), item;
-    size_t count = 0;
     input_card_ids(in, "card_ids");
-    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item);)
-        count++;
-    card_key *keys = arena_zeros(in->call->memory, count + 1, sizeof(*keys));
+    card_key *keys = arena_zeros(in->call->memory, scan_count(list) + 1, sizeof(*keys));
     ids->keys = keys;
     for (scan_walk walk = scan_enter(list);
          keys != NULL && in->status == CARDBOX_OK && scan_element(&walk, &item);) {
@@ -114,10 +111,7 @@ BUS_RENDERS(card_batch)
 static void read_calls(input_reader *in, card_list *list)
 {
     scan_value given = input_value(in, "tool_call_ids"), item;
-    size_t count = 0;
-    for (scan_walk walk = scan_enter(given); scan_element(&walk, &item);)
-        count++;
-    view *ids = arena_zeros(in->call->memory, count + 1, sizeof(*ids));
+    view *ids = arena_zeros(in->call->memory, scan_count(given) + 1, sizeof(*ids));
     list->call_ids = ids;
     for (scan_walk walk = scan_enter(given); ids != NULL && scan_element(&walk, &item);)
         ids[list->call_count++] = input_decode(in, "tool_call_ids", item.text);
@@ -127,7 +121,7 @@ static void read_meta(input_reader *in, card_list *list)
 {
     scan_value given = input_value(in, "meta"), value;
     view key;
-    card_match *matches = arena_zeros(in->call->memory, CARDBOX_FILTERS_MAX, sizeof(*matches));
+    card_match *matches = arena_zeros(in->call->memory, scan_count(given) + 1, sizeof(*matches));
     list->matches = matches;
     for (scan_walk walk = scan_enter(given); matches != NULL && scan_member(&walk, &key, &value);) {
         card_match *match = &matches[list->match_count++];

@@ -91,15 +91,12 @@ BUS_READS(card_add_many)
 {
     scan_value cards = input_value(in, "cards"), card;
     char place[32];
-    size_t count = 0;
-    for (scan_walk walk = scan_enter(cards); scan_element(&walk, &card);)
-        count++;
-    if (!begin(in, count))
+    size_t number = 0;
+    if (!begin(in, scan_count(cards)))
         return;
-    count = 0;
     for (scan_walk walk = scan_enter(cards);
          in->status == CARDBOX_OK && scan_element(&walk, &card);) {
-        snprintf(place, sizeof(place), "/cards/%zu", count++);
+        snprintf(place, sizeof(place), "/cards/%zu", number++);
         read_card(in, card, input_flag(in, "sealed"), place);
     }
 }

@@ -161,21 +161,38 @@ static bool read_step(view *rest, char *name, size_t size)
     return true;
 }
 
+/* Whether a member of a schema is another one, or a map of such: in all else nothing is checked. */
+static bool holds_schemas(const char *name, bool *is_map)
+{
+    buf token = BUF_INIT(2048);
+    buf_json_string(&token, view_of(name));
+    const schema_keyword *keyword = schema_keyword_find(buf_as_view(&token));
+    buf_free(&token);
+    *is_map = keyword != NULL && keyword->argument == ARGUMENT_MAP;
+    return *is_map || (keyword != NULL && keyword->argument == ARGUMENT_SCHEMA);
+}
+
 scan_value schema_resolve(scan_value root, view token)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     char name[256];
+    bool is_map = false; /* whose next name is anybody's */
     buf text = BUF_INIT(1024);
     scan_value at = none;
     if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
         view rest = {text.data + 1, text.len - 1};
         at = root;
-        while (rest.len > 0 && at.kind != SCAN_NONE)
-            at = rest.ptr[0] == '/' && read_step(&rest, name, sizeof(name)) ? scan_find(at, name)
-                                                                            : none;
+        while (rest.len > 0 && at.kind != SCAN_NONE) {
+            bool is_good = rest.ptr[0] == '/' && read_step(&rest, name, sizeof(name));
+            if (is_map)
+                is_map = false;
+            else
+                is_good = is_good && holds_schemas(name, &is_map);
+            at = is_good ? scan_find(at, name) : none;
+        }
     }
     buf_free(&text);
-    return at;
+    return is_map ? none : at;
 }
 
 /* --- the check of a schema --- */

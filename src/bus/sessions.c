@@ -4,7 +4,7 @@
  */
 #include "bus/abilities.h"
 #include "store/errors.h"
-#include "store/session/session_answer.h"
+#include "store/session/session_context.h"
 #include "store/session/session_pages.h"
 
 /* --- list --- */

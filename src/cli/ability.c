@@ -144,36 +144,28 @@ const cli_command cli_ability_show = {
 
 /* --- invoke --- */
 
-static cli_exit invoke(const cli_common *common, const char *ability, const char *input)
+static cli_exit run_invoke(cardbox *db, const void *given, char **arguments)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
-    char *output = NULL;
-    cli_exit status = CLI_DONE;
-    db = cli_open(common);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_invoke(&output, db, common->project, ability, NULL, "cardbox", input, &err) ==
-        CARDBOX_OK)
-        term_print_json(output);
-    else
-        status = cli_failed(&err);
-    cardbox_free(output);
-    return status;
-}
-
-static cli_exit run_invoke(const void *given, char **arguments)
-{
+    const cli_common *common = given;
     const char *input = arguments[1];
+    cardbox_error err = CARDBOX_ERROR_INIT;
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
+    char *output = NULL;
     cli_exit status = CLI_FAILED;
-    bool fine = true;
     if (input != NULL && strcmp(input, "-") == 0) {
-        fine = source_read(&text, input);
+        if (!source_read(&text, input))
+            goto done;
         input = buf_str(&text);
     }
-    if (fine)
-        status = invoke(given, arguments[0], input);
+    if (cardbox_invoke(&output, db, common->project, arguments[0], NULL, "cardbox", input, &err) ==
+        CARDBOX_OK) {
+        term_print_json(output);
+        status = CLI_DONE;
+    } else {
+        cli_failed(&err);
+    }
+done:
+    cardbox_free(output);
     buf_free(&text);
     return status;
 }
@@ -188,5 +180,5 @@ const cli_command cli_ability_invoke = {
     .size = sizeof(cli_common),
     .least = 1,
     .most = 2,
-    .run = run_invoke,
+    .ask = run_invoke,
 };

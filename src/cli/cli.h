@@ -67,9 +67,10 @@ typedef struct cli_common {
     }
 
 /* For commands that have no options of their own, whose struct is cli_common. */
-extern const opt_spec cli_plain_specs[]; /* --dsn, --project, --json */
-extern const opt_spec cli_list_specs[];  /* and --limit */
-extern const opt_spec cli_page_specs[];  /* and --cursor */
+extern const opt_spec cli_database_specs[]; /* --dsn, --json */
+extern const opt_spec cli_plain_specs[];    /* and --project */
+extern const opt_spec cli_list_specs[];     /* and --limit */
+extern const opt_spec cli_page_specs[];     /* and --cursor */
 
 typedef struct cli_command {
     const char *name;        /* "box append" */

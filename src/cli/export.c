@@ -1,6 +1,7 @@
 /*
  * export.c: `cardbox export`. Writes what the store gives to a file or the standard output.
  */
+#include <stdlib.h>
 #include "cli/commands.h"
 #include "cli/target.h"
 #include "cli/view/term.h"
@@ -20,6 +21,12 @@ static bool take_piece(void *arg, view piece, const export_counts *counts)
     state->progress.total = counts->total;
     term_progress_show(&state->progress, counts->lines, counts->lines);
     return target_write(&state->target, piece);
+}
+
+/* Whether the file may have been meant as a project: none was named, and it looks like no file. */
+static bool may_be_project(const char *file, const char *project)
+{
+    return project == getenv("CARDBOX_PROJECT") && strpbrk(file, "./") == NULL;
 }
 
 /* What was written, on stderr where stdout has the lines. */
@@ -43,6 +50,9 @@ static void say_counts(const export_run_state *state, const char *project)
     }
     if (state->target.name != NULL)
         printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
+    if (state->target.name != NULL && may_be_project(state->target.name, project))
+        cli_note("%s is a file now; another project than %s is named by --project",
+                 state->target.name, project);
     if (state->counts.lines == 0)
         cli_note("nothing is in project %s", project);
     buf_free(&text);

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "base/lines.h"
 #include "cli/commands.h"
 #include "cli/source.h"
@@ -23,21 +22,30 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
+enum { STRANGE_TOLD = 5 }; /* of a file that is no export; the other lines are only counted */
+
+/* Whether all lines so far, if there are any, are of no kind. */
+static bool is_no_export(const import_result *so_far)
+{
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+
+    return strange > 0 && strange + so_far->blank == so_far->lines;
+}
+
 static void report_refused(void *arg, uint64_t line, const char *reason)
 {
     import_run *r = arg;
+    const import_result *so_far = import_so_far(r->in);
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
 
+    if (is_no_export(so_far) && strange > STRANGE_TOLD + 1)
+        return;
     term_progress_clear(&r->progress);
-    cli_note("line %llu: %s", (unsigned long long)line, reason);
-}
-
-static uint64_t file_size(FILE *file)
-{
-    struct stat about;
-
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 0)
-        return 0;
-    return (uint64_t)about.st_size;
+    if (is_no_export(so_far) && strange > STRANGE_TOLD)
+        cli_note("from line %llu on, lines like these are only counted, until one is of an export",
+                 (unsigned long long)line);
+    else
+        cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
 /* Takes every line. False: the import ended before its time, and why was said. */
@@ -73,19 +81,16 @@ static bool take_lines(import_run *r)
 
 /* --- the summary --- */
 
-static const struct {
-    const char *name;
-    transfer_kind kind;
-} THINGS[] = {{"cards", TRANSFER_CARD},
-              {"boxes", TRANSFER_BOX},
-              {"session entries", TRANSFER_SESSION_ENTRY},
-              {"sessions", TRANSFER_SESSION},
-              {"tasks", TRANSFER_TASK},
-              {"messages", TRANSFER_MESSAGE},
-              {"calls", TRANSFER_CALL},
-              {"other", TRANSFER_OTHER}};
-
-enum { THING_COUNT = sizeof(THINGS) / sizeof(THINGS[0]) };
+static const char *const NAMES[TRANSFER_KINDS] = {
+    [TRANSFER_CARD] = "cards",
+    [TRANSFER_BOX] = "boxes",
+    [TRANSFER_SESSION_ENTRY] = "session entries",
+    [TRANSFER_SESSION] = "sessions",
+    [TRANSFER_TASK] = "tasks",
+    [TRANSFER_MESSAGE] = "messages",
+    [TRANSFER_CALL] = "calls",
+    [TRANSFER_OTHER] = "other",
+};
 
 static void print_json(const import_result *result)
 {
@@ -100,27 +105,27 @@ static bool any(const import_counts *counts)
     return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
-static bool is_printed(const import_result *result, int i)
+static bool is_printed(int kind, const import_counts *counts)
 {
-    return THINGS[i].kind <= TRANSFER_BOX || any(&result->of[THINGS[i].kind]);
+    return kind <= TRANSFER_BOX || any(counts);
 }
 
 static void print_summary(const import_result *result)
 {
     int width = 0;
 
-    for (int i = 0; i < THING_COUNT; i++) {
-        int length = (int)strlen(THINGS[i].name);
-        if (is_printed(result, i) && length > width)
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        int length = (int)strlen(NAMES[kind]);
+        if (is_printed(kind, &result->of[kind]) && length > width)
             width = length;
     }
-    for (int i = 0; i < THING_COUNT; i++) {
-        const import_counts *counts = &result->of[THINGS[i].kind];
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        const import_counts *counts = &result->of[kind];
 
-        if (!is_printed(result, i))
+        if (!is_printed(kind, counts))
             continue;
-        printf("%-*s  ", width, THINGS[i].name);
-        if (THINGS[i].kind != TRANSFER_OTHER)
+        printf("%-*s  ", width, NAMES[kind]);
+        if (kind != TRANSFER_OTHER)
             printf("%llu inserted, %llu unchanged, %llu repaired, ",
                    (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
                    (unsigned long long)counts->repaired);
@@ -132,8 +137,8 @@ static uint64_t count_refused(const import_result *result)
 {
     uint64_t refused = 0;
 
-    for (int i = 0; i < THING_COUNT; i++)
-        refused += result->of[THINGS[i].kind].refused;
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++)
+        refused += result->of[kind].refused;
     return refused;
 }
 
@@ -143,7 +148,7 @@ static cli_exit summarise(const import_options *options, const import_result *re
         print_json(result);
     else
         print_summary(result);
-    if (result->lines > 0 && result->of[TRANSFER_OTHER].refused == result->lines)
+    if (is_no_export(result))
         cli_note("no line is of an export; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
@@ -179,28 +184,23 @@ static bool names_both(const import_options *options)
 
 static cli_exit run(const void *given, char **arguments)
 {
+    static import_run r; /* large for a stack */
     const import_options *options = given;
-    import_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
     if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
         cli_error("give either --project PROJECT or --tenant-from-rows");
         return CLI_USAGE;
     }
-    r = calloc(1, sizeof(*r));
-    if (r == NULL)
-        return cli_nomem();
-    if (source_open(&r->from, arguments[0])) {
-        r->progress =
-            (term_progress){.label = "import", .unit = "lines", .total = file_size(r->from.in)};
-        lines_init(&r->reader, TRANSFER_LINE_MAX, lines_from_file, r->from.in);
-        cardbox *db = cli_open(&options->common);
-        if (db != NULL)
-            status = import_file(options, r, db);
-        lines_free(&r->reader);
-    }
-    source_close(&r->from);
-    free(r);
+    if (!source_open(&r.from, arguments[0]))
+        return CLI_FAILED;
+    r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
+    lines_init(&r.reader, TRANSFER_LINE_MAX, lines_from_file, r.from.in);
+    cardbox *db = cli_open(&options->common);
+    if (db != NULL)
+        status = import_file(options, &r, db);
+    lines_free(&r.reader);
+    source_close(&r.from);
     return status;
 }
 
@@ -220,8 +220,10 @@ const cli_command cli_import = {
     .description =
         "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
         "line is reported with its number and reason, and the rest is imported; the exit status is "
-        "then 1. Importing a file again writes nothing. An export has no append keys, versions and "
-        "log: imported boxes begin a history of their own.\n\nA line is "
+        "then 1. Of bad lines before the first one of an export five are reported, and all "
+        "counted. "
+        "Importing a file again writes nothing. An export has no append keys, versions and log: "
+        "imported boxes begin a history of their own.\n\nA line is "
         "{\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or "
         "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
         "has \"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions, "

@@ -5,17 +5,23 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli/cli.h"
 
 bool source_open(cli_source *out, const char *argument)
 {
     bool from_stdin = argument == NULL || strcmp(argument, "-") == 0;
+    struct stat about;
 
-    out->name = from_stdin ? "the standard input" : argument;
-    out->in = from_stdin ? stdin : fopen(argument, "re");
-    if (out->in == NULL)
+    *out = (cli_source){.name = from_stdin ? "the standard input" : argument,
+                        .in = from_stdin ? stdin : fopen(argument, "re")};
+    if (out->in == NULL) {
         cli_error("cannot open %s: %s", out->name, strerror(errno));
-    return out->in != NULL;
+        return false;
+    }
+    out->is_file = fstat(fileno(out->in), &about) == 0 && S_ISREG(about.st_mode);
+    out->size = out->is_file ? (uint64_t)about.st_size : 0;
+    return true;
 }
 
 void source_close(cli_source *source)

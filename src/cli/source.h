@@ -5,12 +5,15 @@
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include "base/buf.h"
 
 typedef struct cli_source {
     const char *name; /* for messages */
     FILE *in;         /* NULL: it could not be opened */
+    bool is_file;     /* not a pipe, a terminal or such */
+    uint64_t size;    /* bytes of a file, else 0 */
 } cli_source;
 
 /* Opens it; NULL and "-" are the standard input. False: why not was said. */

@@ -140,5 +140,6 @@ void handle_invoke(request *r)
     if (call == NULL || !begin(r, call, ability))
         return;
     r->ticket.replayable = call->again;
+    r->ticket.has_new_ids = true; /* it may have, as of a task */
     run_step(r);
 }

@@ -83,7 +83,8 @@ void handler_join(request *r, join_lane lane, const void *keys, size_t count, si
                               .count = count,
                               .weight = weight,
                               .render = render,
-                              .replayable = r->ticket.replayable};
+                              .replayable = r->ticket.replayable,
+                              .has_new_ids = r->ticket.has_new_ids};
     joiner_add(r->joiner, r);
 }
 
@@ -97,7 +98,8 @@ void handler_run(request *r, join_lane lane, statement_id what,
                               .render = render,
                               .statement = what,
                               .build = build,
-                              .replayable = r->ticket.replayable};
+                              .replayable = r->ticket.replayable,
+                              .has_new_ids = r->ticket.has_new_ids};
     joiner_add(r->joiner, r);
 }
 

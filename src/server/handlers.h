@@ -83,7 +83,7 @@ card_key *handler_card(request *r);
 bool handler_box(request *r, uuid16 *out);
 
 /* Asks the statement of a lane that joins requests, for `count` keys; `weight` is how many rows to
- * expect, roughly. The ticket's `replayable` stays as it is, here and below. */
+ * expect, roughly. What the ticket says of sending it again stays, here and below. */
 void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
                   join_render render);
 

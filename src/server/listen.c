@@ -63,11 +63,11 @@ static bool is_port(const char *digits)
 }
 
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
-static bool cut(const char *where, char *host, char *port, size_t size)
+static bool cut(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
     const char *colon = strrchr(where, ':');
     size_t len = colon == NULL ? 0 : (size_t)(colon - where);
-    if (colon == NULL || len == 0 || len >= size || strlen(colon + 1) >= size || colon[1] == '\0')
+    if (len == 0 || len >= NI_MAXHOST || colon[1] == '\0' || strlen(colon + 1) >= NI_MAXSERV)
         return false;
     if (where[0] == '[' && where[len - 1] == ']') {
         where++;
@@ -108,23 +108,29 @@ static int bound_socket(const struct sockaddr *address, socklen_t len)
     return fd;
 }
 
-static bool is_reachable(const struct sockaddr *address)
-{
-    return address->sa_family != AF_UNIX && !is_loopback(address);
-}
-
-/* The address with the port that the kernel chose for port 0. */
-static bool name_tcp(listener *l, struct sockaddr_storage *address)
+/* Asks the kernel for the name, since it chose the port for port 0, and may have made the socket
+ * for another process. */
+static bool name_socket(listener *l)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
-    socklen_t len = sizeof(*address);
-    if (getsockname(l->fds[0], (struct sockaddr *)address, &len) != 0 ||
-        getnameinfo((struct sockaddr *)address, len, host, sizeof(host), port, sizeof(port),
+    struct sockaddr_storage address = {0};
+    struct sockaddr_un local;
+    socklen_t len = sizeof(address);
+    if (getsockname(l->fds[0], (struct sockaddr *)&address, &len) != 0)
+        return false;
+    if (address.ss_family == AF_UNIX) {
+        memcpy(&local, &address, sizeof(local));
+        snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(local.sun_path),
+                 local.sun_path);
+        return true;
+    }
+    if (getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return false;
-    bool v6 = address->ss_family == AF_INET6;
+    bool v6 = address.ss_family == AF_INET6;
     snprintf(l->name, sizeof(l->name), "http://%s%.200s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
              port);
+    l->reachable = !is_loopback((const struct sockaddr *)&address);
     return true;
 }
 
@@ -141,8 +147,7 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
-    struct sockaddr_storage address = {0};
-    if (!cut(where, host, port, sizeof(port)))
+    if (!cut(where, host, port))
         return fail_as_no_place(l, where, error, size);
     int fault = getaddrinfo(host, port, &hints, &found);
     if (fault == EAI_SERVICE)
@@ -150,14 +155,12 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     l->no_place = fault == EAI_NONAME;
     if (fault != 0)
         return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
-    socklen_t len = found->ai_addrlen;
-    memcpy(&address, found->ai_addr, len);
+    l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
+    bool bound = l->fds[0] >= 0 && name_socket(l);
+    if (!bound)
+        fail_to_bind(where, error, size);
     freeaddrinfo(found);
-    l->reachable = is_reachable((const struct sockaddr *)&address);
-    l->fds[0] = bound_socket((const struct sockaddr *)&address, len);
-    if (l->fds[0] < 0 || !name_tcp(l, &address))
-        return fail_to_bind(where, error, size);
-    return share(l, error, size);
+    return bound && share(l, error, size);
 }
 
 /* --- paths and inherited sockets --- */
@@ -193,9 +196,8 @@ static bool open_path(listener *l, const char *path, char *error, size_t size)
                     "cannot listen on unix:%s: what is there is no socket; choose another path",
                     path);
     l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
-    if (l->fds[0] < 0)
+    if (l->fds[0] < 0 || !name_socket(l))
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
-    snprintf(l->name, sizeof(l->name), "unix:%s", path);
     l->unlink = path;
     return share(l, error, size);
 }
@@ -210,17 +212,13 @@ static bool is_activated(void)
 
 static bool take_inherited(listener *l, char *error, size_t size)
 {
-    struct sockaddr_storage address = {0};
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
     fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
     l->fds[0] = INHERITED_FD;
-    if (!share(l, error, size))
-        return false;
-    if (!name_tcp(l, &address))
-        snprintf(l->name, sizeof(l->name), "unix:inherited");
-    else
-        l->reachable = is_reachable((const struct sockaddr *)&address);
-    return true;
+    if (!name_socket(l))
+        return fail(error, size, "descriptor %d, as systemd passes it on, is no socket to serve on",
+                    INHERITED_FD);
+    return share(l, error, size);
 }
 
 bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)

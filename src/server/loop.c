@@ -22,6 +22,7 @@ enum {
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
     TAG_LINKS = 3,        /* and on */
+    TAG_REPLICA = 4096,   /* and on: more than there are before */
     LINGER_MS = 100,      /* draining: as long as no request comes for this time */
     LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
     WAIT_MOST_MS = 60000
@@ -42,6 +43,7 @@ struct loop {
     http *http;
     acceptor acceptor;
     links *links;
+    links *replica; /* NULL: none */
     joiner *joiner;
     transfers *transfers;
     followers *followers;
@@ -73,6 +75,7 @@ void loop_free(loop *l)
     acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
     links_free(l->links); /* what is in flight ends here, and its batch with it */
+    links_free(l->replica);
     joiner_free(l->joiner);
     transfers_free(l->transfers);
     followers_free(l->followers);
@@ -89,10 +92,13 @@ static cardbox_status fill(loop *l, cardbox_error *err)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
-    cardbox_status status = links_new(&l->links, l->server, l->stats, l->epoll_fd, TAG_LINKS, err);
+    cardbox_status status =
+        links_new(&l->links, l->server, false, l->stats, l->epoll_fd, TAG_LINKS, err);
+    if (status == CARDBOX_OK && l->server->set->read_dsn != NULL)
+        status = links_new(&l->replica, l->server, true, l->stats, l->epoll_fd, TAG_REPLICA, err);
     if (status != CARDBOX_OK)
         return status;
-    l->joiner = joiner_new(l->server, l->stats, l->links);
+    l->joiner = joiner_new(l->server, l->stats, l->links, l->replica);
     l->transfers = transfers_new(l->wake_fd);
     l->followers = followers_new(l->server->set);
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
@@ -146,12 +152,6 @@ static void abort_all(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-static void start_closing(loop *l, int64_t now_ms)
-{
-    abort_all(l);
-    loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
-}
-
 /* Draining ends early when nothing was under way for a moment: a client that keeps its connection
  * busy has by then got an answer that says "Connection: close". */
 static void go_on_stopping(loop *l, int64_t now_ms)
@@ -163,7 +163,7 @@ static void go_on_stopping(loop *l, int64_t now_ms)
         start_draining(l, now_ms);
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
-        start_closing(l, now_ms);
+        loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_all(l);
         if (http_active(l->http) == 0 || now_ms >= l->phase_ms)
@@ -185,6 +185,8 @@ static int wait_ms(const loop *l)
     if (next_ms <= now_ms)
         return 0;
     next_ms = earlier(next_ms, links_next_ms(l->links));
+    if (l->replica != NULL)
+        next_ms = earlier(next_ms, links_next_ms(l->replica));
     next_ms = earlier(next_ms, joiner_next_ms(l->joiner));
     next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
@@ -199,7 +201,9 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
 {
     uint64_t ignored;
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u64 >= TAG_LINKS)
+        if (events[i].data.u64 >= TAG_REPLICA)
+            links_ready(l->replica, events[i].data.u64 - TAG_REPLICA);
+        else if (events[i].data.u64 >= TAG_LINKS)
             links_ready(l->links, events[i].data.u64 - TAG_LINKS);
         else if (events[i].data.u64 == TAG_ACCEPT)
             acceptor_ready(&l->acceptor, l->http, now_ms);
@@ -219,6 +223,8 @@ static void turn(loop *l)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
     acceptor_tick(&l->acceptor, now_ms);
     links_tick(l->links, now_ms);
+    if (l->replica != NULL)
+        links_tick(l->replica, now_ms);
     joiner_tick(l->joiner, now_ms);
     transfers_tick(l->transfers, now_ms);
     followers_tick(l->followers, now_ms);

@@ -28,7 +28,7 @@ enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
     HURRY_LOOK_NS = 20 * 1000 * 1000,
-    DESCRIPTORS_KEPT = 24,          /* two threads' connections, files, lookups of names */
+    DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
     MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
@@ -54,6 +54,8 @@ static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
     long connections = set->read_connections + set->write_connections + set->list_connections;
+    if (set->read_dsn != NULL)
+        connections += set->read_connections + 1; /* a timer */
     long rest =
         DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -127,7 +129,6 @@ static bool start_loops(process *p)
 /* First none runs any more, since one that does may wake another. */
 static void free_loops(process *p)
 {
-    trimmer_stop(p->trimmer);
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->loops[i]);
     for (size_t i = 0; i < p->count; i++)
@@ -166,8 +167,9 @@ static void *hurry_on_signal(void *arg)
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((atomic_load(&p->server.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
-           clock_ms() < end_ms)
+    while (
+        (atomic_load(&p->server.primary.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
+        clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -190,7 +192,7 @@ static void print_what_is_missing(const process *p)
                                       [TOLD_DOWN] = "is away",
                                       [TOLD_UNFIT] = "is not migrated",
                                       [TOLD_FORBIDDEN] = "may not be read by this role"};
-    const char *why = WHY[atomic_load(&p->server.told)];
+    const char *why = WHY[atomic_load(&p->server.primary.told)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; the log says more\n",
                why);
@@ -236,15 +238,23 @@ static int cannot_start(const cardbox_error *err)
     return EXIT_FAILURE;
 }
 
+static bool is_connection_string(const char *dsn, const char *given_as)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (dsn == NULL || conninfo_check(dsn, &err) == CARDBOX_OK)
+        return true;
+    fprintf(stderr, "cardboxd: %s: %s\n", given_as, err.message);
+    return false;
+}
+
 /* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
 static int start(process *p)
 {
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (conninfo_check(p->set.dsn, &err) != CARDBOX_OK) {
-        fprintf(stderr, "cardboxd: --dsn or CARDBOX_DSN: %s\n", err.message);
+    if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
+        !is_connection_string(p->set.read_dsn, "--read-dsn or CARDBOX_READ_DSN"))
         return EXIT_USAGE;
-    }
     if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;
@@ -270,6 +280,7 @@ static int start(process *p)
 /* Frees what was started. False: a thread is stuck in the database. */
 static bool tear_down(process *p)
 {
+    trimmer_stop(p->trimmer);
     free_loops(p);
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);

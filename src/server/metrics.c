@@ -96,13 +96,16 @@ static void write_errors(buf *out, const metric *m, const scene *of)
 
 static void write_links(buf *out, const metric *m, const scene *of)
 {
-    static const char *const GROUPS[LINK_GROUPS] = {
-        [LINK_READS] = "reads", [LINK_LISTS] = "lists", [LINK_WRITES] = "writes"};
+    static const char *const GROUPS[LINK_GROUPS] = {[LINK_READS] = "reads",
+                                                    [LINK_LISTS] = "lists",
+                                                    [LINK_WRITES] = "writes",
+                                                    [LINK_REPLICA] = "replica"};
     static const char *const STATES[LINK_STATES] = {[LINK_DOWN] = "down",
                                                     [LINK_CHECKING] = "checking",
                                                     [LINK_UNFIT] = "unfit",
                                                     [LINK_USABLE] = "usable"};
-    for (size_t group = 0; group < LINK_GROUPS; group++)
+    size_t groups = of->server->set->read_dsn == NULL ? LINK_REPLICA : LINK_GROUPS;
+    for (size_t group = 0; group < groups; group++)
         for (size_t state = 0; state < LINK_STATES; state++)
             buf_printf(out, "%s{group=\"%s\",state=\"%s\"} %llu\n", m->name, GROUPS[group],
                        STATES[state], (unsigned long long)tally_get(&of->sum->links[group][state]));
@@ -260,7 +263,12 @@ static const metric METRICS[] = {
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
-    TALLY("cardbox_rows_total", "counter", rows, "Rows that joined statements gave."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
+    TALLY("cardbox_replica_reads_total", "counter", replica_reads,
+          "Reads that a standby of --read-dsn has answered."),
+    TALLY(
+        "cardbox_replica_passed_total", "counter", replica_passed,
+        "Reads that no standby of --read-dsn could answer, or not yet, and the primary was asked."),
     VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
     VALUE("cardbox_process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),

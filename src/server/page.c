@@ -82,19 +82,11 @@ bool page_check_budget(request *r, const store_rows *rows)
     return false;
 }
 
-void page_answer(request *r)
-{
-    if (r->memory.failed)
-        fault_answer_memory(r);
-    else
-        fault_or_answer(r);
-}
-
 void page_render_boxes(request *r, const join_rows *found)
 {
     const box_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
         return;
     list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
-    page_answer(r);
+    fault_or_answer(r);
 }

@@ -42,9 +42,6 @@ box_list *page_of_boxes(request *r);
 /* Whether all rows fit the response budget; answered if not. */
 bool page_check_budget(request *r, const store_rows *rows);
 
-/* Answers with the page in the body, unless memory ran out for its cursor. */
-void page_answer(request *r);
-
 /* Answers a page of boxes that the request's ticket asked for as box_list. */
 void page_render_boxes(request *r, const join_rows *found);
 

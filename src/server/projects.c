@@ -14,7 +14,7 @@ static void render(request *r, const join_rows *found)
 {
     const project_list *list = r->ticket.keys;
     list_json_projects(request_body(r), found->rows, list->limit, &r->memory);
-    page_answer(r);
+    fault_or_answer(r);
 }
 
 void handle_list_projects(request *r)

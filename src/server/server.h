@@ -26,23 +26,30 @@ typedef enum stop_phase {
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
 typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
 
+/* How things stand with a database: the primary, or its standbys. */
+typedef struct database_state {
+    atomic_int connections_up; /* that are usable, of all loops */
+    atomic_bool given_up;      /* none is up, and it is not just being made anew */
+    atomic_int unfit;          /* connections to a database that can't be read as it is */
+    atomic_bool forbidden;     /* for want of rights; else for want of migrations */
+    atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
+    atomic_int told;           /* a told */
+} database_state;
+
 typedef struct server_state {
     const settings *set;
     tls tls;
     struct transfer_pool *transfers; /* exports and imports */
     struct waker *waker;             /* NULL: there is none */
     struct loop **loops;
-    stats *stats;               /* one for each loop; each writes its own */
-    atomic_size_t accepting;    /* the loop that accepts connections; see acceptor.h */
-    atomic_size_t bodies;       /* bytes that bodies of requests take; see request_hold_body */
-    int64_t started_s;          /* seconds since 1970 */
-    atomic_int stop;            /* stop_phase */
-    atomic_int connections_up;  /* database connections that are usable, of all loops */
-    atomic_bool given_up;       /* none is up, and it is not just being made anew */
-    atomic_int unfit;           /* connections to a database that can't be read as it is */
-    atomic_bool forbidden;      /* for want of rights; else for want of migrations */
-    atomic_uint ups;            /* counts connections that came up: a sign to try again at once */
-    atomic_int told;            /* a told */
+    stats *stats;            /* one for each loop; each writes its own */
+    atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */
+    atomic_size_t bodies;    /* bytes that bodies of requests take; see request_hold_body */
+    int64_t started_s;       /* seconds since 1970 */
+    atomic_int stop;         /* stop_phase */
+    database_state primary;
+    database_state replica;
+    atomic_llong lineage;       /* of the primary, as it was asked last; 0: not known */
     _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */
     struct token_board *tokens; /* who may do what */
     struct places *places;      /* where cards lie */
@@ -53,16 +60,17 @@ typedef struct server_state {
 
 /* Whether requests are refused at once. A connection that was lost is tried again first: after a
  * backend was killed the database is there all the same. */
-static inline bool database_is_away(server_state *server)
+static inline bool database_is_away(const database_state *d)
 {
-    return atomic_load(&server->given_up) && atomic_load(&server->connections_up) == 0;
+    return atomic_load(&d->given_up) && atomic_load(&d->connections_up) == 0;
 }
 
 /* What /readyz says. What one connection has run into awaits the others. */
 static inline bool server_is_ready(const server_state *server)
 {
-    return atomic_load(&server->stop) == STOP_NOT && atomic_load(&server->connections_up) > 0 &&
-           atomic_load(&server->unfit) == 0;
+    return atomic_load(&server->stop) == STOP_NOT &&
+           atomic_load(&server->primary.connections_up) > 0 &&
+           atomic_load(&server->primary.unfit) == 0;
 }
 
 #endif

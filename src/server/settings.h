@@ -12,12 +12,13 @@
 
 typedef struct settings {
     const char *dsn;
+    const char *read_dsn; /* of standbys; NULL: none */
     const char *listen;
     bool insecure_no_auth;
     const char *tls_cert; /* NULL: no TLS */
     const char *tls_key;
     long loops;
-    long read_connections; /* of each loop, as the next two */
+    long read_connections; /* of each loop, as the next two; as many again to standbys */
     long write_connections;
     long list_connections;
     long queue_max;       /* requests that wait for the database, of each loop */

@@ -49,9 +49,10 @@ typedef enum link_state {
 
 /* What a loop's database connections are kept for. */
 typedef enum link_group {
-    LINK_READS,  /* cards and boxes by id */
-    LINK_LISTS,  /* lists and logs, which may be slow */
-    LINK_WRITES, /* of cards and boxes */
+    LINK_READS,   /* cards and boxes by id */
+    LINK_LISTS,   /* lists and logs, which may be slow */
+    LINK_WRITES,  /* of cards and boxes */
+    LINK_REPLICA, /* as LINK_READS, of standbys */
     LINK_GROUPS
 } link_group;
 
@@ -73,6 +74,8 @@ typedef struct stats {
     tally waiting;                     /* requests in the queue */
     tally retries;                     /* requests whose statement was sent again */
     tally rows;                        /* that came */
+    tally replica_reads;               /* requests that a standby has answered */
+    tally replica_passed;              /* that it could not, and the primary was asked */
     char apart[64];                    /* no two loops write to one line of the cache */
 } stats;
 

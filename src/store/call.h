@@ -4,7 +4,7 @@
 #ifndef STORE_CALL_H
 #define STORE_CALL_H
 
-#include "store/card/card_input.h"
+#include "store/check.h"
 #include "store/client.h"
 #include "store/errors.h"
 

@@ -160,7 +160,8 @@ cardbox_status error_json(cardbox_error *err, const char *what, const scan_error
 
 cardbox_status error_cursor(cardbox_error *err, const char *cursor)
 {
-    return error_set(err, CARDBOX_INVALID, "cursor \"%.60s\" is not one that a list gave", cursor);
+    return error_set(err, CARDBOX_INVALID, "cursor \"%.*s\" is not one that a list gave",
+                     error_shown(view_of(cursor)), cursor);
 }
 
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what)

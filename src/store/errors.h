@@ -33,6 +33,12 @@ static inline cardbox_status error_forked(cardbox_error *err)
                      "this handle belongs to the parent process: open one after fork");
 }
 
+/* How many bytes of a text from outside a message shows: characters stay whole. */
+static inline int error_shown(view text)
+{
+    return (int)view_cut(text, 60);
+}
+
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
 

@@ -84,8 +84,8 @@ typedef struct history {
     uuid16 box;     /* ... or of the box */
     int64_t before; /* only what is below this number */
     int64_t limit;  /* as in card_list */
-    int64_t
-        ids_max; /* of a box: also the ids of changes that added at most so many; negative: none */
+    /* Of a box: also the ids of changes that added at most so many; negative: none. */
+    int64_t ids_max;
 } history;
 
 void card_revisions_params(params *p, const history *h);
@@ -112,10 +112,10 @@ const char *list_cursor_text(arena *memory, int64_t micros, view id);
  * none, or out of memory, which the arena remembers. */
 bool list_cursor_read(list_cursor *out, view text, arena *memory);
 
+/* The same for a list of boxes, whose ids are UUIDs. */
+bool list_cursor_read_box(list_cursor *out, view text, arena *memory);
+
 /* Reads a cursor that is a number above 0. */
 bool list_number_read(int64_t *out, view text);
-
-/* The same as list_cursor_read for a list of boxes. */
-bool list_cursor_read_box(list_cursor *out, view text, arena *memory);
 
 #endif

@@ -3,6 +3,10 @@
  */
 #include "store/read.h"
 
+#include <inttypes.h>
+#include "base/isotime.h"
+#include "store/errors.h"
+
 void cards_get_params(params *p, const card_key *keys, size_t count)
 {
     params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, tenant));
@@ -12,6 +16,16 @@ void cards_get_params(params *p, const card_key *keys, size_t count)
 void cards_get_at_params(params *p, const card_key *keys, size_t count)
 {
     cards_get_params(p, keys, count);
+    params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
+}
+
+void cards_placed_params(params *p, const card_key *keys, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || !view_equal(keys[i].tenant, keys[i - 1].tenant))
+            params_text(p, keys[i].tenant);
+    params_array_end(p);
     params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
 }
 
@@ -71,4 +85,15 @@ void box_head_read(box_head *out, const store_rows *rows, int row)
         .created_micros = rows_micros(rows, row, BOX_COL_CREATED),
         .updated_micros = rows_micros(rows, row, BOX_COL_UPDATED),
     };
+}
+
+cardbox_status box_never_so(const box_head *now, cardbox_error *err)
+{
+    char made[ISOTIME_SIZE] = "";
+    if (now->created_micros != 0)
+        isotime_format_micros(made, now->created_micros);
+    return error_set(err, CARDBOX_NOT_FOUND,
+                     "the box was never as it is asked for: it has versions 1 to %" PRId64
+                     "%s%s, and %" PRId64 " ids now",
+                     now->version, made[0] == '\0' ? "" : " since ", made, now->length);
 }

@@ -5,19 +5,21 @@
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
+#include "cardbox/status.h"
 #include "store/pg/params.h"
 #include "store/pg/rows.h"
 
-/* --- cards by id: STATEMENT_cards_get, STATEMENT_cards_get_at --- */
+/* --- cards by id: STATEMENT_cards_get, STATEMENT_cards_get_at, STATEMENT_cards_placed --- */
 
 typedef struct card_key {
     view tenant;
     view card_id;
-    uint64_t place; /* a tid: where it may lie, for cards_get_at; 0: not known */
+    uint64_t place; /* a tid: where it may lie, for the last two; 0: not known */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
 void cards_get_at_params(params *p, const card_key *keys, size_t count);
+void cards_placed_params(params *p, const card_key *keys, size_t count); /* all have a place */
 
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
@@ -34,8 +36,9 @@ typedef struct card_row {
     bool sealed;
 } card_row;
 
-/* Columns of cards_get, cards_get_at, cards_list and, from BOX_COL_CARD on, of boxes_read. */
-enum { CARD_ORD = 0, CARD_FIRST = 1 };
+/* Columns of cards_get, cards_get_at, cards_list and, from BOX_COL_CARD on, of boxes_read; of
+ * cards_placed from CARD_FIRST on. */
+enum { CARD_ORD = 0, CARD_TENANT = 0, CARD_FIRST = 1 };
 
 /* Columns of a card, from its card_id on. */
 enum card_column {
@@ -51,7 +54,7 @@ enum card_column {
     CARD_COL_COUNT
 };
 
-enum { CARD_PLACE = CARD_FIRST + CARD_COL_COUNT }; /* of cards_get_at: a tid */
+enum { CARD_PLACE = CARD_FIRST + CARD_COL_COUNT }; /* of cards_get_at, cards_placed: a tid */
 
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
@@ -107,5 +110,9 @@ typedef struct box_head {
 } box_head;
 
 void box_head_read(box_head *out, const store_rows *rows, int row);
+
+/* CARDBOX_NOT_FOUND of a version, length or time that a box never had, with those that it had. Of
+ * what it is now, version, length and created_micros count; the last may be 0, not known. */
+cardbox_status box_never_so(const box_head *now, cardbox_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include "store/errors.h"
+#include "store/read.h"
 
 /* --- cards --- */
 
@@ -148,13 +149,14 @@ static const struct {
      ": the box is at version"},
     {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists", ": it is at version"},
     {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id", ". It was at version"},
-    {BOX_NO_SUCH_MOMENT, CARDBOX_NOT_FOUND, "the box never had this version or length", NULL},
 };
 
 cardbox_status box_change_status(const box_change *change, cardbox_error *err)
 {
     if (change->outcome == BOX_DONE || change->outcome == BOX_DONE_BEFORE)
         return CARDBOX_OK;
+    if (change->outcome == BOX_NO_SUCH_MOMENT)
+        return box_never_so(&(box_head){.version = change->version, .length = change->length}, err);
     for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++) {
         if (FAILURES[i].outcome != change->outcome)
             continue;

@@ -28,16 +28,21 @@ function errorOf(status, body) {
   return new ApiError(status, 'http', typeof detail === 'string' ? detail : `status ${status}`);
 }
 
+let written = ''; // where in the database's log: a standby that is not so far must not answer
+
 /** A response; throws an ApiError if there is none. */
 async function request(method, path, { body, signal, headers = {} }) {
   const sent = { ...headers };
   if (token.get()) sent.Authorization = `Bearer ${token.get()}`;
+  if (written) sent['Cardbox-Lsn'] = written;
   if (body !== undefined) sent['Content-Type'] = 'application/json';
   try {
-    return await fetch(new URL(path, ROOT), {
+    const response = await fetch(new URL(path, ROOT), {
       method, signal, headers: sent, credentials: 'omit',
       body: body === undefined ? undefined : JSON.stringify(body),
     });
+    written = response.headers.get('Cardbox-Lsn') ?? written;
+    return response;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new ApiError(0, 'network', 'the server does not answer');

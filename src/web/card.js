@@ -1,7 +1,7 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, foreign } from './dom.js';
-import { callArguments, content, json, toolCalls } from './content.js';
+import { content, json, jsonOrText, toolCalls } from './content.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
@@ -65,7 +65,7 @@ function calls(card, pairs) {
     return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(call.name)), ' ',
       pairMark(call.id, pairs, 'call'),
       pair && !pair.answered ? el('span', { class: 'badge bad' }, 'no result here') : null,
-      el('details', {}, el('summary', {}, 'arguments'), callArguments(call.arguments)));
+      el('details', {}, el('summary', {}, 'arguments'), jsonOrText(call.arguments)));
   });
 }
 

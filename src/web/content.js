@@ -113,13 +113,13 @@ export function toolCalls(card) {
   });
 }
 
-/** Arguments, which are mostly JSON inside a text. */
-export function callArguments(of) {
-  if (typeof of !== 'string') return json(of ?? null, 'Arguments');
+/** What is mostly JSON inside a text, such as the arguments of a call. */
+export function jsonOrText(of, summary = 'Arguments') {
+  if (typeof of !== 'string') return json(of ?? null, summary);
   try {
     JSON.parse(of);
   } catch {
     return block(of, { class: 'text' });
   }
-  return json(of, 'Arguments');
+  return json(of, summary);
 }

@@ -1,7 +1,7 @@
 // context.js: what a model gets: the messages of a context as its API takes them, with their roles,
 // calls and results, and what had to be repaired. Knows no box and no session.
 import { block, count, el, fill, foreign, notice } from './dom.js';
-import { callArguments, isObject, json, toolCalls } from './content.js';
+import { isObject, json, jsonOrText, toolCalls } from './content.js';
 import { write } from './json.js';
 import { go, link } from './place.js';
 import { trouble } from './trouble.js';
@@ -42,7 +42,7 @@ const BLOCKS = {
 
 function call(name, id, input) {
   return el('div', { class: 'call' }, el('span', { class: 'tool' }, foreign(name ?? 'tool')), ' ',
-    foreign(id ?? '', { class: 'id faint' }), callArguments(input));
+    foreign(id ?? '', { class: 'id faint' }), jsonOrText(input));
 }
 
 function parts(content) {

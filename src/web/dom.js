@@ -74,6 +74,12 @@ export function block(text, props = {}) {
   return el('div', {}, whole, button);
 }
 
+/** The beginning of a text, in one line. */
+export function line(text, most) {
+  const all = text.replace(/\s+/g, ' ').trim();
+  return all.length > most ? `${all.slice(0, most)} …` : all;
+}
+
 export function count(number, word, plural = word + 's') {
   return `${number.toLocaleString('en')} ${number === 1 ? word : plural}`;
 }

@@ -2,7 +2,7 @@
 // laid out as it was sent, with members that are there twice. Knows no card.
 import { add, el, shown } from './dom.js';
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/g;
 
 // A number that JavaScript would change travels as an object with this key, which nobody can guess.
 const EXACT = 'number-' + Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-');

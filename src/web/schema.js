@@ -51,10 +51,11 @@ function members(schema, resolve, inline, depth) {
     const of = resolve(member);
     const inner = formsIn(member, resolve).length > 0
       ? () => schemaTable(member, resolve, inline, depth + 1) : null;
-    return el('tr', {}, el('th', { scope: 'row' }, el('code', {}, name),
+    return [el('tr', {}, el('th', { scope: 'row' }, el('code', {}, name),
       required.has(name) ? el('span', { class: 'must' }, ' required') : null),
     el('td', { class: 'faint' }, typeOf(member, resolve)),
-    el('td', {}, inline(of.description ?? ''), limits(of), inner ? folded(inner) : null));
+    el('td', {}, inline(of.description ?? ''), limits(of))),
+    inner ? el('tr', { class: 'inner' }, el('td', { colspan: 3 }, folded(inner))) : null];
   })));
 }
 

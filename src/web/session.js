@@ -1,6 +1,6 @@
 // session.js: the sessions of a project, and one of them as the tree that it is: branches set in,
 // the head and labels marked, each entry with the beginning of what it says.
-import { add, copyButton, count, el, fill, foreign, notice } from './dom.js';
+import { copyButton, count, el, fill, foreign, line, notice } from './dom.js';
 import { showContext } from './context.js';
 import { askToFork } from './fork.js';
 import { paged } from './lists.js';
@@ -63,9 +63,10 @@ function foldedRows(rows, folded) {
     const row = rows[at];
     kept.push(row);
     if (!row.begins) continue;
-    const next = rows.findIndex((one, place) => place > at &&
-      (one.level < row.level || (one.level === row.level && one.begins)));
-    row.below = (next < 0 ? rows.length : next) - at - 1;
+    let next = at + 1;
+    while (next < rows.length && (rows[next].level > row.level || (rows[next].level === row.level && !rows[next].begins)))
+      next++;
+    row.below = next - at - 1;
     row.folded = folded.has(row.node.entry_id);
     if (row.folded) at += row.below;
   }
@@ -75,8 +76,7 @@ function foldedRows(rows, folded) {
 /** What an entry says, in a line; of one that is too long to be read, its size. */
 function saysOf({ preview, type, size }) {
   const said = preview && [preview.text, preview.tools && `→ ${preview.tools}`].filter(Boolean).join(' ');
-  const text = (said ?? '').replace(/\s+/g, ' ').trim() || `(${type}, ${count(size, 'byte')})`;
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)} …` : text;
+  return line(said ?? '', SHOWN) || `(${type}, ${count(size, 'byte')})`;
 }
 
 /** An id whose time, at its beginning, says little: the end is what differs. */
@@ -195,8 +195,20 @@ export async function showSession(main, api, here) {
       paint();
       if (way === 'earlier') window.scrollBy(0, document.documentElement.scrollHeight - height);
     };
+    let isLoading = false; // a page that is asked for twice would stand there twice
+    const press = async ({ target: button }, way) => {
+      if (isLoading) return;
+      isLoading = true;
+      tree.querySelector('.notice')?.remove();
+      try {
+        await draw(way);
+      } catch (error) {
+        if (error.name !== 'AbortError') button.before(trouble(error));
+      }
+      isLoading = false;
+    };
     const paint = () => {
-      const more = (to, words) => el('button', { type: 'button', class: 'wide', onclick: () => draw(to) }, words);
+      const more = (way, words) => el('button', { type: 'button', class: 'wide', onclick: (event) => press(event, way) }, words);
       fill(tree, part.from > 0 ? more('earlier', 'Earlier entries') : null,
         foldedRows(rowsOf(part.nodes), folded).map((row) =>
           entryRow(row, session, here, api, () => fold(row.node.entry_id))),

@@ -1,7 +1,7 @@
 // task.js: the tasks of a project, and one of them as the story that it is: what was said and called,
 // in order, and while it runs what is being said now.
-import { add, block, copyButton, count, el, fill, foreign, notice, shown } from './dom.js';
-import { callArguments, json } from './content.js';
+import { add, block, copyButton, count, el, fill, foreign, line, notice, shown } from './dom.js';
+import { jsonOrText } from './content.js';
 import { paged } from './lists.js';
 import { go, link } from './place.js';
 import { duration, when } from './time.js';
@@ -30,10 +30,7 @@ function badge(status) {
 const told = (task) => task.goal ?? task.systemPrompt;
 
 /** What a task is told to be, in a line. */
-function lineOf(text) {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > SHOWN ? `${line.slice(0, SHOWN)} …` : line || '(no goal)';
-}
+const lineOf = (text) => line(text, SHOWN) || '(no goal)';
 
 // --- the list ---
 
@@ -84,16 +81,6 @@ function messageItem({ id, role, content, timestamp }) {
   { 'data-message': id });
 }
 
-function detailsOf(text) {
-  if (typeof text !== 'string' || text === '{}') return null;
-  try {
-    JSON.parse(text);
-  } catch {
-    return block(text, { class: 'text' });
-  }
-  return json(text, 'Result');
-}
-
 /** The task that a call has made, or undefined. */
 function spawned({ abilityName, details }) {
   if (abilityName !== 'task:spawn') return undefined;
@@ -111,7 +98,8 @@ function callItem({ callId, abilityName, status, parameters, details, timestamp 
     took ? el('span', {}, took) : null,
     subtask ? el('a', { href: subtask, 'data-do': 'subtask' }, 'its task') : null,
     el('span', { class: 'space' }), moment(timestamp)],
-  [parameters === null ? null : callArguments(parameters), detailsOf(details)], { 'data-call': callId });
+  [parameters === null ? null : jsonOrText(parameters),
+    typeof details !== 'string' || details === '{}' ? null : jsonOrText(details, 'Result')], { 'data-call': callId });
 }
 
 /** A message while it is said. */

@@ -20,7 +20,7 @@ void crew_drain(crew *c);
 /* Whether no task is under way. */
 bool crew_is_idle(crew *c);
 
-/* Tasks that are under way stop at once and are handed back. */
+/* Tasks that are under way stop at once and are handed back. After crew_drain. */
 void crew_hurry(crew *c);
 
 /* Waits for the threads, after crew_drain, and frees it. NULL is fine. */

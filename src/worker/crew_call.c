@@ -87,6 +87,13 @@ static void take(crew *c, const store_rows *rows)
     }
 }
 
+static void drain_wakes(crew *c)
+{
+    uint64_t count;
+    ssize_t len = read(c->wake_fd, &count, sizeof(count));
+    (void)len;
+}
+
 static void claim(caller *k, size_t seats)
 {
     crew *c = k->c;
@@ -103,6 +110,7 @@ static void claim(caller *k, size_t seats)
     if (work_claim(&rows, c->shared->db, &wanted, &err) != CARDBOX_OK) {
         log_failure("claim_failed", &err);
         bell_wait(NULL, c->wake_fd, clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
+        drain_wakes(c); /* else it would wake from each of these waits */
         return;
     }
     /* What was taken over says nothing of what else there is. */
@@ -128,13 +136,6 @@ static void keep_bell(caller *k)
         k->bell_due_ms = clock_ms() + RETRY_CAP_MS;
     }
     k->may_have_more = true; /* what rang before nobody heard */
-}
-
-static void drain_wakes(crew *c)
-{
-    uint64_t count;
-    ssize_t len = read(c->wake_fd, &count, sizeof(count));
-    (void)len;
 }
 
 static void wait_for_work(caller *k, bool has_seat)

@@ -38,15 +38,21 @@ typedef struct worker {
     char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
 } worker;
 
+static sigset_t signals_for_us(void)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    sigaddset(&all, SIGTERM);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGHUP);
+    return all;
+}
+
 /* Signals are for this thread alone: it waits for them. */
 static void block_signals(void)
 {
-    sigset_t waited_for;
+    const sigset_t waited_for = signals_for_us();
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&waited_for);
-    sigaddset(&waited_for, SIGTERM);
-    sigaddset(&waited_for, SIGINT);
-    sigaddset(&waited_for, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
 }
 
@@ -63,11 +69,7 @@ static void hide_memory(void)
 static bool has_signal(void)
 {
     const struct timespec look = {.tv_nsec = LOOK_NS};
-    sigset_t waited_for;
-    sigemptyset(&waited_for);
-    sigaddset(&waited_for, SIGTERM);
-    sigaddset(&waited_for, SIGINT);
-    sigaddset(&waited_for, SIGHUP);
+    const sigset_t waited_for = signals_for_us();
     int number = sigtimedwait(&waited_for, NULL, &look);
     if (number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
@@ -204,11 +206,7 @@ static void work_until_signal(worker *w)
     bool hurry = false;
     while (!crew_is_idle(w->crew) && !hurry)
         hurry = has_signal() || clock_ms() >= end_ms;
-    /* One that was claimed just before may still be taking its seat. */
-    while (!crew_is_idle(w->crew)) {
-        crew_hurry(w->crew);
-        clock_sleep_ms(LOOK_NS / 1000000);
-    }
+    crew_hurry(w->crew); /* whom crew_free then waits for */
 }
 
 int main(int argc, char **argv)

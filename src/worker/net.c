@@ -111,21 +111,18 @@ static int note_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off
     return 0;
 }
 
-static struct curl_slist *list_headers(const net_request *request, bool *failed)
+/* NULL: out of memory. */
+static struct curl_slist *list_headers(const net_request *request)
 {
     /* libcurl would wait for a 100 before long bodies, which few of these servers send. */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 
     for (size_t i = 0; i < NET_HEADERS_MAX && request->headers[i] != NULL && list != NULL; i++) {
         struct curl_slist *longer = curl_slist_append(list, request->headers[i]);
-        if (longer == NULL) {
+        if (longer == NULL)
             curl_slist_free_all(list);
-            list = NULL;
-        } else {
-            list = longer;
-        }
+        list = longer;
     }
-    *failed = list == NULL;
     return list;
 }
 
@@ -232,13 +229,12 @@ void net_post(net_answer *out, net *n, const net_request *request)
 {
     char error[CURL_ERROR_SIZE] = "";
     curl_off_t after = 0;
-    bool failed;
-    struct curl_slist *headers = list_headers(request, &failed);
+    struct curl_slist *headers = list_headers(request);
     int64_t now = clock_ms();
 
     *out = (net_answer){.end = NET_UNUSABLE};
     say(out->error, sizeof(out->error), "out of memory");
-    if (failed)
+    if (headers == NULL)
         return;
     exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};
     prepare(&x, headers, error);

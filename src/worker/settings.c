@@ -111,26 +111,38 @@ static void print_help(void)
            "      --model-url https://api.example.com/v1 --model gpt-5\n");
 }
 
+static bool has_project(const worker_settings *s, const char *name)
+{
+    for (size_t i = 0; i < s->project_count; i++)
+        if (strcmp(s->projects[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* One that is named twice counts once: its tasks would be claimed twice. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
-    if (strlen(s->project) >= sizeof(s->project_text)) {
+    size_t room = strlen(s->project) + 1;
+    if (room > sizeof(s->project_text)) {
         say(error, size, "--project is too long");
         return false;
     }
-    say(s->project_text, sizeof(s->project_text), "%s", s->project);
+    memcpy(s->project_text, s->project, room);
     for (char *at = s->project_text; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
             *comma = '\0';
         if (!view_is_id(view_of(at), CARDBOX_TENANT_MAX)) {
-            say(error, size, "--project has a name that is empty or too long: \"%.200s\"", at);
+            say(error, size,
+                "--project has a name that is empty or too long, or no plain text: \"%.200s\"", at);
             return false;
         }
         if (s->project_count == SETTINGS_PROJECTS_MAX) {
             say(error, size, "--project names more than %d projects", SETTINGS_PROJECTS_MAX);
             return false;
         }
-        s->projects[s->project_count++] = at;
+        if (!has_project(s, at))
+            s->projects[s->project_count++] = at;
         at = comma != NULL ? comma + 1 : NULL;
     }
     return true;

@@ -10,7 +10,7 @@ enum { SETTINGS_PROJECTS_MAX = 64, SETTINGS_NAME_MAX = 255, SETTINGS_KEY_MAX = 4
 
 typedef struct worker_settings {
     const char *dsn;
-    const char *project; /* several, with commas; also given several times */
+    const char *project; /* several, with commas */
     const char *name;    /* as which tasks are held; see worker_settings_read */
     const char *model_url;
     const char *model;

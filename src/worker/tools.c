@@ -80,21 +80,6 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     return true;
 }
 
-bool tools_add_ability(tools *list, view id, view description, view parameters, char *error,
-                       size_t size)
-{
-    tool t = {.kind = TOOL_ABILITY,
-              .name = arena_copy(&list->memory, id),
-              .description = description,
-              .parameters = parameters};
-
-    if (t.name == NULL) {
-        say(error, size, "out of memory");
-        return false;
-    }
-    return tools_put(list, &t, error, size);
-}
-
 /* Schemas stand in the bus as people read them; every request would carry that white space. */
 static view compacted(tools *list, view schema)
 {
@@ -115,12 +100,15 @@ static bool allow(tools *list, view id, char *error, size_t size)
             id.ptr);
         return false;
     }
-    view schema = compacted(list, bus_input_schema(ability).text);
-    if (schema.ptr == NULL) {
+    const tool t = {.kind = TOOL_ABILITY,
+                    .name = ability->text->id,
+                    .description = bus_description(ability).text,
+                    .parameters = compacted(list, bus_input_schema(ability).text)};
+    if (t.parameters.ptr == NULL) {
         say(error, size, "out of memory");
         return false;
     }
-    return tools_add_ability(list, id, bus_description(ability).text, schema, error, size);
+    return tools_put(list, &t, error, size);
 }
 
 bool tools_allow(tools *list, const char *ids, char *error, size_t size)

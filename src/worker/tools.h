@@ -46,13 +46,9 @@ void tools_free(tools *list);
  * in $PATH. False: `error` says what is wrong and where. */
 bool tools_read(tools *list, view text, const char *path, char *error, size_t size);
 
-/* Adds a copy of a tool, whose name for the model it makes. False: `error` says why not. */
+/* Adds a tool, whose texts stay whose they are, and makes its name for the model. False: `error`
+ * says why not. */
 bool tools_put(tools *list, const tool *t, char *error, size_t size);
-
-/* The same of an ability: its description, a JSON string, and schema are borrowed, its id is
- * copied. */
-bool tools_add_ability(tools *list, view id, view description, view parameters, char *error,
-                       size_t size);
 
 /* Adds the abilities that a list with commas names. */
 bool tools_allow(tools *list, const char *ids, char *error, size_t size);

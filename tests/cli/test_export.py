@@ -140,6 +140,19 @@ def test_file_appears_when_it_is_whole():
     assert done.returncode == 1 and os.listdir(folder) == ["out.ndjson"]
 
 
+def test_a_project_in_place_of_a_file():
+    """Where the variable names the project, who gives another as an argument is told."""
+    folder, program = temp_dir(), os.path.join(cardbox_test.BUILD, "bin", "cardbox")
+    given = {**os.environ, "CARDBOX_DSN": database(), "CARDBOX_PROJECT": "p"}
+
+    def said(*arguments):
+        done = subprocess.run([program, "export", *arguments], cwd=folder, env=given, capture_output=True,
+                              text=True, check=True)
+        return done.stderr.splitlines()[:-1]  # and that nothing is there
+    assert said("other") == ["other is a file now; another project than p is named by --project"]
+    assert said("./other") == said("other.ndjson") == said("other", "--project", "p") == []
+
+
 def test_output_that_cannot_be_written():
     dsn = database()
     cardbox("import", "--dsn", dsn, "--project", "p", SAMPLE)

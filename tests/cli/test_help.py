@@ -85,6 +85,22 @@ def test_an_example_that_is_wrapped_is_one_command():
     assert "--type task.instruction --text \\\n      'Summarise the report'\n" in text, text
 
 
+def test_examples_are_right_usage():
+    """Typed as they stand, without a database: none of them is told that it is wrong."""
+    folder, programs = cardbox_test.temp_dir(), os.path.join(cardbox_test.BUILD, "bin")
+    env = {**os.environ, **CLEAN, "CARDBOX_DSN": "host=/nonexistent", "PATH": f"{programs}:{os.environ['PATH']}"}
+    count = 0
+    for name in commands():
+        section = cardbox("help", *name.split()).stdout.split("Examples:\n")[1].replace("\\\n", " ")
+        for example in re.findall(r"^  (.*)$", section, re.M):
+            if name != "dev":  # which would begin
+                done = subprocess.run(["bash", "-c", example], cwd=folder, env=env, capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL, timeout=cardbox_test.WAIT_S)
+                assert "cardbox help" not in done.stderr and "command not found" not in done.stderr, (example, done)
+                count += 1
+    assert count > 80, count
+
+
 def test_group_has_help():
     for arguments in (["help", "box"], ["box", "--help"]):
         text = cardbox(*arguments).stdout

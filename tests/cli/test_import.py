@@ -244,6 +244,20 @@ def test_bad_lines_among_a_thousand():
     assert counts["cards"]["inserted"] == 1000 - len(bad)
 
 
+def test_a_file_that_is_no_export():
+    """It has not as many complaints as lines; what comes behind them is imported, and all is counted."""
+    dsn, lines = database(), ["# A title", "", *["A line of text."] * 100]
+    told = [r"line 1: .*", *[fr"line {n}: .*" for n in (3, 4, 5, 6)],
+            "from line 7 on, lines like these are only counted, until one is of an export"]
+    for rest, inserted, behind in (
+            ([], 0, ["no line is of an export; a session's file is read by `cardbox session import`"]),
+            ([card("good"), "bad"], 1, [r"line 104: .*"])):
+        status, counts, said = load(dsn, *lines, *rest)
+        assert status == 1 and counts["other"]["refused"] == 101 + len(rest) // 2, counts
+        assert counts["cards"]["inserted"] == inserted and counts["lines"] == len(lines) + len(rest), counts
+        assert len(said) == 7 and all(map(re.fullmatch, told + behind, said)), said
+
+
 def test_rows_that_the_database_refuses():
     """A value that only PostgreSQL finds: the others of its batch are written."""
     dsn = database()

@@ -204,6 +204,17 @@ def test_list_and_show():
     assert cardbox("session", "list", "--project", "x", env=shared()).stderr == "no sessions in project x\n"
 
 
+def test_a_list_tells_forks():
+    """Also on a narrow terminal, and those without a name."""
+    env = store()
+    cardbox("session", "fork", "s-1", "--new-id", "named", env=env)
+    cardbox("session", "fork", "s-1", FORK, "--new-id", "unnamed", env=env)
+    rows = {line.split()[0]: line for line in cardbox("session", "list", env=env).stdout.splitlines()}
+    assert rows["named"].endswith("  Nightly backup of orders, fork of s-1") and rows["s-1"].endswith("orders"), rows
+    assert rows["unnamed"].endswith("  fork of s-1"), rows
+    assert "fork of s-1" in on_terminal("session", "list", columns=60, env=env)
+
+
 def test_lists_of_entries():
     assert ids("leaves", "s-1") == [SIDE, HEAD]
     assert ids("branch-points", "s-1") == [FORK] and objects("branch-points", "s-1")[0]["children"] == 2
@@ -581,6 +592,13 @@ def test_import():
     assert said.startswith("session none: the file is empty\n")
     done = cardbox("import", SAMPLE, env=env, check=False)
     assert done.returncode == 1 and "`cardbox session import`" in done.stderr
+
+
+def test_import_shows_how_far_it_is():
+    """Of a file, whose size is known, also where the session's id is given."""
+    env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
+    for words in ([], ["--session", "named"]):
+        assert "] 100 %" in on_terminal("session", "import", *words, write(PLAIN), env=env), words
 
 
 def test_import_of_what_is_wrong():

@@ -1,15 +1,21 @@
 /*
  * test_restart.c: PostgreSQL is restarted at once (pg_ctl restart -m immediate) while threads
- * append to one box: every append that was acknowledged is there exactly once. Has a cluster of its
- * own.
+ * append to one box: every append that was acknowledged is there exactly once. And it stops while a
+ * large card is sent to it, or loses its answers. Has a cluster of its own.
  */
 #include "store/store_test.h"
 
+#include <libpq-fe.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { THREADS = 8, RESTARTS = 2 };
+
+/* Who asks for more than a local commit waits for a standby, and in vain. */
+#define SETTINGS "fsync=on synchronous_commit=local synchronous_standby_names=nobody"
 
 static char dir[64], dsn[512];
 static atomic_int acknowledged;
@@ -35,7 +41,7 @@ static int start(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
     snprintf(dir, sizeof(dir), "/tmp/cardbox-restart-XXXXXX");
-    if (mkdtemp(dir) == NULL || pg("start", "fsync=on", answer, sizeof(answer)) != 0 ||
+    if (mkdtemp(dir) == NULL || pg("start", SETTINGS, answer, sizeof(answer)) != 0 ||
         pg("migrated", "restart", dsn, sizeof(dsn)) != 0)
         return -1;
     options.conninfo = dsn;
@@ -128,9 +134,176 @@ static void appends_survive_restarts(void **state)
     assert_true(stats.lost > 0 && stats.retried > 0);
 }
 
+/* The process that serves a program, by the name that this connected with. */
+static pid_t server_process(const char *program)
+{
+    PGconn *pg = PQconnectdb(dsn);
+    PGresult *rows =
+        PQexecParams(pg, "SELECT pid FROM pg_stat_activity WHERE application_name = $1", 1, NULL,
+                     &program, NULL, NULL, 0);
+    assert_int_equal(PQntuples(rows), 1);
+    pid_t pid = (pid_t)strtol(PQgetvalue(rows, 0, 0), NULL, 10);
+    PQclear(rows);
+    PQfinish(pg);
+    return pid;
+}
+
+/* Lets a process that was stopped go on after a minute, should nobody else: so what waits for it
+ * with no end fails, and does not hang. */
+static pid_t wake_later(pid_t stopped)
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    sleep(60);
+    kill(stopped, SIGCONT);
+    _exit(0);
+}
+
+/* A card that is larger than what the socket takes is not sent for ever. */
+static void a_stopped_server_takes_nothing(void **state)
+{
+    (void)state;
+    enum { BYTES = 8 * 1024 * 1024 };
+    cardbox *stuck = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    char *content = malloc(BYTES + 3);
+    assert_non_null(content);
+    memset(content, 'x', BYTES + 2);
+    content[0] = content[BYTES + 1] = '"';
+    content[BYTES + 2] = '\0';
+    cardbox_card card = test_card("large", content);
+    options.conninfo = dsn;
+    options.application_name = "stuck";
+    options.statement_timeout_ms = 1000;
+    assert_ok(cardbox_open(&stuck, &options, &err), &err);
+    cardbox_card small = test_card("small", "1"); /* so that the statement is known there */
+    assert_ok(cardbox_add_card(NULL, stuck, "t", &small, NULL, &err), &err);
+    pid_t pid = server_process("stuck");
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    pid_t later = wake_later(pid);
+    cardbox_status status = cardbox_add_card(NULL, stuck, "t", &card, NULL, &err);
+    kill(later, SIGKILL);
+    waitpid(later, NULL, 0);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(status, CARDBOX_TIMEOUT);
+    assert_ok(cardbox_add_card(NULL, stuck, "t", &small, NULL, &err), &err);
+    cardbox_close(stuck);
+    free(content);
+}
+
+/* --- answers that are lost --- */
+
+/* As the superuser; gives the first cell as a number. */
+static long psql(const char *sql)
+{
+    char superuser[256];
+    snprintf(superuser, sizeof(superuser), "host=%s user=postgres dbname=restart", dir);
+    PGconn *pg = PQconnectdb(superuser);
+    PGresult *rows = PQexec(pg, sql);
+    if (PQresultStatus(rows) != PGRES_TUPLES_OK && PQresultStatus(rows) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(pg));
+    long value = PQntuples(rows) > 0 ? strtol(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
+    PQclear(rows);
+    PQfinish(pg);
+    return value;
+}
+
+/* A call that would be refused the second time. */
+typedef struct lost_call {
+    cardbox_status (*make)(cardbox *with, cardbox_error *err);
+    cardbox *with;
+    cardbox_status status;
+    cardbox_error err;
+} lost_call;
+
+static cardbox_status append_expecting(cardbox *with, cardbox_error *err)
+{
+    const char *entry = "{\"id\":\"b\",\"type\":\"x\"}";
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
+    how.expected_version = 2;
+    return cardbox_session_append(NULL, with, "t", "appended", &entry, 1, &how, err);
+}
+
+static cardbox_status create_new(cardbox *with, cardbox_error *err)
+{
+    cardbox_session_options how = CARDBOX_SESSION_OPTIONS_INIT;
+    how.must_be_new = true;
+    return cardbox_session_create(NULL, with, "t", "made", &how, err);
+}
+
+static cardbox_status move_expecting(cardbox *with, cardbox_error *err)
+{
+    return cardbox_session_move_head(NULL, with, "t", "moved", "a", "b", err);
+}
+
+static void *run_call(void *arg)
+{
+    lost_call *call = arg;
+    call->status = call->make(call->with, &call->err);
+    return NULL;
+}
+
+static void make_session(const char *id, size_t count)
+{
+    const char *entries[] = {"{\"id\":\"a\",\"type\":\"x\"}", "{\"id\":\"b\",\"type\":\"x\"}"};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_session_create(NULL, db, "t", id, NULL, &err), &err);
+    assert_ok(cardbox_session_append(NULL, db, "t", id, entries, count, NULL, &err), &err);
+}
+
+/* Their commits wait for a standby that there is not, and the sessions end while they do: all was
+ * done, and nobody says so. What can't be repeated must not be: it would be told of a conflict with
+ * itself. */
+static void lost_answers_are_no_conflicts(void **state)
+{
+    (void)state;
+    static const char WAITING[] =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' "
+        "AND application_name = 'lost'";
+    lost_call calls[] = {{append_expecting, NULL, CARDBOX_OK, CARDBOX_ERROR_INIT},
+                         {create_new, NULL, CARDBOX_OK, CARDBOX_ERROR_INIT},
+                         {move_expecting, NULL, CARDBOX_OK, CARDBOX_ERROR_INIT}};
+    enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+    pthread_t threads[CALLS];
+    char waits[600];
+    cardbox *lost = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    make_session("appended", 1);
+    make_session("moved", 2);
+    snprintf(waits, sizeof(waits), "%s options='-c synchronous_commit=on'", dsn);
+    options.conninfo = waits;
+    options.application_name = "lost";
+    assert_ok(cardbox_open(&lost, &options, &err), &err);
+    for (size_t i = 0; i < CALLS; i++) {
+        calls[i].with = lost;
+        pthread_create(&threads[i], NULL, run_call, &calls[i]);
+    }
+    for (int i = 0; psql(WAITING) < CALLS; i++) {
+        assert_in_range(i, 0, 6000); /* a minute */
+        usleep(10000);
+    }
+    psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'");
+    psql("ALTER SYSTEM SET synchronous_standby_names = ''");
+    psql("SELECT pg_reload_conf()");
+    for (size_t i = 0; i < CALLS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(calls[i].status, CARDBOX_UNAVAILABLE);
+        assert_false(calls[i].err.retryable);
+    }
+    cardbox_close(lost);
+    assert_int_equal(test_session_version("t", "appended"), 3);
+    assert_int_equal(test_session_version("t", "made"), 1);
+    assert_int_equal(test_session_version("t", "moved"), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lost_answers_are_no_conflicts),
+        cmocka_unit_test(a_stopped_server_takes_nothing),
         cmocka_unit_test(appends_survive_restarts),
     };
     return cmocka_run_group_tests(tests, start, stop);

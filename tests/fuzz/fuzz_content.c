@@ -28,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!content_normalise(&stored, content, &fault)) {
         require(fault.class_name == content_class_of(value));
         require(fault.field[0] && fault.message[0]);
+        require(view_is_utf8(view_of(fault.field)) && view_is_utf8(view_of(fault.message)));
         goto done;
     }
     view first = buf_as_view(&stored);

@@ -27,7 +27,7 @@ static void check_path(const url_path *found, view raw)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view raw, query, value = {"", 0};
+    view raw, query, name, value, decoded;
     const char *reason = NULL;
     int64_t number;
     url_path found;
@@ -39,9 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(result != PATH_MALFORMED || reason != NULL);
     if (result == PATH_OK)
         check_path(&found, raw);
-    if (query_find(&value, query, "limit", &memory) == QUERY_FOUND) {
-        require(view_is_utf8(value) && value.len <= query.len);
-        query_integer(value, &number);
+    while (query_next(&query, &name, &value)) {
+        if (query_decode(&decoded, value, &memory) != QUERY_FOUND)
+            continue;
+        require(view_is_utf8(decoded) && decoded.len <= value.len);
+        query_integer(decoded, &number);
     }
     arena_reset(&memory);
     return 0;

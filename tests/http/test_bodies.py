@@ -6,7 +6,6 @@ import concurrent.futures
 import http.client
 import json
 import os
-import re
 import sys
 import time
 
@@ -39,19 +38,14 @@ def body(size):
 LARGE = body(4 * MB - 1000)
 
 
-def metric(name, on=None):
-    text = (on or server()).get("/metrics").body.decode()
-    return int(re.search(rf"^{name} (\d+)", text, re.M).group(1))
-
-
 def await_held(least, most, on=None):
     def held():
-        return metric("cardbox_request_bodies_held_bytes", on)
+        return (on or server()).metric("cardbox_request_bodies_held_bytes")
     await_(lambda: least <= held() <= most, lambda: f"{held()} of {least} to {most}")
 
 
 def refused():
-    return metric(r'cardbox_errors_total\{error_code="unavailable",reason="bodies_full"\}')
+    return server().metric('cardbox_errors_total{error_code="unavailable",reason="bodies_full"')
 
 
 class Upload:

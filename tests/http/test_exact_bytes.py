@@ -73,7 +73,7 @@ def run(dsn, *arguments, stdin=None, project="p"):
 # --- the doors in: each fills the project `p` of a database of its own ---
 
 
-def by_import(dsn):
+def file_of_all():
     lines = []
     for card_id, text in good():
         if one_line(text) == text:
@@ -82,8 +82,19 @@ def by_import(dsn):
             content = b'"content_text":' + json.dumps(text.decode()).encode()
         lines.append(b'{"kind":"card","card_id":"%s",%s,"metadata":{"type":"odd"},"exact":true}' %
                      (card_id.encode(), content))
-    done = run(dsn, "import", stdin=b"\n".join(lines))
+    return b"\n".join(lines)
+
+
+def by_import(dsn):
+    done = run(dsn, "import", stdin=file_of_all())
     assert done.returncode == 0, done.stderr
+
+
+def by_import_over_http(dsn):
+    server = Server(dsn)
+    response = server.request("POST", "/projects/p/import", file_of_all(), {"Content-Type": "application/x-ndjson"})
+    assert response.status == 200 and response.json()["errors"] == [], response
+    server.stop()
 
 
 def by_card_add(dsn):
@@ -92,26 +103,31 @@ def by_card_add(dsn):
         assert done.returncode == 0, (text, done.stderr)
 
 
-def by_post(dsn):
-    server = Server(dsn)
-    for card_id, text in good():
-        body = b'{"card_id":"%s","type":"odd","content":\n%s }' % (card_id.encode(), text)
-        response = server.request("POST", "/projects/p/cards", body, JSON)
-        assert response.status == 200, (text[:300], response)
-    server.stop()
+def one_by_one(path):
+    def fill(dsn):
+        server = Server(dsn)
+        for card_id, text in good():
+            body = b'{"card_id":"%s","type":"odd","content":\n%s }' % (card_id.encode(), text)
+            response = server.request("POST", f"/projects/p/{path}", body, JSON)
+            assert response.status == 200, (text[:300], response)
+        server.stop()
+    return fill
 
 
-def by_post_of_many(dsn):
-    server = Server(dsn)
-    cards = [b'{"card_id":"%s","type":"odd","content": %s}' % (card_id.encode(), text)
-             for card_id, text in good()]
-    response = server.request("POST", "/projects/p/cards", b'{"cards":[' + b",".join(cards) + b"]}", JSON)
-    assert response.status == 200, response
-    server.stop()
+def at_once(path):
+    def fill(dsn):
+        server = Server(dsn)
+        cards = [b'{"card_id":"%s","type":"odd","content": %s}' % (card_id.encode(), text)
+                 for card_id, text in good()]
+        response = server.request("POST", f"/projects/p/{path}", b'{"cards":[' + b",".join(cards) + b"]}", JSON)
+        assert response.status == 200, response
+        server.stop()
+    return fill
 
 
-DOORS_IN = {"import": by_import, "card add": by_card_add, "POST": by_post,
-            "POST of many": by_post_of_many}
+DOORS_IN = {"import": by_import, "import over HTTP": by_import_over_http, "card add": by_card_add,
+            "POST": one_by_one("cards"), "POST of many": at_once("cards"),
+            "card:add": one_by_one("abilities/card:add"), "card:add_many": at_once("abilities/card:add_many")}
 
 
 @once
@@ -158,13 +174,17 @@ def export(dsn):
 
 
 def out_of_an_export(dsn):
+    compare(contents_of_file(export(dsn)))
+
+
+def contents_of_file(file):
     found = {}
-    for line in export(dsn).split(b"\n")[:-1]:
+    for line in file.split(b"\n")[:-1]:
         row = dict(members(line))
         if row[b'"kind"'] == b'"card"':
             text = row.get(b'"content"') or json.loads(row[b'"content_text"']).encode()
             found[json.loads(row[b'"card_id"'])] = text
-    compare(found)
+    return found
 
 
 def out_of_export_and_import(dsn):
@@ -198,12 +218,30 @@ def out_of_http(dsn):
         cursor = json.loads(member(page, "next_cursor"))
         cursor = cursor and f"&cursor={cursor}"
     compare(pages)
+    compare(contents_of_file(server.get("/projects/p/export").body))
+    server.stop()
+
+
+def out_of_abilities(dsn):
+    server, found = Server(dsn), {}
+
+    def ask(name, value):
+        response = server.post(f"/projects/p/abilities/{name}", value)
+        assert response.status == 200, response
+        return response.body
+    ids = list(dict(good()))
+    compare(contents(ask("card:get", {"card_id": card_id}) for card_id in ids))
+    for start in range(0, len(ids), 100):
+        found.update(contents(elements(member(ask("card:batch", {"card_ids": ids[start:start + 100]}), "cards"))))
+    compare(found)
+    compare(contents(elements(member(ask("card:list", {"limit": 500}), "cards"))))
+    compare(contents(elements(member(ask("box:cards", {"box_id": BOX, "limit": 500}), "cards"))))
     server.stop()
 
 
 def test_out_as_in():
     for door, dsn in stored().items():
-        for way in (out_of_the_cli, out_of_an_export, out_of_export_and_import, out_of_http):
+        for way in (out_of_the_cli, out_of_an_export, out_of_export_and_import, out_of_http, out_of_abilities):
             yield f"{door}, {way.__name__}", lambda way=way, dsn=dsn: way(dsn)
 
 

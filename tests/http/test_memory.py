@@ -26,9 +26,8 @@ def needs_the_allocator(test):
     @functools.wraps(test)
     def run():
         if cardbox_test.LIGHT:
-            print("SKIPPED: a sanitizer's allocator keeps what is freed", flush=True)
-        else:
-            test()
+            raise cardbox_test.Skip("a sanitizer's allocator keeps what is freed")
+        test()
     return run
 
 
@@ -48,7 +47,7 @@ def test_reads_of_large_cards():
     def read(_=None):
         return server.get("/projects/p/cards/large", timeout=120).status
 
-    assert set(burst(read)) <= {200, 413}
+    assert set(burst(read)) <= {200, 503}  # never 413: each fits alone
     await_given_back(server, before)
     for _ in range(3):  # one after the other there is memory for them
         assert read() == 200

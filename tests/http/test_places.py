@@ -3,6 +3,7 @@
 to the table, what is read is what is there now."""
 
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -89,6 +90,44 @@ def test_the_index_is_spared():
     await_(lambda: scans() >= before + CARDS)
     await_(lambda: Postgres.shared().backends(dsn) == [])
     assert scans() < before + 2 * CARDS, scans() - before
+
+
+def statements(server, name):
+    found = re.search(rf'^cardbox_statements_total{{statement="{name}"}} (\d+)$', server.get("/metrics").body.decode(), re.M)
+    return int(found.group(1))
+
+
+def test_what_is_gone_is_forgotten():
+    """A card that is not where it lay is looked for by its key, once; if it is nowhere, it has no place."""
+    dsn = Postgres.shared().copy(database())
+    server, card = Server(dsn), url("red", "cards", IDS[0])
+    for _ in range(2):
+        assert server.get(card).status == 200
+    by_place, by_key = statements(server, "cards_placed"), statements(server, "cards_get_at")
+    assert (by_place, by_key) == (1, 1)
+    psql(dsn, f"DELETE FROM cardbox.cards WHERE tenant_id = 'red' AND card_id = '{IDS[0]}'")
+    for _ in range(3):
+        assert server.get(card).status == 404
+    assert (statements(server, "cards_placed"), statements(server, "cards_get_at")) == (by_place + 1, by_key + 3)
+    server.stop()
+
+
+def test_plans_of_a_small_table_serve_a_big_one():
+    """A plan is made once for a connection; what was best for a page must not read thousands."""
+    dsn = Postgres.shared().copy(database())
+    psql(dsn, "ALTER TABLE cardbox.cards SET (autovacuum_enabled = off)")
+    psql(dsn, "DELETE FROM cardbox.cards WHERE card_id > 'card-1'")
+    psql(dsn, "VACUUM (FULL, ANALYZE) cardbox.cards")
+    server = Server(dsn)
+    for _ in range(20):  # the first five of a connection are planned one by one
+        assert server.get(url("red", "cards", IDS[0])).status == 200
+    psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at)"
+              " SELECT 'red', 'more-' || n, '1', '1', '{}', now() FROM generate_series(1, 5000) AS n")
+    for _ in range(20):
+        assert server.get(url("red", "cards", IDS[0])).status == 200
+    server.stop()
+    await_(lambda: Postgres.shared().backends(dsn) == [])
+    assert int(psql(dsn, "SELECT seq_tup_read FROM pg_stat_all_tables WHERE relname = 'cards'")) < 5000
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import LIGHT, Server, as_role, await_locks, cardbox, database, dsn, psql, server
+from cardbox_test import LIGHT, Server, as_role, await_locks, cardbox, connected, database, dsn, psql, server
 from cardbox_test import session_url as url
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -266,16 +266,12 @@ def test_import_while_it_is_deleted():
     bring("waits", chain(2))
     other = b"".join(json.dumps(entry(f"n{at}", None)).encode() + b"\n" for at in range(3))
     answers = []
-    with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as deleter:
-        deleter.stdin.write("BEGIN; SELECT 1 FROM cardbox.sessions WHERE session_id = 'waits' FOR UPDATE;\n")
-        deleter.stdin.flush()
-        assert deleter.stdout.readline() == "1\n"
+    with connected(dsn(), "postgres") as deleter:
+        assert deleter.run("BEGIN; SELECT 1 FROM cardbox.sessions WHERE session_id = 'waits' FOR UPDATE") == "1"
         importer = threading.Thread(target=lambda: answers.append(bring("waits", other)))
         importer.start()
         await_locks(dsn())
-        deleter.stdin.write("SELECT FROM cardbox.delete_session('p', 'waits', 10); COMMIT;\n")
-        deleter.stdin.close()
+        deleter.run("SELECT FROM cardbox.delete_session('p', 'waits', 10); COMMIT")
         importer.join()
     assert answers and answers[0]["appended"] == 3 and answers[0]["entries"] == 3, answers
     assert export("waits") == other

@@ -12,7 +12,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import as_role, await_locks, dsn, psql, server
+from cardbox_test import await_locks, connected, dsn, psql, server
 from cardbox_test import session_url as url
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -88,18 +88,13 @@ def test_what_a_fork_has_stays():
 def settle_meanwhile(settle, first, then):
     """What settling gives that waits for a transaction which began with `first` and ends with `then`."""
     settled = []
-    with subprocess.Popen(["psql", as_role(dsn(), "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        other.stdin.write(f"BEGIN; {first};\n")
-        other.stdin.flush()
-        assert other.stdout.readline() == "1\n"
+    with connected(dsn(), "postgres") as other:
+        assert other.run(f"BEGIN; {first}") == "1"
         settler = threading.Thread(target=lambda: settled.extend(psql(dsn(), settle).split()))
         settler.start()
         await_locks(dsn())
-        other.stdin.write(f"{then}; COMMIT;\n")
-        other.stdin.close()
+        other.run(f"{then}; COMMIT")
         settler.join()
-    assert other.returncode == 0
     return settled
 
 

@@ -274,15 +274,10 @@ def test_what_is_refused():
         answer = server().get(f"/projects/other/tasks/{task}/stream", headers)
         assert answer.status == status, answer
     assert server().get("/projects/acme/tasks/no/stream").status == 404
+    answer = server().get("/projects/acme/tasks/" + "%C3%A4" * 256 + "/stream")
+    assert answer.status == 404 and answer.body.decode().count("\u00e4") > 200, answer
     assert server().get(f"/projects/acme/tasks/{task}/stream?x=1").status == 422
     assert server().post(f"/projects/acme/tasks/{task}/stream", {}).status == 405
-
-
-def metric(name, at=None):
-    """A number of /metrics, over all of its labels that `name` begins with."""
-    lines = (at or server()).get("/metrics").body.decode().splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines
-               if line.startswith((name + " ", name + ",", name + "}")))
 
 
 ASKED = 'cardbox_statements_total{statement="tasks_follow"'
@@ -296,9 +291,9 @@ def test_many_follow_in_few_statements():
     streams = [Stream(tasks[i % 5], at=own) for i in range(50)]
     for stream in streams:
         assert [stream.next()[0] for _ in range(2)] == ["message_complete"] * 2
-    began, before = time.monotonic(), metric(ASKED, own)
+    began, before = time.monotonic(), own.metric(ASKED)
     time.sleep(2)
-    asked, rounds = metric(ASKED, own) - before, (time.monotonic() - began) * 5 + 1
+    asked, rounds = own.metric(ASKED) - before, (time.monotonic() - began) * 5 + 1
     assert 0 < asked <= 2 * rounds, f"{asked} statements in {rounds} rounds of two threads"
     said = [say(task, f"to {task}") for task in tasks]
     for i, stream in enumerate(streams):
@@ -434,15 +429,15 @@ def test_a_client_that_leaves_is_forgotten():
     streams = [Stream(task, at=own) for _ in range(20)]
     for stream in streams:
         stream.next()
-    assert metric(CLIENTS, own) >= 20
+    assert own.metric(CLIENTS) >= 20
     for stream in streams:
         stream.close()
-    await_(lambda: metric(CLIENTS, own) <= 1)  # who asks for the metrics
+    await_(lambda: own.metric(CLIENTS) <= 1)  # who asks for the metrics
 
     def nothing_is_asked():
-        asked = metric(ASKED, own)
+        asked = own.metric(ASKED)
         time.sleep(0.5)
-        return metric(ASKED, own) == asked
+        return own.metric(ASKED) == asked
     await_(nothing_is_asked)
     own.stop()
 

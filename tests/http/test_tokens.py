@@ -17,7 +17,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import CARDBOXD, WAIT_S, Postgres, Server, as_role, await_, cardbox, cardboxd, parse_responses
+from cardbox_test import (CARDBOXD, WAIT_S, Client, Postgres, Server, as_role, await_, cardbox, cardboxd, holding,
+                          parse_responses)
 
 BOXES = {"a": "01970000-0000-7000-8000-00000000000a", "b": "01970000-0000-7000-8000-00000000000b"}
 SCOPES = ("read", "write", "tasks", "admin")
@@ -312,6 +313,32 @@ def test_what_is_under_way_ends_too():
             await_(lambda: server.log().count("its token is good no more") == 2)
 
 
+def test_streams_end_with_what_let_them_in():
+    """Who came without a token when none was needed goes with the first one; who came with one, when it expires."""
+    dsn = filled()
+    with serving(dsn) as server:
+        task = server.post("/projects/a/abilities/task:spawn", {"goal": "to be followed"}).json()["taskId"]
+
+        def follow(header=""):
+            one = socket.create_connection(("127.0.0.1", server.port), WAIT_S)
+            one.sendall(f"GET /projects/a/tasks/{task}/stream HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
+            assert one.recv(12) == b"HTTP/1.1 200"
+            return one
+
+        def await_end(one):
+            ends = time.monotonic() + WAIT_S
+            while (piece := one.recv(65536)) and not piece.endswith(b"0\r\n\r\n"):
+                assert time.monotonic() < ends
+            one.close()
+        nobody = follow()
+        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
+        secret = make(dsn, "short", "--tenant", "a", "--expires", ends.isoformat())
+        await_end(nobody)
+        await_(lambda: server.get("/projects/a/cards/card-a", bearer(secret)).status == 200)
+        await_end(follow(f"Authorization: Bearer {secret}\r\n"))
+        assert time.time() >= ends.timestamp()
+
+
 def test_change_under_load():
     """Two servers: a token that stays always works; one that is revoked soon works nowhere."""
     dsn = filled()
@@ -351,17 +378,10 @@ def test_list_that_can_not_be_read():
     path = "/projects/a/cards/card-a"
     headers = bearer(make(dsn, "a", "--tenant", "a"))
     with serving(dsn) as server:
-        session = subprocess.Popen(["psql", as_role(dsn, "postgres"), "-Xq"], text=True,
-                                   stdin=subprocess.PIPE)
-        try:
-            session.stdin.write("BEGIN; LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE;\n")
-            session.stdin.flush()
+        with holding(dsn, "LOCK TABLE cardbox.tokens IN ACCESS EXCLUSIVE MODE"):
             assert server.get(path, headers).status == 200
             await_(lambda: server.get(path, headers).status == 503, 40)
             assert server.get("/readyz").status == 503 and server.get("/healthz").status == 200
-        finally:
-            session.stdin.close()
-            session.wait()
         await_(lambda: server.get(path, headers).status == 200, 20)
         assert server.get("/readyz").status == 200
 
@@ -432,12 +452,9 @@ def serving_as(dsn, listen, *options):
 
 def status_at(port, path):
     """Status and body, asked over loopback."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
-    connection.request("GET", path)
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    return response.status, body.decode()
+    with Client(port) as client:
+        response = client.request("GET", path)
+    return response.status, response.body.decode()
 
 
 def test_role_of_a_worker():
@@ -466,6 +483,9 @@ def test_addresses_that_are_none():
     for listen in ("127.0.0.1", "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:abc"):
         done = cardboxd("--listen", listen)
         assert done.returncode == 2 and f'takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not "{listen}"' in done.stderr, done
+    # An address is one however long it is written; port 1 of 8.8.8.8 is none of ours in any case.
+    done = cardboxd("--listen", "[0000:0000:0000:0000:0000:ffff:0808:0808]:1")
+    assert done.returncode == 1 and "cannot listen on [0000:" in done.stderr, done
     folder = cardbox_test.temp_dir()
     done = cardboxd("--listen", f"unix:{folder}")
     assert done.returncode == 1 and f"cannot listen on unix:{folder}: what is there is no socket" in done.stderr, done
@@ -560,7 +580,7 @@ def test_cli_refusals():
 
 def test_cli_secret_alone_on_stdout():
     dsn = Postgres.shared().database()
-    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stdout
+    assert "no tokens" in cardbox("token", "list", "--dsn", dsn).stderr
     done = cardbox("token", "create", "--dsn", dsn, "--name", "x", "--tenant", 'a "b", c',
                    "--expires", "30d")
     assert re.fullmatch("cbx_[0-9a-f]{64}\n", done.stdout) and "shown this once" in done.stderr

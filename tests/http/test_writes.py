@@ -96,6 +96,17 @@ def test_a_card_without_an_id_gets_one():
     assert again["card_id"] != made["card_id"]
 
 
+def test_a_key_wants_ids():
+    """A retry would make other cards of those whose ids are made here: the key can't be ignored."""
+    path, key = url("keyed", "cards"), {"Idempotency-Key": "k"}
+    faults("POST", path, {"content": 1}, ("missing", ["body", "card_id"]), headers=key)
+    faults("POST", path, {"cards": [{"card_id": "a", "content": 1}, {"content": 2}]},
+           ("missing", ["body", "cards", 1, "card_id"]), headers=key)
+    assert send("GET", path)["cards"] == []
+    for outcome in "inserted", "unchanged":
+        assert send("POST", path, {"card_id": "a", "content": 1}, key)["outcome"] == outcome
+
+
 def test_what_a_read_shows_can_be_written_again():
     """The nulls of a card object are members that are not given."""
     send("POST", url("again", "cards"), {"card_id": "c", "content": [1], "type": "x"})
@@ -207,6 +218,20 @@ def test_add_many():
     again = add("many", {"card_id": "c", "content": 4}, {"card_id": "c", "content": 5},
                 {"card_id": "a", "content": 1})
     assert [card["outcome"] for card in again] == ["repaired", "repaired", "unchanged"]
+
+
+def test_what_was_done_is_told():
+    """The limit of an answer is for reads: a write that was done is none that was too large."""
+    small = Server(dsn(), "--response-max", "1024")
+    cards = {"cards": [{"card_id": f"told-{n}", "content": n, "sealed": True} for n in range(100)]}
+    for words in "inserted", "unchanged":
+        answer = small.post(url("told", "cards"), cards)
+        assert answer.status == 200, answer
+        assert [card["outcome"] for card in answer.json()["cards"]] == [words] * 100
+    cards["cards"][50]["content"] = "other"
+    answer = small.post(url("told", "cards"), cards)
+    assert answer.status == 409 and len(answer.json()["detail"]["outcomes"]) == 100, answer
+    small.stop()
 
 
 def test_many_are_all_or_none():
@@ -440,8 +465,9 @@ def test_fork():
     detail = refused("POST", path, {"box_id": wanted}, 409, "conflict",
                      "the box exists: it is at version 1")
     assert detail["current_version"] == 1
-    refused("POST", path, {"at_version": 9}, 404, "not_found", "never had this version")
-    refused("POST", path, {"at_length": 72}, 404, "not_found", "never had this version or length")
+    for query in ({"at_version": 9}, {"at_length": 72}):
+        refused("POST", path, query, 404, "not_found",
+                "never as it is asked for: it has versions 1 to 2, and 71 ids now")
     refused("POST", url("fork", "boxes", NOWHERE, "fork"), {}, 404, "not_found", "box not found")
 
 

@@ -259,6 +259,46 @@ def holding(dsn_, sql):
         session.wait()
 
 
+class Connection:
+    """A psql that stays: statements of one connection."""
+
+    def __init__(self, dsn_, role="cardbox_app"):
+        self.process = subprocess.Popen(["psql", as_role(dsn_, role), "-XqAt"], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        at_end(self.process.kill)
+
+    def send(self, sql):
+        self.process.stdin.write(f"{sql};\n\\echo done\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        """What it printed of the statements that were sent, errors too."""
+        lines = []
+        while (line := self.process.stdout.readline()) not in ("done\n", ""):
+            lines.append(line)
+        return "".join(lines).strip()
+
+    def run(self, sql):
+        """What it printed; none of the statements may fail."""
+        self.send(sql)
+        said = self.receive()
+        assert "ERROR:  " not in said, (sql, said)
+        return said
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def connected(dsn_, *role):
+    one = Connection(dsn_, *role)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
 # --- programs ---
 
 
@@ -398,6 +438,12 @@ class Server:
     def peak_rss_kb(self):
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
+
+    def metric(self, name):
+        """A number of /metrics, over all of its labels that `name` begins with."""
+        lines = self.get("/metrics").body.decode().splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines
+                   if line.startswith((name + " ", name + ",", name + "}")))
 
     def client(self, timeout=WAIT_S):
         return Client(self.port, timeout)

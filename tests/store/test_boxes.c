@@ -213,11 +213,11 @@ static void save_keeps_the_past(void **state)
     assert_int_equal(
         cardbox_load_box(&boxes, db, "t", box, &(cardbox_read_options){.at_version = 9}, &err),
         CARDBOX_NOT_FOUND);
-    assert_non_null(strstr(err.message, "never had this version"));
+    assert_non_null(strstr(err.message, "it has versions 1 to 4 since 2"));
     assert_int_equal(cardbox_get_box_cards(&cards, db, "t", box,
                                            &(cardbox_read_options){.at_length = 9999}, &err),
                      CARDBOX_NOT_FOUND);
-    assert_non_null(strstr(err.message, "never had this version"));
+    assert_non_null(strstr(err.message, ", and 130 ids now"));
     assert_ok(cardbox_save_box(&change, db, "t", box, NULL, 0, 0, &err), &err);
     check_part(box, (cardbox_read_options){0}, 0, 0);
 }
@@ -405,6 +405,25 @@ static void holders_of_a_card(void **state)
     assert_true(is_held_by("c5", late.box_id));
 }
 
+/* What is sealed behind a fork's beginning is not the fork's. */
+static void forks_hold_what_is_before_them(void **state)
+{
+    (void)state;
+    cardbox_box_change box, fork;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
+    assert_ok(cardbox_ensure_box(&box, db, "holders", NULL, &err), &err);
+    assert_ok(
+        cardbox_append_to_box(NULL, db, "holders", box.box_id, numbered(300, 200), 200, NULL, &err),
+        &err);
+    how.at_length = 70;
+    assert_ok(cardbox_fork_box(&fork, db, "holders", box.box_id, &how, &err), &err);
+    assert_true(is_held_by("c363", fork.box_id));
+    assert_true(is_held_by("c369", fork.box_id));
+    assert_false(is_held_by("c370", fork.box_id));
+    assert_true(is_held_by("c370", box.box_id));
+}
+
 static void bad_input(void **state)
 {
     (void)state;
@@ -472,6 +491,7 @@ int main(void)
         cmocka_unit_test(hydrated),
         cmocka_unit_test(log_and_as_of),
         cmocka_unit_test(holders_of_a_card),
+        cmocka_unit_test(forks_hold_what_is_before_them),
         cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What the collector removes and what it leaves: by itself, in batches, and while others write."""
 
-import contextlib
 import json
 import os
 import random
@@ -13,51 +12,12 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, psql
+from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, connected, psql
 
 OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
 KINDS = (*OF_COLLECT, "entries")
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_log", "card_box_segments",
           "card_box_chains", "session_entries", "card_box_orphans")
-
-
-class Session:
-    """A psql that stays: statements of one connection, as the service's role."""
-
-    def __init__(self, dsn):
-        self.process = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt"], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT)
-        cardbox_test.at_end(self.process.kill)
-
-    def send(self, sql):
-        self.process.stdin.write(f"{sql};\n\\echo done\n")
-        self.process.stdin.flush()
-
-    def receive(self):
-        lines = []
-        while True:
-            line = self.process.stdout.readline()
-            if line in ("done\n", ""):
-                return "".join(lines).strip()
-            lines.append(line)
-
-    def run(self, sql):
-        self.send(sql)
-        return self.receive()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-@contextlib.contextmanager
-def session(dsn):
-    one = Session(dsn)
-    try:
-        yield one
-    finally:
-        one.close()
 
 
 def names(prefix, count):
@@ -141,7 +101,7 @@ def dry_run_is_what_follows(dsn):
 
 def test_shared_segments_survive():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         parent = create(s, names("a", 300))
         child = fork(s, parent, at_length=150)
         assert append(s, child, names("b", 100)) == "1"
@@ -159,7 +119,7 @@ def test_chains_go_step_by_step():
     """A fork of a fork of a fork: from above, from below, and from the middle."""
     for order in ((0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2), (2, 1, 3, 0)):
         dsn = Postgres.shared().database()
-        with session(dsn) as s:
+        with connected(dsn) as s:
             boxes = [create(s, names("a", 200))]
             lists = [names("a", 200)]
             for depth in range(1, 4):
@@ -177,7 +137,7 @@ def test_chains_go_step_by_step():
 
 def test_all_at_once():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         boxes = [create(s, names("a", 200))]
         for _ in range(5):
             boxes.append(fork(s, boxes[-1]))
@@ -196,7 +156,7 @@ def test_all_at_once():
 
 def test_history_of_live_boxes_stays():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         box = create(s, names("a", 150))
         replace(s, box, names("b", 140))
         append(s, box, names("c", 30))
@@ -211,7 +171,7 @@ def test_history_of_live_boxes_stays():
 
 def test_retention_of_boxes():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         old, fresh = create(s, names("a", 70)), create(s, names("b", 70))
         for box, age in ((old, "8 days"), (fresh, "6 days")):
             s.run("UPDATE cardbox.card_boxes SET deleted_at = clock_timestamp()"
@@ -226,7 +186,7 @@ def test_retention_of_boxes():
 def test_id_that_is_used_again():
     """A new box under the id of one whose segments are still needed by a fork."""
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         box = create(s, names("a", 200))
         child = fork(s, box)
         delete(s, box)
@@ -259,7 +219,7 @@ def test_revisions_and_sealed_cards():
 
 def test_batches_are_bounded():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         box = create(s, names("a", 64 * 20))
         for number in range(30):
             append(s, box, [f"x{number}"])
@@ -286,7 +246,7 @@ def test_batches_are_bounded():
 def test_orphans_that_others_continue_end_nothing():
     """More of them than a batch has room for, all before the one that can go."""
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         boxes = [create(s, names("a", 200)) for _ in range(11)]
         last = s.run("SELECT box_id FROM cardbox.card_boxes ORDER BY chain_id DESC LIMIT 1")
         kept = [fork(s, box) for box in boxes if box != last]
@@ -303,7 +263,7 @@ def test_orphans_that_others_continue_end_nothing():
 def test_no_table_is_read_whole():
     """Much is alive, little is dead: the batch reads little."""
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
+    with connected(dsn) as s:
         s.run("INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
               " SELECT 'p', n, '1', now() FROM generate_series(1, 20000) n;"
               "SELECT cardbox.create_box('p', gen_random_uuid(), jsonb_build_array('a'), '[]', NULL,"
@@ -313,7 +273,7 @@ def test_no_table_is_read_whole():
         delete(s, create(s, names("a", 200)))
         s.run("UPDATE cardbox.cards SET deleted_at = now() WHERE card_id IN ('1', '2')")
         Postgres.shared().psql(dsn, "ANALYZE")
-    with session(dsn) as s:  # a new one: the counters include what was not told yet
+    with connected(dsn) as s:  # a new one: the counters include what was not told yet
         s.run("BEGIN")
         done = collect(s)
         assert done["cards"] == 2 and done["boxes"] == 2 and done["segments"] == 3, done
@@ -326,9 +286,9 @@ def test_no_table_is_read_whole():
 
 def test_isolation_level_is_checked():
     dsn = Postgres.shared().database()
-    with session(dsn) as s:
-        assert "needs the isolation level" in s.run(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT cardbox.collect(0, 10); ROLLBACK")
+    with connected(dsn) as s:
+        s.send("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT cardbox.collect(0, 10); ROLLBACK")
+        assert "needs the isolation level" in s.receive()
 
 
 # --- while others write ---
@@ -337,7 +297,7 @@ def test_isolation_level_is_checked():
 def test_fork_that_has_not_committed():
     """It is seen by nobody, but what it shares stays."""
     dsn = Postgres.shared().database()
-    with session(dsn) as s, session(dsn) as forking:
+    with connected(dsn) as s, connected(dsn) as forking:
         box, new = create(s, names("a", 200)), str(uuid.uuid4())
         assert forking.run("BEGIN; " + fork_sql(box, new)) == "1"
         delete(s, box)
@@ -352,7 +312,7 @@ def test_fork_that_has_not_committed():
 def test_fork_that_comes_too_late():
     """The collector has the box already: the fork waits for it, and then there is no box."""
     dsn = Postgres.shared().database()
-    with session(dsn) as collecting, session(dsn) as forking:
+    with connected(dsn) as collecting, connected(dsn) as forking:
         box, new = create(collecting, names("a", 200)), str(uuid.uuid4())
         # Its statement has begun, and so it sees the box alive, before it gets to the lock.
         forking.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM cardbox.card_boxes")
@@ -371,7 +331,7 @@ def test_fork_that_comes_too_late():
 
 def test_collectors_take_turns():
     dsn = Postgres.shared().database()
-    with session(dsn) as one, session(dsn) as two:
+    with connected(dsn) as one, connected(dsn) as two:
         delete(one, create(one, names("a", 70)))
         one.run("BEGIN")
         assert collect(one)["boxes"] == 1
@@ -388,7 +348,7 @@ def test_two_servers_sweep():
     dsn = Postgres.shared().database()
     options = ("--sweep-interval-s", "1", "--retention-days", "0")
     left = {**dict.fromkeys(TABLES, 0), "card_boxes": 1, "card_box_log": 1, "card_box_segments": 1}
-    with session(dsn) as s:
+    with connected(dsn) as s:
         servers = [Server(dsn, *options) for _ in range(2)]
         try:
             keep = create(s, names("k", 100))
@@ -447,7 +407,7 @@ def test_everything_at_once():
 
     def guarded(function, *arguments):
         try:
-            with session(dsn) as s:
+            with connected(dsn) as s:
                 function(s, *arguments)
         except Exception as error:
             failures.append(error)
@@ -469,7 +429,7 @@ def test_everything_at_once():
         thread.join()
     assert not failures, (seed, failures)
     collect_all(dsn)
-    with session(dsn) as s:
+    with connected(dsn) as s:
         for live in lives:
             for box, versions in live.items():
                 for number, ids in enumerate(versions, 1):

@@ -287,10 +287,9 @@ static void killed_transaction(void **state)
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     assert_ok(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), &err);
     PGconn *pg = PQconnectdb(test_dsn());
-    PQclear(PQexec(pg, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
-                       "current_database() AND state = 'idle in transaction'"));
+    PQclear(PQexec(pg, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE "
+                       "datname = current_database() AND state = 'idle in transaction'"));
     PQfinish(pg);
-    usleep(50 * 1000);
     assert_int_equal(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), CARDBOX_UNAVAILABLE);
     err = (cardbox_error)CARDBOX_ERROR_INIT;
     assert_int_equal(cardbox_commit(tx, &err), CARDBOX_UNAVAILABLE);

@@ -27,30 +27,33 @@ LINES = 1000    # CARDBOX_ENTRIES_PER_APPEND_MAX
 PAGES, PAGES_BESIDE = 100, 1000
 ROWS, ROWS_BESIDE = 30, 8000
 
-# {t} the project, {n} rows of each great thing in it.
+# {t} the project, {n} rows of each great thing in it, {few} of a session each of whose entries costs a statement of its own.
 PROJECT = """
 -- An entry of s goes on from the one before, and the one in the middle is a compaction; of waits every tenth waits for
 -- the one before, though it has come; of rings every twentieth waits for the next one, which goes on from it, and every
--- hundredth for one that is still to come; of late each waits for one that is still to come.
+-- hundredth for one that is still to come; of late each waits for one that is still to come. Those of the same kind with
+-- few entries are the ones that are settled.
 INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
                               created_at, updated_at)
 VALUES ('{t}', 's', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
        ('{t}', 'waits', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
+       ('{t}', 'few waits', 0, {few} - 1, {few} - 1, 0, false, {few}, 1, now(), now()),
        ('{t}', 'rings', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now()),
+       ('{t}', 'few rings', 0, {few} - 1, {few} - 1, 0, false, {few}, 1, now(), now()),
        ('{t}', 'late', 0, {n} - 1, {n} - 1, 0, false, {n}, 1, now(), now());
 INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, depth, branch, kind, card_id, size, target)
 SELECT '{t}', 's', e, 'e-' || e, nullif(e - 1, -1), e, 0, CASE WHEN e = {n} / 2 THEN 4 ELSE 257 END,
        cardbox.session_card_prefix('s') || lpad(to_hex(e), 12, '0'), 50, CASE WHEN e = {n} / 2 THEN 'e-' || e - 5 END
   FROM generate_series(0, {n} - 1) AS e;
 INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size)
-SELECT '{t}', 'waits', e, 'e-' || e, CASE WHEN e % 10 > 0 THEN e - 1 END, CASE WHEN e % 10 = 0 AND e > 0 THEN 'e-' || e - 1 END,
-       e % 10, e - e % 10, 257, cardbox.session_card_prefix('waits') || lpad(to_hex(e), 12, '0'), 50
-  FROM generate_series(0, {n} - 1) AS e;
+SELECT '{t}', s, e, 'e-' || e, CASE WHEN e % 10 > 0 THEN e - 1 END, CASE WHEN e % 10 = 0 AND e > 0 THEN 'e-' || e - 1 END,
+       e % 10, e - e % 10, 257, cardbox.session_card_prefix(s) || lpad(to_hex(e), 12, '0'), 50
+  FROM (VALUES ('waits', {n}), ('few waits', {few})) AS v(s, entries), generate_series(0, entries - 1) AS e;
 INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size)
-SELECT '{t}', 'rings', e, 'e-' || e, CASE WHEN e % 2 = 1 THEN e - 1 END,
+SELECT '{t}', s, e, 'e-' || e, CASE WHEN e % 2 = 1 THEN e - 1 END,
        CASE WHEN e % 100 = 0 THEN 'late' WHEN e % 20 = 2 THEN 'e-' || e + 1 END,
-       e % 2, e - e % 2, 257, cardbox.session_card_prefix('rings') || lpad(to_hex(e), 12, '0'), 50
-  FROM generate_series(0, {n} - 1) AS e;
+       e % 2, e - e % 2, 257, cardbox.session_card_prefix(s) || lpad(to_hex(e), 12, '0'), 50
+  FROM (VALUES ('rings', {n}), ('few rings', {few})) AS v(s, entries), generate_series(0, entries - 1) AS e;
 INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, missing, depth, branch, kind, card_id, size)
 SELECT '{t}', 'late', e, 'e-' || e, 'late-' || e, 0, e, 257, cardbox.session_card_prefix('late') || lpad(to_hex(e), 12, '0'), 50
   FROM generate_series(0, {n} - 1) AS e;
@@ -137,8 +140,12 @@ UPDATE pg_class SET reltuples = reltuples * 1000 WHERE relnamespace = 'cardbox':
 SIZES = {"known": KNOWN, "unknown": UNKNOWN, "huge": HUGE}
 
 
+def few(rows):
+    return rows // 5
+
+
 def project(tenant, rows):
-    return PROJECT.format(t=tenant, n=rows, box=BOX, deep=DEEP, batch=BATCH)
+    return PROJECT.format(t=tenant, n=rows, few=few(rows), box=BOX, deep=DEEP, batch=BATCH)
 
 
 @once
@@ -228,10 +235,10 @@ def all_cases(t, n):
     # An append of what entries wait for, which are linked to it then: all the session is looked at. But of an entry
     # of which the append would make an ancestor of itself.
     for parent in ("e-5", "e-1"):
-        yield "session_write", lines(f"{T}, 'rings'", 0, imported=False, ids=["late", *lots[1:]], parents=[parent, "late", *lots[1:-1]]), LINES + n
-    yield "session_settle", w, n
+        yield "session_write", lines(f"{T}, 'few rings'", 0, imported=False, ids=["late", *lots[1:]], parents=[parent, "late", *lots[1:-1]]), LINES + few(n)
+    yield "session_settle", f"{T}, 'few waits'", few(n)
     yield "session_settle", s, 0
-    yield "session_settle", f"{T}, 'rings'", n
+    yield "session_settle", f"{T}, 'few rings'", few(n)
     yield "session_delete", f"{s}, {BATCH}", BATCH
     yield "session_delete", f"{w}, {n // 2}", n // 2
     yield "session_fork", f"{s}, 'e-{BATCH}', 'new'", BATCH
@@ -270,6 +277,7 @@ def all_cases(t, n):
     yield "card_insert", f"{T}, 'card-1', '2', NULL, NULL, NULL, NULL, '{{}}', NULL, NULL, NULL, false", 1
     yield "cards_get", f"{array('text', [t] * BATCH)}, {array('text', cards)}", BATCH
     yield "cards_get_at", f"{array('text', [t] * BATCH)}, {array('text', cards)}, {array('tid', ['(1,1)'] * BATCH)}", BATCH
+    yield "cards_placed", f"{array('text', [t])}, {array('tid', [f'(1,{i})' for i in range(1, BATCH)])}", BATCH
     yield "cards_export", f"{T}, 'card-1', 100", BATCH
     yield "cards_list", f"{T}, 'step', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 50
     yield "cards_list", f"{T}, 'none', NULL, 'trace', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 1

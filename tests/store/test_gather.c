@@ -156,6 +156,7 @@ static void a_lock_holds_up_its_box_alone(void **state)
     enum { STUCK_MOST = 4 };
     const int stuck_count = getenv("CARDBOX_TEST_POOLED") == NULL ? STUCK_MOST : 1;
     const int other_count = THREADS - stuck_count;
+    const char *card = "own";
     cardbox_box_change change;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char locked[2][CARDBOX_UUID_SIZE];
@@ -178,6 +179,10 @@ static void a_lock_holds_up_its_box_alone(void **state)
     start(stuck, stuck_count);
     start(others, other_count);
     finish(others, other_count); /* with the lock still held: else this would end never */
+    /* A box of the same id, but of another tenant, is another one. */
+    assert_ok(cardbox_ensure_box(&change, db, "gather-too", locked[0], &err), &err);
+    assert_ok(cardbox_append_to_box(&change, db, "gather-too", locked[0], &card, 1, NULL, &err),
+              &err);
     assert_int_equal(check_box(locked[0], 2), 0);
     PQclear(PQexec(pg, "COMMIT"));
     PQfinish(pg);

@@ -419,7 +419,7 @@ static void bad_input(void **state)
         {"bad-1", "user", "\"x\"", NULL, "timestamp must be", -1},
         {"bad-1", "user", "\"x\"", NULL, "timestamp must be", INT64_MAX},
         {"bad-1", "user", "\"x\"", "[]", "metadata must be", 1},
-        {"bad-1", "user", "\"x\"", "{\"a\":\"\\u0000\"}", "metadata must be", 1},
+        {"bad-1", "user", "\"x\"", "{\"a\":\"\\u0000\"}", "metadata holds what", 1},
     };
     for (size_t i = 0; i < sizeof(MESSAGES) / sizeof(MESSAGES[0]); i++) {
         cardbox_message message =

@@ -417,7 +417,7 @@ static cardbox_status change_session(cardbox_error *err)
     char id[CARDBOX_UUID_SIZE];
     char *answer = NULL;
     const char *entry[] = {"{\"id\":\"n-e\",\"type\":\"user\",\"content\":\"x\"}"};
-    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_uuid7(id);
     options.key = "n-key";
     options.answer = &answer;

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, as_role, await_locks
+from cardbox_test import Postgres, as_role, await_locks, connected
 
 BOX = "00000000-0000-7000-8000-000000000001"
 FORK = "00000000-0000-7000-8000-000000000002"
@@ -27,35 +27,10 @@ def result(card, call, **more):
     return add(card, metadata='{"type":"tool.result"}', call=f"'{call}'", **more)
 
 
-class Session:
-    """A psql that keeps its transaction open between commands."""
-
-    def __init__(self, dsn):
-        self.psql = subprocess.Popen(["psql", as_role(dsn, "cardbox_app"), "-XqAt", "-v", "ON_ERROR_STOP=1"],
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-
-    def run(self, sql):
-        self.psql.stdin.write(f"{sql};\n\\echo done\n")
-        lines = []
-        for line in self.psql.stdout:
-            if line == "done\n":
-                return "".join(lines).strip()
-            lines.append(line)
-        raise AssertionError("psql ended")
-
-    def close(self):
-        self.psql.stdin.close()
-        self.psql.wait()
-
-
 @contextlib.contextmanager
 def sessions(dsn):
-    both = Session(dsn), Session(dsn)
-    try:
-        yield both
-    finally:
-        for one in both:
-            one.close()
+    with connected(dsn) as one, connected(dsn) as other:
+        yield one, other
 
 
 @contextlib.contextmanager
@@ -150,6 +125,19 @@ def test_times_follow_versions():
                      "FROM cardbox.card_box_log) x") == "t"
 
 
+def test_times_of_a_clock_that_was_set_back():
+    """No change is earlier than the one before it, whatever the clock says."""
+    appended = statement("boxes_append_quick", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]")
+    for change in (appended, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)",
+                   f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)"):
+        dsn = Postgres.shared().database()
+        with sessions(dsn) as (x, _):
+            x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")
+            x.run("UPDATE cardbox.card_boxes SET updated_at = '2099-01-01'")
+            x.run(change)
+            assert x.run("SELECT version, at = '2099-01-01' FROM cardbox.card_box_log ORDER BY 1 DESC LIMIT 1") == "2|t", change
+
+
 def test_deep_forks_stay_shallow():
     """A chain of 600 forks: never deeper than 256, each whole, and none slower for it."""
     dsn = Postgres.shared().database()
@@ -231,13 +219,15 @@ def test_sealed_and_deleted_comes_back_or_goes():
     dsn = Postgres.shared().database()
     line = ('{"kind":"card","card_id":"%s","content":1,"metadata":{},"created_at":"2020-01-01T00:00:00Z",'
             '"deleted_at":"2020-01-02T00:00:00Z","sealed":true}\n')
-    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "t", "-", stdin=line % "back" + line % "gone")
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "t", "-", stdin=line % "back" + line % "kept" + line % "gone")
     pg = Postgres.shared()
+    assert pg.psql(dsn, add("kept", restore=True)).strip() == "4"
+    assert pg.psql(dsn, "SELECT sealed FROM cardbox.cards WHERE card_id = 'kept'").strip() == "t"
     assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
     other = add("gone", restore=True, sealed=True).replace("'1'::json", "'2'::json")
     assert pg.psql(dsn, other).strip() == "5"
     assert pg.psql(dsn, statement("collect", "0", "100")).split("|")[3] == "1"
-    assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards").strip() == "back"
+    assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards ORDER BY 1").split() == ["back", "kept"]
 
 
 def test_tasks_are_locked_in_one_order():

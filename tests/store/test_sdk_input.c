@@ -3,6 +3,7 @@
  * something must be, callbacks that say what can't be. It says what is wrong, and neither crashes
  * nor takes zeros for what is meant.
  */
+#include <limits.h>
 #include "store/store_test.h"
 
 static const char BOX[] = "01970000-0000-7000-8000-0000000005d1";
@@ -143,6 +144,48 @@ static void lines_of_any_length(void **state)
     cardbox_entries_free(entries);
 }
 
+/* However many, also where what they have in common is deep already. */
+static void differences_of_any_length(void **state)
+{
+    (void)state;
+    cardbox_entries *entries = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *chain[] = {"{\"id\":\"a\",\"parentId\":null,\"type\":\"x\"}",
+                           "{\"id\":\"b\",\"type\":\"x\"}", "{\"id\":\"c\",\"type\":\"x\"}"};
+    assert_ok(cardbox_session_create(NULL, db, "t", "deep", NULL, &err), &err);
+    assert_ok(cardbox_session_append(NULL, db, "t", "deep", chain, 3, NULL, &err), &err);
+    assert_ok(cardbox_session_diff(&entries, db, "t", "deep", "b", "c", UINT_MAX, 0, &err), &err);
+    assert_int_equal(cardbox_entries_count(entries), 2);
+    cardbox_entries_free(entries);
+}
+
+/* What a message shows of what it was given is UTF-8, too: a character is not cut. */
+static void messages_in_utf8(void **state)
+{
+    (void)state;
+    cardbox_boxes *boxes = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char text[64] = "x";
+    for (size_t i = 1; i + 2 < sizeof(text); i += 2)
+        memcpy(text + i, "\xc3\xa9", 3);
+    assert_int_equal(cardbox_delete_box(db, "t", text, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "\xc3\xa9\""));
+    assert_int_equal(cardbox_list_boxes(&boxes, db, "t", text, 0, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "\xc3\xa9\" is not"));
+}
+
+/* No limit, as some say it: PostgreSQL takes no such number, and a sum with it would be small. */
+static void times_without_end(void **state)
+{
+    (void)state;
+    cardbox *opened = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_options options = test_options();
+    options.statement_timeout_ms = options.connect_timeout_ms = UINT_MAX;
+    assert_ok(cardbox_open(&opened, &options, &err), &err);
+    cardbox_close(opened);
+}
+
 static void folders_that_cannot_be(void **state)
 {
     (void)state;
@@ -176,6 +219,10 @@ static void what_workers_say(void **state)
     assert_int_equal(cardbox_show_piece(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_show_piece(db, &lease, "m", 1, "x", 1, &err), CARDBOX_CONFLICT);
     assert_ok(cardbox_renew_tasks(NULL, db, NULL, 0, 0, &err), &err);
+    write.ending = CARDBOX_SLEEPS;
+    write.sleep_until = INT64_MAX;
+    assert_int_equal(cardbox_write_task(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "sleep_until"));
     message.content = "x";
     assert_int_equal(cardbox_send_to_task(db, "t", &message, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "task_id"));
@@ -250,6 +297,8 @@ int main(void)
         cmocka_unit_test(what_workers_say),     cmocka_unit_test(one_key_twice),
         cmocka_unit_test(null_boxes),           cmocka_unit_test(null_results),
         cmocka_unit_test(lines_of_any_length),  cmocka_unit_test(folders_that_cannot_be),
+        cmocka_unit_test(messages_in_utf8),     cmocka_unit_test(differences_of_any_length),
+        cmocka_unit_test(times_without_end),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }

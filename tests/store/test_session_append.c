@@ -103,7 +103,7 @@ static void test_open_entries(void **state)
                *wrong[] = {"{\"type\":\"user\",\"content\":\"x\"}",
                            "{\"type\":\"user\",\"content\":\"x\",\"parentId\":\"no\"}"},
                *mixed[] = {"{\"type\":\"user\",\"content\":\"x\"}", "{\"type\":\"message\"}"};
-    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_entries *way = NULL;
 

@@ -25,7 +25,7 @@ static cardbox_status append(const char *session_id, const char *id, const char 
 {
     char json[512];
     const char *entries[] = {json};
-    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
 
     if (parent == NULL)
         snprintf(json, sizeof(json),
@@ -228,7 +228,7 @@ static void test_versions_and_keys(void **state)
     const char *s = session();
     const char *first[] = {"{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}"},
                *second[] = {"{\"id\":\"b\",\"type\":\"user\",\"content\":\"x\"}"};
-    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
 

@@ -93,6 +93,7 @@ static void no_message_is_lost(void **state)
     int64_t seen = last_seq("lost", "a");
     assert_ok(say(&lease, "lost-1", "thinking", &err), &err);
     assert_ok(send_text("lost", "a", "one thing more", &err), &err);
+    assert_int_equal(claimable("lost"), 0); /* whoever runs it goes on */
     assert_ok(end(&ended, &lease, CARDBOX_FINISHED, seen, &err), &err);
     assert_int_equal(ended, CARDBOX_GOES_ON);
     assert_ok(end(&ended, &lease, CARDBOX_SLEEPS, seen, &err), &err);
@@ -103,6 +104,42 @@ static void no_message_is_lost(void **state)
     assert_ok(end(&ended, &lease, CARDBOX_FINISHED, seen, &err), &err);
     assert_int_equal(ended, CARDBOX_FINISHED);
     check_status("lost", "a", "success");
+}
+
+static void cancel_subtask_of(const char *parent)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char id[40];
+    snprintf(id, sizeof(id), "of-%s", parent);
+    spawn("family", id, parent);
+    assert_ok(cardbox_cancel_task(db, "family", id, "enough", &err), &err);
+}
+
+/* A parent that sleeps; not one that is finished, nor one that was only written down here. */
+static void the_end_of_a_subtask_wakes_its_parent(void **state)
+{
+    (void)state;
+    test_lease lease;
+    cardbox_ending ended;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
+    cardbox_task written = CARDBOX_TASK_INIT;
+    spawn("family", "done", NULL);
+    claim("family", "w", &lease);
+    assert_ok(end(&ended, &lease, CARDBOX_FINISHED, -1, &err), &err);
+    cancel_subtask_of("done");
+    written.task_id = "written";
+    written.system_prompt = "be good";
+    batch.tasks = &written;
+    batch.task_count = 1;
+    assert_ok(cardbox_save_ledger(db, "family", &batch, &err), &err);
+    cancel_subtask_of("written");
+    assert_int_equal(claimable("family"), 0);
+    spawn("family", "asleep", NULL);
+    claim("family", "w", &lease);
+    assert_ok(end(&ended, &lease, CARDBOX_SLEEPS, -1, &err), &err);
+    cancel_subtask_of("asleep");
+    assert_int_equal(claimable("family"), 1);
 }
 
 /* --- leases --- */
@@ -144,6 +181,36 @@ static void renewing(void **state)
     assert_ok(cardbox_cancel_task(db, "renew", "a", "enough", &err), &err);
     assert_ok(cardbox_renew_tasks(states, db, leases, 2, 60000, &err), &err);
     assert_int_equal(states[1], CARDBOX_LEASE_CANCELLED);
+}
+
+/* Of two with much to do none is served before the other. */
+static void each_tenant_has_its_share(void **state)
+{
+    static const char *const TENANTS[] = {"share-a", "share-b"};
+    enum { TURNS = 3, LIMIT = 4 };
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_claim_options options = CARDBOX_CLAIM_OPTIONS_INIT;
+    (void)state;
+    for (int i = 0; i < TURNS * LIMIT; i++) {
+        char id[20];
+        snprintf(id, sizeof(id), "share-%d", i);
+        spawn(TENANTS[0], id, NULL);
+        spawn(TENANTS[1], id, NULL);
+    }
+    options.owner = "w";
+    options.tenants = TENANTS;
+    options.tenant_count = 2;
+    options.limit = LIMIT;
+    for (int turn = 0; turn < TURNS; turn++) {
+        cardbox_claims *claims = NULL;
+        size_t of_one = 0;
+        assert_ok(cardbox_claim_tasks(&claims, db, &options, &err), &err);
+        assert_int_equal(cardbox_claims_count(claims), LIMIT);
+        for (size_t i = 0; i < LIMIT; i++)
+            of_one += strcmp(cardbox_claims_at(claims, i)->lease.tenant, TENANTS[0]) == 0;
+        assert_int_equal(of_one, LIMIT / 2);
+        cardbox_claims_free(claims);
+    }
 }
 
 /* A task that somebody has locked at this moment is still held. */
@@ -396,7 +463,9 @@ int main(void)
         cmocka_unit_test(spawned_tasks_are_whole),
         cmocka_unit_test(send_wakes_or_refuses),
         cmocka_unit_test(no_message_is_lost),
+        cmocka_unit_test(the_end_of_a_subtask_wakes_its_parent),
         cmocka_unit_test(one_task_one_worker),
+        cmocka_unit_test(each_tenant_has_its_share),
         cmocka_unit_test(renewing),
         cmocka_unit_test(renewing_waits_for_nobody),
         cmocka_unit_test(old_epochs_write_nothing),

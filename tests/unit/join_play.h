@@ -44,9 +44,10 @@ static struct {
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     pipe_limits limits;
-    bool pass_over;        /* of boxes_append */
-    size_t sent;           /* statements since the start, but questions for the position */
-    size_t asked;          /* and those */
+    bool pass_over; /* of boxes_append */
+    size_t sent;    /* statements since the start, but questions for the position */
+    size_t asked;   /* and those */
+    size_t doubted;
     play_flight flight[8]; /* in the order in which they were sent */
     size_t flights;
     cardbox_status refuse;
@@ -75,7 +76,14 @@ bool links_is_last(const links *l, const db_link *free_one)
 bool links_away(const links *l, link_group group)
 {
     (void)l;
-    return database.group[group].away || database_is_away(&server);
+    return database.group[group].away || database_is_away(&server.primary);
+}
+
+void links_doubt(db_link *k, const char *reason)
+{
+    (void)k;
+    (void)reason;
+    database.doubted++;
 }
 
 bool links_blame(db_link *k, const cardbox_error *err)
@@ -96,7 +104,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_li
                           pipe_done done, void *arg, cardbox_error *err)
 {
     play_group *on = (play_group *)(void *)to;
-    if (id == STATEMENT_wal_position) {
+    if (id == STATEMENT_wal_position || id == STATEMENT_replayed) {
         database.asked++;
     } else {
         assert_true(buf_ok(&p->bytes));
@@ -170,14 +178,29 @@ static inline void give_position(const char *text)
     land(rows, NULL);
 }
 
+/* The answer to the question how far a standby is; -1: it is none. */
+static inline void give_replayed(int64_t place)
+{
+    PGresAttDesc column = {.name = (char *)(uintptr_t) "replayed", .format = 1, .typlen = 8};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    int64_t wire = (int64_t)htobe64((uint64_t)place);
+    assert_true(PQsetResultAttrs(rows, 1, &column));
+    assert_true(PQsetvalue(rows, 0, 0, (char *)&wire, place < 0 ? -1 : (int)sizeof(wire)));
+    land(rows, NULL);
+}
+
 /* --- requests --- */
 
 static joiner *j;
+static links *replica; /* what a test gives the joiner for one; NULL: none */
 static request requests[REQUESTS_MAX];
-static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
+static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
+static int row_of[REQUESTS_MAX]; /* the first of them */
 static size_t resumed;
 static bool all_left;
-static view tenant; /* of the requests that come */
+static size_t looked; /* how often it was asked whether a client has left */
+static view tenant;   /* of the requests that come, as the next */
+static uint64_t at_least;
 
 static inline void resume(request *r)
 {
@@ -188,6 +211,7 @@ static inline void resume(request *r)
 static inline bool left(const request *r)
 {
     (void)r;
+    looked++;
     return all_left;
 }
 
@@ -196,6 +220,8 @@ static inline void render(request *r, const join_rows *rows)
     found[r - requests] = rows->start[r->ticket.count] - rows->start[0];
     for (int i = rows->start[0]; i < rows->start[r->ticket.count]; i++)
         assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
+    if (found[r - requests] > 0)
+        row_of[r - requests] = rows->row[rows->start[0]];
     request_answer_fixed(r, 200, VIEW("{}"));
 }
 
@@ -207,6 +233,7 @@ static inline void add_ticket(size_t number, const join_ticket *ticket)
     r->host = &HOST;
     r->id = VIEW("test");
     r->match.params[0] = tenant;
+    r->at_least = at_least;
     request_move(r, REQUEST_WORKING);
     r->ticket = *ticket;
     r->ticket.render = render;
@@ -229,13 +256,15 @@ static inline int set_up(void **state)
                      .body_max = 1000,
                      .response_max = 1000};
     server = (server_state){.set = &set};
-    atomic_store(&server.connections_up, 1);
+    atomic_store(&server.primary.connections_up, 1);
     for (int i = 0; i < LINK_GROUPS; i++)
         database.group[i].free = database.group[i].usable = 1;
     resumed = 0;
+    looked = 0;
     all_left = false;
     tenant = VIEW("t");
-    j = joiner_new(&server, &counts, (links *)&database);
+    at_least = 0;
+    j = joiner_new(&server, &counts, (links *)&database, replica);
     return j == NULL;
 }
 

@@ -29,8 +29,8 @@ static void goes_both_ways(void **state)
 static void refuses_what_is_none(void **state)
 {
     static const char *const TEXTS[] = {
-        "A",    "AA",   "AAA",      "A===",    "====", "=AAA", "AA=A",
-        "AB==", "AAF=", "AA==AA==", "AAA\xc3", "AA A", "AA-_", "AAA\n"};
+        "A",    "AA",       "AAA",     "A===", "====", "=AAA",  "AA=A", "AB==",
+        "AAF=", "AA==AA==", "AAA\xc3", "AA A", "AA-_", "AAA\n", "YWJ="};
     (void)state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
         buf bytes = BUF_INIT(100);

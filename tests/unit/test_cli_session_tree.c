@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "cli/commands.h"
-#include "cli/session/session_tree.h"
+#include "cli/session/session_draw.h"
 #include "cli/view/term.h"
 
 #define ROOT SESSION_TREE_ROOT

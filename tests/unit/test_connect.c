@@ -4,6 +4,7 @@
  * another database, or as somebody else. A string that libpq cannot read stands for the memory: it
  * says so by the same NULL.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void no_memory(void **state)
     assert_false(hosts_read(&hosts, UNREAD, NULL, 0));
     assert_int_equal(hosts.count, 1);
     hosts_free(&hosts);
-    assert_false(connect_params_fill(&how, &options));
+    assert_false(connect_params_fill(&how, &options, ""));
     assert_null(resolve_start(UNREAD));
 }
 
@@ -59,7 +60,7 @@ static void bare_name(void **state)
     options.conninfo = "name";
     assert_true(conninfo_read(&parsed, "name"));
     assert_null(parsed);
-    assert_true(connect_params_fill(&how, &options));
+    assert_true(connect_params_fill(&how, &options, ""));
     assert_non_null(strstr(value_of(&how, "options"), "-c a.b=c"));
     assert_true(hosts_read(&hosts, "name", NULL, 0));
     hosts_give(&hosts, &how);
@@ -67,9 +68,29 @@ static void bare_name(void **state)
     hosts_free(&hosts);
 }
 
+/* Of libpq's parallel lists each has a place for every host, also for an empty one, which is the
+ * default socket. */
+static void lists_stay_parallel(void **state)
+{
+    (void)state;
+    resolve *lookup = resolve_start("host=,localhost port=1,2");
+    assert_non_null(lookup);
+    while (!resolve_done(lookup))
+        sched_yield();
+    assert_non_null(resolve_hosts(lookup));
+    size_t count = hosts_length(resolve_hosts(lookup));
+    assert_in_range(count, 2, 9);
+    assert_int_equal(hosts_length(resolve_addresses(lookup)), count);
+    assert_int_equal(hosts_length(resolve_ports(lookup)), count);
+    assert_int_equal(hosts_item(resolve_hosts(lookup), 0).len, 0);
+    assert_memory_equal(resolve_ports(lookup), "1,2", 3);
+    resolve_free(lookup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_stay_parallel),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(bare_name),
     };

@@ -74,6 +74,23 @@ static void crosses_chunks(void **state)
     }
 }
 
+static void passes_over_long_lines_in_a_chunk(void **state)
+{
+    static const char text[] = "four\nfiver\nsix\nsevenths";
+    line_reader reader;
+    FILE *file = file_of(text, sizeof(text) - 1);
+
+    (void)state;
+    lines_init(&reader, 4, lines_from_file, file);
+    expect(&reader, LINE_READ, "four", 4);
+    expect(&reader, LINE_TOO_LONG, NULL, 0);
+    expect(&reader, LINE_READ, "six", 3);
+    expect(&reader, LINE_TOO_LONG, NULL, 0);
+    expect(&reader, LINE_END, NULL, 0);
+    lines_free(&reader);
+    fclose(file);
+}
+
 static void passes_over_long_lines(void **state)
 {
     char *text = malloc(4 * CHUNK);
@@ -101,6 +118,7 @@ int main(void)
         cmocka_unit_test(reads),
         cmocka_unit_test(crosses_chunks),
         cmocka_unit_test(passes_over_long_lines),
+        cmocka_unit_test(passes_over_long_lines_in_a_chunk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

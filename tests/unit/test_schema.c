@@ -169,6 +169,23 @@ static void refuses_schemas(void **state)
     assert_refused("{\"properties\":[]}", "/properties: is not an object");
 }
 
+/* What stands in an annotation was not looked at. */
+static void follows_references_to_schemas_alone(void **state)
+{
+    static const char REFUSED[] =
+        "/$ref: refers to no schema within this one, such as \"#/$defs/name\"";
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    assert_refused("{\"$ref\":\"#/default\",\"default\":{\"$ref\":5}}", REFUSED);
+    assert_refused("{\"$ref\":\"#/$defs/a/const\",\"$defs\":{\"a\":{\"const\":{}}}}", REFUSED);
+    assert_refused("{\"$ref\":\"#/$defs\",\"$defs\":{\"$ref\":{}}}", REFUSED);
+    assert_int_equal(
+        schema_check(VIEW("{\"properties\":{\"default\":{\"items\":{}},\"b\":{\"$ref\":"
+                          "\"#/properties/default/items\"}}}"),
+                     &err),
+        CARDBOX_OK);
+}
+
 static void refuses_deep_schemas(void **state)
 {
     (void)state;
@@ -383,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_suite),
         cmocka_unit_test(refuses_schemas),
+        cmocka_unit_test(follows_references_to_schemas_alone),
         cmocka_unit_test(refuses_deep_schemas),
         cmocka_unit_test(names_place_and_expectation),
         cmocka_unit_test(tells_all),

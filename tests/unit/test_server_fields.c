@@ -234,6 +234,24 @@ static void lenient_is_as_before(void **state)
     assert_int_equal(read_query("text=%zz", true), SHAPE_MALFORMED);
 }
 
+/* Of a body that holds a million faults no more are looked for than are told. */
+static void stops_at_as_many_as_are_told(void **state)
+{
+    static const char *const FORMS[][3] = {
+        {"{", "\"a\":1,", "\"z\":1}"}, {"{\"ids\":[", "1,", "1]}"}, {"{\"ids\":[", "\"\",", "1]}"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
+        buf body = BUF_INIT(10000);
+        buf_text(&body, FORMS[i][0]);
+        for (int fault = 0; fault < SHAPE_FAULTS_MAX + 50; fault++)
+            buf_text(&body, FORMS[i][1]);
+        buf_text(&body, FORMS[i][2]);
+        assert_int_equal(read_body(buf_str(&body)), SHAPE_FAULTS);
+        assert_int_equal(s.faults, SHAPE_FAULTS_MAX);
+        buf_free(&body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +259,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(null_is_absent_unless_required, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_each_fault, set_up, tear_down),
         cmocka_unit_test_setup_teardown(judges_in_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stops_at_as_many_as_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_parameters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_parameters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lenient_is_as_before, set_up, tear_down),

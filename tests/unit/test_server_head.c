@@ -238,6 +238,23 @@ static void takes_versions_of_tags(void **state)
         assert_false(head_if_match(view_of(BAD[i]), &version));
 }
 
+static void reads_places_in_the_log(void **state)
+{
+    static const char *const BAD[] = {
+        "",     "/",     "0",    "0/",  "/0",          "0/0/0",       " 0/0",
+        "0/0 ", "0x0/0", "-1/0", "0/g", "000000000/0", "0/000000000", "16/B374D848,16/B374D848"};
+    uint64_t place;
+    (void)state;
+    assert_true(head_lsn(VIEW("16/B374D848"), &place));
+    assert_true(place == UINT64_C(0x16B374D848));
+    assert_true(head_lsn(VIEW("ffffffff/FFFFFFFF"), &place));
+    assert_true(place == UINT64_MAX);
+    assert_true(head_lsn(VIEW("0/0"), &place));
+    assert_true(place == 0);
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(head_lsn(view_of(BAD[i]), &place));
+}
+
 static void knows_pages_of_other_sites(void **state)
 {
     static const char *const OURS[] = {
@@ -247,8 +264,14 @@ static void knows_pages_of_other_sites(void **state)
         "Host=x:1|Origin=http://evil|Authorization=Bearer t",
     };
     static const char *const FOREIGN[] = {
-        "Host=x:1|Origin=http://evil",   "Host=x:1|Origin=http://x", "Host=x:1|Origin=null",
-        "Host=x:1|Origin=http://x:1234", "Host=x:1|Origin=",         "Origin=http://x:1",
+        "Host=x:1|Origin=http://evil",
+        "Host=x:1|Origin=http://x",
+        "Host=x:1|Origin=null",
+        "Host=x:1|Origin=http://x:1234",
+        "Host=x:1|Origin=",
+        "Origin=http://x:1",
+        "Origin=http://",
+        "Host=|Origin=http://",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++) {
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(knows_broken_frames),
         cmocka_unit_test(takes_keys),
         cmocka_unit_test(takes_versions_of_tags),
+        cmocka_unit_test(reads_places_in_the_log),
         cmocka_unit_test(knows_pages_of_other_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,36 @@ static void add(size_t number, size_t count)
                &(join_ticket){.lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count});
 }
 
+/* The keys of a request for what lies at places: letters are tenant and id. */
+static void add_placed(size_t number, card_key *keys, size_t count)
+{
+    add_ticket(number,
+               &(join_ticket){.lane = JOIN_PLACED, .keys = keys, .count = count, .weight = count});
+}
+
+typedef struct placed_row {
+    const char *tenant, *card_id;
+    uint64_t place;
+} placed_row;
+
+/* Rows of cards_placed, without what the joiner does not look at. */
+static void give_placed(const placed_row *given, int count)
+{
+    PGresAttDesc columns[CARD_PLACE + 1];
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    for (int i = 0; i <= CARD_PLACE; i++)
+        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
+    assert_true(PQsetResultAttrs(rows, CARD_PLACE + 1, columns));
+    for (int i = 0; i < count; i++) {
+        const placed_row *r = &given[i];
+        uint64_t wire = htobe64(r->place << 16);
+        assert_true(PQsetvalue(rows, i, CARD_TENANT, (char *)(uintptr_t)r->tenant, 1));
+        assert_true(PQsetvalue(rows, i, CARD_FIRST, (char *)(uintptr_t)r->card_id, 1));
+        assert_true(PQsetvalue(rows, i, CARD_PLACE, (char *)&wire, 6));
+    }
+    land(rows, NULL);
+}
+
 static void add_box(size_t number)
 {
     static box_read read = BOX_READ_INIT;
@@ -65,6 +95,85 @@ static void answers_without_rows(void **state)
     assert_int_equal(found[1], 0);
 }
 
+static card_key key_at(const char *tenant_id, const char *card_id, uint64_t place)
+{
+    return (card_key){view_of(tenant_id), view_of(card_id), place};
+}
+
+/* Rows come in any order; who asked for the same card gets the same row. */
+static void finds_by_place(void **state)
+{
+    (void)state;
+    card_key first = key_at("t", "a", 7);
+    card_key second[] = {key_at("u", "b", 3), key_at("u", "c", 9), key_at("u", "b", 3)};
+    card_key third = key_at("t", "a", 7);
+    database.group[LINK_READS].free = 0;
+    add_placed(0, &first, 1);
+    add_placed(1, second, 3);
+    add_placed(2, &third, 1);
+    database.group[LINK_READS].free = 1;
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_placed);
+    assert_int_equal(database.keys, 3); /* tenants, but for those that follow themselves */
+    give_placed((placed_row[]){{"u", "c", 9}, {"t", "a", 7}, {"u", "b", 3}}, 3);
+    assert_int_equal(found[0], 1);
+    assert_int_equal(found[1], 3);
+    assert_int_equal(found[2], 1);
+    assert_int_equal(row_of[0], 1);
+    assert_int_equal(row_of[1], 2);
+    assert_int_equal(row_of[2], 1);
+}
+
+/* What lies there may be another tenant's card of that name, or another of that tenant; or nothing.
+ * It is looked for by key then. A row that nobody asked for is nobody's. */
+static void looks_again_by_key(void **state)
+{
+    (void)state;
+    card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8), key_at("u", "b", 9)};
+    card_key both[] = {key_at("t", "d", 4), key_at("t", "e", 5)};
+    database.group[LINK_READS].free = 0;
+    for (size_t i = 0; i < 3; i++)
+        add_placed(i, &keys[i], 1);
+    add_placed(3, both, 2);
+    database.group[LINK_READS].free = 1;
+    joiner_flush(j);
+    give_placed(
+        (placed_row[]){{"u", "a", 7}, {"t", "c", 8}, {"u", "b", 9}, {"t", "e", 5}, {"t", "x", 6}},
+        5);
+    assert_int_equal(found[2], 1);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(status(i), i == 2 ? 200 : 0);
+    joiner_flush(j);
+    assert_int_equal(database.statement, STATEMENT_cards_get_at);
+    assert_int_equal(database.keys, 4);
+    /* They stand in front of their list, the last first. */
+    give_rows((int64_t[]){1, 2, 4}, 3);
+    assert_int_equal(found[3], 2);
+    assert_int_equal(found[1], 0);
+    assert_int_equal(found[0], 1);
+}
+
+/* Its keys are gone with it. */
+static void knows_who_left_early(void **state)
+{
+    (void)state;
+    card_key *gone = malloc(sizeof(*gone));
+    card_key stays = key_at("t", "a", 7);
+    assert_non_null(gone);
+    *gone = stays;
+    database.group[LINK_READS].free = 0;
+    add_placed(0, gone, 1);
+    add_placed(1, &stays, 1);
+    database.group[LINK_READS].free = 1;
+    joiner_flush(j);
+    joiner_leave(j, &requests[0]);
+    free(gone);
+    give_placed((placed_row[]){{"t", "a", 7}}, 1);
+    assert_int_equal(found[0], -1);
+    assert_int_equal(found[1], 1);
+    request_answer_fixed(&requests[0], 200, VIEW("{}"));
+}
+
 static void bounds_statements(void **state)
 {
     (void)state;
@@ -110,16 +219,16 @@ static void refuses_while_away(void **state)
     (void)state;
     database.group[LINK_READS].free = 0;
     add(0, 1);
-    atomic_store(&server.connections_up, 0);
+    atomic_store(&server.primary.connections_up, 0);
     add(3, 1); /* perhaps it is just being made anew */
     assert_int_equal(status(3), 0);
-    atomic_store(&server.given_up, true);
+    atomic_store(&server.primary.given_up, true);
     add(1, 1);
     assert_int_equal(status(1), 503);
     joiner_tick(j, clock_ms());
     assert_int_equal(status(0), 503);
     assert_string_equal(requests[0].answer.header[0].name, "Retry-After");
-    atomic_store(&server.unfit, 1);
+    atomic_store(&server.primary.unfit, 1);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
     database.group[LINK_READS].free = 1;
@@ -271,14 +380,25 @@ static void aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(joins_what_waits),          TEST(answers_without_rows),
-        TEST(bounds_statements),         TEST(bounds_the_queue),
-        TEST(gives_up_in_time),          TEST(refuses_while_away),
-        TEST(isolates_the_guilty),       TEST(repeats_what_was_lost),
-        TEST(survives_a_failed_send),    TEST(refuses_rows_of_nobody),
-        TEST(cancelled_ones_go_alone),   TEST(others_go_together),
-        TEST(drops_who_has_left),        TEST(keeps_a_connection_for_cards),
-        TEST(answers_who_wants_nothing), TEST(aborts),
+        TEST(joins_what_waits),
+        TEST(answers_without_rows),
+        TEST(finds_by_place),
+        TEST(looks_again_by_key),
+        TEST(knows_who_left_early),
+        TEST(bounds_statements),
+        TEST(bounds_the_queue),
+        TEST(gives_up_in_time),
+        TEST(refuses_while_away),
+        TEST(isolates_the_guilty),
+        TEST(repeats_what_was_lost),
+        TEST(survives_a_failed_send),
+        TEST(refuses_rows_of_nobody),
+        TEST(cancelled_ones_go_alone),
+        TEST(others_go_together),
+        TEST(drops_who_has_left),
+        TEST(keeps_a_connection_for_cards),
+        TEST(answers_who_wants_nothing),
+        TEST(aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,10 @@ static box_append appends[REQUESTS_MAX];
 
 static void put(size_t number)
 {
-    cards[number].input.tenant = VIEW("t");
-    cards[number].input.card_id = VIEW("c");
-    cards[number].input.metadata = cards[number].input.content = VIEW("{}");
-    add_ticket(number, &(join_ticket){.lane = JOIN_PUT_CARDS, .keys = &cards[number], .count = 1});
+    card_put *card = &cards[number];
+    card->input.tenant = card->input.card_id = VIEW("t");
+    card->input.metadata = card->input.content = VIEW("{}");
+    add_ticket(number, &(join_ticket){JOIN_PUT_CARDS, card, .count = 1, .replayable = true});
 }
 
 static void append(size_t number, bool has_key)

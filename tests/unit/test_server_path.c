@@ -2,6 +2,7 @@
  * test_server_path.c: request targets and query parameters, from the wire to decoded text.
  */
 #include "unit/server_test.h"
+#include "server/request/fields.h"
 #include "server/request/path.h"
 #include "server/request/query.h"
 
@@ -106,33 +107,37 @@ static void finds_parameters(void **state)
 {
     static const struct {
         const char *query;
-        query_result result;
-        const char *value;
+        bool found;
+        const char *value; /* NULL: malformed */
     } CASES[] = {
-        {"", QUERY_ABSENT, ""},
-        {"LIMIT=1", QUERY_ABSENT, ""},
-        {"limits=1&li=2", QUERY_ABSENT, ""},
-        {"limit=1", QUERY_FOUND, "1"},
-        {"limit", QUERY_FOUND, ""},
-        {"limit=", QUERY_FOUND, ""},
-        {"limit=1&limit=2", QUERY_FOUND, "2"},
-        {"a=b&&limit=3&c", QUERY_FOUND, "3"},
-        {"l%69mit=4", QUERY_FOUND, "4"},
-        {"limit=%2B5+", QUERY_FOUND, "+5 "},
-        {"limit=a=b", QUERY_FOUND, "a=b"},
-        {"%zz=1&limit=6", QUERY_FOUND, "6"},
-        {"limit=%zz&limit=7", QUERY_FOUND, "7"},
-        {"limit=%zz", QUERY_MALFORMED, NULL},
-        {"limit=%00", QUERY_MALFORMED, NULL},
-        {"limit=%ff", QUERY_MALFORMED, NULL},
+        {"", false, ""},
+        {"LIMIT=1", false, ""},
+        {"limits=1&li=2", false, ""},
+        {"limit=1", true, "1"},
+        {"limit", true, ""},
+        {"limit=", true, ""},
+        {"limit=1&limit=2", true, "2"},
+        {"a=b&&limit=3&c", true, "3"},
+        {"l%69mit=4", true, "4"},
+        {"limit=%2B5+", true, "+5 "},
+        {"limit=a=b", true, "a=b"},
+        {"%zz=1&limit=6", true, "6"},
+        {"limit=%zz&limit=7", true, "7"},
+        {"limit=%zz", true, NULL},
+        {"limit=%00", true, NULL},
+        {"limit=%ff", true, NULL},
     };
+    static const field LIMIT = {.name = "limit", .kind = FIELD_TEXT, .most = 100};
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        view value = {"", 0};
-        query_result result = query_find(&value, view_of(CASES[i].query), "limit", &memory);
-        assert_int_equal(result, CASES[i].result);
-        if (result == QUERY_FOUND)
-            assert_view(value, CASES[i].value);
+        field_value value;
+        shape_init(&s, (view){NULL, 0}, &memory);
+        assert_int_equal(query_has(view_of(CASES[i].query), "limit"), CASES[i].found);
+        fields_read_query(&value, &LIMIT, 1, view_of(CASES[i].query), true, &s);
+        assert_int_equal(shape_check(&s), CASES[i].value == NULL ? SHAPE_MALFORMED : SHAPE_OK);
+        assert_int_equal(value.given, CASES[i].found && CASES[i].value != NULL);
+        if (value.given)
+            assert_view(value.text, CASES[i].value);
     }
 }
 

@@ -81,7 +81,6 @@ static void reads_entries_of_pi(void **state)
     assert_text(file.entries[0].content.text, "\"hi\"");
     assert_text(file.entries[0].timestamp, "\"t1\"");
     assert_int_equal(file.tree.nodes[0].label, 2);
-    assert_text(file.tree.name.text, "\"N\"");
     assert_int_equal(file.tree.leaf, 7);
     session_file_free(&file);
 }

@@ -91,22 +91,25 @@ static void refuses_mistakes(void **state)
                    "no name for a tool");
 }
 
+static bool put(tools *list, const char *name, char error[300])
+{
+    const tool t = {.name = name, .description = VIEW("\"d\""), .parameters = VIEW("{}")};
+    return tools_put(list, &t, error, 300);
+}
+
 static void finds_by_offered_name(void **state)
 {
     tools list;
     char error[300] = "";
     (void)state;
     tools_init(&list);
-    assert_true(tools_add_ability(&list, VIEW("ldg:task:get"), VIEW("\"d\""), VIEW("{}"), error,
-                                  sizeof(error)));
-    assert_true(
-        tools_add_ability(&list, VIEW("x__y"), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
+    assert_true(put(&list, "ldg:task:get", error));
+    assert_true(put(&list, "x__y", error));
     assert_string_equal(tools_find(&list, VIEW("ldg__task__get"))->name, "ldg:task:get");
     assert_string_equal(tools_find(&list, VIEW("x__y"))->name, "x__y");
     assert_null(tools_find(&list, VIEW("ldg:task:get")));
     assert_null(tools_find(&list, VIEW("ldg__task")));
-    assert_false(
-        tools_add_ability(&list, VIEW("x:y"), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
+    assert_false(put(&list, "x:y", error));
     assert_non_null(strstr(error, "would both be \"x__y\""));
     assert_int_equal(list.count, 2);
     tools_free(&list);
@@ -119,13 +122,10 @@ static void bounds_names(void **state)
     (void)state;
     tools_init(&list);
     memset(name, 'n', 64);
-    assert_true(
-        tools_add_ability(&list, view_of(name), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
+    assert_true(put(&list, name, error));
     name[0] = ':';
-    assert_false(
-        tools_add_ability(&list, view_of(name), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
-    assert_false(
-        tools_add_ability(&list, VIEW(""), VIEW("\"d\""), VIEW("{}"), error, sizeof(error)));
+    assert_false(put(&list, name, error));
+    assert_false(put(&list, "", error));
     tools_free(&list);
 }
 

@@ -473,9 +473,13 @@ def test_an_entry_of_a_long_session():
     browser = visit(f"/ui/#/demo/session/long?at={ids[3]}")
     browser.wait("return document.querySelectorAll('.entry').length === 500")
     assert entries_shown(browser) == ids[:500] and browser.texts("main .wide") == ["Later entries"]
+    browser.run("window.asks = window.fetch; window.fetch = () => Promise.reject(new TypeError('no'))")
     press_more(browser)
+    browser.await_text("the server does not answer")
+    browser.run("window.fetch = window.asks; const more = document.querySelector('main .wide'); more.click(); more.click()")
     browser.wait("return document.querySelectorAll('.entry').length === 1000")
-    assert entries_shown(browser) == ids[:1000]
+    assert entries_shown(browser) == ids[:1000], "pressed twice, a page comes once"
+    assert browser.texts("main .notice") == []
     no_complaints(browser)
     visit("/ui/#/demo/session/long?at=nothing").await_text("No such entry")
     assert all("404" in one for one in browser.complaints())
@@ -528,10 +532,16 @@ def test_sessions_when_narrow():
 def test_forking():
     browser = visit(box(BOX, version=3))
     await_version(browser, "Version 3 of 5")
+    browser.run("window.asked = []; const ask = fetch; window.fetch = async (url, how) => {"
+                "const answer = await ask(url, how);"
+                "asked.push([how.method, how.headers['Cardbox-Lsn'], answer.headers.get('Cardbox-Lsn')]); return answer; }")
     browser.click("[data-do=fork]")
     browser.wait("return document.querySelector('dialog[open] [data-do=confirm]')")
     browser.click("[data-do=confirm]")
     await_version(browser, "Version 1 of 1 (now): forked with 5 cards")
+    (_, before, place), *reads = browser.run("return asked")
+    assert before is None and place and reads, reads
+    assert all(given == place and there is None for _, given, there in reads), reads  # a standby must be as far
     assert BOX in browser.texts(".facts a")[0]
     made = browser.run("return location.hash").rsplit("/", 1)[1]
     assert made != BOX
@@ -718,6 +728,13 @@ def test_exact_numbers():
     assert "1.10" in shown and "1e400" in shown, shown
 
 
+def test_long_texts():
+    """A card may hold 64 MiB: of text in lines, what is 24 is read."""
+    browser = visit("/ui/")
+    script = "return import('./json.js').then(({ parse }) => parse(JSON.stringify('a line\\n'.repeat(arguments[0]))).length)"
+    assert browser.run(script, 3 << 20) == 7 * (3 << 20)
+
+
 def test_what_is_not_there():
     browser = visit(box("01970000-0000-7000-8000-00000000dead"))
     browser.await_text("No such box")
@@ -782,6 +799,13 @@ def test_docs():
     assert "agent.thought" in browser.run("return document.querySelector('#getCard').innerText")
     forms = browser.run("return document.querySelector('#addCards .media').innerText")
     assert "Either NewCardAlone" in forms and "or NewCards" in forms, forms
+    browser.wait("return document.querySelectorAll('article table table').length > 100")
+    narrow = browser.run("return [...document.querySelectorAll('article tr > *')].filter((one) => "
+                         "one.clientWidth < 150).map((one) => one.closest('tr').innerText)")
+    assert narrow == [], narrow[:3]
+    starts = browser.run("return [...new Set([...document.querySelectorAll('#contents a > :last-child')]"
+                         ".map((one) => one.getBoundingClientRect().left))]")
+    assert len(starts) == 1, starts
     browser.type("#filter", "hydrate missing_box_ids")
     browser.wait("return document.querySelectorAll('.operation:not([hidden])').length === 1")
     assert browser.texts("#found") == ["1 found"]

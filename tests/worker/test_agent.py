@@ -731,6 +731,7 @@ def test_wrong_usage():
              "no ability": [*base, "--allow", "no:such"], "cannot be read: No such file": [*base, "--tools", "/no/such"],
              "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
              "empty or too long": [*base, "--project", "a,,b"],
+             "no plain text": [*base, "--project", "a\tb"],
              "no program": [*base, "--tools", tools_file({"name": "x", "description": "", "command": ["/no"]})]}
     for reason, words in cases.items():
         done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), *words],

@@ -3,8 +3,10 @@
 than the claims and looks that it should. CARDBOX_TASKS says how many tasks."""
 
 import collections
+import datetime
 import os
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -96,6 +98,27 @@ def test_without_a_bell():
     worker = Worker(project, server, None, "--poll-ms", "100", "--no-named-statements")
     task = project.spawn("go")
     project.await_status(task, "success")
+    worker.stop()
+
+
+def test_claims_that_fail():
+    """They are tried ever more seldom, also once a seat has come free meanwhile, and then again."""
+    answer = threading.Event()
+    server, project = ModelServer(lambda request: says("done", until=answer.is_set)), Project()
+    worker = Worker(project, server, None, "--concurrency", "2", "--poll-ms", "10")
+    task = project.spawn("go")
+    await_(lambda: server.requests)
+    project.psql("ALTER FUNCTION cardbox.claim_tasks RENAME TO not_there")
+    await_(lambda: worker.events("claim_failed"))
+    answer.set()
+    project.await_status(task, "success")
+    await_(lambda: worker.events("task_left"))
+    before = len(worker.events("claim_failed"))
+    await_(lambda: len(worker.events("claim_failed")) >= before + 3)
+    moments = [datetime.datetime.fromisoformat(one["ts"].rstrip("Z")) for one in worker.events("claim_failed")]
+    assert moments[before + 2] - moments[before + 1] >= datetime.timedelta(seconds=0.1), moments[-5:]
+    project.psql("ALTER FUNCTION cardbox.not_there RENAME TO claim_tasks")
+    project.await_status(project.spawn("go"), "success")
     worker.stop()
 
 

@@ -128,5 +128,16 @@ def test_attempts_are_bounded():
     worker.stop()
 
 
+def test_a_project_that_is_named_twice():
+    """What a worker of the same name held is taken over once: two attempts, not three."""
+    project, server = Project(), ModelServer(lambda request: says("never", before=600))
+    project.spawn("go")
+    for attempts in (1, 2):
+        worker = Worker(project, server, None, "--name", "same", "--project", "acme,acme")
+        await_(lambda: worker.events("task_claimed"))
+        assert project.tasks()[0]["attempts"] == attempts, worker.log()
+        worker.kill()
+
+
 if __name__ == "__main__":
     cardbox_test.main()

@@ -1,12 +1,30 @@
 /*
- * box.c: `cardbox box get`, `cards` and `log`, over the public SDK. What changes boxes is in
- * box_change.c.
+ * box.c: `cardbox box get`, `cards` and `log`, and as of when a box is read. Over the public SDK.
  */
 #include <inttypes.h>
 #include "cli/box/box_as_of.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/view/listing.h"
+
+/* --- as of when --- */
+
+const cli_origin BOX_AS_OF_ORIGINS[] = {
+    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
+
+bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
+{
+    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
+        cli_error("give one of --at-version, --at-length and --at-time");
+        return false;
+    }
+    out->at_version = at->version;
+    out->at_length = at->length;
+    out->at_time = at->time;
+    return true;
+}
+
+/* --- what is shown of one --- */
 
 /* The line above what a box holds. */
 static void print_head(const char *box_id, int64_t version, int64_t length)
@@ -28,14 +46,9 @@ static bool print_json(const cardbox_box *box)
     buf line = BUF_INIT(SIZE_MAX / 2);
     bool fine;
 
-    buf_printf(&line, "{\"box_id\":\"%s\"", box->box_id);
-    card_view_ids(&line, "card_ids", box->card_ids, box->card_count);
-    buf_printf(&line, ",\"version\":%" PRId64 ",\"length\":%" PRId64, box->version, box->length);
-    card_view_ids(&line, "parent_ids", box->parent_ids, box->parent_count);
-    buf_printf(&line, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}\n", box->created_at,
-               box->updated_at);
+    card_view_box(&line, box, true);
     fine = buf_ok(&line);
-    term_put_json(buf_as_view(&line));
+    term_print_json(buf_str(&line));
     buf_free(&line);
     return fine;
 }

@@ -1,29 +1,10 @@
 /*
- * box_context.c: `cardbox box context`: the messages that a model is given of a box's cards, and
- * what the commands that read a box have in common. Over the public SDK.
+ * box_context.c: `cardbox box context`: the messages that a model is given of a box's cards. Over
+ * the public SDK.
  */
 #include "cli/box/box_as_of.h"
 #include "cli/commands.h"
 #include "cli/view/context_view.h"
-
-/* --- as of when --- */
-
-const cli_origin BOX_AS_OF_ORIGINS[] = {
-    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
-
-bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
-{
-    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
-        cli_error("give one of --at-version, --at-length and --at-time");
-        return false;
-    }
-    out->at_version = at->version;
-    out->at_length = at->length;
-    out->at_time = at->time;
-    return true;
-}
-
-/* --- the command --- */
 
 typedef struct context_options {
     cli_common common;

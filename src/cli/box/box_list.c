@@ -1,20 +1,13 @@
 /*
  * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
  */
-#include <inttypes.h>
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/view/listing.h"
 
 static void add_object(buf *out, const void *of, size_t i)
 {
-    const cardbox_box *box = cardbox_boxes_at(of, i);
-
-    buf_printf(out, "{\"box_id\":\"%s\",\"version\":%" PRId64 ",\"length\":%" PRId64, box->box_id,
-               box->version, box->length);
-    card_view_ids(out, "parent_ids", box->parent_ids, box->parent_count);
-    buf_printf(out, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}", box->created_at,
-               box->updated_at);
+    card_view_box(out, cardbox_boxes_at(of, i), false);
 }
 
 static void add_row(table *rows, const void *of, size_t i)

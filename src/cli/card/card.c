@@ -154,17 +154,18 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *json = argument ? argument : options->content;
     const char *given = json ? json : options->text;
+    bool is_read = strcmp(given, "-") == 0;
     buf input = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *content = NULL;
     cardbox_status status = CARDBOX_OK;
 
     *why = CLI_FAILED;
-    if (strcmp(given, "-") == 0) {
+    if (is_read) {
         if (!source_read(&input, given))
             goto done;
         given = buf_str(&input);
     }
-    if (given == buf_str(&input) && memchr(given, '\0', input.len) != NULL && json == NULL) {
+    if (json == NULL && memchr(given, '\0', input.len) != NULL) {
         cli_error("the standard input is no text: it has a NUL byte");
         goto done;
     }
@@ -173,7 +174,7 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
     else
         status = cardbox_content_check(&content, given, input.len, &err);
     if (status != CARDBOX_OK)
-        *why = given == buf_str(&input) ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
+        *why = is_read ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
 done:
     buf_free(&input);
     return content;

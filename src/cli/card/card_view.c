@@ -51,7 +51,7 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
             out->data[i] = ' ';
 }
 
-void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count)
+static void add_ids(buf *out, const char *name, const char *const *ids, size_t count)
 {
     buf_printf(out, ",\"%s\":[", name);
     for (size_t i = 0; i < count; i++) {
@@ -59,6 +59,17 @@ void card_view_ids(buf *out, const char *name, const char *const *ids, size_t co
         buf_json_string(out, view_of(ids[i]));
     }
     buf_char(out, ']');
+}
+
+void card_view_box(buf *out, const cardbox_box *box, bool with_ids)
+{
+    buf_printf(out, "{\"box_id\":\"%s\"", box->box_id);
+    if (with_ids)
+        add_ids(out, "card_ids", box->card_ids, box->card_count);
+    buf_printf(out, ",\"version\":%" PRId64 ",\"length\":%" PRId64, box->version, box->length);
+    add_ids(out, "parent_ids", box->parent_ids, box->parent_count);
+    buf_printf(out, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}", box->created_at,
+               box->updated_at);
 }
 
 /* --- for people --- */
@@ -151,13 +162,10 @@ static void add_result(buf *out, scan_value content)
 static void add_tools(buf *out, scan_value content)
 {
     scan_value tools = scan_find(content, "tools"), tool;
-    unsigned count = 0;
+    size_t count = scan_count(tools);
     scan_walk walk = scan_enter(tools);
 
-    while (scan_element(&walk, &tool))
-        count++;
-    buf_printf(out, "%u tool%s", count, count == 1 ? "" : "s");
-    walk = scan_enter(tools);
+    buf_printf(out, "%zu tool%s", count, count == 1 ? "" : "s");
     for (unsigned i = 0; scan_element(&walk, &tool); i++) {
         scan_value function = tool.kind == SCAN_OBJECT ? scan_find(tool, "function") : tool;
 

@@ -28,8 +28,8 @@ const char *card_view_age(char out[AGE_SIZE], const char *moment);
 const char *card_view_span(char out[AGE_SIZE], int64_t seconds);
 void card_view_add_age(table *rows, const char *moment); /* as a cell */
 
-/* Appends a member whose value is a list of ids: ,"card_ids":["a"] */
-void card_view_ids(buf *out, const char *name, const char *const *ids, size_t count);
+/* Appends the object of a box, with the ids of its cards or without. */
+void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
 
 /* Columns of a table of cards without ids. Where no row has a position, it has none either. */
 enum { CARD_COLUMNS = 7 };

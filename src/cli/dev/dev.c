@@ -142,12 +142,12 @@ static void print_database(const dev_run *r)
     const char *data = r->options->data;
     bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
 
-    /* As it was named, unless it had to be somewhere else. */
-    printf("  database   private PostgreSQL %s in %s%s (unix socket), ", r->cluster.version,
-           here ? data : r->cluster.data,
-           !here                           ? ""
-           : data[strlen(data) - 1] == '/' ? "pg"
-                                           : "/pg");
+    printf("  database   private PostgreSQL %s in ", r->cluster.version);
+    if (here) /* as it was named */
+        printf("%s%spg", data, data[strlen(data) - 1] == '/' ? "" : "/");
+    else
+        printf("%s", r->cluster.data);
+    printf(" (unix socket), ");
     if (r->migrated > 0)
         printf("%u migration%s applied\n", r->migrated, r->migrated == 1 ? "" : "s");
     else
@@ -303,8 +303,8 @@ static cli_exit run_in_folder(dev_run *r)
 
 static cli_exit run(const void *given, char **arguments)
 {
+    static dev_run r; /* large for a stack */
     const dev_options *options = given;
-    dev_run *r = NULL;
     cli_exit status = CLI_FAILED;
 
     (void)arguments;
@@ -319,20 +319,16 @@ static cli_exit run(const void *given, char **arguments)
             options->listen);
         return CLI_USAGE;
     }
-    r = calloc(1, sizeof(*r));
-    if (r == NULL)
-        return cli_nomem();
-    r->options = options;
-    r->lock = -1;
+    r.options = options;
+    r.lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
     catch_signals();
     /* Where the port is taken no folder is made for nothing; in one that is there already, its lock
      * says more. */
-    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(r))
-        status = run_in_folder(r);
-    if (r->lock >= 0)
-        close(r->lock);
-    free(r);
+    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
+        status = run_in_folder(&r);
+    if (r.lock >= 0)
+        close(r.lock);
     return status;
 }
 

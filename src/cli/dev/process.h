@@ -35,7 +35,7 @@ pid_t process_start(const process_plan *plan);
  * it could not be started. */
 int process_run(const process_plan *plan);
 
-/* The first line that a program prints. False if it fails or prints none. */
+/* The first line that a program prints. False if it prints none or does not end. */
 bool process_first_line(char *out, size_t size, const char *const *argv);
 
 /* Whether `user` may enter a folder, which needs all the folders above it too. */

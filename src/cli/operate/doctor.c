@@ -13,8 +13,9 @@
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
-/* Columns of the longest result and check. */
 enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
+
+/* Columns of the longest result and check. */
 enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
 
 typedef struct doctor {
@@ -319,12 +320,6 @@ static cli_exit run(const void *given, char **arguments)
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_doctor = {
     .name = "doctor",
     .arguments = "",
@@ -333,7 +328,7 @@ const cli_command cli_doctor = {
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
-    .options = specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .run = run,
 };

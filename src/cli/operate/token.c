@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
+#include "base/isotime.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/operate/secret.h"
-#include "cli/view/table.h"
-#include "store/card/card_input.h"
-#include "store/card/card_result.h"
+#include "cli/view/listing.h"
+#include "store/check.h"
 #include "store/errors.h"
 
 #define SECONDS_PER_DAY 86400
@@ -76,24 +76,26 @@ static bool read_options(token_input *out, const create_options *options, cardbo
 /* The secret alone goes to stdout, so that a script can take it. */
 static void print_made(const create_options *options, const token_made *made, const char *secret)
 {
-    arena memory = ARENA_INIT;
-    buf name = BUF_INIT(4096);
-    const char *until = made->expires_micros == 0 ? NULL : time_text(&memory, made->expires_micros);
+    char until[ISOTIME_SIZE] = "never";
+    buf line = BUF_INIT(8192);
 
-    buf_json_string(&name, view_of(options->name));
+    if (made->expires_micros != 0)
+        isotime_format_micros(until, made->expires_micros);
     if (options->common.json) {
-        printf("{\"token_id\":%" PRId64 ",\"name\":%s,\"token\":\"%s\",\"expires_at\":%s%s%s}\n",
-               made->id, buf_str(&name), secret, until ? "\"" : "", until ? until : "null",
-               until ? "\"" : "");
+        buf_printf(&line, "{\"token_id\":%" PRId64 ",\"name\":", made->id);
+        buf_json_string(&line, view_of(options->name));
+        buf_printf(&line, ",\"token\":\"%s\",\"expires_at\":", secret);
+        buf_json_text(&line, made->expires_micros == 0 ? NULL : until);
+        buf_char(&line, '}');
+        puts(buf_str(&line));
     } else {
-        printf("%s\n", secret);
+        puts(secret);
         cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
-                 options->name, until ? until : "never");
+                 options->name, until);
     }
     if (made->first)
         cli_note("it is the first: from now on servers refuse requests without a token");
-    buf_free(&name);
-    arena_reset(&memory);
+    buf_free(&line);
 }
 
 static cli_exit run_create(const void *given, char **arguments)
@@ -174,11 +176,6 @@ static bool is_good(const store_rows *rows, int row)
     return strcmp(state_of(rows, row), "good") == 0;
 }
 
-static const char *moment(arena *memory, const store_rows *rows, int row, int column)
-{
-    return rows_null(rows, row, column) ? NULL : time_text(memory, rows_micros(rows, row, column));
-}
-
 /* "in 30 d", "2 h ago" */
 static void add_expiry(table *t, const store_rows *rows, int row)
 {
@@ -195,27 +192,35 @@ static void add_expiry(table *t, const store_rows *rows, int row)
     table_text(t, text);
 }
 
-static void add_row(table *t, arena *memory, const store_rows *rows, int row)
+static void add_row(table *t, const void *rows, size_t i)
 {
+    int row = (int)i;
     const char *state = state_of(rows, row);
     view tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
+    char created[ISOTIME_SIZE];
 
+    isotime_format_micros(created, rows_micros(rows, row, TOKEN_CREATED));
     table_int(t, rows_int8(rows, row, TOKEN_ID));
     table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
     table_add(t, tenants.ptr == NULL ? VIEW("all") : tenants, STYLE_PLAIN);
     table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
-    table_text(t, moment(memory, rows, row, TOKEN_CREATED));
+    table_text(t, created);
     add_expiry(t, rows, row);
     table_add(t, view_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
-static void add_moment(buf *out, const char *name, const char *moment_text)
+static void add_moment(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
-    buf_printf(out, moment_text ? ",\"%s\":\"%s\"" : ",\"%s\":null", name, moment_text);
+    buf_printf(out, ",\"%s\":", name);
+    if (rows_null(rows, row, column))
+        buf_text(out, "null");
+    else
+        isotime_json_micros(out, rows_micros(rows, row, column));
 }
 
-static void add_object(buf *out, arena *memory, const store_rows *rows, int row)
+static void add_object(buf *out, const void *rows, size_t i)
 {
+    int row = (int)i;
     view tenants = rows_text(rows, row, TOKEN_TENANTS);
 
     buf_printf(out, "{\"token_id\":%" PRId64 ",\"name\":", rows_int8(rows, row, TOKEN_ID));
@@ -224,10 +229,10 @@ static void add_object(buf *out, arena *memory, const store_rows *rows, int row)
     buf_view(out, tenants.ptr == NULL ? VIEW("null") : tenants);
     buf_text(out, ",\"scopes\":");
     buf_view(out, rows_text(rows, row, TOKEN_SCOPES));
-    add_moment(out, "created_at", moment(memory, rows, row, TOKEN_CREATED));
-    add_moment(out, "expires_at", moment(memory, rows, row, TOKEN_EXPIRES));
-    add_moment(out, "revoked_at", moment(memory, rows, row, TOKEN_REVOKED));
-    buf_printf(out, ",\"state\":\"%s\"}\n", state_of(rows, row));
+    add_moment(out, "created_at", rows, row, TOKEN_CREATED);
+    add_moment(out, "expires_at", rows, row, TOKEN_EXPIRES);
+    add_moment(out, "revoked_at", rows, row, TOKEN_REVOKED);
+    buf_printf(out, ",\"state\":\"%s\"}", state_of(rows, row));
 }
 
 static cli_exit print_tokens(const store_rows *rows, bool json)
@@ -236,28 +241,14 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
                                            {"projects", TABLE_LEFT}, {"scopes", TABLE_LEFT},
                                            {"created", TABLE_SPARE}, {"expires", TABLE_LEFT},
                                            {"state", TABLE_LEFT}};
-    arena memory = ARENA_INIT;
-    buf lines = BUF_INIT(SIZE_MAX / 4);
-    table t;
-    bool printed;
+    listing found = {.of = rows,
+                     .count = (size_t)rows_count(rows),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns)};
 
-    table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-    for (int row = 0; row < rows_count(rows); row++) {
-        if (json)
-            add_object(&lines, &memory, rows, row);
-        else
-            add_row(&t, &memory, rows, row);
-    }
-    if (json)
-        term_put_json(buf_as_view(&lines));
-    else if (rows_count(rows) == 0)
-        printf("no tokens: whoever reaches a server may do everything there\n");
-    printed = buf_ok(&lines) && !memory.failed &&
-              (json || rows_count(rows) == 0 || table_print(stdout, &t, 0, term_width()));
-    table_free(&t);
-    buf_free(&lines);
-    arena_reset(&memory);
-    return printed ? CLI_DONE : cli_nomem();
+    return listing_print(&found, json,
+                         "no tokens: whoever reaches a server may do everything there");
 }
 
 static cli_exit run_list(cardbox *db, const void *given, char **arguments)
@@ -276,19 +267,13 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec list_specs[] = {
-    CLI_DSN,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_token_list = {
     .name = "token list",
     .arguments = "",
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
-    .options = list_specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .ask = run_list,
 };
@@ -335,7 +320,7 @@ const cli_command cli_token_revoke = {
     .description = "Servers refuse it within a second. The last token's end does not open them.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
-    .options = list_specs,
+    .options = cli_database_specs,
     .size = sizeof(cli_common),
     .least = 1,
     .most = 1,

@@ -152,7 +152,7 @@ static cardbox_status make_and_append(int64_t *version, cardbox *db, const char 
 static cli_exit append(const append_options *options, cardbox_dialect dialect, const char *session,
                        const append_input *input)
 {
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     char *answer = NULL;

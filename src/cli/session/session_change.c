@@ -193,7 +193,7 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
                                 const char *target, const char *label, int64_t *version,
                                 cardbox_error *err)
 {
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_INIT;
+    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_sessions *found = NULL;
     buf line = BUF_INIT(1 << 20);
     const char *lines[1];

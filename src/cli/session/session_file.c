@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
-#include "cli/session/session_tree.h"
+#include "cli/session/session_draw.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "store/session/core/convert.h"

@@ -3,8 +3,6 @@
  * it is, lays out the report. What a line means is the store's.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include "cardbox/session_file.h"
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
@@ -130,13 +128,11 @@ static const char *stem(import_state *state)
 static const char *choose_session(import_state *state, const beginning *begin,
                                   const import_options *options)
 {
-    struct stat about;
+    bool has_name = state->from.is_file && state->from.in != stdin;
 
-    if (options->session != NULL || state->from.in == stdin ||
-        fstat(fileno(state->from.in), &about) != 0 || !S_ISREG(about.st_mode))
+    if (options->session != NULL || begin->is_named || !has_name)
         return options->session;
-    state->progress.total = (uint64_t)about.st_size;
-    return begin->is_named ? NULL : stem(state);
+    return stem(state);
 }
 
 /* --- what came of it --- */
@@ -225,6 +221,7 @@ static cli_exit run(const void *given, char **arguments)
 
     if (!source_open(&state.from, arguments[0]))
         return CLI_FAILED;
+    state.progress.total = state.from.size;
     cardbox *db = cli_open(&options->common);
     if (db != NULL)
         status = import(db, &state, options);

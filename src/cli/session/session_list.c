@@ -29,22 +29,22 @@ static void add_row(table *rows, const void *of, size_t i)
     char entries[TERM_NUMBER_SIZE];
 
     add_name(&name, session);
+    if (session->forked_from != NULL)
+        buf_printf(&name, "%sfork of %s", name.len > 0 ? ", " : "", session->forked_from);
     table_text(rows, session->session_id);
     table_text(rows, session_dialect_name(session->dialect));
     table_text(rows, term_number(entries, (uint64_t)session->entries));
     card_view_add_age(rows, session->updated_at);
     card_view_add_age(rows, session->created_at);
     table_text(rows, buf_str(&name));
-    table_text(rows, session->forked_from);
     buf_free(&name);
 }
 
 static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *common)
 {
-    static const table_column columns[] = {{"session", TABLE_WHOLE},       {"dialect", TABLE_LEFT},
-                                           {"entries", TABLE_RIGHT},       {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE},
-                                           {"from", TABLE_SHORT}};
+    static const table_column columns[] = {
+        {"session", TABLE_WHOLE}, {"dialect", TABLE_LEFT},        {"entries", TABLE_RIGHT},
+        {"changed", TABLE_RIGHT}, {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE}};
     listing found = {.of = sessions,
                      .count = cardbox_sessions_count(sessions),
                      .add_object = add_object,

@@ -1,401 +1,190 @@
 /*
- * session_tree.c: lines of a tree in the order of a walk over it. A session may branch at every one
- * of its hundred thousand entries, so nothing here recurses, and indentation has an end. Must not
- * know where entries come from.
+ * session_tree.c: `cardbox session tree`: reads a session's entries page by page, keeps of each
+ * what is drawn, and has them drawn.
  */
-#include "cli/session/session_tree.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/view/term.h"
+#include "cli/commands.h"
+#include "cli/session/session_pages.h"
+#include "cli/session/session_rows.h"
+#include "cli/session/session_draw.h"
+#include "store/session/core/names.h"
+#include "store/session/core/words.h"
 
-enum {
-    ROLE_COLUMNS = 9,
-    GAP = 2,
-    TEXT_MAX = 120,    /* columns, where no terminal cuts; */
-    ID_MAX = 1024,     /* ids are cut on terminals only, */
-    ID_SHOWN = 36,     /* in the middle, and to this many columns */
-    TOOLS_MAX = 30,    /* columns of the names of tools, */
-    LABEL_MAX = 40,    /* and of a label */
-    ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
-    MARKS_AT_MAX = 72, /* where marks are aligned at most: longer texts push their own */
-    KEEP = 2,          /* entries at both ends of a run that are never folded, */
-    FOLD_LEAST = 4,    /* and how many are worth a line that says so: */
-    WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
-    STEP = 2,          /* columns of a level */
-    LEVELS_SHOWN = 40, /* at most; fewer on a narrow terminal */
-    STRAIGHT_FROM = 8  /* the level from which the last branch goes on in its parent's column */
-};
+typedef struct tree_options {
+    cli_common common;
+    bool all, ids;
+} tree_options;
 
-#define NONE SIZE_MAX
+/* A session's entries as they are drawn. */
+typedef struct gathered {
+    session_tree_entry *entries;
+    view *parents; /* their ids; empty: roots */
+    size_t count, capacity, parents_capacity;
+    session_names places;
+    arena memory;
+} gathered;
 
-/* What the walk needs of an entry. A run is a chain of only children. */
-typedef struct node {
-    size_t first_child, last_child, next;
-    size_t children;
-    size_t before, after; /* entries in its run above and below it */
-    size_t level;         /* branches above it that are drawn */
-    bool begins;          /* a branch: it has siblings */
-} node;
+static view copy(arena *memory, const char *text)
+{
+    view given = view_of(text);
+
+    return given.len == 0 ? VIEW("") : (view){arena_copy(memory, given), given.len};
+}
+
+static void gather(gathered *g, const cardbox_entry *entry, const char *head)
+{
+    arena *memory = &g->memory;
+    session_tree_entry *entries =
+        arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
+    view *parents =
+        arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
+    session_words words;
+
+    if (entries == NULL || parents == NULL)
+        return;
+    g->entries = entries;
+    g->parents = parents;
+    session_entry_says(&words, entry, memory);
+    entries[g->count] = (session_tree_entry){
+        .id = copy(memory, entry->entry_id),
+        .parent = SESSION_TREE_ROOT,
+        .role = (view){arena_copy(memory, words.role), words.role.len},
+        .text = words.text,
+        .label = copy(memory, entry->label),
+        .tools = words.tools,
+        .is_head = head != NULL && strcmp(head, entry->entry_id) == 0,
+    };
+    parents[g->count] = copy(memory, entry->parent_id);
+    session_names_set(&g->places, entries[g->count].id, (uint32_t)g->count);
+    g->count++;
+}
+
+/* A parent may have been written after its child. */
+static void link_parents(gathered *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t place =
+            g->parents[i].len > 0 ? session_names_get(&g->places, g->parents[i]) : SESSION_NONE;
+
+        if (place != SESSION_NONE)
+            g->entries[i].parent = place;
+    }
+}
 
 typedef struct drawing {
-    FILE *out;
-    const session_tree_entry *entries;
-    size_t count;
-    session_tree_look look;
-    node *nodes;
-    size_t *order; /* the entries as they are drawn */
-    size_t drawn;
-    bool *bars;       /* of each level: whether another branch follows further down */
-    size_t levels;    /* shown */
-    int id_columns;   /* 0: no ids */
-    int marks_at;     /* the column where marks begin */
-    int marks_widest; /* columns of the widest marks */
-    bool only_measures;
-    bool has_folded; /* what shows more was said */
-    buf line, marks;
+    gathered of;
+    const char *head;
 } drawing;
 
-/* --- the tree --- */
-
-static void link_children(drawing *d)
+static bool gather_page(void *arg, const cardbox_entries *page)
 {
-    for (size_t i = 0; i < d->count; i++) {
-        size_t parent = d->entries[i].parent;
-        node *above = parent < d->count ? &d->nodes[parent] : NULL;
+    drawing *d = arg;
 
-        if (above == NULL)
-            continue;
-        if (above->first_child == NONE)
-            above->first_child = i;
-        else
-            d->nodes[above->last_child].next = i;
-        above->last_child = i;
-        above->children++;
+    for (size_t i = 0; i < cardbox_entries_count(page); i++)
+        gather(&d->of, cardbox_entries_at(page, i), d->head);
+    return !d->of.memory.failed;
+}
+
+static bool print_page(void *arg, const cardbox_entries *page)
+{
+    session_listed of = {.entries = page};
+    listing listed = session_listing(&of);
+
+    (void)arg;
+    return listing_objects(&listed);
+}
+
+/* session-123   1,018 entries   3 leaves */
+static void print_title(const cardbox_session *session, const cardbox_session_counts *counts)
+{
+    char entries[TERM_NUMBER_SIZE], leaves[TERM_NUMBER_SIZE];
+    buf name = BUF_INIT(SIZE_MAX / 4);
+
+    if (session->name != NULL) {
+        buf_text(&name, "   ");
+        session_say_value(&name, scan_whole(view_of(session->name)));
     }
+    term_put_title("", session->session_id);
+    printf("   %s entr%s   %s lea%s", term_number(entries, (uint64_t)session->entries),
+           session->entries == 1 ? "y" : "ies", term_number(leaves, (uint64_t)counts->leaves),
+           counts->leaves == 1 ? "f" : "ves");
+    term_print_text(stdout, buf_as_view(&name));
+    buf_free(&name);
 }
 
-static size_t parent_of(const drawing *d, size_t i)
+static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_options *options)
 {
-    return d->entries[i].parent < d->count ? d->entries[i].parent : NONE;
-}
+    const char *project = options->common.project, *id = session->session_id;
+    session_tree_look look = {term_width(), options->all, options->ids};
+    cardbox_session_counts counts = {.entries = 0};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    drawing d = {.of = {.memory = ARENA_INIT}, .head = session->head_entry_id};
+    cardbox_status status = cardbox_session_count(&counts, db, project, id, &err);
+    bool fine = session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory);
 
-/* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
- * instead: a line of work with a hundred side branches has no hundred levels. */
-static void place(drawing *d, size_t i)
-{
-    size_t parent = parent_of(d, i);
-    node *n = &d->nodes[i];
-    const node *above;
-
-    d->order[d->drawn++] = i;
-    if (parent == NONE)
-        return;
-    above = &d->nodes[parent];
-    if (above->children == 1) {
-        n->level = above->level;
-        n->before = above->before + 1;
-        return;
+    if (status == CARDBOX_OK && fine)
+        status = session_each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);
+    fine = fine && status != CARDBOX_NOMEM && !d.of.memory.failed;
+    if (status == CARDBOX_OK && fine) {
+        link_parents(&d.of);
+        print_title(session, &counts);
+        fine = session_tree_print(stdout, d.of.entries, d.of.count, &look);
     }
-    n->begins = n->next != NONE || above->level < STRAIGHT_FROM;
-    n->level = above->level + n->begins;
+    arena_reset(&d.of.memory);
+    if (!fine)
+        return cli_nomem();
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 
-/* Puts all that hangs on a root in order, parents first. */
-static void walk_from(drawing *d, size_t root)
+static cli_exit print_all(cardbox *db, const cardbox_session *session, const tree_options *options)
 {
-    size_t at = root;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = session_each_page(db, options->common.project, session->session_id, 0,
+                                              print_page, NULL, &err);
 
-    while (at != NONE) {
-        place(d, at);
-        if (d->nodes[at].first_child != NONE) {
-            at = d->nodes[at].first_child;
-            continue;
-        }
-        while (at != NONE && at != root && d->nodes[at].next == NONE)
-            at = parent_of(d, at);
-        at = at == root || at == NONE ? NONE : d->nodes[at].next;
-    }
+    if (status == CARDBOX_NOMEM)
+        return cli_nomem();
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 
-static void walk(drawing *d)
+static cli_exit run_tree(cardbox *db, const void *given, char **arguments)
 {
-    for (size_t i = 0; i < d->count; i++) {
-        if (parent_of(d, i) == NONE)
-            walk_from(d, i);
-    }
-    for (size_t k = d->drawn; k > 0; k--) {
-        node *n = &d->nodes[d->order[k - 1]];
+    const tree_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_sessions *found = NULL;
+    cli_exit status;
 
-        n->after = n->children == 1 ? d->nodes[n->first_child].after + 1 : 0;
-    }
+    if (cardbox_get_session(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
+        status = cli_failed(&err);
+    else
+        status =
+            (options->common.json ? print_all : draw)(db, cardbox_sessions_at(found, 0), options);
+    cardbox_sessions_free(found);
+    return status;
 }
 
-/* --- folding --- */
+static const opt_spec tree_specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(tree_options, "all", all, "fold no long runs"),
+    CLI_FLAG(tree_options, "ids", ids, "show the ids of the entries"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
 
-static bool may_fold(const drawing *d, size_t i)
-{
-    const node *n = &d->nodes[i];
-    const session_tree_entry *entry = &d->entries[i];
-
-    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
-           entry->label.len == 0 && !entry->is_head;
-}
-
-/* How many entries from this one on are left out; 0: it is drawn. */
-static size_t folded_at(const drawing *d, size_t k)
-{
-    size_t end = k;
-
-    while (end < d->drawn && may_fold(d, d->order[end]))
-        end++;
-    return end - k >= FOLD_LEAST ? end - k : 0;
-}
-
-/* --- lines --- */
-
-/* The columns to the left of an entry: a bar for each branch that goes on below. */
-static int add_indent(drawing *d, const node *n)
-{
-    size_t first = n->level > d->levels ? n->level - d->levels + 1 : 1;
-
-    if (first > 1)
-        buf_text(&d->line, TERM_ELLIPSIS " ");
-    for (size_t level = first; level <= n->level; level++) {
-        if (level == n->level && n->begins)
-            buf_text(&d->line, n->next != NONE ? "|-" : "`-");
-        else
-            buf_text(&d->line, d->bars[level] ? "| " : "  ");
-    }
-    return STEP * (int)(n->level - first + 1 + (first > 1));
-}
-
-/* Appends text in a style, cut to so many columns. Gives the columns that it takes. */
-static int add_styled(buf *out, view text, int columns, term_style style)
-{
-    size_t start;
-    int taken;
-
-    buf_text(out, term_on(style));
-    start = out->len;
-    term_add_line(out, text, columns);
-    taken = term_columns(buf_since(out, start));
-    buf_text(out, term_off(style));
-    return taken;
-}
-
-static void add_spaces(buf *out, int count)
-{
-    for (int i = 0; i < count; i++)
-        buf_char(out, ' ');
-}
-
-/* -> read, write  [good]  (head) */
-static int add_marks(drawing *d, const session_tree_entry *entry)
-{
-    int columns = 0;
-
-    buf_reset(&d->marks, 4096);
-    if (entry->tools.len > 0) {
-        buf_text(&d->marks, "-> ");
-        columns = 3 + add_styled(&d->marks, entry->tools, TOOLS_MAX, STYLE_DIM);
-    }
-    if (entry->label.len > 0) {
-        buf_text(&d->marks, columns > 0 ? "  [" : "[");
-        columns +=
-            (columns > 0 ? 4 : 2) + add_styled(&d->marks, entry->label, LABEL_MAX, STYLE_YELLOW);
-        buf_char(&d->marks, ']');
-    }
-    if (entry->is_head) {
-        buf_text(&d->marks, columns > 0 ? "  " : "");
-        columns += (columns > 0 ? 2 : 0) + 6;
-        buf_printf(&d->marks, "%s(head)%s", term_on(STYLE_BOLD), term_off(STYLE_BOLD));
-    }
-    return columns;
-}
-
-static term_style style_of(view role)
-{
-    char name[ROLE_COLUMNS + 1] = "";
-
-    if (role.len <= ROLE_COLUMNS)
-        memcpy(name, role.ptr, role.len);
-    return strcmp(name, "result") == 0 ? card_view_style("tool") : card_view_style(name);
-}
-
-static int id_columns(const drawing *d, view id)
-{
-    int columns = term_columns(id);
-
-    return d->look.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
-}
-
-static int add_id(drawing *d, view id)
-{
-    view end = term_end(id, (ID_SHOWN - 1) / 2);
-
-    if (term_columns(id) <= id_columns(d, id))
-        return add_styled(&d->line, id, ID_MAX, STYLE_DIM);
-    int begun = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
-    return begun + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
-}
-
-/* "o ", the id if wanted, and the role. */
-static int add_who(drawing *d, const session_tree_entry *entry)
-{
-    int columns = 2;
-
-    buf_text(&d->line, "o ");
-    if (d->id_columns > 0) {
-        int taken = add_id(d, entry->id);
-        int room = taken > d->id_columns ? taken : d->id_columns;
-
-        add_spaces(&d->line, room - taken + GAP);
-        columns += room + GAP;
-    }
-    add_spaces(&d->line,
-               ROLE_COLUMNS + GAP -
-                   add_styled(&d->line, entry->role, ROLE_COLUMNS, style_of(entry->role)));
-    return columns + ROLE_COLUMNS + GAP;
-}
-
-/* A line that failed stays, so that no other begins and session_tree_draw can tell. */
-static void end_line(drawing *d)
-{
-    if (!buf_ok(&d->line))
-        return;
-    while (d->line.len > 0 && d->line.data[d->line.len - 1] == ' ')
-        d->line.len--;
-    buf_char(&d->line, '\n');
-    if (!d->only_measures)
-        fwrite(buf_str(&d->line), 1, d->line.len, d->out);
-    buf_reset(&d->line, 65536);
-}
-
-/* What the text may take: what the marks leave. */
-static int room_for_text(const drawing *d, int used, int marks)
-{
-    int room = d->look.width - used - (marks > 0 ? marks + GAP : 0);
-
-    if (d->look.width == 0)
-        return TEXT_MAX;
-    return room > 1 ? room - 1 : 1; /* one is the ellipsis's */
-}
-
-static void draw_entry(drawing *d, size_t i)
-{
-    const session_tree_entry *entry = &d->entries[i];
-    int used = add_indent(d, &d->nodes[i]), marks = add_marks(d, entry);
-
-    used += add_who(d, entry);
-    used += add_styled(&d->line, entry->text, room_for_text(d, used, marks), STYLE_PLAIN);
-    if (marks > 0 && d->only_measures) {
-        d->marks_at = used > d->marks_at ? used : d->marks_at;
-        d->marks_widest = marks > d->marks_widest ? marks : d->marks_widest;
-    } else if (marks > 0) {
-        add_spaces(&d->line, (d->marks_at > used ? d->marks_at - used : 0) + GAP);
-        buf_view(&d->line, buf_as_view(&d->marks));
-    }
-    end_line(d);
-}
-
-static void draw_fold(drawing *d, size_t i, size_t folded)
-{
-    char number[TERM_NUMBER_SIZE];
-
-    add_indent(d, &d->nodes[i]);
-    buf_printf(&d->line, "%s: %s more%s%s", term_on(STYLE_DIM), term_number(number, folded),
-               d->has_folded ? "" : " (--all shows them)", term_off(STYLE_DIM));
-    d->has_folded = !d->only_measures;
-    end_line(d);
-}
-
-static void draw_all(drawing *d)
-{
-    for (size_t k = 0; k < d->drawn;) {
-        size_t i = d->order[k], folded = folded_at(d, k);
-
-        if (k > 0 && parent_of(d, i) == NONE && !d->only_measures)
-            fputc('\n', d->out); /* another root */
-        if (d->nodes[i].begins)
-            d->bars[d->nodes[i].level] = d->nodes[i].next != NONE;
-        if (folded > 0)
-            draw_fold(d, i, folded);
-        else
-            draw_entry(d, i);
-        k += folded > 0 ? folded : 1;
-    }
-}
-
-/* --- measures --- */
-
-static void measure_ids(drawing *d)
-{
-    for (size_t i = 0; d->look.ids && i < d->count; i++) {
-        int columns = id_columns(d, d->entries[i].id);
-
-        if (columns <= ID_ALIGN_MAX && columns > d->id_columns)
-            d->id_columns = columns;
-    }
-    if (d->look.ids && d->id_columns == 0)
-        d->id_columns = 1;
-}
-
-/* Where marks are put below one another, as far as there is room for all of them. */
-static void measure_marks(drawing *d)
-{
-    int most = MARKS_AT_MAX;
-
-    d->only_measures = true;
-    draw_all(d);
-    d->only_measures = false;
-    if (d->look.width > 0 && d->look.width - d->marks_widest - GAP < most)
-        most = d->look.width - d->marks_widest - GAP;
-    if (d->marks_at > most)
-        d->marks_at = most;
-}
-
-static bool make_room(drawing *d)
-{
-    d->nodes = calloc(d->count, sizeof(*d->nodes));
-    d->order = calloc(d->count, sizeof(*d->order));
-    d->bars = calloc(d->count + 1, sizeof(*d->bars));
-    if (d->nodes == NULL || d->order == NULL || d->bars == NULL)
-        return false;
-    for (size_t i = 0; i < d->count; i++)
-        d->nodes[i] = (node){.first_child = NONE, .last_child = NONE, .next = NONE};
-    return true;
-}
-
-bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
-                        const session_tree_look *look)
-{
-    drawing d = {.out = out,
-                 .entries = entries,
-                 .count = count,
-                 .look = *look,
-                 .levels = LEVELS_SHOWN,
-                 .line = BUF_INIT(1 << 20),
-                 .marks = BUF_INIT(1 << 16)};
-    bool fine = true;
-
-    if (look->width > 0 && (size_t)look->width / (2 * STEP) < LEVELS_SHOWN)
-        d.levels = (size_t)look->width / (2 * STEP) + 1;
-    if (count > 0)
-        fine = make_room(&d);
-    if (fine) {
-        link_children(&d);
-        walk(&d);
-        measure_ids(&d);
-        measure_marks(&d);
-        draw_all(&d);
-        fine = buf_ok(&d.line) && buf_ok(&d.marks);
-    }
-    free(d.nodes);
-    free(d.order);
-    free(d.bars);
-    buf_free(&d.line);
-    buf_free(&d.marks);
-    return fine;
-}
+const cli_command cli_session_tree = {
+    .name = "session tree",
+    .arguments = "SESSION",
+    .summary = "draw a session: branches, labels, the head",
+    .description = "In a large tree long runs without a branch or a label are folded. With --json "
+                   "one object an "
+                   "entry, in the order in which they were written.",
+    .examples = "session tree --project demo demo-session\n"
+                "session tree --project demo --all --ids demo-session | less -R",
+    .options = tree_specs,
+    .size = sizeof(tree_options),
+    .least = 1,
+    .most = 1,
+    .ask = run_tree,
+};

@@ -8,16 +8,13 @@
 #include "cli/card/card_view.h"
 #include "cli/task/flow.h"
 
-enum { LOOK_MS = 200 };
-
-/* Columns for who says it; how much of a call's values is shown; how long before it is said that
- * nobody works; room for a message that is kept for the next one. */
 enum {
-    MARGIN = 10,
-    VALUE_BYTES_MAX = 1 << 20,
-    VALUE_COLUMNS = 1000,
-    PATIENCE_MS = 2000,
-    KEPT_BYTES = 1 << 16
+    LOOK_MS = 200,
+    MARGIN = 10,               /* columns for who says it */
+    VALUE_BYTES_MAX = 1 << 20, /* of a call's values that are read, */
+    VALUE_COLUMNS = 1000,      /* and shown */
+    PATIENCE_MS = 2000,        /* before it is said that nobody works on the task */
+    KEPT_BYTES = 1 << 16       /* of memory that one message leaves to the next */
 };
 
 typedef struct watcher {

@@ -92,11 +92,8 @@ static void say_repairs(scan_value repairs)
 /* Of a box: cards that can't be read. */
 static void say_missing(scan_value ids)
 {
-    size_t count = 0;
-    scan_value id;
+    size_t count = ids.kind == SCAN_ARRAY ? scan_count(ids) : 0;
 
-    for (scan_walk walk = scan_enter(ids); ids.kind == SCAN_ARRAY && scan_element(&walk, &id);)
-        count++;
     if (count > 0)
         cli_note("  %zu card%s not there", count, count == 1 ? " is" : "s are");
 }

@@ -5,18 +5,17 @@
 
 #include <stdlib.h>
 
-/* Between two columns; what is left out or cut before a flexible one has less; the least that a
- * flexible one, any other, a word and ids are cut to; the most that a flexible one makes the next
- * wait for where nothing is cut: a longer cell pushes its own line. */
-#define GAP            2
-#define FLEXIBLE_GOOD  35
-#define FLEXIBLE_MIN   20
-#define WIDTH_MIN      8
-#define WORD_MIN       9
-#define WORD_WHOLE     15 /* "session.message": cut further only where all else has given way */
-#define WHOLE_MIN      36
-#define SHORT_MIN      13
-#define FLEXIBLE_ALIGN 72
+enum {
+    GAP = 2,            /* between two columns */
+    FLEXIBLE_GOOD = 35, /* before a flexible one has less, spare ones go and short ids are cut */
+    FLEXIBLE_MIN = 20,  /* the least that a flexible one is cut to, */
+    WIDTH_MIN = 8,      /* any other, */
+    WORD_MIN = 9,       /* a word, */
+    WORD_WHOLE = 15,    /* a word such as "session.message" before all else has given way, */
+    WHOLE_MIN = 36,     /* an id that is copied */
+    SHORT_MIN = 13,     /* and one that is not */
+    FLEXIBLE_ALIGN = 72 /* where nothing is cut: a longer cell pushes its own line alone */
+};
 
 void table_init(table *t, const table_column *columns, size_t count)
 {

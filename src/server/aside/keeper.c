@@ -11,6 +11,7 @@
 #include "server/aside/aside.h"
 #include "server/aside/ticker.h"
 #include "server/auth/token_list.h"
+#include "store/operate/lineage.h"
 #include "store/operate/role.h"
 
 enum {
@@ -34,6 +35,7 @@ struct keeper {
     int64_t role_ms; /* when the role is due */
     bool told;       /* that it can't read the tokens */
     bool excessive;  /* the role has too many rights, which was said */
+    bool nameless;   /* it does not say which database it is, which was said */
 };
 
 /* --- the role --- */
@@ -106,6 +108,24 @@ static bool look_at_tokens(keeper *k, cardbox_error *err)
     return taken;
 }
 
+/* --- the lineage --- */
+
+/* While it is not known, or is not theirs, standbys are not read from: so nothing is read there for
+ * longer than this takes after another server has become the primary. */
+static void look_at_lineage(keeper *k, bool answers)
+{
+    char why[LOG_QUOTE_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t lineage = 0;
+    if (k->server->set->read_dsn == NULL)
+        return;
+    bool failed = answers && lineage_get(&lineage, k->db, &err) != CARDBOX_OK;
+    atomic_store(&k->server->lineage, lineage);
+    if (failed && !k->nameless)
+        log_warn("replica_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+    k->nameless = failed;
+}
+
 /* --- the thread --- */
 
 static bool look(keeper *k)
@@ -120,6 +140,7 @@ static bool look(keeper *k)
     if (!worked && !k->told)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->told = !worked;
+    look_at_lineage(k, worked);
     return worked;
 }
 

@@ -83,8 +83,8 @@ static void answer_undecided(request *r)
         fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is a member of cardbox_service",
                      "the server's database role may not read the tokens");
-    else if (atomic_load(&server->unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&server->forbidden));
+    else if (atomic_load(&server->primary.unfit) > 0)
+        fault_answer_unfit(r, atomic_load(&server->primary.forbidden));
     else
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
@@ -103,7 +103,7 @@ static bool is_good_for(const token *t, const request *r)
     return is_for_place(t, r) && (t->scopes & scope_of(r->scope)) != 0;
 }
 
-bool auth_check(request *r, token_reader *tokens, const head *h)
+bool auth_check(request *r, const head *h)
 {
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN)
@@ -114,7 +114,7 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
     }
     if (server->set->insecure_no_auth)
         return true;
-    const token_list *list = board_read(server->tokens, tokens);
+    const token_list *list = board_read(server->tokens, r->tokens);
     if (is_open(server, list))
         return true;
     const token *t = find_token(list, h);
@@ -130,12 +130,12 @@ bool auth_check(request *r, token_reader *tokens, const head *h)
     return false;
 }
 
-bool auth_still_good(const request *r, token_reader *tokens)
+bool auth_still_good(const request *r)
 {
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN || server->set->insecure_no_auth || !is_known(server))
         return true;
-    const token_list *list = board_read(server->tokens, tokens);
+    const token_list *list = board_read(server->tokens, r->tokens);
     if (r->token_id == 0)
         return is_open(server, list);
     const token *t = token_list_find_id(list, r->token_id);

@@ -13,9 +13,9 @@
 bool auth_is_decided(const server_state *server);
 
 /* Whether the request, whose route was found, may go on. False: answered. */
-bool auth_check(request *r, token_reader *tokens, const head *h);
+bool auth_check(request *r, const head *h);
 
 /* Whether it may still go on, some time later. While nobody can say, it may. */
-bool auth_still_good(const request *r, token_reader *tokens);
+bool auth_still_good(const request *r);
 
 #endif

@@ -27,13 +27,13 @@ static void render(request *r, const join_rows *found)
 {
     const box_context_wish *wish = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool others;
+    box_head now;
     box_view box;
-    if (!box_view_first(&box, &others, found->rows, &r->memory)) {
+    if (!box_view_first(&box, &now, found->rows, &r->memory)) {
         fault_answer_memory(r);
         return;
     }
-    if (!box_query_exists(r, &box, others))
+    if (!box_query_exists(r, &box, &now))
         return;
     cardbox_status status = box_context_answer(request_body(r), &box, wish, &r->memory, &err);
     context_view_answer(r, status, &err, "ask with ?limit= for the last ones alone");

@@ -47,21 +47,18 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count)
     return reads;
 }
 
-void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
-                    join_render render)
+bool box_query_exists(request *r, const box_view *box, const box_head *now)
 {
-    handler_join(r, JOIN_BOXES, reads, count, weight, render);
-}
-
-bool box_query_exists(request *r, const box_view *box, bool others)
-{
+    cardbox_error err = CARDBOX_ERROR_INIT;
     if (box->exists)
         return true;
-    if (others)
-        fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when",
-                     "the box was never as it is asked for");
-    else
+    if (now->version == 0) {
         not_found(r);
+        return false;
+    }
+    box_never_so(now, &err);
+    fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when", "%s",
+                 err.message);
     return false;
 }
 
@@ -74,9 +71,12 @@ bool box_query_view(box_view *out, const join_rows *found, arena *memory)
 
 bool box_query_open(request *r, const join_rows *found, box_view *box)
 {
+    box_head now = {.version = 0};
     if (!box_query_view(box, found, &r->memory)) {
         fault_answer_memory(r);
         return false;
     }
-    return box_query_exists(r, box, r->ticket.count > 1 && found->start[1] < found->start[2]);
+    if (r->ticket.count > 1 && found->start[1] < found->start[2])
+        box_head_read(&now, found->rows, found->row[found->start[1]]);
+    return box_query_exists(r, box, &now);
 }

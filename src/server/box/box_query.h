@@ -28,13 +28,9 @@ enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
  * as it is now. *count is 1 or 2. NULL: answered. */
 box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 
-/* Asks for the rows. `weight` is how many to expect, roughly. */
-void box_query_join(request *r, const box_read *reads, size_t count, size_t weight,
-                    join_render render);
-
-/* Whether there is the box that a request is about; answered if not. `others`: it is there, but not
- * as of the moment that was asked for. */
-bool box_query_exists(request *r, const box_view *box, bool others);
+/* Whether there is the box that a request is about, as of the moment that was asked for; answered
+ * if not. `now`: as it is now; version 0: it is not there. */
+bool box_query_exists(request *r, const box_view *box, const box_head *now);
 
 /* The box of the first key, in `memory`. False: out of memory. */
 bool box_query_view(box_view *out, const join_rows *found, arena *memory);

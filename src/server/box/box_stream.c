@@ -5,7 +5,6 @@
 #include "server/box/box_stream.h"
 #include "server/auth/auth.h"
 #include "server/box/box_query.h"
-#include "server/transfer/transfers.h"
 
 typedef struct box_stream {
     box_read read;  /* of the next page */
@@ -64,10 +63,10 @@ static void render_more(request *r, const join_rows *found)
 
 static stream_state ask(request *r, box_stream *s)
 {
-    if (!auth_still_good(r, transfers_tokens(r->transfers)))
+    if (!auth_still_good(r))
         return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
-    box_query_join(r, &s->read, 1, 1, render_more);
+    handler_join(r, JOIN_BOXES, &s->read, 1, 1, render_more);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
@@ -126,6 +125,7 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     add_page(r, s, first);
     request_tag(r, first->head.version);
     r->plan = s;
+    r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
     r->answer.tagged_by = frame;
     r->answer.stream = &STREAM;
     fault_or_answer(r);

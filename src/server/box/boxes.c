@@ -59,7 +59,7 @@ void handle_box(request *r)
     reads->most = BOX_STREAM_PAGE;
     if (query[Q_OFFSET].given)
         set_page(reads, query);
-    box_query_join(r, reads, count, count, render_box);
+    handler_join(r, JOIN_BOXES, reads, count, count, render_box);
 }
 
 /* --- the cards of one --- */
@@ -91,5 +91,5 @@ void handle_box_cards(request *r)
     set_page(reads, query);
     if (!query[Q_OFFSET].given)
         reads->tail = reads->most;
-    box_query_join(r, reads, count, (size_t)reads->most, render_box_cards);
+    handler_join(r, JOIN_BOXES, reads, count, (size_t)reads->most, render_box_cards);
 }

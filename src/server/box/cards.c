@@ -15,12 +15,20 @@ static void take_card(card_row *card, const request *r, const join_rows *found, 
     places_note(r->server->places, &keys[key], rows_tid(found->rows, row, CARD_PLACE));
 }
 
+/* What is not there any more needs to be looked for in one way only. */
+static void forget_card(const request *r, size_t key)
+{
+    const card_key *keys = r->ticket.keys;
+    places_note(r->server->places, &keys[key], 0);
+}
+
 /* --- one --- */
 
 static void render_card(request *r, const join_rows *found)
 {
     card_row card;
     if (found->start[0] == found->start[1]) {
+        forget_card(r, 0);
         fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
         return;
     }
@@ -38,7 +46,7 @@ void handle_card(request *r)
     if (key == NULL)
         return;
     *key = places_key(r->server->places, key->tenant, key->card_id);
-    handler_join(r, JOIN_CARDS, key, 1, 1, render_card);
+    handler_join(r, key->place != 0 ? JOIN_PLACED : JOIN_CARDS, key, 1, 1, render_card);
 }
 
 /* --- many --- */
@@ -68,6 +76,8 @@ static void render_batch(request *r, const join_rows *found)
         if (!asked || found->start[at] == found->start[at + 1]) {
             buf_text(&missing, missing.len == 0 ? "" : ",");
             buf_view(&missing, batch->ids[i].token);
+            if (asked)
+                forget_card(r, at);
             continue;
         }
         card_row card;
@@ -89,12 +99,15 @@ void handle_cards_batch(request *r)
 {
     body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
     card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
-    size_t count = 0;
+    size_t count = 0, placed = 0;
     if (keys == NULL)
         return;
-    for (size_t i = 0; i < batch->count; i++)
-        if (may_exist(&batch->ids[i]))
-            keys[count++] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!may_exist(&batch->ids[i]))
+            continue;
+        keys[count] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
+        placed += keys[count++].place != 0;
+    }
     r->plan = batch;
-    handler_join(r, JOIN_CARDS, keys, count, count, render_batch);
+    handler_join(r, placed == count ? JOIN_PLACED : JOIN_CARDS, keys, count, count, render_batch);
 }

@@ -65,8 +65,12 @@ typedef struct posted {
     card_given *given;
     card_input *inputs;
     size_t count;
+    view tenant;
     bool batch;
+    bool keyed;       /* it has an Idempotency-Key */
+    bool has_new_ids; /* a card came without one */
     bool strict, restore;
+    bool sealed;     /* unless a card says otherwise */
     card_put single; /* the first input again, as the joiner takes it */
 } posted;
 
@@ -79,19 +83,27 @@ static void drop_posted(void *plan)
 
 /* --- reading --- */
 
-static const char *new_id(shape *s)
+/* The one that is given, or a new one. Who sends a key may send all of it again, and with a new id
+ * each time it would be another card. */
+static view id_of(posted *p, const field_value *given, const shape_place *at, shape *s)
 {
-    const char *copy = uuid16_new(s->memory).ptr;
-    s->nomem = s->nomem || copy == NULL;
-    return copy;
+    if (given->given)
+        return given->text;
+    if (p->keyed)
+        shape_fault(s, at, "card_id", -1, "missing", "Field required with an Idempotency-Key",
+                    (view){NULL, 0});
+    p->has_new_ids = true;
+    view made = uuid16_new(s->memory);
+    s->nomem = s->nomem || made.ptr == NULL;
+    return made;
 }
 
-static void give_card(card_given *out, const field_value *values, view tenant, bool sealed,
+static void give_card(card_given *out, posted *p, const field_value *values, const shape_place *at,
                       shape *s)
 {
     *out = (card_given){
-        .tenant = tenant,
-        .card_id = values[C_CARD_ID].given ? values[C_CARD_ID].text : view_of(new_id(s)),
+        .tenant = p->tenant,
+        .card_id = id_of(p, &values[C_CARD_ID], at, s),
         .content = values[C_CONTENT].json.text,
         .tool_call_id = values[C_TOOL_CALL_ID].text,
         .type = values[C_TYPE].text,
@@ -102,7 +114,7 @@ static void give_card(card_given *out, const field_value *values, view tenant, b
         .author_id = values[C_AUTHOR].text,
         .created_at = values[C_CREATED].text,
         .ttl_seconds = (int32_t)values[C_TTL].number,
-        .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : sealed,
+        .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : p->sealed,
         .checked = true,
     };
     if (values[C_METADATA].given)
@@ -117,7 +129,7 @@ static shape_place place_of(const posted *p, size_t index)
 }
 
 /* The elements are all looked at, but only as many are kept as may come. */
-static void read_cards(posted *p, scan_value list, view tenant, bool sealed, shape *s)
+static void read_cards(posted *p, scan_value list, shape *s)
 {
     field_value values[CARD_FIELDS];
     scan_value item;
@@ -131,11 +143,11 @@ static void read_cards(posted *p, scan_value list, view tenant, bool sealed, sha
         }
         fields_read_object(values, CARD, CARD_FIELDS, item, &at, s);
         if (index < p->count)
-            give_card(&p->given[index], values, tenant, sealed, s);
+            give_card(&p->given[index], p, values, &at, s);
     }
 }
 
-static void read_batch(posted *p, scan_value body, view tenant, shape *s)
+static void read_batch(posted *p, scan_value body, shape *s)
 {
     field_value values[BATCH_FIELDS];
     p->batch = true;
@@ -149,12 +161,13 @@ static void read_batch(posted *p, scan_value body, view tenant, shape *s)
     }
     p->strict = values[B_STRICT].number != 0;
     p->restore = values[B_RESTORE].number != 0;
+    p->sealed = values[B_SEALED].number != 0;
     p->given = arena_zeros(s->memory, p->count, sizeof(*p->given));
     s->nomem = s->nomem || p->given == NULL;
-    read_cards(p, values[B_CARDS].json, tenant, values[B_SEALED].number != 0, s);
+    read_cards(p, values[B_CARDS].json, s);
 }
 
-static void read_single(posted *p, scan_value body, view tenant, shape *s)
+static void read_single(posted *p, scan_value body, shape *s)
 {
     field_value values[SINGLE_FIELDS];
     fields_read_object(values, CARD, SINGLE_FIELDS, body, &SHAPE_BODY, s);
@@ -165,7 +178,7 @@ static void read_single(posted *p, scan_value body, view tenant, shape *s)
     p->count = 1;
     p->strict = values[C_STRICT].number != 0;
     p->restore = values[C_RESTORE].number != 0;
-    give_card(p->given, values, tenant, false, s);
+    give_card(p->given, p, values, &SHAPE_BODY, s);
 }
 
 /* Makes rows of what was given, once the shape is right. False: a card is too large. */
@@ -202,9 +215,9 @@ static bool read_posted(request *r, posted *p)
     handler_shape(r, &s);
     scan_value body = shape_body(&s, BODY_DEPTH_MAX);
     if (body.kind != SCAN_NONE && scan_find(body, "cards").kind != SCAN_NONE)
-        read_batch(p, body, request_tenant(r), &s);
+        read_batch(p, body, &s);
     else if (body.kind != SCAN_NONE)
-        read_single(p, body, request_tenant(r), &s);
+        read_single(p, body, &s);
     if (shape_check(&s) != SHAPE_OK || make_inputs(p, &s, &index, &err))
         fine = handler_check_shape(r, &s);
     else if (p->batch)
@@ -331,12 +344,15 @@ void handle_add_cards(request *r)
         return;
     r->plan = p;
     r->drop_plan = drop_posted;
+    p->tenant = request_tenant(r);
+    p->keyed = r->idempotency_key.ptr != NULL;
     if (!read_posted(r, p))
         return;
+    r->ticket.replayable = true;
+    r->ticket.has_new_ids = p->has_new_ids;
     if (p->batch && p->count == 0) {
         request_answer_fixed(r, 200, VIEW("{\"cards\":[]}"));
     } else if (p->batch) {
-        r->ticket.replayable = true;
         handler_run(r, JOIN_WRITE_ALONE, STATEMENT_cards_add, build_batch, p, render_batch);
     } else {
         p->single = (card_put){p->inputs[0], p->strict, p->restore};

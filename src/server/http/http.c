@@ -96,6 +96,7 @@ static exchange *exchange_new(http *h)
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
     x->request.followers = h->followers;
+    x->request.tokens = &h->tokens;
     x->http = h;
     x->next = NULL;
     x->begun = false;

@@ -194,6 +194,16 @@ static bool check_origin(request *r, const head *h)
     return false;
 }
 
+static bool check_lsn(request *r, const head *h)
+{
+    if (h->lsn.ptr == NULL || head_lsn(h->lsn, &r->at_least))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, "send what the answer of your last write said, or none",
+                 "Cardbox-Lsn must be given once and be a place in the database's log, such as "
+                 "16/B374D848");
+    return false;
+}
+
 static bool check_tenant(request *r)
 {
     if (!route_is_of_project(r->match.route) || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
@@ -265,8 +275,8 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
-    if (formed && check_path(r) && auth_check(r, &x->http->tokens, h) && check_writable(r) &&
-        check_origin(r, h) && check_conditions(r, h) && check_tenant(r) && check_body(r, h)) {
+    if (formed && check_path(r) && auth_check(r, h) && check_writable(r) && check_origin(r, h) &&
+        check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) && check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)

@@ -3,8 +3,8 @@
  * suspend a connection and to resume it takes three system calls (out of the library's epoll set, a
  * read in vain, into the set again) and an event that nobody needs; a small read has but two others
  * of its own. One that was neither given an answer nor suspended the library asks again in each of
- * its runs, for next to nothing. So a connection whose request waits for a single card is asked at
- * first, and suspended only if the card does not come for long.
+ * its runs, for next to nothing. So a connection whose request waits for a read by id is asked at
+ * first, and suspended only if that does not come for long.
  *
  * While there are connections to be asked the library always says that it has something to do, and
  * so it does while a part of a TLS handshake is there, however long the rest is in coming: then it

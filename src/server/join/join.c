@@ -10,6 +10,7 @@
 
 enum {
     LOOK_IF_LEFT_MS = 250,          /* waiting longer than this: is the client still there? */
+    REPLAYED_MS = 10,               /* a standby that was behind is not asked again so soon */
     FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
 };
 
@@ -19,6 +20,12 @@ static void build_cards(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
     cards_get_at_params(p, keys, count);
+}
+
+static void build_placed(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_placed_params(p, keys, count);
 }
 
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
@@ -74,16 +81,23 @@ static size_t weigh_appends(const void *keys, size_t count)
     return bytes / 1024;
 }
 
+#define CARDS                                                                                      \
+    .statement = STATEMENT_cards_get_at, .key_size = sizeof(card_key), .build = build_cards
+#define BOXES                                                                                      \
+    .may_be_slow = true, .statement = STATEMENT_boxes_read, .key_size = sizeof(box_read),          \
+    .build = build_boxes
+
 const lane_kind LANES[JOIN_LANES] = {
-    [JOIN_CARDS] = {.group = LINK_READS,
-                    .statement = STATEMENT_cards_get_at,
-                    .key_size = sizeof(card_key),
-                    .build = build_cards},
-    [JOIN_BOXES] = {.group = LINK_READS,
-                    .may_be_slow = true,
-                    .statement = STATEMENT_boxes_read,
-                    .key_size = sizeof(box_read),
-                    .build = build_boxes},
+    [JOIN_CARDS] = {.group = LINK_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
+    [JOIN_PLACED] = {.group = LINK_READS,
+                     .twin = JOIN_REPLICA_CARDS, /* a place is the same there */
+                     .by_place = true,
+                     .statement = STATEMENT_cards_placed,
+                     .key_size = sizeof(card_key),
+                     .build = build_placed},
+    [JOIN_BOXES] = {.group = LINK_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
+    [JOIN_REPLICA_CARDS] = {.group = LINK_REPLICA, .twin = JOIN_CARDS, CARDS},
+    [JOIN_REPLICA_BOXES] = {.group = LINK_REPLICA, .twin = JOIN_BOXES, BOXES},
     [JOIN_FOLLOWS] = {.group = LINK_LISTS,
                       .statement = STATEMENT_tasks_follow,
                       .key_size = sizeof(task_follow),
@@ -91,7 +105,6 @@ const lane_kind LANES[JOIN_LANES] = {
     [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
     [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
                         .writes = true,
-                        .replayable = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
@@ -109,7 +122,7 @@ const lane_kind LANES[JOIN_LANES] = {
                           .in_turn = true},
 };
 
-joiner *joiner_new(server_state *server, stats *s, struct links *l)
+joiner *joiner_new(server_state *server, stats *s, struct links *l, struct links *replica)
 {
     joiner *j = calloc(1, sizeof(*j));
     if (j == NULL)
@@ -117,6 +130,7 @@ joiner *joiner_new(server_state *server, stats *s, struct links *l)
     j->server = server;
     j->stats = s;
     j->links = l;
+    j->replica = replica;
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
     for (int i = 0; i < LANE_LISTS; i++) {
@@ -221,15 +235,43 @@ void join_let_go(joiner *j, request *r)
 
 void join_answer_away(joiner *j, request *r)
 {
-    if (atomic_load(&j->server->unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&j->server->forbidden));
+    if (atomic_load(&j->server->primary.unfit) > 0)
+        fault_answer_unfit(r, atomic_load(&j->server->primary.forbidden));
     else
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+}
+
+/* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
+ * only a guess. */
+static bool may_be_replayed(const joiner *j, uint64_t at_least)
+{
+    return at_least <= j->replayed ||
+           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= j->replayed_ms + REPLAYED_MS);
+}
+
+/* A read goes to a standby if there is one that it may go to. */
+static void choose_side(joiner *j, request *r)
+{
+    const lane_kind *kind = &LANES[r->ticket.lane];
+    if (j->replica == NULL || kind->group != LINK_READS)
+        return;
+    if (links_usable(j->replica, LINK_REPLICA) > 0 && may_be_replayed(j, r->at_least))
+        r->ticket.lane = kind->twin;
+    else
+        tally_add(&j->stats->replica_passed, 1);
+}
+
+void join_to_primary(joiner *j, request *r)
+{
+    r->ticket.lane = LANES[r->ticket.lane].twin;
+    tally_add(&j->stats->replica_passed, 1);
 }
 
 void joiner_add(joiner *j, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
+    if (LANES[r->ticket.lane].group == LINK_REPLICA) /* it was answered there, and comes again */
+        r->ticket.lane = LANES[r->ticket.lane].twin;
     const lane_kind *kind = &LANES[r->ticket.lane];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
@@ -243,11 +285,11 @@ void joiner_add(joiner *j, request *r)
         fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
+    choose_side(j, r);
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
-    r->ticket.replayable = r->ticket.replayable || kind->replayable || !kind->writes;
     r->ticket.since_ms = clock_ms();
-    r->ticket.apart = turn_is_troubled(j, kind->group, request_tenant(r));
+    r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
     lane_push(j, r);
     ages_push(j, r);
@@ -260,7 +302,8 @@ static bool is_here(const joiner *j, const request *r)
 
 bool joiner_is_quick(const joiner *j, const request *r)
 {
-    return is_here(j, r) && r->ticket.lane == JOIN_CARDS && r->ticket.count == 1;
+    link_group group = LANES[r->ticket.lane].group;
+    return is_here(j, r) && (group == LINK_READS || group == LINK_REPLICA);
 }
 
 void joiner_leave(joiner *j, request *r)
@@ -275,10 +318,10 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = first->ticket.apart ? NULL : r->ticket.next;
+        request *next = joins ? r->ticket.next : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             join_let_go(j, r);
@@ -294,12 +337,12 @@ static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 static bool may_have(const joiner *j, const lane *l, const db_link *to)
 {
     link_group group = LANES[l->which].group;
-    size_t count = links_usable(j->links, group);
+    size_t count = links_usable(join_links(j, group), group);
     if (l->first == NULL)
         return false;
     if (l->apart && count > 1 && j->turns_running[group] >= count / 2)
         return false;
-    return !(l->apart || LANES[l->which].may_be_slow) || !links_is_last(j->links, to);
+    return !(l->apart || LANES[l->which].may_be_slow) || !links_is_last(join_links(j, group), to);
 }
 
 /* The lists of a group take turns. Gives who is next in one of them; NULL: none may have the
@@ -315,7 +358,7 @@ static request *choose(joiner *j, link_group group, const db_link *to)
         if (l->apart)
             first = turn_next(j, l);
         else if (LANES[l->which].in_turn)
-            first = turn_of_others(j, l, links_is_last(j->links, to));
+            first = turn_of_others(j, l, links_is_last(join_links(j, group), to));
         if (first != NULL)
             return first;
     }
@@ -336,7 +379,7 @@ static void flush_group(joiner *j, link_group group, int64_t now_ms)
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
     while (anybody_waits(j, group) &&
-           (to = links_free_one(j->links, group, now_ms, &look_again_ms)) != NULL &&
+           (to = links_free_one(join_links(j, group), group, now_ms, &look_again_ms)) != NULL &&
            (first = choose(j, group, to)) != NULL)
         if (has_stayed(j, first, now_ms))
             batch_send(j, first, to);
@@ -350,7 +393,9 @@ void joiner_flush(joiner *j)
     if (j->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    for (int group = 0; group < LINK_GROUPS; group++)
+    if (j->replica != NULL) /* first, for what does not get there to go on at once */
+        flush_group(j, LINK_REPLICA, now_ms);
+    for (int group = 0; group < LINK_REPLICA; group++)
         flush_group(j, (link_group)group, now_ms);
 }
 
@@ -362,7 +407,7 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable)
+    else if (r->ticket.replayable && !r->ticket.has_new_ids)
         fault_answer(r, what, "it is safe to send it again",
                      "%s; whether the change was made is not known", why);
     else
@@ -384,6 +429,21 @@ static void give_up_late(joiner *j, request *r)
                          : "the database did not answer in time");
 }
 
+/* No standby can be asked any more. */
+static void leave_replica(joiner *j)
+{
+    for (int i = 0; i < LANE_LISTS; i++) {
+        lane *l = &j->lanes[i];
+        while (LANES[l->which].group == LINK_REPLICA && l->first != NULL) {
+            request *r = l->first;
+            lane_remove(j, r);
+            join_to_primary(j, r);
+            r->ticket.apart = turn_is_troubled(j, LINK_READS, request_tenant(r));
+            lane_push(j, r);
+        }
+    }
+}
+
 void joiner_tick(joiner *j, int64_t now_ms)
 {
     int64_t since_ms = now_ms - j->server->set->request_timeout_ms;
@@ -391,9 +451,12 @@ void joiner_tick(joiner *j, int64_t now_ms)
         give_up_late(j, j->oldest);
     if (j->waiting == 0)
         return;
+    if (j->replica != NULL && links_usable(j->replica, LINK_REPLICA) == 0)
+        leave_replica(j);
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
-        if (l->first == NULL || !links_away(j->links, LANES[l->which].group))
+        if (l->first == NULL || LANES[l->which].group == LINK_REPLICA ||
+            !links_away(j->links, LANES[l->which].group))
             continue;
         while (l->first != NULL) {
             request *r = l->first;

@@ -1,7 +1,8 @@
 /*
  * join.h: requests on their way to the database. Those that wait for the same statement go as one:
  * a request waits only while all connections are busy, and then goes with all that came meanwhile.
- * Each is given its own rows, found by the position of its keys, so tenants never meet. Knows no
+ * Each is given its own rows, found by the position of its keys or by tenant and id, so tenants
+ * never meet. Knows no
  * HTTP.
  */
 #ifndef SERVER_JOIN_H
@@ -15,8 +16,11 @@ struct request;
 
 /* What a request wants; each has a list of waiting requests, a lane. */
 typedef enum join_lane {
-    JOIN_CARDS,       /* joined; keys are card_key, rows those of cards_get_at */
-    JOIN_BOXES,       /* joined; box_read, boxes_read */
+    JOIN_CARDS,         /* joined; keys are card_key, rows those of cards_get_at */
+    JOIN_PLACED,        /* joined; card_key with a place, cards_placed; else JOIN_CARDS */
+    JOIN_BOXES,         /* joined; box_read, boxes_read */
+    JOIN_REPLICA_CARDS, /* where the joiner puts those above if a standby is to be asked */
+    JOIN_REPLICA_BOXES,
     JOIN_FOLLOWS,     /* joined; task_follow, tasks_follow */
     JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */
     JOIN_PUT_CARDS,   /* joined; card_put, cards_put */
@@ -65,8 +69,9 @@ typedef struct join_ticket {
     statement_id statement;
     void (*build)(params *p, const void *keys);
     /* A write that does the same when it is sent twice, which may be when its connection was lost:
-     * one with a key. Cards are always; and no read needs to say so. */
+     * one with a key, or of cards. */
     bool replayable;
+    bool has_new_ids; /* they were made here: from its client it would be another write each time */
     /* the joiner's own: */
     struct request *next, *prev;   /* in its lane, while it waits */
     struct request *older, *newer; /* all that wait or run */
@@ -85,18 +90,19 @@ struct server_state;
 struct stats;
 struct links;
 
-/* NULL: no memory. */
-joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links);
+/* `replica`: of standbys, NULL: there are none. NULL: no memory. */
+joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links,
+                   struct links *replica);
 
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);
 
-/* Takes a request with its ticket filled in down to `replayable`, and suspends it; or answers it at
- * once, 503, if the database is away or too many wait. When a write is rendered it has been
+/* Takes a request with its ticket filled in down to `has_new_ids`, and suspends it; or answers it
+ * at once, 503, if the database is away or too many wait. When a write is rendered it has been
  * committed, and the request's lsn says up to where. */
 void joiner_add(joiner *j, struct request *r);
 
-/* Whether a request waits here for a single card, which comes soon. */
+/* Whether a request waits here for what is read by its id, which mostly comes soon. */
 bool joiner_is_quick(const joiner *j, const struct request *r);
 
 /* Forgets a request, if it waits here: its client has left, and it ends without an answer. */

@@ -31,7 +31,8 @@ struct join_batch {
     join_lane lane;
     size_t keys;
     size_t count;
-    size_t in_flight; /* its statement, and behind a write the question for its position */
+    size_t in_flight; /* its statement, and behind a write, or before a read of a standby, the
+                       * question for its position */
     bool patient;     /* its one request has waited by itself before */
     bool apart;       /* it is its tenant's turn: */
     turn *turn;       /* NULL: nobody remembers */
@@ -47,6 +48,11 @@ struct join_batch {
 void batch_forget(join_batch *batch, size_t slot)
 {
     batch->member[slot].request = NULL;
+}
+
+static bool is_on_replica(const join_batch *batch)
+{
+    return LANES[batch->lane].group == LINK_REPLICA;
 }
 
 /* One of its statements has ended. */
@@ -153,15 +159,15 @@ static pipe_limits limits_of(const join_batch *batch, const request *first)
 static void fail_batch(join_batch *batch, const cardbox_error *err);
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
+static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
 /* How a batch goes is settled before its statement is built. */
-static void prepare(join_batch *batch, const request *first, db_link *to, pipe_limits *limits)
+static void prepare(join_batch *batch, const request *first, pipe_limits *limits)
 {
     joiner *j = batch->joiner;
     const lane_kind *kind = &LANES[batch->lane];
     *limits = limits_of(batch, first);
-    batch->link = to;
     batch->in_flight = 1;
     batch->wary = kind->passed_over != NULL && !batch->patient &&
                   (batch->apart || j->wary_ms[batch->lane] > clock_ms());
@@ -177,22 +183,37 @@ static void prepare(join_batch *batch, const request *first, db_link *to, pipe_l
     }
 }
 
+/* Sends its statement; on a standby behind the question how far that is. */
+static cardbox_status send_all(join_batch *batch, const request *first, cardbox_error *err)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    cardbox_status status = CARDBOX_OK;
+    pipe_limits limits;
+    params p;
+    prepare(batch, first, &limits);
+    if (is_on_replica(batch)) {
+        status = links_send(batch->link, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
+        batch->in_flight += status == CARDBOX_OK;
+    }
+    if (status != CARDBOX_OK)
+        return status;
+    build(&p, batch, first);
+    return links_send(batch->link, kind->key_size == 0 ? first->ticket.statement : kind->statement,
+                      &p, &limits, on_done, batch, err);
+}
+
 void batch_send(joiner *j, request *first, db_link *to)
 {
     const lane_kind *kind = &LANES[first->ticket.lane];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    pipe_limits limits;
-    params p;
     join_batch *batch = collect(j, first);
     if (batch == NULL) {
         join_let_go(j, first);
         fault_answer_memory(first);
         return;
     }
-    prepare(batch, first, to, &limits);
-    build(&p, batch, first);
-    if (links_send(to, kind->key_size == 0 ? first->ticket.statement : kind->statement, &p, &limits,
-                   on_done, batch, &err) != CARDBOX_OK) {
+    batch->link = to;
+    if (send_all(batch, first, &err) != CARDBOX_OK) {
         fail_batch(batch, &err);
         release(batch);
         return;
@@ -210,44 +231,31 @@ void batch_send(joiner *j, request *first, db_link *to)
 
 /* --- what comes --- */
 
-/* Sorts row numbers by the key that they belong to (column 0, from 1), in linear time. */
-static bool index_rows(buf *scratch, const store_rows *rows, size_t keys, join_rows *out)
+/* As rows_by_place, with the keys of those who still wait: what others asked for is gone. */
+static bool index_places(join_batch *batch, join_rows *out)
 {
-    size_t count = (size_t)rows_count(rows), bytes = (keys + 2 + count) * sizeof(int);
-    buf_reset(scratch, SCRATCH_KEEP);
-    if (!buf_reserve(scratch, bytes))
+    placed_key *list = placed_keys(&batch->joiner->scratch, batch->keys);
+    size_t count = 0;
+    if (list == NULL)
         return false;
-    int *next = (int *)(void *)scratch->data;
-    int *row = next + keys + 2;
-    memset(next, 0, (keys + 2) * sizeof(int));
-    for (size_t i = 0; i < count; i++) {
-        int64_t ord = rows_int8(rows, (int)i, 0);
-        if (ord < 1 || (size_t)ord > keys)
-            return false;
-        next[ord + 1]++;
+    for (size_t i = 0; i < batch->count; i++) {
+        const batch_member *m = &batch->member[i];
+        const card_key *keys = m->request == NULL ? NULL : m->request->ticket.keys;
+        for (size_t k = 0; keys != NULL && k < m->request->ticket.count; k++)
+            list[count++] = (placed_key){keys[k].place, &keys[k], m->first_key + k};
     }
-    for (size_t i = 2; i < keys + 2; i++)
-        next[i] += next[i - 1];
-    for (size_t i = 0; i < count; i++)
-        row[next[rows_int8(rows, (int)i, 0)]++] = (int)i;
-    *out = (join_rows){rows, row, next};
+    rows_by_place(list, count, batch->rows, batch->keys, out);
     return true;
 }
 
-/* Alone: all rows are of the one key, in order. */
-static bool list_rows(buf *scratch, const store_rows *rows, join_rows *out)
+static bool index_rows(join_batch *batch, join_rows *out)
 {
-    int count = rows_count(rows);
-    buf_reset(scratch, SCRATCH_KEEP);
-    if (!buf_reserve(scratch, ((size_t)count + 2) * sizeof(int)))
-        return false;
-    int *start = (int *)(void *)scratch->data;
-    start[0] = 0;
-    start[1] = count;
-    for (int i = 0; i < count; i++)
-        start[2 + i] = i;
-    *out = (join_rows){rows, start + 2, start};
-    return true;
+    const lane_kind *kind = &LANES[batch->lane];
+    if (kind->key_size == 0)
+        return rows_in_order(&batch->joiner->scratch, batch->rows, out);
+    if (kind->by_place)
+        return index_places(batch, out);
+    return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
 }
 
 /* A member is to wait again, at a pace. */
@@ -255,13 +263,15 @@ static void run_again(join_batch *batch, request *r, join_pace pace)
 {
     joiner *j = batch->joiner;
     batch_forget(batch, r->ticket.slot);
+    if (is_on_replica(batch))
+        join_to_primary(j, r);
     if (pace > r->ticket.pace)
         r->ticket.pace = pace;
     if (r->ticket.pace == PACE_PATIENT) {
         r->ticket.apart = true;
         lane_push(j, r);
     } else {
-        r->ticket.apart = turn_is_troubled(j, LANES[batch->lane].group, request_tenant(r));
+        r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
         lane_push_front(j, r);
     }
     tally_add(&j->stats->retries, 1);
@@ -274,16 +284,28 @@ static bool was_passed_over(const join_batch *batch, const join_rows *mine)
            LANES[batch->lane].passed_over(batch->rows, mine->row[mine->start[0]]);
 }
 
+/* A member is about to be answered. */
+static void note_answer(join_batch *batch, request *r)
+{
+    join_let_go(batch->joiner, r);
+    if (is_on_replica(batch))
+        tally_add(&batch->joiner->stats->replica_reads, 1);
+}
+
+/* A card that a member wants does not lie any more where it was thought to, if there is one. */
+static bool was_elsewhere(const join_batch *batch, const request *r, const join_rows *mine)
+{
+    return LANES[batch->lane].by_place &&
+           (size_t)(mine->start[r->ticket.count] - mine->start[0]) < r->ticket.count;
+}
+
 /* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
 static void answer_batch(join_batch *batch, view position)
 {
     joiner *j = batch->joiner;
     join_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool fine = LANES[batch->lane].key_size == 0
-                    ? list_rows(&j->scratch, batch->rows, &all)
-                    : index_rows(&j->scratch, batch->rows, batch->keys, &all);
-    if (!fine) {
+    if (!index_rows(batch, &all)) {
         err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
@@ -298,9 +320,16 @@ static void answer_batch(join_batch *batch, view position)
             run_again(batch, r, PACE_PATIENT);
             continue;
         }
-        join_let_go(j, r);
+        if (was_elsewhere(batch, r, &mine)) {
+            r->ticket.lane = JOIN_CARDS;
+            run_again(batch, r, r->ticket.pace);
+            continue;
+        }
+        note_answer(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
+        if (LANES[batch->lane].writes) /* it is done, and that is told whatever it takes */
+            r->answer.body.max = SIZE_MAX / 4;
         r->ticket.render(r, &mine);
     }
 }
@@ -313,19 +342,37 @@ bool batch_answer_early(join_batch *batch)
     return true;
 }
 
+/* Members that want more than a standby has, or all, go to the primary. */
+static void pass_on(join_batch *batch, bool all)
+{
+    for (size_t i = batch->count; i > 0; i--) {
+        request *r = batch->member[i - 1].request;
+        if (r != NULL && (all || r->at_least > batch->joiner->replayed))
+            run_again(batch, r, PACE_JOINED);
+    }
+}
+
+/* Rows of a standby that has not said yet how far it is, as where it had to be asked once more. */
+static void mistrust(join_batch *batch)
+{
+    if (is_on_replica(batch) && batch->in_flight > 1)
+        pass_on(batch, true);
+}
+
 /* A request that takes its rows as they come has taken the last, or wants no more of them. */
 static void end_stream(join_batch *batch)
 {
     request *r = batch->member[0].request;
     if (r == NULL)
         return;
-    join_let_go(batch->joiner, r);
+    note_answer(batch, r);
     r->ticket.stream->end(r);
 }
 
 static bool on_row(void *arg, store_rows *row)
 {
     join_batch *batch = arg;
+    mistrust(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->joiner->stats->rows, 1);
     if (r == NULL) { /* its time is over: what is left goes by */
@@ -343,6 +390,7 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     join_batch *batch = arg;
     batch->rows = rows;
     tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
+    mistrust(batch);
     if (rows == NULL) {
         batch->unfit = links_blame(batch->link, err);
         fail_batch(batch, err);
@@ -361,6 +409,25 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     (void)err;
     if (batch->rows != NULL)
         answer_batch(batch, rows_count(rows) == 1 ? rows_text(rows, 0, 0) : VIEW(""));
+    rows_free(rows);
+    release(batch);
+}
+
+/* What the read behind this sees has all that was replayed here, and no standby ever goes back: so
+ * those that want no more are answered by it. */
+static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    joiner *j = batch->joiner;
+    bool is_standby = rows_count(rows) == 1 && !rows_null(rows, 0, 0);
+    (void)err;
+    if (is_standby) {
+        j->replayed = (uint64_t)rows_int8(rows, 0, 0);
+        j->replayed_ms = clock_ms();
+    } else if (rows != NULL) {
+        links_doubt(batch->link, "it is no standby any more");
+    }
+    pass_on(batch, !is_standby);
     rows_free(rows);
     release(batch);
 }
@@ -392,7 +459,11 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
  * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
 {
-    if (batch->unfit || err->status == CARDBOX_NOMEM)
+    if (err->status == CARDBOX_NOMEM)
+        return false;
+    if (is_on_replica(batch)) /* the primary may do better */
+        return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
+    if (batch->unfit)
         return false;
     if (err->status == CARDBOX_BUSY)
         return true;
@@ -410,8 +481,9 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
  * themselves get all the time that they have. */
 static join_pace pace_after(const join_batch *batch, const cardbox_error *err)
 {
-    if (is_lost(err) || (err->status == CARDBOX_BUSY && LANES[batch->lane].passed_over != NULL &&
-                         !batch->wary && batch->count > 1))
+    if (is_lost(err) || is_on_replica(batch) ||
+        (err->status == CARDBOX_BUSY && LANES[batch->lane].passed_over != NULL && !batch->wary &&
+         batch->count > 1))
         return PACE_JOINED;
     return batch->count == 1 && was_hurried(batch, err) ? PACE_PATIENT : PACE_SINGLE;
 }
@@ -425,7 +497,7 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
         return;
     }
     join_let_go(j, r);
-    if (links_away(j->links, LANES[batch->lane].group))
+    if (links_away(join_links(j, LANES[batch->lane].group), LANES[batch->lane].group))
         join_answer_away(j, r);
     else
         fault_answer_store(r, err);

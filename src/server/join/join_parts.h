@@ -14,10 +14,11 @@ typedef struct lane_kind {
     link_group group; /* Lists have one of their own, and not all but one of the reads: there they
                        * would leave a single connection to cards and none to boxes. */
     bool writes;
-    bool replayable;  /* all of them; else their tickets say */
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn; /* who has none of its group running goes first, and the last free connection of
-                   * it is kept for such a tenant */
+    bool in_turn;   /* who has none of its group running goes first, and the last free connection of
+                     * it is kept for such a tenant */
+    bool by_place;  /* its rows say of no key; what is not found so is looked for again, by key */
+    join_lane twin; /* the same of the other group, for LINK_READS and LINK_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* wary: what others have locked is passed over. */
@@ -55,6 +56,9 @@ struct joiner {
     server_state *server;
     stats *stats;
     links *links;
+    links *replica;      /* NULL: none */
+    uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
+    int64_t replayed_ms; /* and when that was */
     lane lanes[LANE_LISTS];
     int turn[LINK_GROUPS];             /* which list is first to get a free connection */
     size_t turns_running[LINK_GROUPS]; /* connections that those apart have */
@@ -69,7 +73,15 @@ struct joiner {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
+static inline links *join_links(const joiner *j, link_group group)
+{
+    return group == LINK_REPLICA ? j->replica : j->links;
+}
+
 /* --- join.c --- */
+
+/* A request in no lane, which a standby was to answer, is now for the primary. */
+void join_to_primary(joiner *j, request *r);
 
 /* Puts a request behind all others of its list; or before them: it has waited once already. */
 void lane_push(joiner *j, request *r);
@@ -103,6 +115,29 @@ request *turn_of_others(joiner *j, const lane *l, bool is_last);
 /* `of` is what turn_begin gave; it may be NULL. */
 turn *turn_begin(joiner *j, link_group group, const request *first);
 void turn_end(joiner *j, join_lane which, bool apart, turn *of);
+
+/* --- join_rows.c --- */
+
+/* A key that waits for whatever lies at its place, and its number in the statement. */
+typedef struct placed_key {
+    uint64_t place;
+    const card_key *key;
+    size_t number;
+} placed_key;
+
+/* Rows that say of which key they are (column 0, from 1), sorted in linear time. False: no memory,
+ * and then the buffer has failed, or one is of none. */
+bool rows_by_number(buf *scratch, const store_rows *rows, size_t keys, join_rows *out);
+
+/* All rows are of the one key, in order. False: no memory. */
+bool rows_in_order(buf *scratch, const store_rows *rows, join_rows *out);
+
+/* Rows that say where they lie (cards_placed). A row is only given to who asked for its tenant and
+ * its id; one that is not what was thought is nobody's. First the room for so many keys, of a
+ * statement of so many, to be filled in; NULL: no memory. */
+placed_key *placed_keys(buf *scratch, size_t keys);
+void rows_by_place(placed_key *list, size_t count, const store_rows *rows, size_t keys,
+                   join_rows *out);
 
 /* --- join_batch.c --- */
 

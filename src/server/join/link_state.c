@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "server/join/links_parts.h"
 #include "store/errors.h"
+#include "store/operate/lineage.h"
 #include "store/pg/migrations.h"
 
 enum {
@@ -15,20 +16,20 @@ enum {
     READY_BYTES_MAX = 64
 };
 
-static bool is_news(server_state *server, int what)
+static bool is_news(database_state *of, int what)
 {
-    return atomic_exchange(&server->told, what) != what;
+    return atomic_exchange(&of->told, what) != what;
 }
 
 void link_move(db_link *k, link_state to)
 {
-    server_state *server = k->all->server;
+    database_state *of = k->all->of;
     if (k->state == to)
         return;
     if (k->state == LINK_USABLE)
-        atomic_fetch_sub(&server->connections_up, 1);
+        atomic_fetch_sub(&of->connections_up, 1);
     if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
-        atomic_fetch_sub(&server->unfit, 1);
+        atomic_fetch_sub(&of->unfit, 1);
         k->unfit = false;
     }
     tally_sub(&k->all->stats->links[k->group][k->state], 1);
@@ -37,30 +38,38 @@ void link_move(db_link *k, link_state to)
     if (to == LINK_DOWN)
         k->down_ms = clock_ms();
     if (to == LINK_USABLE) {
-        atomic_store(&server->given_up, false);
-        atomic_fetch_add(&server->connections_up, 1);
-        atomic_fetch_add(&server->ups, 1);
-        if (is_news(server, TOLD_UP))
-            log_info("database_up", "schema=%d", migrations_newest());
+        atomic_store(&of->given_up, false);
+        atomic_fetch_add(&of->connections_up, 1);
+        atomic_fetch_add(&of->ups, 1);
+        if (is_news(of, TOLD_UP))
+            log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
+                     migrations_newest());
     }
     if (to == LINK_UNFIT) {
-        atomic_fetch_add(&server->unfit, k->unfit ? 0 : 1);
+        atomic_fetch_add(&of->unfit, k->unfit ? 0 : 1);
         k->unfit = true;
-        atomic_store(&server->given_up, true);
+        atomic_store(&of->given_up, true);
     }
+}
+
+static void set_aside(db_link *k)
+{
+    link_move(k, LINK_UNFIT);
+    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
 }
 
 static void not_fit(db_link *k, bool forbidden, const char *reason)
 {
-    server_state *server = k->all->server;
+    database_state *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
-    atomic_store(&server->forbidden, forbidden);
-    link_move(k, LINK_UNFIT);
-    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
-    if (!is_news(server, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
+    atomic_store(&of->forbidden, forbidden);
+    set_aside(k);
+    if (!is_news(of, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
         return;
     log_quote(why, reason, strlen(reason));
-    if (forbidden)
+    if (k->all->are_of_replica)
+        log_warn("replica_unfit", "reason=%s hint=\"the primary serves what it would\"", why);
+    else if (forbidden)
         log_error("database_forbidden",
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
     else
@@ -69,7 +78,15 @@ static void not_fit(db_link *k, bool forbidden, const char *reason)
                   migrations_newest(), why);
 }
 
-static void judge(db_link *k, const store_rows *rows)
+static void ask(db_link *k, statement_id id, params *p, pipe_done done)
+{
+    if (pipe_send(k->pipe, id, p, NULL, done, k, NULL) != CARDBOX_OK)
+        link_move(k, LINK_DOWN);
+}
+
+static void compared(void *arg, store_rows *rows, const cardbox_error *err);
+
+static void judge_schema(db_link *k, const store_rows *rows)
 {
     char reason[64];
     int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
@@ -82,15 +99,32 @@ static void judge(db_link *k, const store_rows *rows)
         not_fit(k, true,
                 k->group == LINK_WRITES ? "the role may not write to all tables"
                                         : "the role may not read all tables");
+    else if (k->all->are_of_replica)
+        ask(k, STATEMENT_lineage, NULL, compared);
     else
         link_move(k, LINK_USABLE);
 }
 
-static void checked(void *arg, store_rows *rows, const cardbox_error *err)
+/* Before the primary is known nothing is said against a standby. */
+static void judge_lineage(db_link *k, const store_rows *rows)
 {
-    db_link *k = arg;
+    int64_t primary = k->all->lineage;
+    if (primary != 0 && lineage_of(rows, true) == primary)
+        link_move(k, LINK_USABLE);
+    else if (primary != 0)
+        not_fit(k, false,
+                "it is no standby of the primary's database, or not yet of its timeline, or asked "
+                "as another role");
+    else
+        set_aside(k);
+}
+
+/* What a check gave, or not. */
+static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
+                     void (*judge_rows)(db_link *k, const store_rows *rows))
+{
     if (rows != NULL) {
-        judge(k, rows);
+        judge_rows(k, rows);
     } else if (err->status == CARDBOX_INTERNAL || err->status == CARDBOX_FORBIDDEN) {
         not_fit(k, err->status == CARDBOX_FORBIDDEN, err->message);
     } else {
@@ -98,6 +132,22 @@ static void checked(void *arg, store_rows *rows, const cardbox_error *err)
         pipe_drop(k->pipe, err->message);
     }
     rows_free(rows);
+}
+
+static void checked(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    conclude(arg, rows, err, judge_schema);
+}
+
+static void compared(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    conclude(arg, rows, err, judge_lineage);
+}
+
+void links_doubt(db_link *k, const char *reason)
+{
+    if (k->state == LINK_USABLE)
+        not_fit(k, false, reason);
 }
 
 bool links_blame(db_link *k, const cardbox_error *err)
@@ -118,22 +168,40 @@ void link_check(db_link *k)
     link_move(k, LINK_CHECKING);
     params_init(&p, READY_BYTES_MAX);
     params_bool(&p, k->group == LINK_WRITES);
-    if (pipe_send(k->pipe, STATEMENT_ready, &p, NULL, checked, k, NULL) != CARDBOX_OK)
-        link_move(k, LINK_DOWN);
+    ask(k, STATEMENT_ready, &p, checked);
+}
+
+/* That it has another primary than ours does not show otherwise. */
+void links_compare(links *l, int64_t now_ms)
+{
+    int64_t lineage = atomic_load(&l->server->lineage);
+    if (lineage == l->lineage)
+        return;
+    l->lineage = lineage;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->link[i].state == LINK_USABLE)
+            link_move(&l->link[i], LINK_UNFIT);
+        l->link[i].retry_ms = now_ms;
+    }
 }
 
 void link_consider_giving_up(const db_link *k, int64_t now_ms)
 {
-    server_state *server = k->all->server;
+    database_state *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
     const char *reason = pipe_reason(k->pipe);
     bool hopeless =
         pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
-    if (!hopeless || atomic_load(&server->connections_up) > 0)
+    if (!hopeless || atomic_load(&of->connections_up) > 0)
         return;
     if (reason[0] == '\0')
         reason = "it does not accept connections";
-    atomic_store(&server->given_up, true);
-    if (is_news(server, TOLD_DOWN))
-        log_error("database_away", "reason=%s", log_quote(why, reason, strlen(reason)));
+    atomic_store(&of->given_up, true);
+    if (!is_news(of, TOLD_DOWN))
+        return;
+    log_quote(why, reason, strlen(reason));
+    if (k->all->are_of_replica)
+        log_warn("replica_away", "reason=%s hint=\"the primary serves what it would\"", why);
+    else
+        log_error("database_away", "reason=%s", why);
 }

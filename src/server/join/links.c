@@ -100,13 +100,18 @@ static void look(db_link *k, int64_t now_ms)
 
 /* --- what the loop calls --- */
 
+static bool is_of_reads(link_group group)
+{
+    return group == LINK_READS || group == LINK_REPLICA;
+}
+
 /* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
  * and the loops that have busy clients busy; more of them would only be smaller. Writes wait for
  * the disk, and those that wait at the same time are committed together. */
 static size_t quick_connections(const links *l, link_group group)
 {
     size_t loops = 0;
-    if (group != LINK_READS)
+    if (!is_of_reads(group))
         return SIZE_MAX;
     for (long i = 0; i < l->server->set->loops; i++)
         loops += tally_get(&l->server->stats[i].clients_busy) > 0;
@@ -119,13 +124,20 @@ static cardbox_options options_of(const settings *set, link_group group)
 {
     long half_ms = (set->request_timeout_ms + 1) / 2;
     cardbox_options how = CARDBOX_OPTIONS_INIT;
-    how.conninfo = set->dsn;
+    how.conninfo = group == LINK_REPLICA ? set->read_dsn : set->dsn;
     how.application_name = "cardboxd";
     how.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
-    how.statement_timeout_ms = (unsigned)(group == LINK_READS ? half_ms : set->request_timeout_ms);
+    how.statement_timeout_ms = (unsigned)(is_of_reads(group) ? half_ms : set->request_timeout_ms);
     how.no_named_statements = set->no_named_statements;
     return how;
 }
+
+/* Reads by id never read a table from end to end, though their plans are made once, perhaps while
+ * it is still so small that this is cheapest. */
+static const char *const SETTINGS[LINK_GROUPS] = {[LINK_READS] = "-c enable_seqscan=off",
+                                                  [LINK_LISTS] = "",
+                                                  [LINK_WRITES] = "",
+                                                  [LINK_REPLICA] = "-c enable_seqscan=off"};
 
 static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, cardbox_error *err)
 {
@@ -137,27 +149,36 @@ static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, c
     k->watched_fd = -1;
     k->down_ms = clock_ms();
     tally_add(&l->stats->links[group][LINK_DOWN], 1);
-    cardbox_status status = pipe_new(&k->pipe, &how, &l->hosts, err);
+    cardbox_status status = pipe_new(&k->pipe, &how, SETTINGS[group], &l->hosts, err);
     if (status == CARDBOX_OK)
         l->group[group].before = ++l->count;
     return status;
 }
 
-cardbox_status links_new(links **out, server_state *server, stats *s, int epoll_fd,
+static size_t count_of(const settings *set, bool of_replica, link_group group)
+{
+    const long counts[LINK_GROUPS] = {
+        [LINK_READS] = set->read_connections,
+        [LINK_LISTS] = set->list_connections,
+        [LINK_WRITES] = set->write_connections,
+        [LINK_REPLICA] = set->read_connections,
+    };
+    return of_replica == (group == LINK_REPLICA) ? (size_t)counts[group] : 0;
+}
+
+cardbox_status links_new(links **out, server_state *server, bool of_replica, stats *s, int epoll_fd,
                          uint64_t first_tag, cardbox_error *err)
 {
-    const settings *set = server->set;
-    const size_t counts[LINK_GROUPS] = {
-        [LINK_READS] = (size_t)set->read_connections,
-        [LINK_LISTS] = (size_t)set->list_connections,
-        [LINK_WRITES] = (size_t)set->write_connections,
-    };
-    size_t all = counts[LINK_READS] + counts[LINK_LISTS] + counts[LINK_WRITES];
+    size_t all = 0;
     cardbox_status status = CARDBOX_OK;
+    for (int group = 0; group < LINK_GROUPS; group++)
+        all += count_of(server->set, of_replica, (link_group)group);
     links *l = calloc(1, sizeof(*l) + all * sizeof(db_link));
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->server = server;
+    l->of = of_replica ? &server->replica : &server->primary;
+    l->are_of_replica = of_replica;
     l->stats = s;
     l->epoll_fd = epoll_fd;
     l->up_ms = INT64_MAX;
@@ -165,7 +186,8 @@ cardbox_status links_new(links **out, server_state *server, stats *s, int epoll_
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < LINK_GROUPS; group++) {
         l->group[group] = (link_span){l->count, l->count};
-        for (size_t i = 0; status == CARDBOX_OK && i < counts[group]; i++)
+        size_t count = count_of(server->set, of_replica, (link_group)group);
+        for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
             status = add_link(l, (link_group)group, first_tag, err);
     }
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = first_tag + l->count};
@@ -227,15 +249,18 @@ static bool keeper_is_in(const links *l)
            atomic_load(&l->server->tokens->confirmed_ms) >= l->up_ms;
 }
 
-/* Whether each loop has a connection of each group: it serves nobody of a group without one. */
+/* Whether each loop has a connection of each of our groups: it serves nobody of a group without
+ * one. */
 static bool all_groups_are_in(const links *l)
 {
     for (long loop = 0; loop < l->server->set->loops; loop++) {
         for (int group = 0; group < LINK_GROUPS; group++) {
+            const link_span *span = &l->group[group];
             const tally *count = l->server->stats[loop].links[group];
-            if (tally_get(&count[LINK_USABLE]) + tally_get(&count[LINK_CHECKING]) +
-                    tally_get(&count[LINK_UNFIT]) ==
-                0)
+            if (span->first < span->before && tally_get(&count[LINK_USABLE]) +
+                                                      tally_get(&count[LINK_CHECKING]) +
+                                                      tally_get(&count[LINK_UNFIT]) ==
+                                                  0)
                 return false;
         }
     }
@@ -248,7 +273,8 @@ static bool all_groups_are_in(const links *l)
 static bool may_try(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
-    if (number == 0 || pipe_fd(k->pipe) >= 0)
+    /* One that broke when something was sent has no socket any more, and was not seen to yet. */
+    if (number == 0 || pipe_fd(k->pipe) >= 0 || k->state != LINK_DOWN)
         return true;
     return any_up(l) &&
            (number == l->group[k->group].first || (keeper_is_in(l) && all_groups_are_in(l)));
@@ -291,8 +317,7 @@ static int64_t due_ms(const links *l, size_t number)
     if (k->state == LINK_UNFIT && k->retry_ms < due)
         due = k->retry_ms;
     int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
-    bool undecided =
-        atomic_load(&l->server->connections_up) == 0 && !atomic_load(&l->server->given_up);
+    bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
     if (k->state == LINK_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
@@ -300,7 +325,9 @@ static int64_t due_ms(const links *l, size_t number)
 
 void links_tick(links *l, int64_t now_ms)
 {
-    unsigned ups = atomic_load(&l->server->ups);
+    unsigned ups = atomic_load(&l->of->ups);
+    if (l->are_of_replica)
+        links_compare(l, now_ms);
     if (ups != l->ups_seen)
         l->hurried_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
@@ -351,7 +378,7 @@ bool links_away(const links *l, link_group group)
         hope = link_is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
         shut_out = shut_out && !hope && is_shut_out(k);
     }
-    return (!hope && (unfit || shut_out)) || database_is_away(l->server);
+    return (!hope && (unfit || shut_out)) || database_is_away(l->of);
 }
 
 size_t links_usable(const links *l, link_group group)

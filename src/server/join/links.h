@@ -11,8 +11,9 @@
 
 typedef struct links links;
 
-/* Their sockets, and a timer, are added to an epoll set, with data.u64 counting from first_tag. */
-cardbox_status links_new(links **out, server_state *server, stats *s, int epoll_fd,
+/* Of the primary all groups but one; or LINK_REPLICA, of the standbys. Their sockets, and a timer,
+ * are added to an epoll set, with data.u64 counting from first_tag. */
+cardbox_status links_new(links **out, server_state *server, bool of_replica, stats *s, int epoll_fd,
                          uint64_t first_tag, cardbox_error *err);
 void links_free(links *l);
 
@@ -42,6 +43,9 @@ bool links_is_last(const links *l, const db_link *free_one);
  * is not used until it was found to be in order. True: so it was. If the database has become
  * read-only the connection is made anew: the primary is elsewhere. */
 bool links_blame(db_link *k, const cardbox_error *err);
+
+/* It is not used until it was found to be a standby of the primary again. */
+void links_doubt(db_link *k, const char *reason);
 
 /* As pipe_send. */
 cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,

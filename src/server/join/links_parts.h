@@ -34,6 +34,9 @@ typedef struct link_span {
 
 struct links {
     server_state *server;
+    database_state *of;
+    bool are_of_replica;
+    int64_t lineage; /* of the primary that they were found to be of the same database as */
     stats *stats;
     int epoll_fd;
     int rest_fd;  /* a timer */
@@ -54,6 +57,9 @@ static inline bool link_is_usable(const db_link *k)
 }
 
 /* --- link_state.c --- */
+
+/* Of standbys: what was found of them holds no more if the primary is another one. */
+void links_compare(links *l, int64_t now_ms);
 
 /* The one place where a connection's state changes. */
 void link_move(db_link *k, link_state to);

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/errors.h"
 
 enum {
-    FAULT_BODY_MAX = 256 * 1024,
-    TROUBLE_LOG_MS = 60 * 1000 /* between two lines that say what the database lacks */
+    FAULT_BODY_MAX =
+        8 * 1024 * 1024,        /* of a thousand cards that are refused, each with its id and why */
+    TROUBLE_LOG_MS = 60 * 1000, /* between two lines that say what the database lacks */
+    OTHERS_SHARE = 4 /* an answer that did not fit while others had less than this part of the
+                      * memory does not fit alone either */
 };
 
 static const struct {
@@ -36,6 +40,7 @@ static const struct {
     [FAULT_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_TRANSFERS_FULL] = {503, "unavailable", "Retry-After", "5"},
     [FAULT_BODIES_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [FAULT_ANSWERS_FULL] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_STOPPING] = {503, "unavailable", "Retry-After", "1"},
     [FAULT_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
@@ -55,6 +60,7 @@ static const char *const REASONS[] = {
     [FAULT_QUEUE_FULL] = "queue_full",
     [FAULT_TRANSFERS_FULL] = "transfers_full",
     [FAULT_BODIES_FULL] = "bodies_full",
+    [FAULT_ANSWERS_FULL] = "answers_full",
     [FAULT_CLIENT_LEFT] = "client_left",
     [FAULT_STOPPING] = "stopping",
     [FAULT_ABILITY_NOT_FOUND] = "ability_not_found",
@@ -122,7 +128,6 @@ static void finish(request *r, unsigned status)
 buf *fault_begin(request *r, fault what, const char *message)
 {
     buf *out = start(r, what);
-    out->max = (size_t)r->server->set->response_max;
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, FAULTS[what].code);
     buf_text(out, "\",\"error_message\":");
@@ -154,11 +159,13 @@ static void answer_detail(request *r, fault what, const char *hint, int64_t vers
 
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
 {
-    char message[CARDBOX_MESSAGE_SIZE];
+    char message[2 * CARDBOX_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    /* Not inside of a character, as vsnprintf would. */
+    message[view_cut(view_of(message), CARDBOX_MESSAGE_SIZE - 1)] = '\0';
     answer_detail(r, what, hint, 0, message);
 }
 
@@ -273,6 +280,19 @@ static void log_trouble(server_state *server, const cardbox_error *err)
                   log_quote(why, err->message, strlen(err->message)));
 }
 
+/* links.c took no more of an answer. What there was of it is freed, so what is in use now is what
+ * others have. */
+static void answer_much(request *r)
+{
+    static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
+    long most = r->server->set->memory_max;
+    if (memory_in_use() > (size_t)most / OTHERS_SHARE)
+        fault_answer(r, FAULT_ANSWERS_FULL, "ask again later, or for fewer things at once",
+                     "other requests take %s (%s)", MEMORY, OPTION);
+    else
+        fault_answer_over(r, MEMORY, most, OPTION, "ask for fewer things at once");
+}
+
 void fault_answer_store(request *r, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
@@ -292,9 +312,8 @@ void fault_answer_store(request *r, const cardbox_error *err)
         fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
         return;
     case CARDBOX_TOO_LARGE:
-        if (err->sqlstate[0] == '\0') /* links.c refused it */
-            fault_answer_over(r, "the memory for large answers", r->server->set->memory_max,
-                              "--memory-max", "ask for fewer things at once, or later again");
+        if (err->sqlstate[0] == '\0')
+            answer_much(r);
         else
             fault_answer(r, FAULT_TOO_LARGE, "ask for fewer things at once",
                          "the request is over a limit of the database");
@@ -358,7 +377,7 @@ void fault_or_answer(request *r)
 {
     if (r->answer.body.failure == BUF_TOO_LARGE) {
         fault_answer_budget(r);
-    } else if (!buf_ok(&r->answer.body)) {
+    } else if (!buf_ok(&r->answer.body) || r->memory.failed) {
         fault_answer_memory(r);
     } else {
         r->answer.status = 200;

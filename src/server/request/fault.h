@@ -26,6 +26,7 @@ typedef enum fault {
     FAULT_QUEUE_FULL,
     FAULT_TRANSFERS_FULL,
     FAULT_BODIES_FULL,
+    FAULT_ANSWERS_FULL,
     FAULT_CLIENT_LEFT,
     FAULT_STOPPING,
     FAULT_TIMEOUT,
@@ -88,7 +89,7 @@ void fault_answer_over(request *r, const char *what, long most, const char *opti
 /* The answer would be over its budget. */
 void fault_answer_budget(request *r);
 
-/* 200 with what was put into request_body; or, if that failed, why. */
+/* 200 with what was put into request_body; or, if that or the request's arena has failed, why. */
 void fault_or_answer(request *r);
 
 #endif

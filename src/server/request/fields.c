@@ -36,6 +36,13 @@ static void fault_number(const here *h, const char *type, const char *format, in
     buf_free(&message);
 }
 
+/* Whether more is to be read: not when there are as many faults as are told. A body has room for a
+ * million, and other requests wait meanwhile. */
+static bool goes_on(const shape *s)
+{
+    return !s->nomem && s->faults < SHAPE_FAULTS_MAX;
+}
+
 /* --- what texts and numbers must be --- */
 
 static void take_id(const here *h, view text, int64_t most)
@@ -166,7 +173,7 @@ static void read_ids(field_value *out, here *h)
         fault(h, "list_type", "Input should be a valid list");
         return;
     }
-    for (scan_walk walk = scan_enter(out->json); scan_element(&walk, &item) && !h->shape->nomem;) {
+    for (scan_walk walk = scan_enter(out->json); scan_element(&walk, &item) && goes_on(h->shape);) {
         h->index = (int64_t)out->count++;
         read_element(h, item);
     }
@@ -226,7 +233,7 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
     view key;
     scan_value value;
     memset(values, 0, count * sizeof(*values));
-    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value) && !s->nomem;) {
+    for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value) && goes_on(s);) {
         size_t i = find_member(table, count, key);
         if (i == count) {
             refuse_name(s, at, key, table, count);
@@ -339,19 +346,12 @@ static void refuse_parameter(shape *s, view name, const field *table, size_t cou
     buf_free(&token);
 }
 
-/* Of several of one name only the last is read where that is the rule. */
-static bool comes_again(const field *f, view query, arena *memory)
-{
-    view text;
-    return query_find(&text, query, f->name, memory) != QUERY_ABSENT;
-}
-
 void fields_read_query(field_value *values, const field *table, size_t count, view query,
                        bool lenient, shape *s)
 {
     view raw_name, raw_value;
     memset(values, 0, count * sizeof(*values));
-    while (query_next(&query, &raw_name, &raw_value) && !s->nomem) {
+    while (query_next(&query, &raw_name, &raw_value) && goes_on(s)) {
         view name, rest = {NULL, 0};
         query_result decoded = query_decode(&name, raw_name, s->memory);
         s->nomem = s->nomem || decoded == QUERY_NOMEM;
@@ -360,7 +360,7 @@ void fields_read_query(field_value *values, const field *table, size_t count, vi
         if (decoded != QUERY_FOUND)
             continue;
         size_t i = find_parameter(table, count, name, &rest);
-        if (i < count && !(lenient && comes_again(&table[i], query, s->memory)))
+        if (i < count && !(lenient && query_has(query, table[i].name)))
             take_parameter(&values[i], &(here){&table[i], &QUERY, s, -1, {NULL, 0}}, raw_value,
                            rest, lenient);
         else if (i == count && !lenient)

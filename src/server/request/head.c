@@ -1,5 +1,6 @@
 /*
- * head.c: one table of the fields that matter, each with a function that notes what it says.
+ * head.c: one table of the fields that matter, each kept as it is or with a function that notes
+ * what it says.
  */
 #include "server/request/head.h"
 #include <strings.h>
@@ -68,16 +69,6 @@ static void note_content_encoding(head *h, view value)
     h->encoded = h->encoded || !says(value, "identity");
 }
 
-static void note_origin(head *h, view value)
-{
-    h->origin = value;
-}
-
-static void note_content_type(head *h, view value)
-{
-    h->content_type = value;
-}
-
 static void note_expect(head *h, view value)
 {
     h->expects = says(value, "100-continue");
@@ -89,45 +80,10 @@ static void note_request_id(head *h, view value)
     h->request_id = sane ? value : (view){NULL, 0};
 }
 
-static void note_traceparent(head *h, view value)
-{
-    h->traceparent = value;
-}
-
 static void note_authorization(head *h, view value)
 {
     h->authorizations++;
     h->authorization = value;
-}
-
-static view once(view before, view value)
-{
-    return before.ptr == NULL ? value : (view){before.ptr, 0};
-}
-
-static void note_idempotency_key(head *h, view value)
-{
-    h->idempotency_key = once(h->idempotency_key, value);
-}
-
-static void note_if_match(head *h, view value)
-{
-    h->if_match = once(h->if_match, value);
-}
-
-static void note_last_event(head *h, view value)
-{
-    h->last_event = value;
-}
-
-static void note_caller_id(head *h, view value)
-{
-    h->caller_id = once(h->caller_id, value);
-}
-
-static void note_call_id(head *h, view value)
-{
-    h->call_id = once(h->call_id, value);
 }
 
 static void note_none_match(head *h, view value)
@@ -136,27 +92,44 @@ static void note_none_match(head *h, view value)
     h->none_match = true;
 }
 
+#define TEXT(name, member, once)                                                                   \
+    {                                                                                              \
+        {name, sizeof(name) - 1}, NULL, offsetof(head, member), once                               \
+    }
+#define NOTED(name, note)                                                                          \
+    {                                                                                              \
+        {name, sizeof(name) - 1}, note, 0, false                                                   \
+    }
+
 static const struct {
-    const char *name;
-    void (*note)(head *h, view value);
+    view name;
+    void (*note)(head *h, view value); /* NULL: the value is kept, */
+    size_t at;                         /* here in a head; */
+    bool once;                         /* of one that is given twice nothing */
 } FIELDS[] = {
-    {"host", note_host},
-    {"content-length", note_length},
-    {"transfer-encoding", note_transfer_encoding},
-    {"content-encoding", note_content_encoding},
-    {"origin", note_origin},
-    {"content-type", note_content_type},
-    {"expect", note_expect},
-    {"x-request-id", note_request_id},
-    {"traceparent", note_traceparent},
-    {"authorization", note_authorization},
-    {"idempotency-key", note_idempotency_key},
-    {"if-match", note_if_match},
-    {"if-none-match", note_none_match},
-    {"last-event-id", note_last_event},
-    {"x-caller-id", note_caller_id},
-    {"x-call-id", note_call_id},
+    NOTED("host", note_host),
+    NOTED("content-length", note_length),
+    NOTED("transfer-encoding", note_transfer_encoding),
+    NOTED("content-encoding", note_content_encoding),
+    TEXT("origin", origin, false),
+    TEXT("content-type", content_type, false),
+    NOTED("expect", note_expect),
+    NOTED("x-request-id", note_request_id),
+    TEXT("traceparent", traceparent, false),
+    NOTED("authorization", note_authorization),
+    TEXT("idempotency-key", idempotency_key, true),
+    TEXT("if-match", if_match, true),
+    NOTED("if-none-match", note_none_match),
+    TEXT("last-event-id", last_event, false),
+    TEXT("x-caller-id", caller_id, true),
+    TEXT("x-call-id", call_id, true),
+    TEXT("cardbox-lsn", lsn, true),
 };
+
+static void keep(view *out, view value, bool once)
+{
+    *out = once && out->ptr != NULL ? (view){out->ptr, 0} : value;
+}
 
 void head_field(head *h, view name, view value)
 {
@@ -164,10 +137,14 @@ void head_field(head *h, view name, view value)
         value.len--;
     h->bad_name = h->bad_name || !is_token(name);
     for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
-        if (says(name, FIELDS[i].name)) {
+        if (FIELDS[i].name.len != name.len ||
+            strncasecmp(FIELDS[i].name.ptr, name.ptr, name.len) != 0)
+            continue;
+        if (FIELDS[i].note != NULL)
             FIELDS[i].note(h, value);
-            return;
-        }
+        else
+            keep((view *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+        return;
     }
 }
 
@@ -224,7 +201,8 @@ bool head_is_foreign(const head *h)
         return true;
     at += 3;
     view authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};
-    return authority.len != h->host.len || strncasecmp(at, h->host.ptr, authority.len) != 0;
+    return authority.len == 0 || authority.len != h->host.len ||
+           strncasecmp(at, h->host.ptr, authority.len) != 0;
 }
 
 bool head_is_key(view value)
@@ -235,6 +213,29 @@ bool head_is_key(view value)
         if (value.ptr[i] < ' ' || value.ptr[i] > '~')
             return false;
     return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+}
+
+/* Takes one to eight hexadecimal digits off. */
+static bool take_half(uint64_t *half, view *text)
+{
+    size_t len = 0;
+    *half = 0;
+    while (len < 8 && len < text->len && view_hex_digit(text->ptr[len]) >= 0)
+        *half = *half << 4 | (uint64_t)view_hex_digit(text->ptr[len++]);
+    *text = (view){text->ptr + len, text->len - len};
+    return len > 0;
+}
+
+bool head_lsn(view value, uint64_t *place)
+{
+    uint64_t high, low;
+    if (!take_half(&high, &value) || value.len == 0 || value.ptr[0] != '/')
+        return false;
+    value = (view){value.ptr + 1, value.len - 1};
+    if (!take_half(&low, &value) || value.len > 0)
+        return false;
+    *place = high << 32 | low;
+    return true;
 }
 
 bool head_if_match(view value, int64_t *version)

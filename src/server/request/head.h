@@ -29,6 +29,7 @@ typedef struct head {
     view last_event;      /* Last-Event-ID */
     view caller_id;       /* X-Caller-Id; as idempotency_key */
     view call_id;         /* X-Call-Id; likewise */
+    view lsn;             /* Cardbox-Lsn; likewise */
 } head;
 
 /* Takes one field into account. */
@@ -50,6 +51,9 @@ bool head_is_foreign(const head *h);
 /* Whether an Idempotency-Key or its like is one, or absent: 1 to 512 visible ASCII characters and
  * blanks. */
 bool head_is_key(view value);
+
+/* The place in the database's log that a Cardbox-Lsn names, as "16/B374D848". False: none. */
+bool head_lsn(view value, uint64_t *place);
 
 /* The version that an If-Match names: "<version>-..." gives it, * is any that exists and gives 0.
  * False: a list, a weak tag or none of ours. */

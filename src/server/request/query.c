@@ -52,13 +52,13 @@ query_result query_decode(view *out, view raw, arena *memory)
     return QUERY_FOUND;
 }
 
-query_result query_find(view *out, view query, const char *name, arena *memory)
+bool query_has(view query, const char *name)
 {
-    view raw_name, raw_value, last = {NULL, 0};
+    view raw_name, raw_value;
     while (query_next(&query, &raw_name, &raw_value))
         if (says(raw_name, name))
-            last = raw_value;
-    return last.ptr == NULL ? QUERY_ABSENT : query_decode(out, last, memory);
+            return true;
+    return false;
 }
 
 static size_t digits(view text)

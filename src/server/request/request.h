@@ -20,7 +20,11 @@ typedef enum request_state {
 
 #define ANSWER_HEADERS_MAX 4
 
+/* Further than any standby is. */
+#define REQUEST_AT_PRIMARY UINT64_MAX
+
 struct request;
+struct token_reader;
 
 typedef enum stream_state {
     STREAM_PIECE,
@@ -86,6 +90,7 @@ typedef struct request {
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
     struct followers *followers; /* likewise */
+    struct token_reader *tokens; /* likewise: its hold on the list of tokens */
     view target;                 /* as it came */
     const char *method;
     view query;
@@ -97,6 +102,7 @@ typedef struct request {
     view idempotency_key, if_match; /* as head.h gives them */
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     view last_event;                /* Last-Event-ID */
+    uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
     size_t held; /* bytes of it that are counted in server.bodies */
     int64_t started_ms, started_us;

@@ -4,7 +4,7 @@
  */
 #include "server/context_view.h"
 #include "server/session/sessions.h"
-#include "store/session/session_answer.h"
+#include "store/session/session_context.h"
 
 enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
 

@@ -46,7 +46,7 @@ static void render_list(request *r, const join_rows *found)
         return;
     }
     session_pages_json(request_body(r), found->rows, &plan->page, plan->of, &r->memory);
-    page_answer(r);
+    fault_or_answer(r);
 }
 
 /* False: answered. */

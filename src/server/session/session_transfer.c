@@ -60,34 +60,23 @@ static void copy_id(char out[SESSION_ID_MAX + 1], view id)
     out[id.len] = '\0';
 }
 
-/* What the request wants, before the thread runs. */
-typedef struct export_wish {
-    view session, leaf;
-    cardbox_dialect dialect;
-} export_wish;
-
-static void prepare_export(transfer *t, const request *r)
-{
-    session_exporting *e = (session_exporting *)t;
-    const export_wish *wish = r->plan;
-    copy_id(e->session, wish->session);
-    copy_id(e->leaf, wish->leaf);
-    e->dialect = wish->dialect;
-}
-
 void handle_export_session(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
-                                          outgoing_clear, prepare_export};
+                                          outgoing_clear};
+    view session;
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
-    export_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
-    if (wish == NULL || !handler_id(r, &wish->session, 1, "session"))
+    if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
-    wish->leaf = query[E_LEAF].given ? query[E_LEAF].text : VIEW("");
-    wish->dialect =
+    session_exporting *e = (session_exporting *)transfer_new(r, &KIND);
+    if (e == NULL)
+        return;
+    copy_id(e->session, session);
+    if (query[E_LEAF].given)
+        copy_id(e->leaf, query[E_LEAF].text);
+    e->dialect =
         query[E_DIALECT].given ? (cardbox_dialect)query[E_DIALECT].number : CARDBOX_DIALECT_UNKNOWN;
-    r->plan = wish;
-    if (transfer_start(r, &KIND) != NULL)
+    if (transfer_start(&e->out.transfer))
         request_move(r, REQUEST_SUSPENDED);
 }
 
@@ -118,13 +107,12 @@ static void answer_import(transfer *t, request *r)
     fault_or_answer(r);
 }
 
-static void answer_stopped(transfer *t, request *r, bool over)
+static void answer_stopped(transfer *t, request *r)
 {
-    fault what = over ? fault_of_status(t->err.status) : FAULT_STOPPING;
-    if (t->aborted || what != FAULT_AWAY)
+    if (fault_of_status(t->err.status) != FAULT_AWAY)
         transfer_answer_failed(t);
     else
-        fault_answer(r, what, "send it all again: what is there already is left as it is",
+        fault_answer(r, FAULT_AWAY, "send it all again: what is there already is left as it is",
                      "stopped, and a part of the session may be in: %s", fault_why_away(&t->err));
 }
 
@@ -133,30 +121,20 @@ static void look_import(transfer *t)
     incoming_look(t, answer_import, answer_stopped);
 }
 
-typedef struct import_wish {
-    view session;
-    bool force;
-} import_wish;
-
-static void prepare_import(transfer *t, const request *r)
-{
-    session_importing *i = (session_importing *)t;
-    const import_wish *wish = r->plan;
-    copy_id(i->session, wish->session);
-    i->force = wish->force;
-}
-
 void handle_import_session(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
-                                          clear_import, prepare_import};
+                                          clear_import};
     static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
+    view session;
     field_value *query = handler_read_query(r, &FORCE, 1, false);
-    import_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
-    if (wish == NULL || !handler_id(r, &wish->session, 1, "session"))
+    if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
-    wish->force = query->number != 0;
-    r->plan = wish;
-    if (transfer_start(r, &KIND) != NULL)
+    session_importing *i = (session_importing *)transfer_new(r, &KIND);
+    if (i == NULL)
+        return;
+    copy_id(i->session, session);
+    i->force = query->number != 0;
+    if (transfer_start(&i->transfer))
         r->sink = &INCOMING_SINK;
 }

@@ -68,7 +68,7 @@ static void render_list(request *r, const join_rows *found)
     if (!page_check_budget(r, found->rows))
         return;
     session_list_json(request_body(r), found->rows, list->limit, list->tenant, &r->memory);
-    page_answer(r);
+    fault_or_answer(r);
 }
 
 void handle_list_sessions(request *r)
@@ -82,6 +82,10 @@ void handle_list_sessions(request *r)
 }
 
 /* --- read --- */
+
+typedef struct session_key {
+    view tenant, session;
+} session_key;
 
 static void build_get(params *p, const void *keys)
 {

@@ -28,11 +28,6 @@ void handle_session_context(request *r);
 void handle_export_session(request *r);
 void handle_import_session(request *r);
 
-/* What most statements want. */
-typedef struct session_key {
-    view tenant, session;
-} session_key;
-
 /* In the order of session_dialect and cardbox_dialect; NULL ends them. */
 extern const char *const SESSION_DIALECTS[];
 

@@ -39,7 +39,6 @@ struct followers {
     follower *first, *last; /* whose turn it is: who has waited longest for something is first */
     size_t count;
     size_t held, held_most; /* bytes of events that wait for their clients, and may */
-    token_reader tokens;
 };
 
 followers *followers_new(const settings *set)
@@ -52,9 +51,6 @@ followers *followers_new(const settings *set)
 
 void followers_free(followers *all)
 {
-    if (all == NULL)
-        return;
-    board_leave(&all->tokens);
     free(all);
 }
 
@@ -229,15 +225,16 @@ void followers_tick(followers *all, int64_t now_ms)
         next = f->next;
         if (full && is_in_the_way(f, now_ms))
             f->request->host->cut(f->request);
-        if (!f->waits)
+        bool stops = is_stopping(f->request);
+        if (!f->waits || (now_ms < f->due_ms && !stops)) /* a loop turns far more often than that */
             continue;
         if (f->request->host->left(f->request))
             end(f, true);
-        else if (is_stopping(f->request) || !auth_still_good(f->request, &all->tokens))
+        else if (stops || !auth_still_good(f->request))
             end(f, false);
-        else if (now_ms >= f->due_ms && full)
+        else if (full)
             pass_over(f, now_ms);
-        else if (now_ms >= f->due_ms)
+        else
             ask(f);
     }
 }

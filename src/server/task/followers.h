@@ -8,7 +8,7 @@
 #ifndef SERVER_FOLLOWERS_H
 #define SERVER_FOLLOWERS_H
 
-#include "server/auth/token_list.h"
+#include <stdint.h>
 #include "server/settings.h"
 
 struct request;

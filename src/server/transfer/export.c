@@ -46,7 +46,8 @@ static void look(transfer *t)
 
 void handle_export(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear, NULL};
-    if (transfer_start(r, &KIND) != NULL)
+    static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
+    transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
+    if (t != NULL && transfer_start(t))
         request_move(r, REQUEST_SUSPENDED);
 }

@@ -112,20 +112,18 @@ static void answer_done(transfer *t, request *r)
     fault_or_answer(r);
 }
 
-/* The file may be sent again as it is. What the thread counts may be looked at only when it is
- * over, and a server that stops does not wait for it. */
-static void answer_stopped(transfer *t, request *r, bool over)
+/* The file may be sent again as it is. */
+static void answer_stopped(transfer *t, request *r)
 {
     importing *i = (importing *)t;
-    fault what = over ? fault_of_status(t->err.status) : FAULT_STOPPING;
-    if (t->aborted || i->in == NULL || what == FAULT_INTERNAL) {
+    fault what = fault_of_status(t->err.status);
+    if (i->in == NULL || what == FAULT_INTERNAL) {
         transfer_answer_failed(t);
         return;
     }
     fault_answer(r, what, "send it all again: what is there already is left as it is",
                  "stopped after line %llu of the import, up to which the lines are in: %s",
-                 (unsigned long long)import_settled(i->in),
-                 over ? fault_why_away(&t->err) : "the server stops");
+                 (unsigned long long)import_settled(i->in), fault_why_away(&t->err));
 }
 
 static void look(transfer *t)
@@ -135,7 +133,8 @@ static void look(transfer *t)
 
 void handle_import(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear, NULL};
-    if (transfer_start(r, &KIND) != NULL)
+    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
+    transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
+    if (t != NULL && transfer_start(t))
         r->sink = &INCOMING_SINK;
 }

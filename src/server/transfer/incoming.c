@@ -41,13 +41,15 @@ static void end(request *r)
 const request_sink INCOMING_SINK = {take, end};
 
 void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
-                   void (*stopped)(transfer *t, request *r, bool over))
+                   void (*stopped)(transfer *t, request *r))
 {
     request *r = t->request;
     transfer_state state = transfer_state_of(t);
     bool open = r->state == REQUEST_ARRIVING || r->state == REQUEST_SUSPENDED;
-    if (open && (t->aborted || (state.over && state.status != CARDBOX_OK)))
-        stopped(t, r, state.over);
+    if (open && t->aborted)
+        transfer_answer_failed(t);
+    else if (open && state.over && state.status != CARDBOX_OK)
+        stopped(t, r);
     else if (r->state == REQUEST_SUSPENDED && state.over)
         done(t, r);
     if (state.over || ring_is_ready(t->ring))

@@ -15,9 +15,8 @@ extern const request_sink INCOMING_SINK;
  * one. */
 ssize_t incoming_read(void *arg, char *to, size_t room);
 
-/* On the loop: answers when it is over, by `done`, or why it stopped, by `stopped`, which is told
- * whether the thread has ended. */
+/* On the loop: answers when it is over, by `done`, or where the thread has failed by `stopped`. */
 void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
-                   void (*stopped)(transfer *t, request *r, bool over));
+                   void (*stopped)(transfer *t, request *r));
 
 #endif

@@ -3,6 +3,7 @@
  * that a client that leaves never waits for the thread, nor the loop for the database.
  */
 #include "server/transfer/transfers.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,13 +24,13 @@ struct transfer_pool {
     const settings *set;
     pthread_mutex_t lock;
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
-    cardbox *db;                                         /* opened by the first that needs it */
+    atomic_size_t threads; /* that have not ended: a place is free before that */
+    cardbox *db;           /* opened by the first that needs it */
 };
 
 struct transfers {
     int wake_fd;
     transfer *first;
-    token_reader tokens;
     int64_t due_ms; /* the next round */
 };
 
@@ -45,22 +46,12 @@ transfer_pool *transfer_pool_new(const settings *set)
     return p;
 }
 
-static bool is_empty(transfer_pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    bool empty = true;
-    for (size_t i = 0; i < TRANSFERS_MOST; i++)
-        empty = empty && p->tenant[i][0] == '\0';
-    pthread_mutex_unlock(&p->lock);
-    return empty;
-}
-
 bool transfer_pool_free(transfer_pool *p)
 {
     int64_t end_ms = clock_ms() + LAST_WAIT_MS;
     if (p == NULL)
         return true;
-    while (!is_empty(p)) {
+    while (atomic_load(&p->threads) > 0) {
         if (clock_ms() >= end_ms)
             return false;
         clock_sleep_ms(2);
@@ -168,31 +159,23 @@ void transfer_begun(transfer *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Its place is free before its client has the last byte, and so may begin the next. */
 static void *run(void *arg)
 {
     transfer *t = arg;
     transfer_pool *p = t->pool;
-    size_t place = t->place;
     cardbox_status status = open_database(p, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
+    leave_place(p, t->place);
     pthread_mutex_lock(&t->lock);
     t->over = true;
     t->status = status;
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
     let_go(t);
-    leave_place(p, place);
+    atomic_fetch_sub(&p->threads, 1);
     return NULL;
-}
-
-static bool start_thread(transfer *t)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, run, t) != 0)
-        return false;
-    pthread_detach(thread);
-    return true;
 }
 
 /* --- the loop --- */
@@ -232,23 +215,20 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->excused = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
     t->wake_fd = t->home->wake_fd;
-    t->holders = 2;
+    t->holders = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
-    if (kind->prepare != NULL)
-        kind->prepare(t, r);
     t->ring = ring_new(RING_BYTES, wake, t);
-    if (t->ring != NULL && start_thread(t))
+    if (t->ring != NULL)
         return t;
-    ring_free(t->ring);
     pthread_mutex_destroy(&t->lock);
     free(t);
     return NULL;
 }
 
-transfer *transfer_start(request *r, const transfer_kind_of *kind)
+transfer *transfer_new(request *r, const transfer_kind_of *kind)
 {
-    if (database_is_away(r->server)) {
+    if (database_is_away(&r->server->primary)) {
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
         return NULL;
     }
@@ -269,6 +249,22 @@ transfer *transfer_start(request *r, const transfer_kind_of *kind)
     r->plan = t;
     r->drop_plan = release;
     return t;
+}
+
+bool transfer_start(transfer *t)
+{
+    pthread_t thread;
+    t->holders = 2;
+    atomic_fetch_add(&t->pool->threads, 1);
+    if (pthread_create(&thread, NULL, run, t) == 0) {
+        pthread_detach(thread);
+        return true;
+    }
+    atomic_fetch_sub(&t->pool->threads, 1);
+    t->holders = 1;
+    leave_place(t->pool, t->place);
+    fault_answer_memory(t->request);
+    return false;
 }
 
 void transfer_resume(transfer *t)
@@ -330,7 +326,7 @@ static void check_client(transfer *t, int64_t now_ms)
         give_up(t);
         return;
     }
-    if (!auth_still_good(r, &t->home->tokens)) {
+    if (!auth_still_good(r)) {
         log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
                  (long long)r->token_id);
         t->revoked = true;
@@ -361,8 +357,6 @@ transfers *transfers_new(int wake_fd)
 
 void transfers_free(transfers *all)
 {
-    if (all != NULL)
-        board_leave(&all->tokens);
     free(all);
 }
 
@@ -377,11 +371,6 @@ void transfers_tick(transfers *all, int64_t now_ms)
             check_client(t, now_ms);
         t->kind->look(t);
     }
-}
-
-token_reader *transfers_tokens(transfers *all)
-{
-    return &all->tokens;
 }
 
 int64_t transfers_next_ms(const transfers *all)

@@ -10,7 +10,6 @@
 #include "base/ring.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
-#include "server/auth/token_list.h"
 #include "server/request/request.h"
 
 /* --- of the process: how many there may be, and their database connections --- */
@@ -38,9 +37,6 @@ void transfers_free(transfers *all);
 void transfers_tick(transfers *all, int64_t now_ms);
 int64_t transfers_next_ms(const transfers *all);
 
-/* The loop's hold on the list of tokens. */
-token_reader *transfers_tokens(transfers *all);
-
 /* Ends all: the server stops. */
 void transfers_abort(transfers *all);
 
@@ -57,9 +53,6 @@ typedef struct transfer_kind_of {
     void (*look)(transfer *t);
     /* Frees what is the kind's; on either side. */
     void (*clear)(transfer *t);
-    /* On the loop, before the thread begins: takes what is wanted from the request, whose plan is
-     * still the handler's. NULL: nothing is. */
-    void (*prepare)(transfer *t, const request *r);
 } transfer_kind_of;
 
 struct transfer {
@@ -88,11 +81,15 @@ struct transfer {
     bool begun;  /* what the kind says by transfer_begun */
     bool over;
     cardbox_status status; /* once it is over */
-    int holders;           /* the thread and the loop */
+    int holders;           /* the loop, and once it is started the thread */
 };
 
-/* Starts one for a request, which holds it as its plan until it ends. NULL: answered. */
-transfer *transfer_start(request *r, const transfer_kind_of *kind);
+/* One for a request, which holds it as its plan until it ends; what is the kind's is all zeros.
+ * NULL: answered. */
+transfer *transfer_new(request *r, const transfer_kind_of *kind);
+
+/* Starts its thread. False: answered. */
+bool transfer_start(transfer *t);
 
 /* In the thread: there is something for `look`. */
 void transfer_begun(transfer *t);

@@ -3,7 +3,7 @@
  * in one statement, and the rest is box_context.c's.
  */
 #include "store/box/box_context.h"
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/call.h"
 #include "store/context_result.h"
 
@@ -12,12 +12,12 @@ static cardbox_status build(cardbox_context **out, const store_rows *rows,
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
-    bool others;
+    box_head now;
     box_view box;
     context ctx;
     cardbox_status status = CARDBOX_OK;
 
-    if (!box_view_first(&box, &others, rows, &memory))
+    if (!box_view_first(&box, &now, rows, &memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = box_context_of(&ctx, &box, wish, &memory, err);

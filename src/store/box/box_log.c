@@ -4,7 +4,7 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/call.h"
 #include "store/card/card_result.h"
 #include "store/list.h"

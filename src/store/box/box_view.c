@@ -59,15 +59,17 @@ bool box_view_take(box_view *out, const store_rows *from, const int *index, size
     return true;
 }
 
-bool box_view_first(box_view *out, bool *others, const store_rows *from, arena *memory)
+bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory)
 {
     int *index = arena_zeros(memory, (size_t)rows_count(from) + 1, sizeof(*index));
     size_t count = 0;
+    *now = (box_head){.version = 0};
     for (int row = 0; index != NULL && row < rows_count(from); row++) {
         if (rows_int8(from, row, BOX_COL_ORD) == 1)
             index[count++] = row;
+        else if (rows_int4(from, row, BOX_COL_KIND) == BOX_HEAD)
+            box_head_read(now, from, row);
     }
-    *others = count < (size_t)rows_count(from);
     return index != NULL && box_view_take(out, from, index, count, memory);
 }
 

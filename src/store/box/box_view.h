@@ -29,8 +29,9 @@ typedef struct box_view {
 bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory);
 
-/* The same of the rows of a statement's first read; *others: there are rows of another. */
-bool box_view_first(box_view *out, bool *others, const store_rows *from, arena *memory);
+/* The same of the rows of a statement's first read. `now`: the head of the other; version 0: it has
+ * none. */
+bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory);
 
 /* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
  * ids in the range that was read. */

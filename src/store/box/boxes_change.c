@@ -5,7 +5,7 @@
 #include "cardbox/box.h"
 
 #include <inttypes.h>
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/box/gather.h"
 #include "store/call.h"
 #include "store/write.h"
@@ -56,8 +56,9 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
 {
     if (text != NULL && uuid16_parse(out, view_of(text)))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.60s\"", what,
-                     text == NULL ? "(NULL)" : text);
+    text = text == NULL ? "(NULL)" : text;
+    return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.*s\"", what,
+                     error_shown(view_of(text)), text);
 }
 
 /* A box that the caller names, or a new one. */

@@ -5,7 +5,7 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
-#include "store/box/box_reads.h"
+#include "store/box/boxes_read.h"
 #include "store/box/box_result.h"
 #include "store/call.h"
 #include "store/card/card_result.h"
@@ -188,6 +188,14 @@ cardbox_status box_none_such(const char *box_id, cardbox_error *err)
     return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id);
 }
 
+static int find_head(const store_rows *rows)
+{
+    for (int row = 0; row < rows_count(rows); row++)
+        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
+            return row;
+    return -1;
+}
+
 /* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
  * and only where there is nothing to answer. */
 static cardbox_status no_box(const char *tenant, const char *box_id,
@@ -195,18 +203,22 @@ static cardbox_status no_box(const char *tenant, const char *box_id,
 {
     bool earlier =
         how != NULL && (how->at_version > 0 || how->at_length > 0 || how->at_time != NULL);
-    cardbox_boxes *now = NULL;
-    cardbox_read_options last = {.tail = 1};
-    cardbox_status status = CARDBOX_OK;
-    if (earlier)
-        status = cardbox_load_boxes(&now, db, tenant, &box_id, 1, &last, err);
-    bool there = cardbox_boxes_count(now) == 1;
-    cardbox_boxes_free(now);
-    if (status != CARDBOX_OK)
-        return status;
-    return there ? error_set(err, CARDBOX_NOT_FOUND,
-                             "the box never had this version or length, or its log begins later")
-                 : box_none_such(box_id, err);
+    box_read last = BOX_READ_INIT;
+    store_rows *rows = NULL;
+    box_head now;
+    last.tenant = view_of(tenant);
+    last.most = 0;
+    if (!earlier || !uuid16_parse(&last.box_id, view_of(box_id)))
+        return box_none_such(box_id, err);
+    cardbox_status status = run_reads(&rows, db, &last, 1, err);
+    if (status == CARDBOX_OK && find_head(rows) >= 0) {
+        box_head_read(&now, rows, find_head(rows));
+        status = box_never_so(&now, err);
+    } else if (status == CARDBOX_OK) {
+        status = box_none_such(box_id, err);
+    }
+    rows_free(rows);
+    return status;
 }
 
 cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
@@ -305,14 +317,6 @@ static int64_t count_cards(const store_rows *rows)
     for (int row = 0; row < rows_count(rows); row++)
         count += rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD ? 1 : 0;
     return count;
-}
-
-static int find_head(const store_rows *rows)
-{
-    for (int row = 0; row < rows_count(rows); row++)
-        if (rows_int4(rows, row, BOX_COL_KIND) == BOX_HEAD)
-            return row;
-    return -1;
 }
 
 static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head_row,

@@ -1,43 +1,13 @@
 /*
- * card_input.c: checks what callers and imports write, before anything is sent. Knows JSON and
+ * card_input.c: checks the cards that callers write, before anything is sent. Knows JSON and
  * limits, and no connection.
  */
 #include "store/card/card_input.h"
 
-#include "base/isotime.h"
 #include "cardbox/content.h"
 #include "store/card/card_result.h"
+#include "store/check.h"
 #include "store/errors.h"
-
-cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
-{
-    if (text.ptr == NULL || !view_is_id(text, max))
-        return error_set(err, CARDBOX_INVALID,
-                         "%s must be 1 to %zu bytes of UTF-8 without control characters", what,
-                         max);
-    return CARDBOX_OK;
-}
-
-cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
-{
-    return check_id_view(what, view_of(text), max, err);
-}
-
-/* As many bytes of a text as a message shows. */
-static int shown(view text)
-{
-    return (int)view_cut(text, 60);
-}
-
-cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err)
-{
-    if (isotime_moment(text, micros))
-        return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "%s must be a time like 2025-01-02T03:04:05Z, in the years 1 to 9999 of UTC, "
-                     "not \"%.*s\"",
-                     what, shown(text), text.ptr);
-}
 
 cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
 {
@@ -60,27 +30,6 @@ void card_input_free(card_input *input)
 /* Bytes of a metadata member that is an index key, as it is spelled: what is shorter fits an index
  * page beside its tenant and its card's id. */
 enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
-
-/* JSON text from a caller, of a size and kind. SCAN_NONE: of any kind. */
-static cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
-                                 unsigned *flags, cardbox_error *err)
-{
-    scan_error fault;
-    if (json.len > CARDBOX_CONTENT_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
-                         json.len, CARDBOX_CONTENT_MAX);
-    if (!scan_check(json, CARDBOX_JSON_DEPTH_MAX, value, flags, &fault))
-        return error_json(err, what, &fault);
-    if (kind != SCAN_NONE && value->kind != kind)
-        return error_set(err, CARDBOX_INVALID, "%s must be a JSON %s, not %s", what,
-                         scan_kind_name(kind), scan_kind_name(value->kind));
-    if (kind != SCAN_NONE && (*flags & SCAN_NOT_JSONB) != 0)
-        return error_set(err, CARDBOX_INVALID,
-                         "%s holds what PostgreSQL's jsonb can't: \\u0000, half a surrogate pair "
-                         "or a number of too many digits",
-                         what);
-    return CARDBOX_OK;
-}
 
 static const struct {
     const char *type;
@@ -163,7 +112,7 @@ static cardbox_status merge_member(buf *out, scan_value there, view name, view v
     if (there.kind == SCAN_STRING && scan_string_is(there.text, value))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name.ptr,
-                     shown(value), value.ptr, shown(there.text), there.text.ptr);
+                     error_shown(value), value.ptr, error_shown(there.text), there.text.ptr);
 }
 
 /* What metadata itself says there is an index key: one that is too long would fail the statement of
@@ -194,10 +143,9 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
 {
     scan_value given = {SCAN_NONE, {NULL, 0}}, there[MEMBERS];
     cardbox_status status;
-    unsigned flags;
     *member = "metadata";
     if (card->metadata.ptr != NULL) {
-        status = check_json("metadata", card->metadata, SCAN_OBJECT, &given, &flags, err);
+        status = check_jsonb("metadata", card->metadata, SCAN_OBJECT, &given, err);
         if (status != CARDBOX_OK)
             return status;
     }
@@ -243,13 +191,12 @@ static cardbox_status check_class(view content, cardbox_error *err)
 static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
                                    cardbox_error *err)
 {
-    scan_value content = {SCAN_NONE, {NULL, 0}};
     unsigned flags = 0;
     *member = "content";
     if (card->content.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
-                         shown(card->card_id), card->card_id.ptr);
-    cardbox_status status = check_json("content", card->content, SCAN_NONE, &content, &flags, err);
+                         error_shown(card->card_id), card->card_id.ptr);
+    cardbox_status status = check_json("content", card->content, SCAN_NONE, NULL, &flags, err);
     if (status == CARDBOX_OK && card->checked)
         status = check_class(card->content, err);
     return status == CARDBOX_OK ? card_input_content(out, card->content, flags, err) : status;
@@ -259,11 +206,10 @@ static cardbox_status read_tool_fields(card_input *out, const card_given *card, 
                                        cardbox_error *err)
 {
     scan_value value = {SCAN_NONE, {NULL, 0}};
-    unsigned flags = 0;
     cardbox_status status = CARDBOX_OK;
     if (card->tool_calls.ptr != NULL) {
         *member = "tool_calls";
-        status = check_json("tool_calls", card->tool_calls, SCAN_ARRAY, &value, &flags, err);
+        status = check_jsonb("tool_calls", card->tool_calls, SCAN_ARRAY, &value, err);
         out->tool_calls = value.text;
     }
     if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {

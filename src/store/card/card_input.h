@@ -68,11 +68,4 @@ typedef struct card_put {
 /* The parameters of STATEMENT_cards_put. */
 void cards_put_params(params *p, const card_put *puts, size_t count);
 
-/* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
-cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
-cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err);
-
-/* A moment that a caller names: RFC 3339 with an offset. */
-cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err);
-
 #endif

@@ -71,7 +71,7 @@ static bool decode(checker *c, view token)
 
 static bool put_string(checker *c, const content_field *field, scan_value value)
 {
-    view inside = content_inside(value.text);
+    view inside = scan_inside(value.text);
     if (field->rules & CONTENT_TRIM)
         inside = content_trim(inside);
     if ((field->rules & CONTENT_NOT_EMPTY) && inside.len == 0)
@@ -257,7 +257,7 @@ static bool result_fits(checker *c, const content_class *class, const scan_value
 {
     scan_value status = values[content_field_named(class, "status")];
     scan_value error = values[content_field_named(class, "error")];
-    bool success = content_says(content_trim(content_inside(status.text)), "success");
+    bool success = content_says(content_trim(scan_inside(status.text)), "success");
     if (success == is_unset(error))
         return true;
     if (success)

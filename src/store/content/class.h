@@ -66,9 +66,6 @@ int content_field_find(const content_class *class, view key);
 /* Whether a member is neither a field nor the "__type__" that the class is known by. */
 bool content_is_unknown(const content_class *class, view key);
 
-/* What a string token says, without its quotes, escapes still in it. */
-view content_inside(view token);
-
 /* The next character of the inside of a valid string token: a code point, half a pair included.
  * Moves `rest` past it, which must not be empty. */
 uint32_t content_next_char(view *rest);

@@ -18,7 +18,7 @@ static int by_name(const void *left, const void *right)
 {
     const view *a = left;
     const view *b = right;
-    int order = content_compare(content_inside(*a), content_inside(*b));
+    int order = content_compare(scan_inside(*a), scan_inside(*b));
     return order != 0 ? order : by_place(left, right);
 }
 
@@ -31,7 +31,7 @@ static size_t find_superseded(view *keys, size_t count)
         return 0;
     qsort(keys, count, sizeof *keys, by_name);
     for (size_t i = 0; i + 1 < count; i++)
-        if (content_compare(content_inside(keys[i]), content_inside(keys[i + 1])) == 0)
+        if (content_compare(scan_inside(keys[i]), scan_inside(keys[i + 1])) == 0)
             keys[found++] = keys[i];
     qsort(keys, found, sizeof *keys, by_place);
     return found;

@@ -5,11 +5,7 @@
 #include "store/content/class.h"
 
 #include <strings.h>
-
-view content_inside(view token)
-{
-    return (view){token.ptr + 1, token.len - 2};
-}
+#include "base/scan_token.h"
 
 static void skip(view *rest, size_t bytes)
 {
@@ -17,60 +13,21 @@ static void skip(view *rest, size_t bytes)
     rest->len -= bytes;
 }
 
-static uint32_t hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (uint32_t)(c - '0');
-    return (uint32_t)((c | 0x20) - 'a' + 10);
-}
-
-/* The four digits of an escape \uXXXX that starts at `text`. */
-static uint32_t hex_escape(const char *text)
-{
-    uint32_t code = 0;
-    for (int i = 2; i < 6; i++)
-        code = code << 4 | hex_digit(text[i]);
-    return code;
-}
-
-/* \uXXXX, or two of them that are a pair. */
-static uint32_t next_hex_escape(view *rest)
-{
-    uint32_t code = hex_escape(rest->ptr);
-    skip(rest, 6);
-    bool high = code >= 0xD800 && code <= 0xDBFF;
-    if (!high || rest->len < 6 || rest->ptr[0] != '\\' || rest->ptr[1] != 'u')
-        return code;
-    uint32_t low = hex_escape(rest->ptr);
-    if (low < 0xDC00 || low > 0xDFFF)
-        return code;
-    skip(rest, 6);
-    return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-}
-
-static uint32_t next_escape(view *rest)
-{
-    static const char letters[] = "bfnrt";
-    static const char means[] = "\b\f\n\r\t";
-    char letter = rest->ptr[1];
-    if (letter == 'u')
-        return next_hex_escape(rest);
-    skip(rest, 2);
-    const char *at = strchr(letters, letter);
-    return (unsigned char)(at ? means[at - letters] : letter);
-}
-
 uint32_t content_next_char(view *rest)
 {
     unsigned char first = (unsigned char)rest->ptr[0];
-    if (first == '\\')
-        return next_escape(rest);
+    uint32_t code = first;
+    if (first == '\\') {
+        const char *next = scan_escape(rest->ptr, rest->ptr + rest->len, &code);
+        skip(rest, (size_t)(next - rest->ptr));
+        return code;
+    }
     if (first < 0x80) {
         skip(rest, 1);
         return first;
     }
     size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-    uint32_t code = first & (0x3Fu >> more);
+    code = first & (0x3Fu >> more);
     for (size_t i = 1; i <= more; i++)
         code = code << 6 | ((unsigned char)rest->ptr[i] & 0x3F);
     skip(rest, more + 1);

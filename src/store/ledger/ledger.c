@@ -5,7 +5,8 @@
 #include "store/ledger/ledger.h"
 
 #include <inttypes.h>
-#include "store/card/card_input.h"
+#include "cardbox/card.h"
+#include "store/check.h"
 #include "store/errors.h"
 
 /* The end of the year 9999: what PostgreSQL and people can still print. */
@@ -13,13 +14,7 @@
 
 /* --- checks --- */
 
-/* As many bytes of a text as a message shows. */
-static int shown(view text)
-{
-    return (int)view_cut(text, 60);
-}
-
-static cardbox_status check_ms(const char *what, int64_t ms, cardbox_error *err)
+cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err)
 {
     if (ms >= 0 && ms <= TIME_MS_MAX)
         return CARDBOX_OK;
@@ -34,8 +29,8 @@ static cardbox_status check_word(const char *what, view text, const char *const 
     for (; *words != NULL; words++)
         if (view_equal(text, view_of(*words)))
             return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s must be %s, not \"%.*s\"", what, listed, shown(text),
-                     text.ptr == NULL ? "" : text.ptr);
+    return error_set(err, CARDBOX_INVALID, "%s must be %s, not \"%.*s\"", what, listed,
+                     error_shown(text), text.ptr == NULL ? "" : text.ptr);
 }
 
 static cardbox_status check_optional_id(const char *what, view text, size_t max, cardbox_error *err)
@@ -46,39 +41,13 @@ static cardbox_status check_optional_id(const char *what, view text, size_t max,
 cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err)
 {
     scan_value value;
-    scan_error fault;
     if (token.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "%s is missing", what);
-    if (token.len > CARDBOX_CONTENT_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
-                         token.len, CARDBOX_CONTENT_MAX);
-    if (!scan_check(token, 1, &value, NULL, &fault))
-        return error_json(err, what, &fault);
-    if (value.kind != SCAN_STRING)
-        return error_set(err, CARDBOX_INVALID, "%s must be a string, not %s", what,
-                         scan_kind_name(value.kind));
-    return CARDBOX_OK;
-}
-
-/* JSON for a column of its card, which is jsonb. */
-static cardbox_status check_json(const char *what, view json, scan_kind kind, cardbox_error *err)
-{
-    scan_value value;
-    scan_error fault;
-    unsigned flags;
-    if (json.ptr == NULL)
-        return CARDBOX_OK;
-    if (json.len > CARDBOX_CONTENT_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
-                         json.len, CARDBOX_CONTENT_MAX);
-    if (!scan_check(json, CARDBOX_JSON_DEPTH_MAX, &value, &flags, &fault))
-        return error_json(err, what, &fault);
-    if (value.kind != kind || (flags & SCAN_NOT_JSONB) != 0)
-        return error_set(err, CARDBOX_INVALID,
-                         "%s must be a JSON %s without \\u0000, half a surrogate pair or a number "
-                         "of too many digits",
-                         what, scan_kind_name(kind));
-    return CARDBOX_OK;
+    cardbox_status status = check_json(what, token, SCAN_NONE, &value, NULL, err);
+    if (status == CARDBOX_OK && value.kind != SCAN_STRING)
+        status = error_set(err, CARDBOX_INVALID, "%s must be a string, not %s", what,
+                           scan_kind_name(value.kind));
+    return status;
 }
 
 static cardbox_status check_task(const task_input *t, cardbox_error *err)
@@ -98,8 +67,8 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
     if (status == CARDBOX_OK)
         status = ledger_check_text("systemPrompt", t->prompt, err);
     if (status == CARDBOX_OK)
-        status = check_ms("createdAt", t->created_ms, err);
-    return status == CARDBOX_OK ? check_ms("updatedAt", t->updated_ms, err) : status;
+        status = ledger_check_ms("createdAt", t->created_ms, err);
+    return status == CARDBOX_OK ? ledger_check_ms("updatedAt", t->updated_ms, err) : status;
 }
 
 static cardbox_status check_message(const message_input *m, cardbox_error *err)
@@ -112,20 +81,20 @@ static cardbox_status check_message(const message_input *m, cardbox_error *err)
         status = check_word("role", m->role, ROLES, "system, user or assistant", err);
     if (status == CARDBOX_OK)
         status = ledger_check_text("content", m->content, err);
-    if (status == CARDBOX_OK)
-        status = check_json("metadata", m->metadata, SCAN_OBJECT, err);
-    if (status == CARDBOX_OK)
-        status = check_json("toolCalls", m->tool_calls, SCAN_ARRAY, err);
-    return status == CARDBOX_OK && m->has_ts ? check_ms("timestamp", m->ts_ms, err) : status;
+    if (status == CARDBOX_OK && m->metadata.ptr != NULL)
+        status = check_jsonb("metadata", m->metadata, SCAN_OBJECT, NULL, err);
+    if (status == CARDBOX_OK && m->tool_calls.ptr != NULL)
+        status = check_jsonb("toolCalls", m->tool_calls, SCAN_ARRAY, NULL, err);
+    return status == CARDBOX_OK && m->has_ts ? ledger_check_ms("timestamp", m->ts_ms, err) : status;
 }
 
 static cardbox_status check_call_times(const call_input *c, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     if (c->has_created)
-        status = check_ms("createdAt", c->created_ms, err);
+        status = ledger_check_ms("createdAt", c->created_ms, err);
     if (status == CARDBOX_OK && c->has_updated)
-        status = check_ms("updatedAt", c->updated_ms, err);
+        status = ledger_check_ms("updatedAt", c->updated_ms, err);
     return status;
 }
 
@@ -158,7 +127,7 @@ static cardbox_status blame(const char *kind, view id, const cardbox_error *own,
     if (id.ptr == NULL || !view_is_id(id, CARDBOX_CARD_ID_MAX))
         error_set(err, status, "%s: %s", kind, own->message);
     else
-        error_set(err, status, "%s %.*s: %s", kind, shown(id), id.ptr, own->message);
+        error_set(err, status, "%s %.*s: %s", kind, error_shown(id), id.ptr, own->message);
     if (err != NULL)
         err->position = own->position;
     return status;

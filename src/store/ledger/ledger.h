@@ -58,6 +58,9 @@ cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 /* A string token, up to CARDBOX_CONTENT_MAX bytes. */
 cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err);
 
+/* Milliseconds since 1970, up to the year 9999. */
+cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
+
 /* Whether it may end a subtask: then workers are to be woken after it, since the task above sleeps
  * until that. */
 bool ledger_may_wake(const ledger_batch *batch);

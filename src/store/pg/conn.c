@@ -14,8 +14,13 @@
 #include "store/errors.h"
 #include "store/pg/hosts.h"
 
-/* What the server's own statement_timeout is given on top, to answer by itself. */
-enum { DEADLINE_GRACE_MS = 2000 };
+enum {
+    /* What the server's own statement_timeout is given on top, to answer by itself. */
+    DEADLINE_GRACE_MS = 2000,
+    /* Bytes of a statement that is not sent for ever. With each part that the socket takes libpq
+     * moves what is left: for larger ones that would cost more than sending them. */
+    DEADLINE_SENT_MAX = 16 * 1024 * 1024
+};
 
 /* Connects step by step, not by PQconnectdb: so the notice receiver is there before the first
  * notice (the library prints nothing), and the time limit is ours and in milliseconds. */
@@ -45,7 +50,7 @@ static PGconn *connect_any(const cardbox_options *options)
         PQfinish(pg);
         pg = NULL;
         if (hosts_read(&hosts, options->conninfo, NULL, first) &&
-            connect_params_fill(&how, options)) {
+            connect_params_fill(&how, options, "")) {
             hosts_give(&hosts, &how);
             pg = PQconnectStartParams(how.keys, how.values, 1);
         }
@@ -164,19 +169,46 @@ bool conn_is_quiet(store_conn *conn)
     return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
 }
 
-/* Waits until libpq has a whole result. False: the deadline is over, or the connection is lost. */
+/* When what is about to be sent or received is over; 0: never. */
+static int64_t deadline_of(const store_conn *conn)
+{
+    return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
+}
+
+/* Waits for the socket, and takes what has come. False: the deadline is over, or the connection is
+ * lost. */
+static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bool *late)
+{
+    struct pollfd ready = {PQsocket(conn->pg), events, 0};
+    int found;
+    if (ready.fd < 0)
+        return false;
+    do {
+        int64_t left = deadline_ms == 0 ? -1 : deadline_ms - clock_ms();
+        found = deadline_ms != 0 && left <= 0 ? 0 : poll(&ready, 1, (int)left);
+    } while (found < 0); /* a signal */
+    *late = found == 0;
+    return found > 0 && PQconsumeInput(conn->pg) != 0;
+}
+
+/* Sends what libpq holds: of a large statement the socket takes a part at a time, and each has the
+ * deadline anew. What comes meanwhile is taken, since the server may wait for that. Gives whether
+ * nothing was taken in time; of a lost connection who receives is told. */
+static bool is_stuck(store_conn *conn)
+{
+    bool late = false;
+    while (PQflush(conn->pg) > 0 &&
+           await_socket(conn, POLLIN | POLLOUT, deadline_of(conn), &late)) {
+    }
+    return late;
+}
+
+/* Waits until libpq has a whole result. False as above. */
 static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
 {
-    while (PQisBusy(conn->pg)) {
-        struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
-        int64_t left = deadline_ms - clock_ms();
-        *late = deadline_ms != 0 && left <= 0;
-        if (*late || ready.fd < 0)
+    while (PQisBusy(conn->pg))
+        if (!await_socket(conn, POLLIN, deadline_ms, late))
             return false;
-        int found = poll(&ready, 1, deadline_ms == 0 ? -1 : (int)left);
-        if (found > 0 && !PQconsumeInput(conn->pg))
-            return false;
-    }
     return true;
 }
 
@@ -195,7 +227,7 @@ static bool is_fine(const PGresult *result)
 static PGresult *read_result(store_conn *conn, bool *late)
 {
     PGresult *answer = NULL, *next = NULL;
-    int64_t deadline_ms = conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
+    int64_t deadline_ms = deadline_of(conn);
     bool whole = false;
     while (await_result(conn, deadline_ms, late)) {
         next = PQgetResult(conn->pg);
@@ -245,14 +277,23 @@ cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *
     return status;
 }
 
+/* Of a statement that libpq was given; `sent` 0: it took none. */
+static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err)
+{
+    if (sent == 0)
+        return connect_error(err, conn->pg, NULL);
+    return is_stuck(conn) ? give_up(conn, err) : CARDBOX_OK;
+}
+
 static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *err)
 {
     const statement *s = statement_get(id);
     if (conn->prepared[id])
         return CARDBOX_OK;
-    if (PQsendPrepare(conn->pg, s->name, s->text, 0, NULL) == 0)
-        return connect_error(err, conn->pg, NULL);
-    cardbox_status status = conn_receive(conn, NULL, err);
+    cardbox_status status =
+        finish_send(conn, PQsendPrepare(conn->pg, s->name, s->text, 0, NULL), err);
+    if (status == CARDBOX_OK)
+        status = conn_receive(conn, NULL, err);
     conn->prepared[id] = status == CARDBOX_OK;
     return status;
 }
@@ -270,6 +311,8 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
                          "the lent connection is busy: it must be idle during each call");
     if (p != NULL && !params_finish(p, values, lengths, formats))
         return error_buf(err, &p->bytes, "the request");
+    if (!conn->borrowed)
+        PQsetnonblocking(conn->pg, p == NULL || p->bytes.len <= DEADLINE_SENT_MAX);
     if (conn->named && !s->plan_each_time) {
         cardbox_status status = prepare(conn, id, err);
         if (status != CARDBOX_OK)
@@ -278,7 +321,7 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
     } else {
         sent = PQsendQueryParams(conn->pg, s->text, count, NULL, values, lengths, formats, 1);
     }
-    return sent != 0 ? CARDBOX_OK : connect_error(err, conn->pg, NULL);
+    return finish_send(conn, sent, err);
 }
 
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,

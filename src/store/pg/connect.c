@@ -3,6 +3,7 @@
  */
 #include "store/pg/connect.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "store/errors.h"
@@ -23,6 +24,12 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
+/* PostgreSQL and poll take no more than an int, and a statement's has something on top. */
+static unsigned timeout_of(unsigned ms, unsigned fallback)
+{
+    return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
+}
+
 void options_complete(cardbox_options *out, const cardbox_options *given)
 {
     cardbox_options o = CARDBOX_OPTIONS_INIT;
@@ -36,8 +43,8 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     o.pool_max = or_default(o.pool_max, DEFAULT_POOL_MAX);
     o.pool_min = o.pool_min > o.pool_max ? o.pool_max : o.pool_min;
     o.acquire_timeout_ms = or_default(o.acquire_timeout_ms, DEFAULT_ACQUIRE_TIMEOUT_MS);
-    o.connect_timeout_ms = or_default(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
-    o.statement_timeout_ms = or_default(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
+    o.connect_timeout_ms = timeout_of(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
+    o.statement_timeout_ms = timeout_of(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
     o.retry_timeout_ms = or_default(o.retry_timeout_ms, DEFAULT_RETRY_TIMEOUT_MS);
     o.max_lifetime_s = or_default(o.max_lifetime_s, DEFAULT_MAX_LIFETIME_S);
     o.idle_timeout_s = or_default(o.idle_timeout_s, DEFAULT_IDLE_TIMEOUT_S);
@@ -84,7 +91,7 @@ static const char *given_options(const PQconninfoOption *parsed)
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
  * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
  * session_guard.sql first, and behind one the role has them. */
-static bool fill_settings(connect_params *out, const cardbox_options *options)
+static bool fill_settings(connect_params *out, const cardbox_options *options, const char *more)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
@@ -92,16 +99,16 @@ static bool fill_settings(connect_params *out, const cardbox_options *options)
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on -c row_security=on",
-             given_options(parsed), options->statement_timeout_ms);
+                          "-c standard_conforming_strings=on -c row_security=on %s",
+             given_options(parsed), options->statement_timeout_ms, more);
     PQconninfoFree(parsed);
     return true;
 }
 
-bool connect_params_fill(connect_params *out, const cardbox_options *options)
+bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more)
 {
     out->settings[0] = '\0';
-    if (!options->no_named_statements && !fill_settings(out, options))
+    if (!options->no_named_statements && !fill_settings(out, options, more))
         return false;
 
     const char *const pairs[][2] = {

@@ -8,20 +8,24 @@
 #include <libpq-fe.h>
 #include "cardbox/client.h"
 
-/* Bytes of the options that a connection string may have for the server. */
+/* Bytes of the options that a connection string may have for the server, and of what a pipe adds.
+ */
 #define CONNECT_OPTIONS_MAX 1000
+#define CONNECT_MORE_MAX    64
 
 /* Arrays for PQconnectStartParams, with expand_dbname = 1. What they point to
  * is static, inside, or the options' text. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char settings[CONNECT_OPTIONS_MAX + 320];
+    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 320];
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins, but for the session's settings
- * that statements count on. conninfo_check has passed it. False: no memory. */
-bool connect_params_fill(connect_params *out, const cardbox_options *options);
+
+ * that statements count on, and `more` of them, as "-c name=value" each. conninfo_check has passed
+ it. False: no memory. */
+bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
  * its default. Pointers are not copied. */

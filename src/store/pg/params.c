@@ -10,9 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL's timestamps begin. */
-#define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)
-
 void params_init(params *p, size_t max_bytes)
 {
     *p = (params){.bytes = BUF_INIT(max_bytes)};

@@ -10,6 +10,9 @@
 
 #define PARAMS_MAX 21
 
+/* Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL's timestamps begin. */
+#define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)
+
 /* Bytes of one statement's parameters: a message to PostgreSQL ends at 1 GiB. */
 #define REQUEST_MAX ((size_t)900 * 1024 * 1024)
 

@@ -24,8 +24,8 @@ void pipe_move(store_pipe *pipe, pipe_state state, int64_t due_ms)
     pipe->serial++;
 }
 
-cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, pipe_hosts *hosts,
-                        cardbox_error *err)
+cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, const char *settings,
+                        pipe_hosts *hosts, cardbox_error *err)
 {
     cardbox_options complete;
     options_complete(&complete, options);
@@ -36,6 +36,7 @@ cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, pipe_h
     if (pipe == NULL)
         return error_nomem(err);
     pipe->options = complete;
+    pipe->settings = settings;
     pipe->hosts = hosts;
     pipe_move(pipe, PIPE_WAITING, 0);
     *out = pipe;
@@ -96,7 +97,7 @@ void pipe_drop(store_pipe *pipe, const char *reason)
 static void drop_lost(store_pipe *pipe, const char *otherwise)
 {
     const char *message = PQerrorMessage(pipe->conn);
-    pipe_drop(pipe, message == NULL || message[0] == '\0' ? otherwise : message);
+    pipe_drop(pipe, pipe->conn == NULL || message[0] == '\0' ? otherwise : message);
 }
 
 void pipe_free(store_pipe *pipe)
@@ -130,7 +131,7 @@ static void start_connecting(store_pipe *pipe, int64_t now_ms)
     pipe->began_with = first_host(pipe->hosts, now_ms);
     pipe->conn = NULL;
     if (hosts_read(&hosts, pipe->options.conninfo, pipe->lookup, pipe->began_with) &&
-        connect_params_fill(&how, &pipe->options)) {
+        connect_params_fill(&how, &pipe->options, pipe->settings)) {
         hosts_give(&hosts, &how);
         pipe->conn = PQconnectStartParams(how.keys, how.values, 1);
     }

@@ -33,11 +33,12 @@ typedef struct pipe_hosts {
 } pipe_hosts;
 
 /* A pipe that makes its first attempt to connect in its first pipe_tick. Of the options it takes
- * conninfo, application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements; the
- * text and `hosts` must outlive the pipe. CARDBOX_INVALID for a bad connection string,
- * CARDBOX_NOMEM. */
-cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, pipe_hosts *hosts,
-                        cardbox_error *err);
+ * conninfo, application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements.
+ * `settings`: more for its sessions, as "-c name=value" each, at most CONNECT_MORE_MAX bytes; not
+ * sent where statements have no names. All texts and `hosts` must outlive the pipe. CARDBOX_INVALID
+ * for a bad connection string, CARDBOX_NOMEM. */
+cardbox_status pipe_new(store_pipe **out, const cardbox_options *options, const char *settings,
+                        pipe_hosts *hosts, cardbox_error *err);
 
 /* Fails what is in flight with CARDBOX_UNAVAILABLE, then closes. */
 void pipe_free(store_pipe *pipe);

@@ -46,6 +46,7 @@ typedef struct prepared {
 
 struct store_pipe {
     cardbox_options options;
+    const char *settings;
     pipe_state state;
     PGconn *conn;
     resolve *lookup;

@@ -23,6 +23,7 @@ struct resolve {
     atomic_bool done;
     char *hosts, *ports; /* as they were given */
     buf out_hosts, out_addresses, out_ports;
+    size_t entries; /* of each of the three */
     const char *error;
 };
 
@@ -57,7 +58,7 @@ static bool is_name(view host)
 
 static void add_entry(resolve *r, view host, const char *address, view port)
 {
-    const char *comma = r->out_hosts.len == 0 ? "" : ",";
+    const char *comma = r->entries++ == 0 ? "" : ",";
     buf_text(&r->out_hosts, comma);
     buf_view(&r->out_hosts, host);
     buf_text(&r->out_addresses, comma);
@@ -167,7 +168,7 @@ bool resolve_done(const resolve *r)
 static const char *list(const resolve *r, const buf *text)
 {
     bool whole = buf_ok(&r->out_hosts) && buf_ok(&r->out_addresses) && buf_ok(&r->out_ports);
-    return whole && r->out_addresses.len + r->out_hosts.len > 0 ? buf_str(text) : NULL;
+    return whole && r->entries > 0 ? buf_str(text) : NULL;
 }
 
 const char *resolve_hosts(const resolve *r)

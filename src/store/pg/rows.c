@@ -8,8 +8,6 @@
 #include <libpq-fe.h>
 #include "store/pg/params.h"
 
-#define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)
-
 /* PostgreSQL's type OIDs, beside those of parameters. */
 enum { TYPE_NAME = 19 };
 

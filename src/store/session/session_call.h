@@ -12,6 +12,10 @@
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
                              cardbox_error *err);
 
+/* The same where something is given, which must have somewhere to go. */
+cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
+                                  const char *session_id, cardbox_error *err);
+
 /* STATEMENT_session_settle. */
 cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
                               store_rows **rows, cardbox_error *err);

@@ -50,7 +50,8 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
-        status = client_run(db, STATEMENT_session_create, &p, RUN_AGAIN, &rows, err);
+        status = client_run(db, STATEMENT_session_create, &p,
+                            create.may_exist ? RUN_AGAIN : RUN_ONCE, &rows, err);
     }
     if (status == CARDBOX_OK)
         status = session_create_status(rows, &create, NULL, is_new, err);
@@ -65,7 +66,7 @@ static cardbox_status read_options(session_batch *batch,
                                    const cardbox_session_append_options *options,
                                    cardbox_error *err)
 {
-    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_APPEND_INIT", err);
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_SESSION_APPEND_OPTIONS_INIT", err);
     if (options == NULL || status != CARDBOX_OK)
         return status;
     batch->expected_version = options->expected_version;
@@ -93,7 +94,9 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
 
     params_init(&p, REQUEST_MAX);
     session_write_params(&p, batch);
-    cardbox_status status = client_run(db, STATEMENT_session_write, &p, RUN_AGAIN, &rows, err);
+    bool again = batch->expected_version == 0 || batch->key.ptr != NULL;
+    cardbox_status status =
+        client_run(db, STATEMENT_session_write, &p, again ? RUN_AGAIN : RUN_ONCE, &rows, err);
     if (status == CARDBOX_OK)
         status = session_write_status(rows, batch, err);
     if (status == CARDBOX_OK && version != NULL) {
@@ -169,7 +172,8 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
                           view_of(expected), 0};
     params_init(&p, REQUEST_MAX);
     session_head_params(&p, &move);
-    status = client_run(db, STATEMENT_session_head, &p, RUN_AGAIN, &rows, err);
+    status = client_run(db, STATEMENT_session_head, &p, expected == NULL ? RUN_AGAIN : RUN_ONCE,
+                        &rows, err);
     if (status == CARDBOX_OK)
         status = session_head_status(rows, &move, version, err);
     rows_free(rows);

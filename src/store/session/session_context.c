@@ -2,7 +2,7 @@
  * session_context.c: contexts of sessions, for <cardbox/context.h> and as an answer: a path is read
  * in one statement, and the rest is store/session/core's.
  */
-#include "store/session/session_answer.h"
+#include "store/session/session_context.h"
 #include "store/context_answer.h"
 #include "store/context_result.h"
 #include "store/session/session_call.h"
@@ -143,10 +143,8 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     context_wish wish;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
-    if (status == CARDBOX_OK && out == NULL)
-        status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
     if (status == CARDBOX_OK)
         status = context_options_read(&wish, options, err);
     if (status == CARDBOX_OK && entry_id != NULL)

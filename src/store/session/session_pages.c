@@ -6,6 +6,7 @@
 #include "store/session/core/words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* Ends the list that was begun, and the object around it. `next` NULL: the last page. */
 static void end_page(buf *out, const char *next)
@@ -14,14 +15,6 @@ static void end_page(buf *out, const char *next)
         buf_text(out, "],\"next_cursor\":null}");
     else
         buf_printf(out, "],\"next_cursor\":\"%s\"}", next);
-}
-
-static void end_numbered(buf *out, int64_t next)
-{
-    if (next == 0)
-        end_page(out, NULL);
-    else
-        buf_printf(out, "],\"next_cursor\":\"%" PRId64 "\"}", next);
 }
 
 /* --- sessions --- */
@@ -67,18 +60,19 @@ bool session_pages_cursor(session_page *page, const session_pages *of, view curs
     }
     if (!list_number_read(&number, cursor))
         return false;
-    page->after = number - 1; /* as end_after gave it */
+    page->after = number - 1; /* as session_pages_next gave it */
     return true;
 }
 
-/* One more than the number, so that none is 0. */
-static void end_after(buf *out, const session_pages *of, const session_node_row *last,
-                      arena *memory)
+const char *session_pages_next(const session_pages *of, const session_node_row *last, arena *memory)
 {
+    char text[24];
+
     if (of->by_id)
-        end_page(out, list_cursor_text(memory, 0, last->entry_id));
-    else
-        end_numbered(out, (of->by_extra ? last->extra : last->seq) + 1);
+        return list_cursor_text(memory, 0, last->entry_id);
+    /* One more than the number, so that none is 0. */
+    snprintf(text, sizeof(text), "%" PRId64, (of->by_extra ? last->extra : last->seq) + 1);
+    return arena_copy(memory, view_of(text));
 }
 
 static void add_member(buf *out, const char *name, view text)
@@ -136,10 +130,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
         }
     }
-    if (more)
-        end_after(out, of, &node, memory);
-    else
-        end_page(out, NULL);
+    end_page(out, more ? session_pages_next(of, &node, memory) : NULL);
 }
 
 /* --- the way to one --- */
@@ -161,7 +152,10 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
         buf_text(out, i == 0 ? "" : ",");
         add_node(out, &node, shown);
     }
-    end_numbered(out, before < path->length ? before : 0);
+    if (before < path->length)
+        buf_printf(out, "],\"next_cursor\":\"%" PRId64 "\"}", before);
+    else
+        end_page(out, NULL);
 }
 
 /* --- where two part --- */

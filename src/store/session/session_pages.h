@@ -31,6 +31,10 @@ extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSI
 /* Reads a cursor of such a list. False: it is none, or the arena failed. */
 bool session_pages_cursor(session_page *page, const session_pages *of, view cursor, arena *memory);
 
+/* The cursor of the page behind the one that ends with this row. NULL: out of memory. */
+const char *session_pages_next(const session_pages *of, const session_node_row *last,
+                               arena *memory);
+
 /* {"entries":[...],"next_cursor":...}. The page asked for one row more than is shown. */
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);

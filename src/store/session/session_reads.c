@@ -1,9 +1,6 @@
 /*
  * session_reads.c: the public functions of <cardbox/session.h> that read.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include "store/session/session_call.h"
 #include "store/session/session_pages.h"
 #include "store/session/session_result.h"
@@ -16,8 +13,8 @@ cardbox_status check_session(cardbox *db, const char *tenant, const char *sessio
     return status == CARDBOX_OK ? check_id("session_id", session_id, SESSION_ID_MAX, err) : status;
 }
 
-static cardbox_status check_out(void *out, cardbox *db, const char *tenant, const char *session_id,
-                                cardbox_error *err)
+cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
+                                  const char *session_id, cardbox_error *err)
 {
     if (out == NULL)
         return error_set(err, CARDBOX_INVALID, "out must not be NULL");
@@ -31,7 +28,7 @@ cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const ch
 {
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status != CARDBOX_OK)
         return status;
@@ -77,7 +74,7 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     session_counts counts;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status != CARDBOX_OK)
         return status;
@@ -115,24 +112,16 @@ static const session_pages *const LISTS[] = {
     [CARDBOX_ENTRIES_LABELLED] = &SESSION_LABELS,
 };
 
-/* A number, or of labelled entries an id. */
 static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, const char *cursor,
-                                  cardbox_error *err)
+                                  arena *memory, cardbox_error *err)
 {
-    char *end = NULL;
-
-    if (cursor == NULL)
+    if (cursor == NULL || session_pages_cursor(out, LISTS[list], view_of(cursor), memory))
         return CARDBOX_OK;
-    if (LISTS[list]->by_id) {
-        out->below = view_of(cursor);
-        return check_id("cursor", cursor, SESSION_ID_MAX, err);
-    }
-    out->after = strtoll(cursor, &end, 10);
-    return *cursor < '0' || *cursor > '9' || *end != '\0' ? error_cursor(err, cursor) : CARDBOX_OK;
+    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
 
 static cardbox_status make_page(session_page *out, cardbox_entry_list list,
-                                const cardbox_entry_page *page, cardbox_error *err)
+                                const cardbox_entry_page *page, arena *memory, cardbox_error *err)
 {
     const cardbox_entry_page any = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_status status;
@@ -147,28 +136,11 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
     if (status == CARDBOX_OK && page->entry_id != NULL)
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = read_cursor(out, list, page->cursor, err);
+        status = read_cursor(out, list, page->cursor, memory, err);
     out->entry = page->entry_id == NULL ? VIEW("") : view_of(page->entry_id);
     out->limit = limit;
     out->text_max = bytes_of(page->json_max);
     return status;
-}
-
-static const char *number_text(arena *memory, int64_t number)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRId64, number);
-    return arena_copy(memory, view_of(text));
-}
-
-/* Where the page behind a full one begins, whose last row this is. */
-static const char *next_cursor(cardbox_entries *entries, cardbox_entry_list list,
-                               const session_node_row *last)
-{
-    if (LISTS[list]->by_id)
-        return arena_copy(entries_memory(entries), last->entry_id);
-    return number_text(entries_memory(entries), LISTS[list]->by_extra ? last->extra : last->seq);
 }
 
 static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
@@ -186,7 +158,7 @@ static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox
         entries_add(made, row, extra);
     if (count == limit) {
         session_node_read(&last, rows, count - 1);
-        entries_set_cursor(made, next_cursor(made, list, &last));
+        made->cursor = session_pages_next(LISTS[list], &last, &made->memory);
     }
     return entries_finish(out, made, err);
 }
@@ -216,22 +188,24 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
                                        const cardbox_entry_page *page, cardbox_error *err)
 {
     session_page wanted = SESSION_PAGE_INIT;
+    arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK && (unsigned)list >= sizeof(LISTS) / sizeof(LISTS[0]))
         status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");
     if (status == CARDBOX_OK)
-        status = make_page(&wanted, list, page, err);
-    if (status != CARDBOX_OK)
-        return status;
-    *out = NULL;
-    wanted.tenant = view_of(tenant);
-    wanted.session = view_of(session_id);
-    params_init(&p, REQUEST_MAX);
-    LISTS[list]->params(&p, &wanted);
-    status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
+        status = make_page(&wanted, list, page, &memory, err);
+    if (status == CARDBOX_OK) {
+        *out = NULL;
+        wanted.tenant = view_of(tenant);
+        wanted.session = view_of(session_id);
+        params_init(&p, REQUEST_MAX);
+        LISTS[list]->params(&p, &wanted);
+        status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
+    }
+    arena_reset(&memory);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = check_there(db, &wanted, err);
     if (status == CARDBOX_OK)
@@ -247,7 +221,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK)
         status = check_entry_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
@@ -277,7 +251,7 @@ static cardbox_status take_path(cardbox_entries **out, store_rows *rows,
 
     if (status != CARDBOX_OK)
         return status;
-    status = session_path_take(&path, rows, read, entries_memory(made), err);
+    status = session_path_take(&path, rows, read, &made->memory, err);
     for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
         entries_add(made, path.rows[i], EXTRA_NOTHING);
     if (status == CARDBOX_OK)
@@ -293,7 +267,7 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     session_path_read read = {.with_text = with_json};
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK && entry_id != NULL)
         status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
@@ -338,7 +312,7 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
 {
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_out(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK)
         status = check_id("a", a, SESSION_ID_MAX, err);

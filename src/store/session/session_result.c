@@ -88,14 +88,6 @@ void cardbox_sessions_free(cardbox_sessions *sessions)
 
 /* --- entries --- */
 
-struct cardbox_entries {
-    arena memory;
-    store_rows *rows;
-    cardbox_entry *entries;
-    size_t count;
-    const char *cursor;
-};
-
 cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_error *err)
 {
     cardbox_entries *made = calloc(1, sizeof(*made));
@@ -112,11 +104,6 @@ cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_erro
     }
     *out = made;
     return CARDBOX_OK;
-}
-
-arena *entries_memory(cardbox_entries *entries)
-{
-    return &entries->memory;
 }
 
 /* What a label says; its JSON where no C string can hold that. */
@@ -151,11 +138,6 @@ void entries_add(cardbox_entries *entries, int row, entries_extra extra)
         .children = extra == EXTRA_CHILDREN ? from.extra : 0,
         .side = extra == EXTRA_SIDE ? (int)from.extra : 0,
     };
-}
-
-void entries_set_cursor(cardbox_entries *entries, const char *cursor)
-{
-    entries->cursor = cursor;
 }
 
 cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries, cardbox_error *err)

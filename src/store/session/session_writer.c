@@ -82,10 +82,8 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
                                     const char *session_id, const cardbox_writer_options *options,
                                     cardbox_error *err)
 {
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
-    if (status == CARDBOX_OK && out == NULL)
-        status = error_set(err, CARDBOX_INVALID, "out must not be NULL");
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -194,18 +192,7 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
 /* JSON that a caller gives, of a kind. */
 static bool check_part(const char *what, const char *json, scan_kind kind, cardbox_error *err)
 {
-    scan_error fault;
-    scan_value value;
-
-    if (json == NULL)
-        return true;
-    if (!scan_check(view_of(json), CARDBOX_JSON_DEPTH_MAX, &value, NULL, &fault))
-        error_json(err, what, &fault);
-    else if (kind != SCAN_NONE && value.kind != kind)
-        error_set(err, CARDBOX_INVALID, "%s must be a JSON %s", what, scan_kind_name(kind));
-    else
-        return true;
-    return false;
+    return json == NULL || check_json(what, view_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
 }
 
 const char *cardbox_session_append_user(cardbox_session_writer *writer, const char *content,

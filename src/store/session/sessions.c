@@ -413,10 +413,12 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
 void session_diff_params(params *p, view tenant, view session, view a, view b, int64_t limit,
                          int64_t text_max)
 {
+    const int32_t most = INT32_MAX / 2; /* the statement adds the depth of an entry to it */
+
     put_session(p, tenant, session);
     params_text(p, a);
     params_text(p, b);
-    params_int4(p, clamp_depth(limit));
+    params_int4(p, limit < most ? (int32_t)limit : most);
     put_text_max(p, text_max);
 }
 

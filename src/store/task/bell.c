@@ -19,7 +19,7 @@ static cardbox_status listen(work_bell *bell, const view *tenants, size_t count,
     store_rows *rows = NULL;
     params p;
     params_init(&p, REQUEST_MAX);
-    tasks_listen_params(&p, tenants, count);
+    tasks_tenants_params(&p, tenants, count);
     cardbox_status status = conn_run(bell->conn, STATEMENT_tasks_listen, &p, &rows, err);
     rows_free(rows);
     params_free(&p);

@@ -204,8 +204,7 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .status = view_of(write->completion_status),
         .seen = write->seen,
         .awaits = write->awaits_subtasks,
-        .has_until = write->sleep_until != 0,
-        .until_micros = write->sleep_until * 1000,
+        .until_ms = write->sleep_until,
     };
     /* A reason may be longer than a completion status. */
     out->status.len = view_cut(out->status, CARDBOX_TASK_STATUS_MAX);

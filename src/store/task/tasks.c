@@ -5,7 +5,7 @@
 #include "store/task/tasks.h"
 
 #include <inttypes.h>
-#include "store/card/card_input.h"
+#include "store/check.h"
 #include "store/content/class.h"
 #include "store/errors.h"
 
@@ -16,7 +16,7 @@
 static cardbox_status check_said(const char *what, view token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);
-    if (status == CARDBOX_OK && content_is_blank(content_inside(token)))
+    if (status == CARDBOX_OK && content_is_blank(scan_inside(token)))
         status = error_set(err, CARDBOX_INVALID, "%s is blank: say what is to be done", what);
     return status;
 }
@@ -142,7 +142,7 @@ cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_
     }
 }
 
-static void put_tenants(params *p, const view *tenants, size_t count)
+void tasks_tenants_params(params *p, const view *tenants, size_t count)
 {
     if (count == 0) {
         params_null(p);
@@ -151,21 +151,11 @@ static void put_tenants(params *p, const view *tenants, size_t count)
     params_column(p, PARAMS_TEXT, tenants, count, sizeof(view), 0);
 }
 
-void tasks_notify_params(params *p, const view *tenants, size_t count)
-{
-    put_tenants(p, tenants, count);
-}
-
-void tasks_listen_params(params *p, const view *tenants, size_t count)
-{
-    put_tenants(p, tenants, count);
-}
-
 /* --- for workers --- */
 
 void tasks_claim_params(params *p, const task_claim *claim)
 {
-    put_tenants(p, claim->tenants, claim->tenant_count);
+    tasks_tenants_params(p, claim->tenants, claim->tenant_count);
     params_text(p, claim->owner);
     params_int8(p, claim->lease_ms);
     params_int4(p, claim->most);
@@ -217,6 +207,8 @@ cardbox_status task_write_check(const task_write *write, cardbox_error *err)
         check_id_view("the completion status", write->status, CARDBOX_TASK_STATUS_MAX, err) !=
             CARDBOX_OK)
         return CARDBOX_INVALID;
+    if (ledger_check_ms("sleep_until", write->until_ms, err) != CARDBOX_OK)
+        return CARDBOX_INVALID;
     return ledger_check(&batch, err);
 }
 
@@ -234,7 +226,7 @@ void task_write_params(params *p, const task_write *write)
         params_null(p);
     params_int8_or_null(p, write->seen >= 0, write->seen);
     params_bool(p, write->awaits);
-    params_timestamptz_or_null(p, write->has_until, write->until_micros);
+    params_timestamptz_or_null(p, write->until_ms != 0, write->until_ms * 1000);
 }
 
 cardbox_status task_lease_lost(view task_id, cardbox_error *err)

@@ -45,8 +45,7 @@ cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_
 
 /* STATEMENT_tasks_notify: wakes the workers of these tenants. Apart from what made the work, after
  * its commit, and once for much of it. STATEMENT_tasks_listen, where `count` 0 means all. */
-void tasks_notify_params(params *p, const view *tenants, size_t count);
-void tasks_listen_params(params *p, const view *tenants, size_t count);
+void tasks_tenants_params(params *p, const view *tenants, size_t count);
 
 /* --- for workers --- */
 
@@ -90,11 +89,10 @@ typedef struct task_write {
     const call_input *calls;
     size_t message_count, call_count;
     cardbox_ending ending;
-    view status;    /* CARDBOX_FINISHED */
-    int64_t seen;   /* seq of the last message that the turn knew; negative: not asked */
-    bool awaits;    /* CARDBOX_FINISHED: sleeps instead while there are unfinished subtasks */
-    bool has_until; /* CARDBOX_SLEEPS: else only a message wakes it */
-    int64_t until_micros;
+    view status;      /* CARDBOX_FINISHED */
+    int64_t seen;     /* seq of the last message that the turn knew; negative: not asked */
+    bool awaits;      /* CARDBOX_FINISHED: sleeps instead while there are unfinished subtasks */
+    int64_t until_ms; /* CARDBOX_SLEEPS; 0: only a message wakes it */
 } task_write;
 
 cardbox_status task_write_check(const task_write *write, cardbox_error *err);

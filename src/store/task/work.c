@@ -86,7 +86,7 @@ cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardb
     store_rows *rows = NULL;
     params p;
     params_init(&p, REQUEST_MAX);
-    tasks_notify_params(&p, tenants, count);
+    tasks_tenants_params(&p, tenants, count);
     cardbox_status status = client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, &rows, err);
     rows_free(rows);
     return status;

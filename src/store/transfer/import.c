@@ -3,10 +3,12 @@
  * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
  */
 #include <stdlib.h>
+#include "store/check.h"
 #include "store/client.h"
 #include "store/errors.h"
 #include "store/transfer/import_ledger.h"
 #include "store/transfer/import_session.h"
+#include "store/write.h"
 
 /* Rows and bytes of one statement: many enough that the round trip no longer counts. */
 #define BATCH_ROWS_MAX  500
@@ -211,12 +213,13 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
 
 /* --- what became of them --- */
 
-/* The counter of a card's outcome, NULL if it was refused. Columns: ord, outcome, other_id. */
+/* The counter of a card's outcome, NULL if it was refused. */
 static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
                             cardbox_error *why)
 {
-    view other = rows_text(rows, row, 2);
-    switch (rows_int4(rows, row, 1)) {
+    card_outcome card;
+    card_outcome_read(&card, rows, row);
+    switch (card.outcome) {
     case CARDBOX_OUTCOME_INSERTED:
         return &counts->inserted;
     case CARDBOX_OUTCOME_UNCHANGED:
@@ -227,26 +230,23 @@ static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int r
         error_set(why, CARDBOX_GONE, "the card was deleted here, or has expired");
         return NULL;
     default:
-        if (other.ptr != NULL)
+        if (card.other_id.ptr != NULL)
             error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
-                      (int)other.len, other.ptr);
+                      (int)card.other_id.len, card.other_id.ptr);
         else
             error_set(why, CARDBOX_CONFLICT, "the card is sealed here and says something else");
         return NULL;
     }
 }
 
-/* Outcomes of the function save_box. */
-enum { BOX_SAVED = 1, BOX_SAME = 2, BOX_DELETED = 7 };
-
 /* Columns: ord, outcome, version. */
 static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int row,
                            cardbox_error *why)
 {
-    int32_t outcome = rows_int4(rows, row, 1);
-    if (outcome == BOX_SAVED)
+    box_outcome outcome = (box_outcome)rows_int4(rows, row, 1);
+    if (outcome == BOX_DONE)
         return rows_int8(rows, row, 2) == 1 ? &counts->inserted : &counts->repaired;
-    if (outcome == BOX_SAME)
+    if (outcome == BOX_DONE_BEFORE)
         return &counts->unchanged;
     error_set(why, CARDBOX_GONE, "the box %s",
               outcome == BOX_DELETED ? "was deleted here" : "is gone");
@@ -514,8 +514,10 @@ cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_err
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;
-    if (is_blank(line))
+    if (is_blank(line)) {
+        in->result.blank++;
         return CARDBOX_OK;
+    }
     import_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
         return error_nomem(err);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "base/isotime.h"
+#include "store/check.h"
 #include "store/content/content.h"
 #include "store/errors.h"
 
@@ -71,7 +72,8 @@ static scan_value *find_member(members *m, transfer_kind kind, view key, const c
 void item_note_ignored(import_item *item, view key)
 {
     if (item->ignored++ == 0)
-        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s", (int)key.len, key.ptr);
+        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
+                 (int)view_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
 }
 
 static cardbox_status read_members(members *m, import_item *item, scan_value row,
@@ -96,7 +98,6 @@ static cardbox_status read_members(members *m, import_item *item, scan_value row
 static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error *err)
 {
     scan_value kind = scan_find(row, "kind");
-    int shown = kind.text.len > 40 ? 40 : (int)kind.text.len;
     if (kind.kind == SCAN_NONE)
         return error_set(err, CARDBOX_INVALID,
                          "the row has no kind: card, box, session_entry, session, task, message or "
@@ -109,7 +110,8 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "unknown kind %.*s", shown, kind.text.ptr);
+    return error_set(err, CARDBOX_INVALID, "unknown kind %.*s", error_shown(kind.text),
+                     kind.text.ptr);
 }
 
 /* --- values --- */
@@ -163,7 +165,7 @@ cardbox_status item_read_time(import_item *item, scan_value value, const char *n
     if (!item_decode(item, value, &text) || !isotime_parse(text, &time))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be a time like 2025-01-02T03:04:05Z, not %.*s", name,
-                         value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
+                         error_shown(value.text), value.text.ptr);
     *has = true;
     *micros = isotime_to_micros(&time);
     return CARDBOX_OK;
@@ -202,22 +204,11 @@ static scan_value unwrap(import_item *item, scan_value value)
 static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, view *out,
                                  cardbox_error *err)
 {
-    unsigned flags = 0;
     if (is_unset(value))
         return CARDBOX_OK;
     value = unwrap(item, value);
-    if (value.text.len > CARDBOX_CONTENT_MAX)
-        return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", name,
-                         value.text.len, CARDBOX_CONTENT_MAX);
-    scan_check(value.text, CARDBOX_JSON_DEPTH_MAX, NULL, &flags, NULL);
-    if ((flags & SCAN_NOT_JSONB) != 0)
-        return error_set(
-            err, CARDBOX_INVALID,
-            "%s holds what PostgreSQL's jsonb can't: \\u0000, half a surrogate pair or "
-            "a number of too many digits",
-            name);
     *out = value.text;
-    return CARDBOX_OK;
+    return check_jsonb(name, value.text, SCAN_NONE, NULL, err);
 }
 
 /* --- cards --- */
@@ -376,7 +367,7 @@ static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_e
         return item_wrong_kind(err, "box_id", "a UUID", value);
     if (!item_decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
         return error_set(err, CARDBOX_INVALID, "box_id must be a UUID, not %.*s",
-                         value.text.len > 60 ? 60 : (int)value.text.len, value.text.ptr);
+                         error_shown(value.text), value.text.ptr);
     return CARDBOX_OK;
 }
 

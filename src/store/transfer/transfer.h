@@ -41,6 +41,7 @@ typedef struct import_counts {
 typedef struct import_result {
     import_counts of[TRANSFER_KINDS]; /* OTHER: lines of no kind, all refused */
     uint64_t lines;                   /* read so far, blank ones too */
+    uint64_t blank;                   /* of them */
     uint64_t ignored;                 /* members that nobody knows */
     uint64_t ignored_line;            /* the first of them: where, */
     char ignored_name[64];            /* and its name as a JSON string */

@@ -67,7 +67,6 @@ void context_repaired(context *ctx, context_repair_kind kind, view id, view call
     else
         ctx->repairs = repair;
     ctx->last_repair = repair;
-    ctx->repair_count++;
 }
 
 void context_add_value(context *ctx, context_message *message, scan_value value)

@@ -108,7 +108,6 @@ typedef struct context {
     size_t before; /* messages before pairing */
     bool is_repaired;
     context_repair *repairs, *last_repair;
-    size_t repair_count;
     session_names shown; /* calls that were seen: 1 while they wait for a result */
     arena *memory;       /* out of memory: memory->failed, whatever else is here */
 } context;

@@ -160,18 +160,15 @@ static void count_node(session_tree *tree, uint32_t i)
     tree->branch_points += node->children > 1;
 }
 
-/* Labels and names: the last one holds, an empty label takes it away. */
-static void read_marks(session_tree *tree, uint32_t i, arena *memory)
+/* The last label holds, an empty one takes it away. */
+static void read_label(session_tree *tree, uint32_t i, arena *memory)
 {
     const session_entry *entry = &tree->entries[i];
     bool has_text = entry->label.kind == SCAN_STRING && entry->label.text.len > 2;
     view target;
 
-    if (tree->nodes[i].place != SESSION_IN_TREE)
-        return;
-    if (entry->kind == SESSION_INFO && has_text)
-        tree->name = entry->label;
-    if (entry->kind != SESSION_LABEL || !session_text_of(&target, entry->target, memory))
+    if (tree->nodes[i].place != SESSION_IN_TREE || entry->kind != SESSION_LABEL ||
+        !session_text_of(&target, entry->target, memory))
         return;
     uint32_t at = session_tree_find(tree, target);
     if (at != SESSION_NONE)
@@ -195,7 +192,7 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
     measure(out);
     for (uint32_t i = 0; i < out->count; i++) {
         count_node(out, i);
-        read_marks(out, i, memory);
+        read_label(out, i, memory);
     }
     return !memory->failed;
 }

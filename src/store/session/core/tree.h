@@ -1,7 +1,6 @@
 /*
- * tree.h: the tree that the entries of a session are, in memory: parents resolved, what can't be in
- * it told apart, and the walks over it. For the analysis of a file; a stored session is walked by
- * its statements.
+ * tree.h: the tree that the entries of a session are, in memory: parents resolved, and what can't
+ * be in it told apart. For the analysis of a file; a stored session is walked by its statements.
  */
 #ifndef STORE_SESSION_TREE_H
 #define STORE_SESSION_TREE_H
@@ -33,8 +32,7 @@ typedef struct session_tree {
     session_names ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, duplicates, conflicts, cycles;
     uint32_t depth_max;
-    uint32_t leaf;   /* the last entry in the tree: where one goes on */
-    scan_value name; /* the last that is not empty; SCAN_NONE: none */
+    uint32_t leaf; /* the last entry in the tree: where one goes on */
 } session_tree;
 
 /*

@@ -1,9 +1,9 @@
 /*
- * box_reads.h: how the public functions read one box with its cards: options checked, one
+ * boxes_read.h: how the public functions read one box with its cards: options checked, one
  * statement, and what to say where there is nothing. Must not look into cards.
  */
-#ifndef STORE_BOX_READS_H
-#define STORE_BOX_READS_H
+#ifndef STORE_BOXES_READ_H
+#define STORE_BOXES_READ_H
 
 #include "cardbox/box.h"
 #include "store/pg/statement.h"

@@ -1,9 +1,9 @@
 /*
- * session_tree.h: draws the tree of a session: branches, the head, labels, long runs folded. Pure:
+ * session_draw.h: draws the tree of a session: branches, the head, labels, long runs folded. Pure:
  * knows neither the database nor what an entry's line looks like.
  */
-#ifndef CLI_SESSION_TREE_H
-#define CLI_SESSION_TREE_H
+#ifndef CLI_SESSION_DRAW_H
+#define CLI_SESSION_DRAW_H
 
 #include <stdio.h>
 #include "base/view.h"

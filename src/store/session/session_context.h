@@ -1,10 +1,10 @@
 /*
- * session_answer.h: the answer to whoever asks for the context of an entry, and how far it is that
+ * session_context.h: the answer to whoever asks for the context of an entry, and how far it is that
  * of another entry: what a cache of prompts made of the one can serve of the other. Plain data: who
  * runs the statements is not known here.
  */
-#ifndef STORE_SESSION_ANSWER_H
-#define STORE_SESSION_ANSWER_H
+#ifndef STORE_SESSION_CONTEXT_ANSWER_H
+#define STORE_SESSION_CONTEXT_ANSWER_H
 
 #include "store/session/core/context.h"
 #include "store/session/sessions.h"

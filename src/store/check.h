@@ -1,0 +1,27 @@
+/*
+ * check.h: checks of what callers and imports give, before anything is sent. Knows JSON, times and
+ * limits, and neither cards nor connections.
+ */
+#ifndef STORE_CHECK_H
+#define STORE_CHECK_H
+
+#include "base/scan.h"
+#include "cardbox/limits.h"
+#include "cardbox/status.h"
+
+/* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
+cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
+cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err);
+
+/* A moment that a caller names: RFC 3339 with an offset. */
+cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err);
+
+/* JSON of a size and, unless `kind` is SCAN_NONE, of a kind. `value` and `flags` may be NULL. */
+cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
+                          unsigned *flags, cardbox_error *err);
+
+/* The same, and jsonb can hold it. */
+cardbox_status check_jsonb(const char *what, view json, scan_kind kind, scan_value *value,
+                           cardbox_error *err);
+
+#endif

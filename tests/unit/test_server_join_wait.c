@@ -1,0 +1,73 @@
+/*
+ * test_server_join_wait.c: whose client is looked for while it waits, and who is told that a write
+ * is safe to send again.
+ */
+#include "join_play.h"
+
+static card_put cards[2];
+
+static void put(size_t number, bool has_new_ids)
+{
+    cards[number].input.tenant = VIEW("t");
+    cards[number].input.card_id = VIEW("c");
+    cards[number].input.metadata = cards[number].input.content = VIEW("{}");
+    add_ticket(number, &(join_ticket){.lane = JOIN_PUT_CARDS,
+                                      .keys = &cards[number],
+                                      .count = 1,
+                                      .replayable = true,
+                                      .has_new_ids = has_new_ids});
+}
+
+static bool says(size_t number, const char *text)
+{
+    return strstr(buf_str(&requests[number].answer.body), text) != NULL;
+}
+
+/* One whose ids were made here we may send again, but not its client, who would make others. */
+static void tells_who_may_repeat(void **state)
+{
+    (void)state;
+    put(0, false);
+    put(1, true);
+    for (int tries = 0; tries < 8; tries++) {
+        assert_int_equal(status(0), 0);
+        joiner_flush(j);
+        give_error(CARDBOX_UNAVAILABLE);
+        give_error(CARDBOX_UNAVAILABLE);
+    }
+    assert_true(says(0, "not known") && says(0, "safe to send it again"));
+    assert_true(says(1, "not known") && !says(1, "safe to send it again"));
+}
+
+static void build(params *p, const void *keys)
+{
+    (void)keys;
+    params_text(p, VIEW("t"));
+}
+
+/* Of those that wait long each is asked for when its turn comes, and not before. */
+static void looks_whose_turn_it_is(void **state)
+{
+    (void)state;
+    database.group[LINK_WRITES].free = 0;
+    for (size_t i = 0; i < 3; i++) {
+        add_ticket(i, &(join_ticket){.lane = JOIN_WRITE_ALONE,
+                                     .count = 1,
+                                     .statement = STATEMENT_box_create,
+                                     .build = build});
+        requests[i].ticket.since_ms -= 500;
+    }
+    database.group[LINK_WRITES].free = 1;
+    joiner_flush(j);
+    assert_int_equal(database.sent, 1);
+    assert_int_equal(looked, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tells_who_may_repeat),
+        TEST(looks_whose_turn_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
