@@ -213,6 +213,28 @@ static void each_tenant_has_its_share(void **state)
     }
 }
 
+/* Taken over twice, a task would have been tried twice more. */
+static void a_tenant_that_is_named_twice_counts_once(void **state)
+{
+    static const char *const TENANTS[] = {"twice", "twice"};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_claim_options options = CARDBOX_CLAIM_OPTIONS_INIT;
+    cardbox_claims *claims = NULL;
+    test_lease lease;
+    (void)state;
+    spawn("twice", "a", NULL);
+    claim("twice", "w", &lease);
+    options.owner = "w";
+    options.tenants = TENANTS;
+    options.tenant_count = 2;
+    options.limit = 4;
+    options.take_over = true;
+    assert_ok(cardbox_claim_tasks(&claims, db, &options, &err), &err);
+    assert_int_equal(cardbox_claims_count(claims), 1);
+    assert_int_equal(cardbox_claims_at(claims, 0)->attempts, 2);
+    cardbox_claims_free(claims);
+}
+
 /* A task that somebody has locked at this moment is still held. */
 static void renewing_waits_for_nobody(void **state)
 {
@@ -466,6 +488,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_subtask_wakes_its_parent),
         cmocka_unit_test(one_task_one_worker),
         cmocka_unit_test(each_tenant_has_its_share),
+        cmocka_unit_test(a_tenant_that_is_named_twice_counts_once),
         cmocka_unit_test(renewing),
         cmocka_unit_test(renewing_waits_for_nobody),
         cmocka_unit_test(old_epochs_write_nothing),
