@@ -11,7 +11,7 @@ const FORMATS = [['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['entries', '
 const SHOWN_AT_ONCE = 200; // messages
 
 const REPAIRS = {
-  dropped_message: 'a message that ended in error was left out',
+  dropped_message: 'a message that ended in error or was aborted was left out',
   dropped_result: 'a result of a call in such a message was left out',
   orphan_result: 'a result without its call was left out',
   second_result: 'a second result of a call was left out',

@@ -240,7 +240,7 @@ def test_repairs_in_words():
     text = "".join(json.dumps(one) + "\n" for one in failed)
     cardbox("session", "import", "--session", "failed", "-", env=shared(), stdin=text)
     said = cardbox("session", "context", "failed", env=shared()).stderr
-    assert said.splitlines()[1:] == ["  3 messages that ended in error were left out"], said
+    assert said.splitlines()[1:] == ["  3 messages that ended in error or were aborted were left out"], said
     done = cardbox("session", "delete", "failed", env=shared())
     assert done.stdout == "session failed is deleted\n", done
     gone = cardbox("session", "delete", "failed", env=shared(), check=False)

@@ -37,8 +37,8 @@ static void add_member(buf *out, scan_value object, const char *name, const char
 static const struct {
     const char *one, *many;
 } WORDS[CONTEXT_REPAIR_KINDS] = {
-    [CONTEXT_DROPPED_MESSAGE] = {"message that ended in error was left out",
-                                 "messages that ended in error were left out"},
+    [CONTEXT_DROPPED_MESSAGE] = {"message that ended in error or was aborted was left out",
+                                 "messages that ended in error or were aborted were left out"},
     [CONTEXT_DROPPED_RESULT] = {"result of a call in such a message was left out",
                                 "results of calls in such messages were left out"},
     [CONTEXT_ORPHAN_RESULT] = {"result without its call was left out",
