@@ -4,6 +4,7 @@
 
 import concurrent.futures
 import contextlib
+import json
 import os
 import re
 import sys
@@ -38,6 +39,12 @@ def make_box(server, tenant):
 def append(server, tenant, box, card_id, key=None):
     return server.post(f"/projects/{tenant}/boxes/{box}/append", {"card_ids": [card_id]},
                        headers={"Idempotency-Key": key} if key else None)
+
+
+def replace(server, tenant, box, card_id, expected=None):
+    body = {"card_ids": [card_id], **({"expected_version": expected} if expected else {})}
+    return server.request("PUT", f"/projects/{tenant}/boxes/{box}", json.dumps(body).encode(),
+                          {"Content-Type": "application/json"})
 
 
 def ids_of(server, tenant, box):
@@ -244,6 +251,16 @@ def test_committed_but_not_answered():
                 response = answer.result(WAIT_S)
                 assert response.status == status, response
                 assert ids_of(server, "p", box) == ["a"]
+                if status == 503:
+                    assert "not known" in response.json()["detail"]["error_message"], response
+            for expected, status in ((2, 503), (None, 200)):  # of these a second finds another version than it expects
+                wait_for_standby("nobody")
+                answer = pool.submit(replace, server, "p", box, f"of {expected}", expected)
+                cut_waiting()
+                wait_for_standby("")
+                response = answer.result(WAIT_S)
+                assert response.status == status, response
+                assert ids_of(server, "p", box) == [f"of {expected}"]
                 if status == 503:
                     assert "not known" in response.json()["detail"]["error_message"], response
         server.stop()

@@ -271,6 +271,43 @@ static void forks_of_forks(void **state)
     assert_int_equal(cardbox_fork_box(&change, db, "other", box, NULL, &err), CARDBOX_NOT_FOUND);
 }
 
+/* What an ancestor has behind any fork on the way is not the box's, whether the nearer fork was made
+ * further on or further back. */
+static void forks_end_what_their_ancestors_give(void **state)
+{
+    (void)state;
+    char box[CARDBOX_UUID_SIZE], low[CARDBOX_UUID_SIZE], onward[CARDBOX_UUID_SIZE],
+        high[CARDBOX_UUID_SIZE], back[CARDBOX_UUID_SIZE], last[CARDBOX_UUID_SIZE];
+    make_box(box, 70);
+    fork_at(low, box, 0, -1); /* has 64 of the box's */
+    append(box, 1000, 400);
+    append(low, 70, 130);
+    fork_at(onward, low, 0, -1); /* 192 of low's */
+    append(low, 2000, 200);
+    append(onward, 200, 100);
+    fork_at(last, onward, 1, -1);
+    append(last, 200, 70);
+    check_part(onward, (cardbox_read_options){0}, 0, 300);
+    check_part(onward, (cardbox_read_options){.at_version = 1}, 0, 200);
+    check_part(onward, (cardbox_read_options){.at_length = 150}, 0, 150);
+    check_part(onward, (cardbox_read_options){.tail = 200}, 100, 200);
+    check_part(last, (cardbox_read_options){0}, 0, 270);
+    check_part(last, (cardbox_read_options){.tail = 150}, 120, 150);
+
+    fork_at(high, box, 0, -1); /* 448 of the box's */
+    append(high, 3000, 100);
+    fork_at(back, high, 0, 70); /* 64 of high's, which are the box's */
+    append(back, 70, 200);
+    fork_at(last, back, 0, 140);
+    append(last, 140, 100);
+    check_part(back, (cardbox_read_options){0}, 0, 270);
+    check_part(back, (cardbox_read_options){.at_version = 1}, 0, 70);
+    check_part(back, (cardbox_read_options){.tail = 200}, 70, 200);
+    check_part(last, (cardbox_read_options){0}, 0, 240);
+    check_part(last, (cardbox_read_options){.at_length = 130}, 0, 130);
+    check_part(last, (cardbox_read_options){.offset = 60, .limit = 100}, 60, 100);
+}
+
 static void many_boxes(void **state)
 {
     (void)state;
@@ -487,6 +524,7 @@ int main(void)
         cmocka_unit_test(append_keys),
         cmocka_unit_test(save_keeps_the_past),
         cmocka_unit_test(forks_of_forks),
+        cmocka_unit_test(forks_end_what_their_ancestors_give),
         cmocka_unit_test(many_boxes),
         cmocka_unit_test(hydrated),
         cmocka_unit_test(log_and_as_of),

@@ -152,7 +152,8 @@ def test_log():
 
 def test_boxes_of_a_common_card():
     """Those that hold a card that is in too many segments to look for it everywhere: of boxes that have it in one of
-    their first or last runs, or not, and of forks of forks from before and behind it; whether much is looked at or little."""
+    their first or last runs, or not, and of forks of forks from before and behind it and from
+    behind where the fork that they are of begins; whether much is looked at or little."""
     dsn = Postgres.shared().database()
     psql(dsn, """
         SELECT cardbox.create_box('t', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
@@ -163,6 +164,8 @@ def test_boxes_of_a_common_card():
                                               NULL, (right(b.box_id::text, 12)::bigint * 64 * kind) % 256 * b.length / 256)
               FROM cardbox.card_boxes b WHERE b.box_id::text LIKE format('00000000-0000-0000-%s-%%', lpad(source::text, 4, '0')) $$;
         SELECT count(*) FROM pg_temp.forked(1, 0) AS f(a uuid, b record);
+        SELECT cardbox.append_to_box('t', b.box_id, (SELECT jsonb_agg('own-' || i) FROM generate_series(0, 99) AS i), NULL, NULL)
+          FROM cardbox.card_boxes b WHERE b.box_id::text LIKE '00000000-0000-0000-0001-%';
         SELECT count(*) FROM pg_temp.forked(3, 1) AS f(a uuid, b record)""")
     expected = psql(dsn, "SELECT box_id FROM cardbox.boxes WHERE card_ids ? 'common' ORDER BY created_at DESC, box_id DESC").split()
     held = int(psql(dsn, "SELECT count(*) FROM cardbox.card_box_segments WHERE card_ids ? 'common'"))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The statements that write for many requests at once, cards_put and boxes_append: each member gets
-what it would have got alone, in its order, whoever stands beside it."""
+"""The statements that write for many requests at once, cards_put, boxes_append and boxes_append_quick:
+each member gets what it would have got alone, in its order, whoever stands beside it."""
 
+import json
 import os
 import sys
 
@@ -141,6 +142,31 @@ def test_appends_to_one_box_come_in_order():
          (DONE, 4, 72)]
     ids = psql("SELECT card_ids FROM cardbox.boxes WHERE tenant_id = 'order'")
     assert ids.startswith('["a", "c", "m0", "m1"') and ids.strip().endswith('"m69"]'), ids
+
+
+def test_what_fills_a_segment_is_left_alone():
+    """The quick way to append takes what leaves a tail of less than 64, and says nothing of the rest."""
+    def quick(box, count):
+        ids = '["' + '","'.join(f"q{number}" for number in range(count)) + '"]'
+        return run("boxes_append_quick", array(["quick"], "text"), array([box], "uuid"), array([ids], "jsonb"),
+                   array([None], "int8"), array([None], "text"))
+    for number, there in enumerate((0, 1, 60, 63, 64, 124, 127)):
+        box = make("quick", number)
+        if there > 0:
+            append(("quick", box, json.dumps([f"t{place}" for place in range(there)])))
+        room = 63 - there % 64
+        for count in {room + 1, room + 2, 64, 65, 200} - {room}:
+            assert quick(box, count) == []
+        version = 2 if there else 1
+        if room > 0:
+            version, there = version + 1, there + room
+            assert quick(box, room) == [(str(DONE), str(version), str(there))]
+        assert quick(box, 1) == []
+        assert append(("quick", box, '["last"]')) == [(DONE, version + 1, there + 1)]
+        assert psql("SELECT b.length, b.version, b.tail, jsonb_array_length(i.card_ids), i.card_ids ->> -1"
+                    "  FROM cardbox.card_boxes b JOIN cardbox.boxes i USING (tenant_id, box_id)"
+                    f" WHERE tenant_id = 'quick' AND box_id = '{box}'") == \
+            f"{there + 1}|{version + 1}|[]|{there + 1}|last\n"
 
 
 def test_what_is_locked_is_passed_over():
