@@ -263,6 +263,16 @@ def test_committed_but_not_answered():
                 assert ids_of(server, "p", box) == [f"of {expected}"]
                 if status == 503:
                     assert "not known" in response.json()["detail"]["error_message"], response
+            made = server.request("PUT", "/projects/p/sessions/s", b"{}", {"Content-Type": "application/json"})
+            assert made.status in (200, 201), made
+            wait_for_standby("nobody")
+            answer = pool.submit(server.post, "/projects/p/sessions/s/entries",
+                                 {"entries": [{"id": "a", "type": "user", "content": "x"}], "expected_version": 1})
+            cut_waiting()
+            wait_for_standby("")
+            response = answer.result(WAIT_S)
+            assert response.status == 503, response
+            assert "not known" in response.json()["detail"]["error_message"], response
         server.stop()
     finally:
         server.kill()

@@ -372,6 +372,16 @@ def test_change_under_load():
     assert not unexpected, unexpected[:3]
 
 
+def test_many_tokens():
+    """As many as the smallest table has places: one that is none of them is still told to be none."""
+    dsn = filled()
+    made = [bearer(make(dsn, f"token {number}", "--tenant", "a")) for number in range(16)]
+    with serving(dsn) as server:
+        for headers in made:
+            assert server.get("/projects/a/cards/card-a", headers).status == 200
+        assert server.get("/projects/a/cards/card-a", bearer(GARBAGE)).status == 401
+
+
 def test_list_that_can_not_be_read():
     """After a while without word from the database nobody is let in: it may have changed."""
     dsn = filled()
