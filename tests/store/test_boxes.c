@@ -271,8 +271,8 @@ static void forks_of_forks(void **state)
     assert_int_equal(cardbox_fork_box(&change, db, "other", box, NULL, &err), CARDBOX_NOT_FOUND);
 }
 
-/* What an ancestor has behind any fork on the way is not the box's, whether the nearer fork was made
- * further on or further back. */
+/* What an ancestor has behind any fork on the way is not the box's, whether the nearer fork was
+ * made further on or further back. */
 static void forks_end_what_their_ancestors_give(void **state)
 {
     (void)state;

@@ -245,8 +245,8 @@ static void commits_that_wait_for_each_other(void **state)
     PQfinish(pg);
 }
 
-/* A statement that is on its way keeps its boxes from the next one, and no other's: not even that of
- * another tenant with the same id. */
+/* A statement that is on its way keeps its boxes from the next one, and no other's: not even that
+ * of another tenant with the same id. */
 static void a_box_of_the_same_id_is_another(void **state)
 {
     (void)state;
