@@ -169,6 +169,26 @@ def many_small():
     return dsn
 
 
+# Mostly long chains: as many branches as make the index of parents a level deeper than the one of branches.
+CHAINS = """
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
+                              created_at, updated_at)
+SELECT 'great', s, 0, 19999, 19999, 0, false, 20000, 1, now(), now() FROM unnest('{s,waits,rings,late}'::text[]) AS s;
+INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, depth, branch, kind, card_id, size)
+SELECT 'great', s, e, 'e-' || e, CASE WHEN e > root THEN e - 1 END, e - root, root, 257, s || '-' || e, 50
+  FROM (VALUES (1, 's', 0, 1), (2, 'waits', 4000, 10), (3, 'rings', 4000, 2), (4, 'late', 20000, 1)) AS v(n, s, roots, apart),
+       generate_series(0, 19999) AS e, LATERAL (SELECT CASE WHEN e < roots THEN e - e % apart ELSE roots END AS root) AS r
+ ORDER BY n, e;
+"""
+
+
+@once
+def chains():
+    dsn = database()
+    psql(dsn, f"SET session_replication_role = replica; {UNWATCHED} {CHAINS}")
+    return dsn
+
+
 def array(kind, values):
     return "ARRAY[" + ", ".join("NULL" if v is None else str(v) if isinstance(v, (int, bool)) else "'" + str(v).replace("'", "''") + "'"
                                 for v in values) + f"]::{kind}[]"
@@ -425,6 +445,17 @@ def test_costs():
             known, mode = way.split()
             yield (f"{place}, of {known} size, by {mode} plans",
                    lambda dsn=dsn, rest=(tenant, rows, SIZES[known], f"force_{mode}_plan"): check(dsn(), *rest))
+
+
+def test_costs_of_branches():
+    """Of sessions beside others that have thousands: of theirs none is read."""
+    tried = [("session_children", f"'great', '{session}', '{entry}', -1, 50, 1000", 50)
+             for session, entry in (("s", "e-5"), ("waits", "e-5"), ("waits", ""), ("late", ""))]
+    tried += [(name, "'great', 's', -1, 50, 1000", 1) for name in ("session_branch_points", "session_leaves")]
+    for size in SIZES:
+        for mode in ("generic", "custom"):
+            wrong = list(found(chains(), tried, SIZES[size], f"force_{mode}_plan"))
+            assert not wrong, f"of {size} size, by {mode} plans\n" + "\n".join(wrong)
 
 
 def test_the_test_sees():
