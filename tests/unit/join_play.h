@@ -79,6 +79,12 @@ bool links_away(const links *l, link_group group)
     return database.group[group].away || database_is_away(&server.primary);
 }
 
+void links_doubt_all(links *l, const char *reason)
+{
+    (void)l;
+    (void)reason;
+}
+
 void links_doubt(db_link *k, const char *reason)
 {
     (void)k;

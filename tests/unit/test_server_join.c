@@ -153,6 +153,29 @@ static void looks_again_by_key(void **state)
     assert_int_equal(found[0], 1);
 }
 
+/* What lies there now may be too large for the memory that there is, and for all of them. */
+static void large_ones_in_the_way_are_nobodys_fault(void **state)
+{
+    (void)state;
+    card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8)};
+    for (size_t count = 1; count <= 2; count++) {
+        database.group[LINK_READS].free = 0;
+        for (size_t i = 0; i < count; i++)
+            add_placed(i, &keys[i], 1);
+        database.group[LINK_READS].free = 1;
+        joiner_flush(j);
+        assert_int_equal(database.statement, STATEMENT_cards_placed);
+        give_error(CARDBOX_TOO_LARGE);
+        for (size_t i = 0; i < count; i++) {
+            joiner_flush(j);
+            assert_int_equal(database.statement, STATEMENT_cards_get_at);
+            assert_int_equal(database.keys, 1);
+            give_rows((int64_t[]){1}, 1);
+            assert_int_equal(found[i], 1);
+        }
+    }
+}
+
 /* Its keys are gone with it. */
 static void knows_who_left_early(void **state)
 {
@@ -384,6 +407,7 @@ int main(void)
         TEST(answers_without_rows),
         TEST(finds_by_place),
         TEST(looks_again_by_key),
+        TEST(large_ones_in_the_way_are_nobodys_fault),
         TEST(knows_who_left_early),
         TEST(bounds_statements),
         TEST(bounds_the_queue),

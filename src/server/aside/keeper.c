@@ -110,17 +110,21 @@ static bool look_at_tokens(keeper *k, cardbox_error *err)
 
 /* --- the lineage --- */
 
-/* While it is not known, or is not theirs, standbys are not read from: so nothing is read there for
- * longer than this takes after another server has become the primary. */
+/* While it is not known, or is not theirs, standbys are not read from. A connection that comes up
+ * makes it unknown, since it may lead to another primary, before anything is written there; so what
+ * was asked before that says nothing. */
 static void look_at_lineage(keeper *k, bool answers)
 {
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t lineage = 0;
+    unsigned ups = atomic_load(&k->server->primary.ups);
     if (k->server->set->read_dsn == NULL)
         return;
     bool failed = answers && lineage_get(&lineage, k->db, &err) != CARDBOX_OK;
     atomic_store(&k->server->lineage, lineage);
+    if (ups != atomic_load(&k->server->primary.ups))
+        atomic_store(&k->server->lineage, 0);
     if (failed && !k->nameless)
         log_warn("replica_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->nameless = failed;

@@ -196,7 +196,7 @@ static bool check_origin(request *r, const head *h)
 
 static bool check_lsn(request *r, const head *h)
 {
-    if (h->lsn.ptr == NULL || head_lsn(h->lsn, &r->at_least))
+    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ || head_lsn(h->lsn, &r->at_least))
         return true;
     fault_answer(r, FAULT_BAD_REQUEST, "send what the answer of your last write said, or none",
                  "Cardbox-Lsn must be given once and be a place in the database's log, such as "

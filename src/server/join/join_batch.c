@@ -265,6 +265,9 @@ static void run_again(join_batch *batch, request *r, join_pace pace)
     batch_forget(batch, r->ticket.slot);
     if (is_on_replica(batch))
         join_to_primary(j, r);
+    if (LANES[batch->lane]
+            .by_place) /* not there, or the statement failed for what lies there now */
+        r->ticket.lane = JOIN_CARDS;
     if (pace > r->ticket.pace)
         r->ticket.pace = pace;
     if (r->ticket.pace == PACE_PATIENT) {
@@ -321,7 +324,6 @@ static void answer_batch(join_batch *batch, view position)
             continue;
         }
         if (was_elsewhere(batch, r, &mine)) {
-            r->ticket.lane = JOIN_CARDS;
             run_again(batch, r, r->ticket.pace);
             continue;
         }
@@ -420,12 +422,13 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
     join_batch *batch = arg;
     joiner *j = batch->joiner;
     bool is_standby = rows_count(rows) == 1 && !rows_null(rows, 0, 0);
-    (void)err;
     if (is_standby) {
         j->replayed = (uint64_t)rows_int8(rows, 0, 0);
         j->replayed_ms = clock_ms();
     } else if (rows != NULL) {
         links_doubt(batch->link, "it is no standby any more");
+    } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
+        links_doubt_all(j->replica, "it says nothing");
     }
     pass_on(batch, !is_standby);
     rows_free(rows);
@@ -455,6 +458,13 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
 }
 
+/* What has come to lie where small cards did may be large: that is no fault of who asks for these.
+ */
+static bool is_too_much_by_place(const join_batch *batch, const cardbox_error *err)
+{
+    return LANES[batch->lane].by_place && err->status == CARDBOX_TOO_LARGE;
+}
+
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
  * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
@@ -465,7 +475,7 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
         return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
     if (batch->unfit)
         return false;
-    if (err->status == CARDBOX_BUSY)
+    if (err->status == CARDBOX_BUSY || is_too_much_by_place(batch, err))
         return true;
     if (r->ticket.tries >= TRIES_MAX)
         return false;
@@ -508,7 +518,8 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
     join_pace pace = pace_after(batch, err);
     bool locked = err->status == CARDBOX_BUSY;
-    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes;
+    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes &&
+                 !is_too_much_by_place(batch, err);
     if (locked)
         batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
     if ((locked || heavy) && batch->count == 1 && batch->member[0].request != NULL)

@@ -41,6 +41,8 @@ void link_move(db_link *k, link_state to)
         atomic_store(&of->given_up, false);
         atomic_fetch_add(&of->connections_up, 1);
         atomic_fetch_add(&of->ups, 1);
+        if (!k->all->are_of_replica) /* perhaps another server is the primary now: see keeper.c */
+            atomic_store(&k->all->server->lineage, 0);
         if (is_news(of, TOLD_UP))
             log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
                      migrations_newest());
@@ -148,6 +150,13 @@ void links_doubt(db_link *k, const char *reason)
 {
     if (k->state == LINK_USABLE)
         not_fit(k, false, reason);
+}
+
+/* Who waits for another connection to a standby that is silent must not wait as long once more. */
+void links_doubt_all(links *l, const char *reason)
+{
+    for (size_t i = 0; i < l->count; i++)
+        links_doubt(&l->link[i], reason);
 }
 
 bool links_blame(db_link *k, const cardbox_error *err)

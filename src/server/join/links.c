@@ -384,6 +384,8 @@ bool links_away(const links *l, link_group group)
 size_t links_usable(const links *l, link_group group)
 {
     size_t usable = 0;
+    if (l->are_of_replica && l->lineage != atomic_load(&l->server->lineage))
+        return 0; /* of a primary that has just changed: see links_compare */
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
         usable += link_is_usable(&l->link[i]);
     return usable;

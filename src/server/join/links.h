@@ -46,6 +46,7 @@ bool links_blame(db_link *k, const cardbox_error *err);
 
 /* It is not used until it was found to be a standby of the primary again. */
 void links_doubt(db_link *k, const char *reason);
+void links_doubt_all(links *l, const char *reason);
 
 /* As pipe_send. */
 cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
