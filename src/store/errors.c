@@ -125,14 +125,13 @@ bool error_is_schema(const char *sqlstate)
     return false;
 }
 
-/* vsnprintf may cut inside a character: the rest of it goes too. */
-static void drop_cut_character(char *text, size_t size)
+void error_format(char out[CARDBOX_MESSAGE_SIZE], const char *format, va_list args)
 {
-    size_t len = strlen(text);
-    if (len + 1 < size)
-        return;
-    while (len > 0 && !view_is_utf8((view){text, len}) && len + 4 > size)
-        text[--len] = '\0';
+    char text[CARDBOX_MESSAGE_SIZE + 1]; /* of a message that is cut, one byte of what follows */
+    vsnprintf(text, sizeof(text), format, args);
+    size_t len = view_cut(view_of(text), CARDBOX_MESSAGE_SIZE - 1);
+    memcpy(out, text, len);
+    out[len] = '\0';
 }
 
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
@@ -143,9 +142,8 @@ void error_fill(cardbox_error *err, cardbox_status status, const char *format, .
     err->status = status;
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message, sizeof(err->message), format, args);
+    error_format(err->message, format, args);
     va_end(args);
-    drop_cut_character(err->message, sizeof(err->message));
 }
 
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault)

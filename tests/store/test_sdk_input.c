@@ -174,6 +174,24 @@ static void messages_in_utf8(void **state)
     assert_non_null(strstr(err.message, "\xc3\xa9\" is not"));
 }
 
+/* Nor is it in the end of a writer's message, which has the one of its write inside. */
+static void message_of_a_writer_in_utf8(void **state)
+{
+    (void)state;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char parent[501] = "x";
+    for (size_t i = 1; i + 2 < sizeof(parent); i += 2)
+        memcpy(parent + i, "\xc3\xa9", 3);
+    for (size_t from = 0; from < 2; from++) { /* one of the two would be cut */
+        cardbox_session_writer *writer = NULL;
+        assert_ok(cardbox_session_create(NULL, db, "t", "cut", NULL, &err), &err);
+        assert_ok(cardbox_session_open(&writer, db, "t", "cut", NULL, &err), &err);
+        assert_non_null(cardbox_session_append_user(writer, "a", parent + from, &err));
+        assert_int_equal(cardbox_session_close(writer, &err), CARDBOX_NOT_FOUND);
+        assert_string_equal(err.message + strlen(err.message) - 2, "\xc3\xa9");
+    }
+}
+
 /* No limit, as some say it: PostgreSQL takes no such number, and a sum with it would be small. */
 static void times_without_end(void **state)
 {
@@ -292,12 +310,19 @@ static void null_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_are_no_options), cmocka_unit_test(zeros_are_no_sessions_options),
-        cmocka_unit_test(copies_of_cards),      cmocka_unit_test(what_cannot_be),
-        cmocka_unit_test(what_workers_say),     cmocka_unit_test(one_key_twice),
-        cmocka_unit_test(null_boxes),           cmocka_unit_test(null_results),
-        cmocka_unit_test(lines_of_any_length),  cmocka_unit_test(folders_that_cannot_be),
-        cmocka_unit_test(messages_in_utf8),     cmocka_unit_test(differences_of_any_length),
+        cmocka_unit_test(zeros_are_no_options),
+        cmocka_unit_test(zeros_are_no_sessions_options),
+        cmocka_unit_test(copies_of_cards),
+        cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(what_workers_say),
+        cmocka_unit_test(one_key_twice),
+        cmocka_unit_test(null_boxes),
+        cmocka_unit_test(null_results),
+        cmocka_unit_test(lines_of_any_length),
+        cmocka_unit_test(folders_that_cannot_be),
+        cmocka_unit_test(messages_in_utf8),
+        cmocka_unit_test(message_of_a_writer_in_utf8),
+        cmocka_unit_test(differences_of_any_length),
         cmocka_unit_test(times_without_end),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);

@@ -2,8 +2,7 @@
  * join.h: requests on their way to the database. Those that wait for the same statement go as one:
  * a request waits only while all connections are busy, and then goes with all that came meanwhile.
  * Each is given its own rows, found by the position of its keys or by tenant and id, so tenants
- * never meet. Knows no
- * HTTP.
+ * never meet. Knows no HTTP.
  */
 #ifndef SERVER_JOIN_H
 #define SERVER_JOIN_H

@@ -4,7 +4,6 @@
  */
 #include "server/request/fault.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -159,13 +158,11 @@ static void answer_detail(request *r, fault what, const char *hint, int64_t vers
 
 void fault_answer(request *r, fault what, const char *hint, const char *format, ...)
 {
-    char message[2 * CARDBOX_MESSAGE_SIZE];
+    char message[CARDBOX_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
+    error_format(message, format, args);
     va_end(args);
-    /* Not inside of a character, as vsnprintf would. */
-    message[view_cut(view_of(message), CARDBOX_MESSAGE_SIZE - 1)] = '\0';
     answer_detail(r, what, hint, 0, message);
 }
 

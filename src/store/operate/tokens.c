@@ -100,8 +100,8 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
     status = client_run(db, STATEMENT_token_create, &p, RUN_ONCE, &rows, err);
     if (status == CARDBOX_CONFLICT)
         return error_set(err, status,
-                         "there is a token named \"%.100s\": choose another name or revoke it",
-                         input->name);
+                         "there is a token named \"%.*s\": choose another name or revoke it",
+                         error_shown(view_of(input->name)), input->name);
     if (status != CARDBOX_OK)
         return explain_forbidden(status, err);
     out->id = rows_int8(rows, 0, 0);
@@ -144,9 +144,9 @@ cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, 
     status = client_run(db, STATEMENT_token_revoke, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = error_set(err, CARDBOX_NOT_FOUND,
-                           "no token has the id or name \"%.100s\", or it was revoked; see "
+                           "no token has the id or name \"%.*s\", or it was revoked; see "
                            "`cardbox token list`",
-                           id_or_name);
+                           error_shown(view_of(id_or_name)), id_or_name);
     if (status == CARDBOX_OK)
         *out = rows_int8(rows, 0, 0);
     rows_free(rows);

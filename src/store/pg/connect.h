@@ -22,9 +22,8 @@ typedef struct connect_params {
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins, but for the session's settings
-
  * that statements count on, and `more` of them, as "-c name=value" each. conninfo_check has passed
- it. False: no memory. */
+ * it. False: no memory. */
 bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes

@@ -290,9 +290,9 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
         const session_batch *batch = &writer->batch;
         view first = batch->count > 0 ? batch->puts[0].entry.id : VIEW("");
         *err = own;
-        snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.300s",
-                 batch->count, batch->count == 1 ? "y was" : "ies were",
-                 first.len > 100 ? 100 : (int)first.len, first.ptr, own.message);
+        snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.*s",
+                 batch->count, batch->count == 1 ? "y was" : "ies were", error_shown(first),
+                 first.ptr, (int)view_cut(view_of(own.message), 300), own.message);
     }
     free_writer(writer);
     return status;
