@@ -50,6 +50,7 @@ typedef struct server_state {
     database_state primary;
     database_state replica;
     atomic_llong lineage;       /* of the primary, as it was asked last; 0: not known */
+    atomic_uint lineage_ups;    /* primary.ups before it was asked */
     _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */
     struct token_board *tokens; /* who may do what */
     struct places *places;      /* where cards lie */

@@ -245,42 +245,11 @@ static void commits_that_wait_for_each_other(void **state)
     PQfinish(pg);
 }
 
-/* A statement that is on its way keeps its boxes from the next one, and no other's: not even that
- * of another tenant with the same id. */
-static void a_box_of_the_same_id_is_another(void **state)
-{
-    (void)state;
-    static const char HOLD[] =
-        "CREATE FUNCTION public.held() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        "    PERFORM pg_advisory_xact_lock(2); RETURN NEW;"
-        "END $$;"
-        "CREATE TRIGGER held BEFORE INSERT ON cardbox.card_box_log FOR EACH ROW"
-        "   WHEN (NEW.tenant_id = 'gather' AND NEW.op = 'append') EXECUTE FUNCTION public.held()";
-    const char *card = "own";
-    cardbox_box_change change;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    PGconn *pg = PQconnectdb(test_dsn());
-    assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
-    job held = {.number = 0, .turns = 1, .only = change.box_id};
-    assert_ok(cardbox_ensure_box(NULL, db, "gather-too", held.only, &err), &err);
-    run(pg, HOLD);
-    run(pg, "BEGIN; SELECT pg_advisory_xact_lock(2)");
-    start(&held, 1);
-    test_wait_for("SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE "
-                  "d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted");
-    assert_ok(cardbox_append_to_box(NULL, db, "gather-too", held.only, &card, 1, NULL, &err), &err);
-    run(pg, "COMMIT"); /* if that one had waited for this, the held one's time would be over */
-    finish(&held, 1);
-    run(pg, "DROP TRIGGER held ON cardbox.card_box_log; DROP FUNCTION public.held");
-    PQfinish(pg);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gets_its_own_answer),
         cmocka_unit_test(a_lock_holds_up_its_box_alone),
-        cmocka_unit_test(a_box_of_the_same_id_is_another),
         cmocka_unit_test(commits_that_wait_for_each_other),
     };
     return cmocka_run_group_tests(tests, make_boxes, close_db);

@@ -110,9 +110,8 @@ static bool look_at_tokens(keeper *k, cardbox_error *err)
 
 /* --- the lineage --- */
 
-/* While it is not known, or is not theirs, standbys are not read from. A connection that comes up
- * makes it unknown, since it may lead to another primary, before anything is written there; so what
- * was asked before that says nothing. */
+/* While it is not known, or is not theirs, standbys are not read from; nor from when a connection
+ * came up until it has been asked again: that may lead to another primary, and be written by. */
 static void look_at_lineage(keeper *k, bool answers)
 {
     char why[LOG_QUOTE_SIZE];
@@ -123,8 +122,7 @@ static void look_at_lineage(keeper *k, bool answers)
         return;
     bool failed = answers && lineage_get(&lineage, k->db, &err) != CARDBOX_OK;
     atomic_store(&k->server->lineage, lineage);
-    if (ups != atomic_load(&k->server->primary.ups))
-        atomic_store(&k->server->lineage, 0);
+    atomic_store(&k->server->lineage_ups, ups);
     if (failed && !k->nameless)
         log_warn("replica_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->nameless = failed;

@@ -41,8 +41,6 @@ void link_move(db_link *k, link_state to)
         atomic_store(&of->given_up, false);
         atomic_fetch_add(&of->connections_up, 1);
         atomic_fetch_add(&of->ups, 1);
-        if (!k->all->are_of_replica) /* perhaps another server is the primary now: see keeper.c */
-            atomic_store(&k->all->server->lineage, 0);
         if (is_news(of, TOLD_UP))
             log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
                      migrations_newest());

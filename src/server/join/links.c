@@ -381,11 +381,19 @@ bool links_away(const links *l, link_group group)
     return (!hope && (unfit || shut_out)) || database_is_away(l->of);
 }
 
+/* Whether the standbys were compared with what the primary is as far as is known: a connection to
+ * it that came up since may lead to another one. */
+static bool is_of_lineage(const links *l)
+{
+    return l->lineage == atomic_load(&l->server->lineage) &&
+           atomic_load(&l->server->lineage_ups) == atomic_load(&l->server->primary.ups);
+}
+
 size_t links_usable(const links *l, link_group group)
 {
     size_t usable = 0;
-    if (l->are_of_replica && l->lineage != atomic_load(&l->server->lineage))
-        return 0; /* of a primary that has just changed: see links_compare */
+    if (l->are_of_replica && !is_of_lineage(l))
+        return 0;
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
         usable += link_is_usable(&l->link[i]);
     return usable;
