@@ -17,6 +17,7 @@
 #include "server/aside/waker.h"
 #include "server/auth/token_list.h"
 #include "server/http/http.h"
+#include "server/join/card_cache.h"
 #include "server/join/places.h"
 #include "server/listen.h"
 #include "server/loop.h"
@@ -107,8 +108,10 @@ static bool make_loops(process *p, cardbox_error *err)
     p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
     p->server.stats = calloc(wanted, sizeof(stats));
     p->server.places = places_new();
-    while (p->loops != NULL && p->server.stats != NULL && p->server.places != NULL &&
-           p->count < wanted) {
+    p->server.cards = p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
+    bool fine = p->loops != NULL && p->server.stats != NULL && p->server.places != NULL &&
+                (p->server.cards != NULL || p->set.card_cache == 0);
+    while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
         p->listener.fds[p->count] = -1;
         if (loop_new(&p->loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
@@ -286,6 +289,7 @@ static bool tear_down(process *p)
     free(p->loops);
     free(p->server.stats);
     places_free(p->server.places);
+    card_cache_free(p->server.cards);
     waker_stop(p->server.waker);
     sweeper_stop(p->sweeper);
     keeper_stop(p->keeper);

@@ -13,6 +13,7 @@
 struct loop;
 struct token_board;
 struct places;
+struct card_cache;
 struct transfer_pool;
 struct waker;
 
@@ -54,6 +55,7 @@ typedef struct server_state {
     _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */
     struct token_board *tokens; /* who may do what */
     struct places *places;      /* where cards lie */
+    struct card_cache *cards;   /* what they said; NULL: that is not kept */
     bool reachable;             /* others than users of this machine can connect */
     atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
     atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */

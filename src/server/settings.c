@@ -74,6 +74,10 @@ static const opt_spec SPECS[] = {
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
            "of the process, past which large reads are refused; half is for bodies; default 512M",
            64L << 20, 1L << 40),
+    OPTION("card-cache", OPT_SIZE, card_cache, "CARDBOX_CARD_CACHE", "BYTES",
+           "of cards that are read often, for PostgreSQL not to send them again; 0: none; default "
+           "32M",
+           0, 1L << 40),
     OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
            "error, warn, info or debug; default info", 0, 0),
     OPTION("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
@@ -104,6 +108,7 @@ static const settings DEFAULTS = {
     .body_max = 4L << 20,
     .response_max = 64L << 20,
     .memory_max = 512L << 20,
+    .card_cache = 32L << 20,
     .log_level = LOG_LEVEL_INFO,
 };
 

@@ -33,6 +33,7 @@ typedef struct settings {
     long body_max;              /* bytes */
     long response_max;          /* bytes */
     long memory_max;            /* bytes, of the process: bounds large answers and bodies */
+    long card_cache;            /* bytes; 0: none */
     bool read_only;
     long sweep_interval_s; /* 0: never */
     long retention_days;

@@ -46,6 +46,12 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first)
     out->sealed = rows_bool(rows, row, first + CARD_COL_SEALED);
 }
 
+void card_version_read(card_version *out, const store_rows *rows, int row, int first)
+{
+    *out = (card_version){rows_tid(rows, row, first), rows_micros(rows, row, first + 1),
+                          rows_xid(rows, row, first + 2)};
+}
+
 /* One array of int8, a field of each read; negative is NULL. */
 static void int8_field(params *p, const box_read *reads, size_t count, size_t offset)
 {

@@ -9,17 +9,18 @@
 #include "store/pg/params.h"
 #include "store/pg/rows.h"
 
-/* --- cards by id: STATEMENT_cards_get, STATEMENT_cards_get_at, STATEMENT_cards_placed --- */
+/* --- cards by id: STATEMENT_cards_get, _cards_get_at, _cards_placed, _cards_versions --- */
 
 typedef struct card_key {
     view tenant;
     view card_id;
-    uint64_t place; /* a tid: where it may lie, for the last two; 0: not known */
+    uint64_t place; /* a tid: where it may lie, for all but the first; 0: not known */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
 void cards_get_at_params(params *p, const card_key *keys, size_t count);
-void cards_placed_params(params *p, const card_key *keys, size_t count); /* all have a place */
+/* All have a place. Of cards_versions too. */
+void cards_placed_params(params *p, const card_key *keys, size_t count);
 
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
@@ -54,10 +55,26 @@ enum card_column {
     CARD_COL_COUNT
 };
 
-enum { CARD_PLACE = CARD_FIRST + CARD_COL_COUNT }; /* of cards_get_at, cards_placed: a tid */
+enum {
+    CARD_PLACE =
+        CARD_FIRST + CARD_COL_COUNT, /* of cards_get_at: a tid; of cards_placed: a version */
+    VERSION_PLACE = CARD_FIRST + 1   /* of cards_versions: a version, behind the card_id */
+};
 
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
+
+/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run
+ * of PostgreSQL, since a run that follows a crash, a restore or a failover may number transactions
+ * anew. Within a run a number comes again after four billion others. */
+typedef struct card_version {
+    uint64_t place;      /* a tid */
+    int64_t started;     /* microseconds since 1970 */
+    uint32_t written_by; /* a transaction id */
+} card_version;
+
+/* Reads the version whose place is in column `first`. */
+void card_version_read(card_version *out, const store_rows *rows, int row, int first);
 
 /* --- boxes: STATEMENT_boxes_read --- */
 

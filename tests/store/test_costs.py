@@ -297,7 +297,8 @@ def all_cases(t, n):
     yield "card_insert", f"{T}, 'card-1', '2', NULL, NULL, NULL, NULL, '{{}}', NULL, NULL, NULL, false", 1
     yield "cards_get", f"{array('text', [t] * BATCH)}, {array('text', cards)}", BATCH
     yield "cards_get_at", f"{array('text', [t] * BATCH)}, {array('text', cards)}, {array('tid', ['(1,1)'] * BATCH)}", BATCH
-    yield "cards_placed", f"{array('text', [t])}, {array('tid', [f'(1,{i})' for i in range(1, BATCH)])}", BATCH
+    for by_place in ("cards_placed", "cards_versions"):
+        yield by_place, f"{array('text', [t])}, {array('tid', [f'(1,{i})' for i in range(1, BATCH)])}", BATCH
     yield "cards_export", f"{T}, 'card-1', 100", BATCH
     yield "cards_list", f"{T}, 'step', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 50
     yield "cards_list", f"{T}, 'none', NULL, 'trace', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 1

@@ -86,6 +86,7 @@ EXAMPLES = {
     "cards_get_at": ["'{tenant-0}', '{card-1}', '{\"(0,0)\"}'",
                      "'{tenant-0,tenant-1}', '{card-1,card-2}', '{\"(1,1)\",\"(0,0)\"}'"],
     "cards_placed": ["'{tenant-0}', '{\"(0,1)\"}'", "'{tenant-0,tenant-1}', '{\"(0,1)\",\"(7,2)\"}'"],
+    "cards_versions": ["'{tenant-0}', '{\"(0,1)\"}'", "'{tenant-0,tenant-1}', '{\"(0,1)\",\"(7,2)\"}'"],
     "cards_list": [list_cards(), list_cards(step="'step-7'"), list_cards(kind="'tool.call'"),
                    list_cards(trace="'trace-1'"), list_cards(turn="'turn-7'"),
                    list_cards(calls="'{call-7,call-8}'"), list_cards(step="'step-7'", kind="'tool.call'"),

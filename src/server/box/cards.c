@@ -1,18 +1,52 @@
 /*
  * cards.c: reads of cards by id, one or a batch. An id that no card can have is not asked for.
  */
+#include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/handlers.h"
+#include "server/join/card_cache.h"
 #include "server/join/places.h"
 #include "store/card/card_json.h"
 
-/* Where the card lies is kept for the next read of it. */
-static void take_card(card_row *card, const request *r, const join_rows *found, size_t key)
+/* A card is read by its key first, then by where it lay; who asks once more is told what it said
+ * then, if it still is in that version. */
+static join_lane lane_of(const request *r, const card_key *key)
 {
-    const card_key *keys = r->ticket.keys;
-    int row = found->row[found->start[key]];
-    card_row_read(card, found->rows, row, CARD_FIRST);
-    places_note(r->server->places, &keys[key], rows_tid(found->rows, row, CARD_PLACE));
+    if (key->place == 0)
+        return JOIN_CARDS;
+    return card_cache_has(r->server->cards, key, clock_ms()) ? JOIN_VERSIONS : JOIN_PLACED;
+}
+
+/* Adds the card of a key and keeps what the next read of it can use. False: of a row that tells its
+ * version only the text is not known any more. */
+static bool add_card(request *r, const join_rows *found, size_t number)
+{
+    const card_key *key = (const card_key *)r->ticket.keys + number;
+    int row = found->row[found->start[number]];
+    buf *out = request_body(r);
+    size_t start = out->len;
+    card_row card;
+    card_version version;
+    if (r->ticket.lane == JOIN_VERSIONS) {
+        card_version_read(&version, found->rows, row, VERSION_PLACE);
+        return card_cache_add(r->server->cards, out, key, &version);
+    }
+    card_row_read(&card, found->rows, row, CARD_FIRST);
+    card_json(out, &card, key->tenant);
+    places_note(r->server->places, key, rows_tid(found->rows, row, CARD_PLACE));
+    if (r->ticket.lane == JOIN_PLACED) {
+        card_version_read(&version, found->rows, row, CARD_PLACE);
+        card_cache_keep(r->server->cards, key, &version, buf_since(out, start), clock_ms());
+    }
+    return true;
+}
+
+/* What was known of cards is not true any more: they are read by their keys. */
+static void ask_again(request *r)
+{
+    buf_reset(request_body(r), SIZE_MAX);
+    handler_join(r, JOIN_CARDS, r->ticket.keys, r->ticket.count, r->ticket.weight,
+                 r->ticket.render);
 }
 
 /* What is not there any more needs to be looked for in one way only. */
@@ -26,7 +60,6 @@ static void forget_card(const request *r, size_t key)
 
 static void render_card(request *r, const join_rows *found)
 {
-    card_row card;
     if (found->start[0] == found->start[1]) {
         forget_card(r, 0);
         fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
@@ -34,8 +67,10 @@ static void render_card(request *r, const join_rows *found)
     }
     if (!handler_check_budget(r, found, 1))
         return;
-    take_card(&card, r, found, 0);
-    card_json(request_body(r), &card, request_tenant(r));
+    if (!add_card(r, found, 0)) {
+        ask_again(r);
+        return;
+    }
     request_tag(r, 0);
     fault_or_answer(r);
 }
@@ -46,7 +81,7 @@ void handle_card(request *r)
     if (key == NULL)
         return;
     *key = places_key(r->server->places, key->tenant, key->card_id);
-    handler_join(r, key->place != 0 ? JOIN_PLACED : JOIN_CARDS, key, 1, 1, render_card);
+    handler_join(r, lane_of(r, key), key, 1, 1, render_card);
 }
 
 /* --- many --- */
@@ -80,10 +115,12 @@ static void render_batch(request *r, const join_rows *found)
                 forget_card(r, at);
             continue;
         }
-        card_row card;
-        take_card(&card, r, found, at);
         buf_text(out, between);
-        card_json(out, &card, request_tenant(r));
+        if (!add_card(r, found, at)) {
+            buf_free(&missing);
+            ask_again(r);
+            return;
+        }
         between = ",";
     }
     buf_text(out, "],\"missing_ids\":[");
@@ -99,15 +136,17 @@ void handle_cards_batch(request *r)
 {
     body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
     card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
-    size_t count = 0, placed = 0;
+    size_t count = 0;
+    join_lane lane = JOIN_VERSIONS;
     if (keys == NULL)
         return;
     for (size_t i = 0; i < batch->count; i++) {
         if (!may_exist(&batch->ids[i]))
             continue;
         keys[count] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
-        placed += keys[count++].place != 0;
+        join_lane of_card = lane_of(r, &keys[count++]);
+        lane = of_card < lane ? of_card : lane;
     }
     r->plan = batch;
-    handler_join(r, placed == count ? JOIN_PLACED : JOIN_CARDS, keys, count, count, render_batch);
+    handler_join(r, lane, keys, count, count, render_batch);
 }

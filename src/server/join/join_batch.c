@@ -244,7 +244,7 @@ static bool index_places(join_batch *batch, join_rows *out)
         for (size_t k = 0; keys != NULL && k < m->request->ticket.count; k++)
             list[count++] = (placed_key){keys[k].place, &keys[k], m->first_key + k};
     }
-    rows_by_place(list, count, batch->rows, batch->keys, out);
+    rows_by_place(list, count, batch->rows, LANES[batch->lane].place_column, batch->keys, out);
     return true;
 }
 
@@ -253,7 +253,7 @@ static bool index_rows(join_batch *batch, join_rows *out)
     const lane_kind *kind = &LANES[batch->lane];
     if (kind->key_size == 0)
         return rows_in_order(&batch->joiner->scratch, batch->rows, out);
-    if (kind->by_place)
+    if (kind->place_column > 0)
         return index_places(batch, out);
     return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
 }
@@ -265,8 +265,7 @@ static void run_again(join_batch *batch, request *r, join_pace pace)
     batch_forget(batch, r->ticket.slot);
     if (is_on_replica(batch))
         join_to_primary(j, r);
-    if (LANES[batch->lane]
-            .by_place) /* not there, or the statement failed for what lies there now */
+    if (LANES[batch->lane].place_column > 0) /* not there, or the statement failed for what is */
         r->ticket.lane = JOIN_CARDS;
     if (pace > r->ticket.pace)
         r->ticket.pace = pace;
@@ -298,7 +297,7 @@ static void note_answer(join_batch *batch, request *r)
 /* A card that a member wants does not lie any more where it was thought to, if there is one. */
 static bool was_elsewhere(const join_batch *batch, const request *r, const join_rows *mine)
 {
-    return LANES[batch->lane].by_place &&
+    return LANES[batch->lane].place_column > 0 &&
            (size_t)(mine->start[r->ticket.count] - mine->start[0]) < r->ticket.count;
 }
 
@@ -462,7 +461,7 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
  */
 static bool is_too_much_by_place(const join_batch *batch, const cardbox_error *err)
 {
-    return LANES[batch->lane].by_place && err->status == CARDBOX_TOO_LARGE;
+    return LANES[batch->lane].place_column > 0 && err->status == CARDBOX_TOO_LARGE;
 }
 
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated

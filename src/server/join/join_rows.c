@@ -74,9 +74,8 @@ static size_t first_at(const placed_key *list, size_t count, uint64_t place)
 
 /* Gives a row to all that asked for the card which it is, at the place where it lies. */
 static void give_row(const placed_key *list, size_t count, const store_rows *rows, int row,
-                     int *row_of)
+                     uint64_t place, int *row_of)
 {
-    uint64_t place = rows_tid(rows, row, CARD_PLACE);
     view tenant = rows_text(rows, row, CARD_TENANT);
     view card_id = rows_text(rows, row, CARD_FIRST + CARD_COL_ID);
     for (size_t i = first_at(list, count, place); i < count && list[i].place == place; i++)
@@ -84,15 +83,15 @@ static void give_row(const placed_key *list, size_t count, const store_rows *row
             row_of[list[i].number] = row;
 }
 
-void rows_by_place(placed_key *list, size_t count, const store_rows *rows, size_t keys,
-                   join_rows *out)
+void rows_by_place(placed_key *list, size_t count, const store_rows *rows, int place_column,
+                   size_t keys, join_rows *out)
 {
     int *row_of = (int *)(void *)(list + keys), *start = row_of + keys, found = 0;
     for (size_t key = 0; key < keys; key++)
         row_of[key] = -1;
     qsort(list, count, sizeof(*list), compare_places);
     for (int row = 0; row < rows_count(rows); row++)
-        give_row(list, count, rows, row, row_of);
+        give_row(list, count, rows, row, rows_tid(rows, row, place_column), row_of);
     for (size_t key = 0; key < keys; key++) {
         start[key] = found;
         if (row_of[key] >= 0)

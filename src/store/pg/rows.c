@@ -9,7 +9,7 @@
 #include "store/pg/params.h"
 
 /* PostgreSQL's type OIDs, beside those of parameters. */
-enum { TYPE_NAME = 19 };
+enum { TYPE_NAME = 19, TYPE_XID = 28 };
 
 /* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
  * build with a sanitizer stops where a column is none, or has another type. */
@@ -102,6 +102,13 @@ uint64_t rows_tid(const store_rows *rows, int row, int column)
     uint64_t wire = 0;
     read_fixed(&wire, 6, PARAMS_TID, rows, row, column);
     return be64toh(wire) >> 16;
+}
+
+uint32_t rows_xid(const store_rows *rows, int row, int column)
+{
+    uint32_t wire;
+    read_fixed(&wire, sizeof(wire), (params_type)TYPE_XID, rows, row, column);
+    return be32toh(wire);
 }
 
 bool rows_bool(const store_rows *rows, int row, int column)
