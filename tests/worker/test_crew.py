@@ -87,8 +87,8 @@ def test_the_bell_is_found_again():
     time.sleep(0.5)
     project.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
                  "current_database() AND pid <> pg_backend_pid()")
-    task = project.spawn("go")
-    project.await_status(task, "success")
+    for _ in range(2):  # the first may be found because the bell was lost
+        project.await_status(project.spawn("go"), "success")
     worker.stop()
 
 
