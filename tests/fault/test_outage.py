@@ -84,10 +84,16 @@ def seed(dsn):
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
 
 
+@cardbox_test.once
+def cluster():
+    """Of their own: others must not lose their database."""
+    return Postgres("fsync=on")
+
+
 @contextlib.contextmanager
 def setting():
-    """(cluster, DSN, server) of their own: others must not lose their database."""
-    postgres = Postgres("fsync=on")
+    """(cluster, DSN, server); at the end of a case that goes well the cluster is there."""
+    postgres = cluster()
     dsn = postgres.database()
     seed(dsn)
     server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
@@ -96,7 +102,6 @@ def setting():
         yield postgres, dsn, server
     finally:
         server.kill()
-        postgres.remove()
 
 
 def check_refused(outcomes, allowed):
