@@ -11,7 +11,7 @@ WERROR  ?= -Werror
 VERSION  := $(shell sed -n 's/^.define CARDBOX_VERSION  *"\(.*\)"/\1/p' include/cardbox/version.h)
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wformat=2 -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings
-PG_CFLAGS = -I$(shell pg_config --includedir 2>/dev/null)
+PG_CFLAGS := $(addprefix -I,$(shell pg_config --includedir 2>/dev/null))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) -fPIC -pthread \
              -fvisibility=hidden -fstack-protector-strong -ffunction-sections -fdata-sections \
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)

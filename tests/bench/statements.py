@@ -2,30 +2,14 @@
 filled in, so that the reference can't drift from what it is compared with."""
 
 import os
-import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from cardbox_test import ROOT  # noqa: E402
-
-
-def text_of(name):
-    """A statement without its comments."""
-    with open(os.path.join(ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
-        return re.sub(r"--[^\n]*", "", file.read()).strip()
+import sql_statements  # noqa: E402
 
 
 def fill(name, *values):
-    """The statement with values[0] in the place of $1 and so on; each must be used."""
-    used = set()
-
-    def value(match):
-        used.add(int(match.group(1)))
-        return f"({values[int(match.group(1)) - 1]})"
-
-    filled = re.sub(r"\$(\d+)", value, text_of(name))
-    assert used == set(range(1, len(values) + 1)), f"{name}.sql has parameters {sorted(used)}"
-    return filled + ";\n"
+    return sql_statements.fill(name, *values) + ";\n"
 
 
 def cards_get(tenants, ids):

@@ -14,7 +14,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, at_end, cardbox, free_port, temp_dir
+from cardbox_test import WAIT_S, at_end, cardbox, temp_dir
 
 BOX = "01970000-0000-7000-8000-000000000001"
 PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
@@ -30,12 +30,11 @@ def open_folder():
 
 
 class Dev:
-    """A running `cardbox dev`."""
+    """A running `cardbox dev`, on any free port."""
 
     def __init__(self, folder, *options, wait=WAIT_S, ready=True, cwd=None, program=PROGRAM, user=None):
         self.folder = folder
-        self.port = free_port()
-        command = [program, "dev", "--listen", f"127.0.0.1:{self.port}", *options]
+        command = [program, "dev", "--listen", "127.0.0.1:0", *options]
         if folder is not None:
             command += ["--data", folder]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -56,6 +55,10 @@ class Dev:
             if not piece:
                 raise AssertionError(f"ended: {self.text}\n{self.process.stderr.read().decode()}")
             self.text += piece
+
+    @property
+    def port(self):
+        return int(re.search(r"^ready: http://127.0.0.1:(\d+)$", self.text, re.M).group(1))
 
     @property
     def dsn(self):
@@ -263,9 +266,8 @@ def test_port_that_is_taken():
 
 
 def test_any_free_port():
-    dev = Dev(open_folder(), "--listen", "127.0.0.1:0")
-    dev.port = int(re.search(r"^ready: http://127.0.0.1:(\d+)$", dev.text, re.M).group(1))
-    assert f"curl -s http://127.0.0.1:{dev.port}/" in dev.text and dev.get("/readyz")
+    dev = Dev(open_folder())
+    assert dev.port > 0 and f"curl -s http://127.0.0.1:{dev.port}/" in dev.text and dev.get("/readyz")
     dev.stop()
 
 

@@ -27,13 +27,13 @@ class Dev:
     """`cardbox dev` in a temporary folder."""
 
     def __init__(self):
-        self.port = cardbox_test.free_port()
+        self.port = None
         self.model_port = cardbox_test.free_port()
         directory = cardbox_test.temp_dir()
         if os.getuid() == 0:  # the database then runs as another user, who must get there
             os.chmod(directory, 0o755)
         command = [os.path.join(cardbox_test.BUILD, "bin", "cardbox"), "dev",
-                   "--data", os.path.join(directory, "var"), "--listen", f"127.0.0.1:{self.port}"]
+                   "--data", os.path.join(directory, "var"), "--listen", "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1,
                                         start_new_session=True)
         cardbox_test.at_end(self.kill)
@@ -50,7 +50,7 @@ class Dev:
             if line.startswith("dsn: "):
                 self.dsn = line[5:].strip()
             if line.startswith("ready: "):
-                assert line.strip() == f"ready: http://127.0.0.1:{self.port}", line
+                self.port = int(re.fullmatch(r"ready: http://127\.0\.0\.1:(\d+)\n", line).group(1))
                 return
             if not line:
                 break

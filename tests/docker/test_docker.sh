@@ -278,7 +278,7 @@ serve() {
     CARDBOX_DSN=$(dsn_of cardboxd) CARDBOX_LISTEN=0.0.0.0:$port \
         "$dir/image/usr/bin/cardboxd" >"$dir/cardboxd.log" 2>&1 &
     server=$!
-    for ((turn = 0; turn < 100; turn++)); do
+    for ((turn = 0; turn < 600; turn++)); do
         ! curl -sf "http://127.0.0.1:$port/readyz" || return 0
         sleep 0.1
     done
@@ -347,7 +347,6 @@ check "compose.yaml and the Dockerfile agree on the port" port_is_exposed
 check "migrate: its variables" knows_variables migrate cardbox migrate
 check "cardboxd: its variables" knows_variables cardboxd cardboxd
 check "worker: its variables" knows_variables worker cardbox-worker
-port=$(free_port)
 check "database" start_database
 check "roles.sh wants passwords" roles_need_passwords
 check "roles.sh" make_roles
@@ -355,6 +354,7 @@ check "cardbox migrate as the owner" migrate
 check "the worker's role sees what it was granted" worker_sees_what_it_was_granted
 check "cardbox-worker as that role" work
 check "a password in a file" password_in_a_file
+port=$(free_port) # as late as can be: others take some meanwhile
 check "cardboxd refuses an open address without a token" refuses_without_a_token
 check "cardbox token create" make_token
 check "cardboxd with compose.yaml's variables" serve

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -66,8 +65,9 @@ def lose(postgres):
     pid_file = os.path.join(postgres.directory, "data", "postmaster.pid")
     with open(pid_file, encoding="utf-8") as file:
         leader = int(file.readline())
-    said = subprocess.run(["ps", "-o", "pid=", "--ppid", str(leader)], check=True, capture_output=True, text=True)
-    for pid in (leader, *map(int, said.stdout.split())):
+    with open(f"/proc/{leader}/task/{leader}/children", encoding="utf-8") as file:
+        children = [int(pid) for pid in file.read().split()]
+    for pid in (leader, *children):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -127,7 +127,7 @@ def test_transaction_ids_run_out():
     assert server.get(CARD).status == 200 and doctor() == ("error", True, 1)
     postgres.psql(dsn, "SELECT pg_drop_replication_slot('forgotten')")
     for name in postgres.psql(dsn, "SELECT datname FROM pg_database WHERE datallowconn").split():
-        postgres.psql(f"{dsn} dbname={name}", "VACUUM (FREEZE, TRUNCATE false)")
+        postgres.psql(f"{dsn} dbname={name} options='-c client_min_messages=error'", "VACUUM (FREEZE, TRUNCATE false)")
     await_(lambda: server.post("/projects/p/cards", {"card_id": "b", "content": 1}).status == 200, server.log)
     server.stop()
 

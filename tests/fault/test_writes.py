@@ -14,15 +14,15 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, dsn, holding
+from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, dsn, holding, psql
 
 LOAD_S = 4
 CONNECTIONS = 3  # of each group, so that few requests are enough to use them up
 
 
 @contextlib.contextmanager
-def serving(*options):
-    server = Server(dsn(), "--loops", "1", "--write-connections", str(CONNECTIONS), *options)
+def serving(*options, dsn_=None):
+    server = Server(dsn_ or dsn(), "--loops", "1", "--write-connections", str(CONNECTIONS), *options)
     try:
         yield server
         server.stop()
@@ -60,24 +60,34 @@ def lsn_of(response):
 # --- Cardbox-Lsn ---
 
 
+def check_position(dsn_, row, write):
+    """By the number of the transaction that wrote the row: others commit in this cluster, too."""
+    postgres, root = Postgres.shared(), as_role(dsn_, "postgres")
+    before = postgres.psql(root, "SELECT pg_current_wal_insert_lsn()").strip()
+    response = write()
+    assert response.status in (200, 201), response
+    lsn = lsn_of(response)
+    xid = postgres.psql(root, f"SELECT xmin FROM cardbox.{row}").strip()
+    await_(lambda: postgres.psql(root, f"SELECT pg_current_wal_flush_lsn() >= '{lsn}'").strip() == "t")
+    commits = postgres.psql(root, f"SELECT count(*) FROM pg_get_wal_records_info('{before}', '{lsn}')"
+                                  " WHERE resource_manager = 'Transaction' AND record_type = 'COMMIT'"
+                                  f" AND xid = '{xid}' AND end_lsn <= '{lsn}'")
+    assert int(commits) == 1, (before, lsn, xid)
+
+
 def test_position_covers_the_commit():
-    """What is told lies behind the record of the commit, where a replica has it."""
-    postgres, root = Postgres.shared(), as_role(dsn(), "postgres")
-    postgres.psql(root, "CREATE EXTENSION IF NOT EXISTS pg_walinspect")
-    with serving() as server:
-        box = make_box(server, "lsn")
-        for number in range(5):
-            before = postgres.psql(root, "SELECT pg_current_wal_insert_lsn()").strip()
-            for response in (server.post("/projects/lsn/cards", {"card_id": f"c{number}", "content": 1}),
-                             append(server, "lsn", box, "x")):
-                assert response.status in (200, 201), response
-                lsn = lsn_of(response)
-                commits = postgres.psql(
-                    root, f"SELECT count(*) FROM pg_get_wal_records_info('{before}', '{lsn}')"
-                          " WHERE resource_manager = 'Transaction' AND record_type = 'COMMIT'"
-                          f" AND end_lsn <= '{lsn}'")
-                assert int(commits) >= 1, (before, lsn)
-                before = lsn
+    """What is told lies behind the record of the commit, where a replica has it; also where nobody waits for it to be
+    flushed."""
+    for setting in ("on", "off"):
+        own = Postgres.shared().database()
+        name = own.split("dbname=")[1]
+        psql(own, f"CREATE EXTENSION pg_walinspect; ALTER DATABASE {name} SET synchronous_commit = {setting}")
+        with serving(dsn_=own) as server:
+            box = make_box(server, "lsn")
+            for number in range(5):
+                check_position(own, f"cards WHERE card_id = 'c{number}'", lambda: server.post(
+                    "/projects/lsn/cards", {"card_id": f"c{number}", "content": 1}))
+                check_position(own, f"card_boxes WHERE box_id = '{box}'", lambda: append(server, "lsn", box, "x"))
 
 
 def test_reads_have_no_position():

@@ -495,7 +495,7 @@ def test_stop_answers_an_import_at_its_end():
         writer.sendall(b"0\r\n\r\n")
         answer = answer_of(writer)
         assert answer.status == 503 and "stopping" in answer.json()["detail"]["error_message"]
-    ending.process.wait(cardbox_test.WAIT_S)
+    assert ending.process.wait(cardbox_test.WAIT_S) == 0
     ending.check_log()
 
 

@@ -14,7 +14,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Postgres, Server, await_, cardbox, dsn, once, psql, server
+from cardbox_test import Postgres, Server, await_, cardbox, connected, dsn, once, psql, server
 
 PATIENCE_S = 60
 
@@ -479,10 +479,13 @@ def test_a_server_that_stops_lets_go():
 
 
 def test_work_wakes_workers():
-    """Whoever listens hears of a task that came over HTTP."""
-    spawn()
-    await_(lambda: int(psql(dsn(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                                   " AND application_name = 'cardboxd-waker' AND query LIKE '%notify%'")))
+    """Whoever listens hears of a task that came over HTTP, of his own projects."""
+    with connected(dsn()) as listener, connected(dsn()) as other:
+        listener.run("SELECT cardbox.listen_for_tasks('{heard}')")
+        other.run("SELECT cardbox.listen_for_tasks('{silent}')")
+        spawn("heard")
+        await_(lambda: "Asynchronous notification" in listener.run("SELECT 1"))
+        assert "Asynchronous notification" not in other.run("SELECT 1")
 
 
 def test_a_silent_stream_is_heard():

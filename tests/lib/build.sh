@@ -23,11 +23,14 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
     esac
 }
 
-# What is built: all, but for the fuzz targets, which are linked with archives only.
+# What is built: all, also what `make install` makes, which several tests run at once; but for the fuzz
+# targets, which are linked with archives only.
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
         find src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+    elif [ "$(variant_build "$1")" = build ]; then
+        echo build build/lib/public/libcardbox.a
     else
         echo build
     fi
@@ -99,7 +102,8 @@ compile_test() { # VARIANT FILE [FLAG...]
     local build program flags own
     build=$(variant_build "$1")
     read -ra own < <(sed -n 's/^ \* link with: //p' "$2")
-    program=$build/$(dirname "$2")/$(basename "$2" .c)
+    program=$build/tests/$1/${2#tests/} # of the variant: another of the same build may be running
+    program=${program%.c}
     mkdir -p "${program%/*}"
     read -ra flags <"$build/flags"
     # The archives stand twice, as they may need one another.

@@ -103,11 +103,15 @@ def at_end(function):
 
 
 def _clean_up():
+    """Returns whether all went well."""
+    well = True
     while _cleanups:
         try:
             _cleanups.pop()()
         except Exception:  # the rest must still be cleaned
             traceback.print_exc()
+            well = False
+    return well
 
 
 def temp_dir():
@@ -375,7 +379,7 @@ class Server:
             # A session of its own: Ctrl-C must reach it through stop(), once.
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
                                             start_new_session=True)
-        at_end(self.kill)
+        at_end(self._end)
         self.output = []
         self._await_ready(wait)
         threading.Thread(target=self._drain, daemon=True).start()
@@ -413,12 +417,19 @@ class Server:
             self.process.kill()
             self.process.wait()
 
+    def _end(self):
+        """However it ended or must end now: a server that no case stops is held to the same."""
+        if self.alive():
+            self.stop()
+        self.check_log()
+
     def stop(self, wait=WAIT_S, expect=0):
         """SIGTERM; the exit status must be `expect`, and no sanitizer may have complained."""
         self.process.send_signal(signal.SIGTERM)
         try:
             status = self.process.wait(wait)
         except subprocess.TimeoutExpired:
+            self.kill()
             raise AssertionError(f"cardboxd did not stop within {wait} s\n{self.log()}") from None
         self.check_log()
         assert status == expect, f"cardboxd: exit status {status}\n{self.log()}"
@@ -625,6 +636,25 @@ class _Tally:
     failed = 0
 
 
+_thread_errors = []
+
+
+def _on_thread_error(error):
+    """Else a thread that tests could end in its midst, and nobody would hear of it."""
+    threading.__excepthook__(error)
+    if error.exc_type is not SystemExit:
+        _thread_errors.append(f"{error.exc_type.__name__}: {error.exc_value}")
+
+
+threading.excepthook = _on_thread_error
+
+
+def _check_threads():
+    errors = _thread_errors[:]
+    _thread_errors.clear()
+    assert not errors, f"threads failed: {errors[:3]}"
+
+
 def _reason():
     """The exception at hand, with one line for each of our own frames."""
     kind, error, trace = sys.exc_info()
@@ -638,9 +668,12 @@ def _run_case(name, function):
         started = time.monotonic()
         result = function()
         if inspect.isgenerator(result):
+            part = None
             for part, part_function in result:
                 _run_case(f"{name}[{part}]", part_function)
+            assert part is not None, "it has no cases"
             return
+        _check_threads()
         _Tally.passed += 1
         print(f"ok      {name} ({time.monotonic() - started:.2f} s)", flush=True)
     except Skip as reason:
@@ -669,6 +702,8 @@ def main(namespace=None):
     for name in cases:
         if not wanted or name in wanted:
             _run_case(name, cases[name])
-    _clean_up()
+    if not _clean_up():
+        _Tally.failed += 1
+        print("FAILED  what was left at the end", flush=True)
     print(f"{_Tally.passed} passed, {_Tally.failed} failed", flush=True)
     sys.exit(1 if _Tally.failed else 0)

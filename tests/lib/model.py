@@ -240,7 +240,7 @@ def _check_keys(box):
 # --- reads of a settled box ---
 
 
-def _at_time(box, at, moment):
+def _at_time(at, moment):
     """The versions that may be the newest at a moment: several changes can have the same time."""
     last = bisect.bisect_right(at, moment)
     return {version for version in range(1, last + 1)
@@ -280,7 +280,7 @@ def check_reads(box, cards, log):
             expect(max(first, 1) <= seen[0] <= last and
                    hash(tuple(box.state(seen[0])[:argument])) == seen[1], *what)
         elif kind == "at_time":
-            expect(seen[0] in _at_time(box, at, argument) and box.hashes[seen[0] - 1] == seen[1], *what)
+            expect(seen[0] in _at_time(at, argument) and box.hashes[seen[0] - 1] == seen[1], *what)
         elif kind == "tail":
             expect(any(_fits_tail(box, cards, v, argument, seen, start, end)
                        for v in range(max(first, 1), last + 1)), *what)

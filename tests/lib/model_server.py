@@ -9,6 +9,7 @@ messages are checked by the rules of the API; what breaks them is in `faults`, f
 
 import http.server
 import json
+import sys
 import threading
 import time
 
@@ -234,7 +235,9 @@ class _Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        pass
+        error = sys.exc_info()[1]
+        if not isinstance(error, (ConnectionError, TimeoutError)):
+            self.model.faults.append(f"an answer failed: {error!r}")
 
 
 class ModelServer:
@@ -250,7 +253,11 @@ class ModelServer:
         self._server.model = self
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        at_end(self.stop)
+        at_end(self._end)
+
+    def _end(self):
+        self.stop()
+        self.check()
 
     def stop(self):
         self.stopped.set()
@@ -275,3 +282,11 @@ class ModelServer:
 
     def check(self):
         assert not self.faults, self.faults[:5]
+
+
+class ToolServer(ModelServer):
+    """What a tool of a URL asks: no model, and so by other rules."""
+
+    def take(self, request):
+        self.requests.append(request)
+        return self.script(request)

@@ -3,8 +3,8 @@
 import json
 import re
 
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.S)
-TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
+STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
+TOKEN = re.compile(STRING.pattern + rb"|[\[\]{}]", re.S)
 SPACE = re.compile(rb"[ \t\r\n]*")
 WORD = re.compile(rb"[^ \t\r\n,\]}]+")
 

@@ -3,9 +3,7 @@ over Python's own JSON; knows nothing of how CardBox reads files."""
 
 import json
 
-PI = {"message", "thinking_level_change", "model_change", "compaction", "branch_summary", "custom", "custom_message"}
 PLAIN = {"user", "assistant", "tool", "tool_result", "system", "metadata"}
-EITHER = {"label", "session_info"}
 SPOKEN = {"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"}
 
 

@@ -130,7 +130,7 @@ class Worker:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
                                             start_new_session=True, env={**os.environ, **(env or {})})
-        at_end(self.kill)
+        at_end(self._end)
         line = self.process.stdout.readline().decode()
         assert line.startswith("ready: "), f"{line!r}\n{self.log()}"
 
@@ -144,6 +144,13 @@ class Worker:
             self.process.wait()
         self.process.stdout.close()
 
+    def _end(self):
+        self.kill()
+        self._check_log()
+
+    def _check_log(self):
+        assert not cardbox_test.SANITIZER_REPORT.search(self.log().encode()), self.log()
+
     def signal(self, number=signal.SIGTERM):
         self.process.send_signal(number)
 
@@ -153,7 +160,7 @@ class Worker:
 
     def wait(self, wait=WAIT_S):
         status = self.process.wait(wait)
-        assert not cardbox_test.SANITIZER_REPORT.search(self.log().encode()), self.log()
+        self._check_log()
         assert status == 0, f"exit status {status}\n{self.log()}"
 
     def events(self, name):

@@ -189,3 +189,15 @@ def test_nothing_unfinished():
             if UNFINISHED.search(line) and len(line) < 1000:
                 findings.append(f"{path}:{number}: {line.strip()}")
     fail_with(findings)
+
+
+def test_every_test_is_run():
+    """tests/run passes over a script that may not be executed, and over a name in its lists that there is no more."""
+    scripts = [path for path in files(".py", "tests") + files(".sh", "tests") if os.path.basename(path).startswith("test_")]
+    findings = [f"{path} may not be executed" for path in scripts if not os.access(path, os.X_OK)]
+    lists = re.findall(r"run_group \w+ (\w+) -v?E '(?:test_)?\(?([\w|]+)", read("tests/run"))
+    assert len(lists) > 4, lists
+    for group, names in lists:
+        findings += [f"tests/run: there is no tests/{group}/test_{name}" for name in names.split("|")
+                     if not any(file.startswith(f"test_{name}") for file in os.listdir(f"tests/{group}"))]
+    fail_with(findings)

@@ -63,7 +63,7 @@ def parameter_name(text):
     return pointer.group(1) if pointer else re.search(r"(\w+)\s*(?:\[[^]]*\])?$", text).group(1)
 
 
-def comment_faults(before, name, parameters):
+def comment_faults(before, parameters):
     """What the comment in front of a declaration lacks."""
     before = before.rstrip()
     comment = before[before.rfind("/*"):]
@@ -80,4 +80,4 @@ def comment_faults(before, name, parameters):
 
 def test_exports_are_documented():
     fail_with([f"{path}: {name} {fault}" for path, before, name, parameters in declarations()
-               for fault in comment_faults(before, name, parameters)])
+               for fault in comment_faults(before, parameters)])

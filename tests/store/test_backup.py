@@ -91,7 +91,7 @@ def test_logical_replication():
     there.psql(target, f"CREATE SUBSCRIPTION everything CONNECTION '{as_role(dsn, 'postgres')}' PUBLICATION everything")
     for answer in changes(server):
         assert answer.status == 200, answer
-    assert cardbox("gc", "--dsn", dsn, "--retention-days", "0").stdout.endswith("1 rows removed\n")
+    assert cardbox("gc", "--dsn", dsn, "--retention-days", "0").stdout.endswith("\n1 rows removed\n")
     await_(lambda: contents(here, dsn) == contents(there, target))
     server.stop()
     there.psql(target, "DROP SUBSCRIPTION everything")

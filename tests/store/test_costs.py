@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
 from cardbox_test import as_role, database, once, psql  # noqa: E402
+from sql_statements import prepare  # noqa: E402
 
 GREAT = 20_000  # rows of what is nearly all of its project
 BATCH = 100
@@ -376,11 +377,7 @@ def prepared(name, given):
     """A statement of ours, ready to be run; or SQL of a case, behind what it needs."""
     if " " in name:
         return f"{given}; PREPARE it AS {name}; EXECUTE it;"
-    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
-        text = re.sub(r"--[^\n]*", "", file.read())
-    types = {int(i): kind for i, kind in re.findall(r"\$(\d+)::(\w+(?:\[\])?)", text)}
-    declared = ", ".join(types[i] for i in range(1, len(types) + 1))
-    return f"PREPARE it ({declared}) AS {text}; EXECUTE it({given});"
+    return f"{prepare(name)} EXECUTE it({given});"
 
 
 def script(tried, known, mode):

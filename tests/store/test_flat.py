@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, once, psql
+from sql_statements import fill
 
 SMALL, LARGE, LONG = (f"01970000-0000-7000-8000-00000000000{n}" for n in (1, 2, 3))
 LARGE_IDS = 1_000_000
@@ -49,13 +50,6 @@ def database():
     return dsn
 
 
-def statement(name, *values):
-    """A statement of sql/statements with its parameters filled in, each of which it casts itself."""
-    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql")) as file:
-        text = re.sub(r"^\s*--.*$", "", file.read(), flags=re.M)
-    return re.sub(r"\$(\d+)", lambda found: values[int(found.group(1)) - 1], text)
-
-
 def pages(dsn, *statements):
     """The pages touched by statements, run once before so that caches of the session are warm."""
     explain = "".join(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {one};" for one in statements)
@@ -69,7 +63,7 @@ def pages(dsn, *statements):
 def read(box, want=1, tail="NULL", skip="0", most="NULL", version="NULL", length="NULL",
          time="NULL"):
     arrays = ("'t'", f"'{box}'", want, tail, skip, most, version, length, time)
-    return statement("boxes_read", *(f"(ARRAY[{value}])" for value in arrays))
+    return fill("boxes_read", *(f"(ARRAY[{value}])" for value in arrays))
 
 
 def flat(small, *large):
@@ -84,13 +78,13 @@ def flat(small, *large):
 
 def test_append():
     """As many as it takes to fill a segment, so that one is sealed."""
-    flat(*([statement("box_append", "'t'", f"'{box}'", f"'[\"new-{n}\"]'", "NULL", f"'key-{n}'")
+    flat(*([fill("box_append", "'t'", f"'{box}'", f"'[\"new-{n}\"]'", "NULL", f"'key-{n}'")
             for n in range(64)] for box in (SMALL, LARGE, LONG)))
 
 
 def test_append_again_by_key():
     def twice(box):
-        return [statement("box_append", "'t'", f"'{box}'", "'[\"new\"]'", "NULL", "'key'")] * 2
+        return [fill("box_append", "'t'", f"'{box}'", "'[\"new\"]'", "NULL", "'key'")] * 2
     flat(*(twice(box) for box in (SMALL, LARGE, LONG)))
 
 
@@ -127,7 +121,7 @@ def test_fork():
     new = "'01970000-0000-7000-8000-00000000000f'"
 
     def fork(box, version="NULL", length="NULL"):
-        return [statement("box_fork", "'t'", f"'{box}'", new, version, length)]
+        return [fill("box_fork", "'t'", f"'{box}'", new, version, length)]
     flat(fork(SMALL), fork(LARGE), fork(LARGE, length=str(LARGE_IDS)),
          fork(LARGE, length="500000"), fork(LARGE, version="51"), fork(LONG, version="50000"))
 
@@ -139,14 +133,14 @@ def test_fork_is_read():
              for box in (SMALL, LARGE)}
     for box, (first, second) in forks.items():
         for old, new in ((box, first), (first, second)):
-            psql(dsn, statement("box_fork", "'t'", f"'{old}'", f"'{new}'", "NULL", "NULL"))
+            psql(dsn, fill("box_fork", "'t'", f"'{old}'", f"'{new}'", "NULL", "NULL"))
     small, large = forks[SMALL][1], forks[LARGE][1]
     flat([read(small, tail="50")], [read(large, tail="50")],
          [read(large, skip="500000", most="50")], [read(large, tail="50", version="1")])
 
 
 def test_log():
-    flat(*([statement("box_log", "'t'", f"'{box}'", before, "50", "NULL")]
+    flat(*([fill("box_log", "'t'", f"'{box}'", before, "50", "NULL")]
            for box, before in ((SMALL, "90"), (LARGE, "90"), (LONG, "50000"), (LONG, "60"))))
 
 
@@ -175,7 +169,7 @@ def test_boxes_of_a_common_card():
         while last:
             rows = [row.split("|") for row in psql(dsn, f"""
                 SELECT said, box_id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS.USOF') FROM (
-                {statement("boxes_with_card", "'t'", "'common'", str(most), *last.split(", "), str(walk))}) AS p""").split("\n")[:-1]]
+                {fill("boxes_with_card", "'t'", "'common'", str(most), *last.split(", "), str(walk))}) AS p""").split("\n")[:-1]]
             seen += [box for said, box, _ in rows if int(said) & 1]
             last = f"'{rows[-1][2]}', '{rows[-1][1]}'" if rows and (len(rows) == most or int(rows[-1][0]) & 2) else None
         assert seen == expected, (len(seen), len(expected))
@@ -203,8 +197,8 @@ def test_times_do_not_run_against_versions():
     dsn = Postgres.shared().database()
     box = "'01970000-0000-7000-8000-0000000000aa'"
     for n, at in enumerate(("2030-01-01", "2020-01-01", "2031-01-01", "2010-01-01")):
-        psql(dsn, statement("box_save", "'t'", box, f"'[\"{n}\"]'", "'[]'", "NULL", f"'{at}Z'"))
-        psql(dsn, statement("box_append", "'t'", box, f"'[\"{n}\"]'", "NULL", "NULL"))
+        psql(dsn, fill("box_save", "'t'", box, f"'[\"{n}\"]'", "'[]'", "NULL", f"'{at}Z'"))
+        psql(dsn, fill("box_append", "'t'", box, f"'[\"{n}\"]'", "NULL", "NULL"))
     assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log a JOIN cardbox.card_box_log b"
                      " ON b.version = a.version + 1 WHERE b.at < a.at") == "0\n"
     assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log") == "8\n"

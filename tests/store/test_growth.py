@@ -3,20 +3,15 @@
 analyzed, at which all connections plan anew, and of which PostgreSQL keeps nothing of any row."""
 
 import os
-import re
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import ROOT, Postgres, Server, as_role
+from cardbox_test import Postgres, Server, as_role
+from sql_statements import prepare
 
 CARDS = 8000
-
-
-def statement(name):
-    with open(os.path.join(ROOT, "sql", "statements", f"{name}.sql"), encoding="utf-8") as file:
-        return re.sub("--.*", "", file.read())
 
 
 def plans_before_and_after(dsn):
@@ -24,10 +19,10 @@ def plans_before_and_after(dsn):
     wanted = "'{p}', '{c-77}'"
     script = f"""
         SET random_page_cost = 1; -- as connections of ours have it
-        PREPARE cards_get (text[], text[]) AS {statement("cards_get")};
-        {f"EXECUTE cards_get ({wanted});" * 7}
+        {prepare("cards_get")}
+        {f"EXECUTE it ({wanted});" * 7}
         \\echo before
-        EXPLAIN (COSTS OFF) EXECUTE cards_get ({wanted});
+        EXPLAIN (COSTS OFF) EXECUTE it ({wanted});
         INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at)
         SELECT 'p', 'c-' || i, '1', '1', '{{}}', now() FROM generate_series(1, {CARDS}) AS i;
         DO $$
@@ -39,7 +34,7 @@ def plans_before_and_after(dsn):
         END
         $$;
         \\echo after
-        EXPLAIN (COSTS OFF) EXECUTE cards_get ({wanted});"""
+        EXPLAIN (COSTS OFF) EXECUTE it ({wanted});"""
     said = subprocess.run(["psql", as_role(dsn, "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1"], input=script,
                           check=True, stdout=subprocess.PIPE, text=True).stdout
     return said.split("after")

@@ -9,8 +9,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, as_role, literal
+from sql_statements import prepare
 
-STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
 INSERTED, UNCHANGED, REPAIRED, RESTORED, CONFLICT, GONE = range(1, 7)
 DONE, DONE_BEFORE, NO_BOX, WRONG_VERSION, KEY_REUSED, LOCKED = 1, 2, 3, 4, 5, 9
 BOX = "01970000-0000-7000-8000-00000000000"
@@ -31,9 +31,7 @@ def array(values, kind):
 
 def run(name, *parameters):
     """The rows of a statement, by ord."""
-    with open(os.path.join(STATEMENTS, f"{name}.sql"), encoding="utf-8") as text:
-        prepared = f"PREPARE s AS {text.read()};"
-    rows = psql(f"{prepared} EXECUTE s({', '.join(parameters)})").splitlines()
+    rows = psql(f"{prepare(name)} EXECUTE it({', '.join(parameters)})").splitlines()
     found = {int(row.split("|")[0]): tuple(row.split("|")[1:]) for row in rows}
     assert sorted(found) == list(range(1, len(rows) + 1)), rows
     return [found[number] for number in sorted(found)]
@@ -180,14 +178,12 @@ def test_what_is_locked_is_passed_over():
         SELECT * FROM dblink('other', 'SELECT 1 FROM cardbox.card_boxes
             WHERE tenant_id = ''held'' AND box_id = ''{held}'' FOR UPDATE') AS t(one int);
         SELECT 'ROWS';"""
-    with open(os.path.join(STATEMENTS, "boxes_append.sql"), encoding="utf-8") as text:
-        prepared = f"PREPARE s AS {text.read()};"
     boxes = array([held, free, f"{BOX}9", free], "uuid")
     ids, none = array(['["x"]'] * 4, "jsonb"), [None] * 4
-    execute = (f"EXECUTE s({array(['held'] * 4, 'text')}, {boxes}, {ids}, {array(none, 'int8')},"
+    execute = (f"EXECUTE it({array(['held'] * 4, 'text')}, {boxes}, {ids}, {array(none, 'int8')},"
                f" {array(none, 'text')}, true);")
     let_go = "SELECT 'ROWS'; SELECT dblink_exec('other', 'ROLLBACK');"
-    out = Postgres.shared().psql(database(), f"{held_by_another} {prepared} {execute} {let_go}")
+    out = Postgres.shared().psql(database(), f"{held_by_another} {prepare('boxes_append')} {execute} {let_go}")
     rows = sorted(out.split("ROWS\n")[1].splitlines())
     assert rows == [f"1|{LOCKED}||", f"2|{DONE}|2|1", f"3|{NO_BOX}||", f"4|{DONE}|3|2"], rows
     assert append(("held", held, '["x"]'), two, pass_over=True) == [(DONE, 2, 1), (DONE, 4, 3)]

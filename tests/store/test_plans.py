@@ -18,6 +18,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
 from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
+from sql_statements import prepare, source_of  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
           "sessions", "session_entries", "session_lines", "session_keys", "session_remains",
@@ -384,24 +385,14 @@ def unknown():
     return owner
 
 
-def statement(name):
-    """The statement's text, and whether it is planned each time."""
-    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
-        text = file.read()
-    return re.sub(r"--[^\n]*", "", text), "-- plan: each time" in text
-
-
 def explain(owner, name, example, mode=None, role="cardbox_app"):
     """The plans of the statement and of those that its functions run; nothing of it stays."""
-    text, each_time = statement(name)
-    types = {int(n): kind for n, kind in re.findall(r"\$(\d+)::(\w+(?:\[\])?)", text)}
-    declared = ", ".join(types[n] for n in range(1, len(types) + 1))
-    mode = mode or ("force_custom_plan" if each_time else "force_generic_plan")
+    mode = mode or ("force_custom_plan" if "-- plan: each time" in source_of(name) else "force_generic_plan")
     script = f"""
         LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
         SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_level = notice;
         SET auto_explain.log_timing = off; SET jit = off; SET plan_cache_mode = {mode}; SET ROLE {role};
-        BEGIN; PREPARE it ({declared}) AS {text}; EXECUTE it({example}); ROLLBACK;"""
+        BEGIN; {prepare(name)} EXECUTE it({example}); ROLLBACK;"""
     done = subprocess.run(["psql", as_role(owner, "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1", "-o", os.devnull],
                           input=script, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

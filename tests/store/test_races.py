@@ -10,10 +10,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
 from cardbox_test import Postgres, as_role, await_locks, connected
+from sql_statements import fill
 
 BOX = "00000000-0000-7000-8000-000000000001"
 FORK = "00000000-0000-7000-8000-000000000002"
-STATEMENTS = os.path.join(cardbox_test.ROOT, "sql", "statements")
 
 
 def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NULL", sealed=False):
@@ -42,24 +42,15 @@ def background(dsn, sql, waiting=1):
     psql.wait()
 
 
-def statement(name, *parameters):
-    """A statement of the program, with its parameters as literals."""
-    with open(os.path.join(STATEMENTS, f"{name}.sql"), encoding="utf-8") as file:
-        sql = "".join(line for line in file if not line.startswith("--"))
-    for number in range(len(parameters), 0, -1):
-        sql = sql.replace(f"${number}", parameters[number - 1])
-    return sql
-
-
 def test_gc_spares_what_was_restored():
     dsn = Postgres.shared().database()
     with sessions(dsn) as (x, y):
         x.run(add("r", ttl=1, created="'2020-01-01T00:00:00Z'"))
         x.run("BEGIN")
         assert x.run(add("r", restore=True, ttl=3600)) == "4"
-        assert y.run(statement("collect", "0", "100")).split("|")[3] == "0"  # it waits for nobody
+        assert y.run(fill("collect", "0", "100")).split("|")[3] == "0"  # it waits for nobody
         x.run("COMMIT")
-        assert y.run(statement("collect", "0", "100")).split("|")[3] == "0"
+        assert y.run(fill("collect", "0", "100")).split("|")[3] == "0"
         assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 'r'") == "1"
 
 
@@ -82,7 +73,7 @@ def test_delete_of_what_was_sealed():
         x.run(add("s"))
         x.run("BEGIN")
         x.run(add("s", sealed=True))
-        with background(dsn, statement("card_delete", "'t'", "'s'")) as delete:
+        with background(dsn, fill("card_delete", "'t'", "'s'")) as delete:
             x.run("COMMIT")
             assert delete.stdout.read().strip() == "t"
         assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 's' AND deleted_at IS NULL") == "1"
@@ -121,13 +112,13 @@ def test_times_follow_versions():
         with background(dsn, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"b\"]', NULL, NULL)"):
             x.run(f"SELECT pg_sleep(0.2), cardbox.append_to_box('t', '{BOX}', '[\"c\"]', NULL, NULL)")
             x.run("COMMIT")
-        assert y.run("SELECT bool_and(later) FROM (SELECT at >= lag(at, 1, at) OVER (ORDER BY version) AS later "
-                     "FROM cardbox.card_box_log) x") == "t"
+        assert y.run("SELECT bool_and(later), count(*) FROM (SELECT at >= lag(at, 1, at) OVER (ORDER BY version) AS later "
+                     "FROM cardbox.card_box_log) x") == "t|4"
 
 
 def test_times_of_a_clock_that_was_set_back():
     """No change is earlier than the one before it, whatever the clock says."""
-    appended = statement("boxes_append_quick", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]")
+    appended = fill("boxes_append_quick", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]")
     for change in (appended, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)",
                    f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)"):
         dsn = Postgres.shared().database()
@@ -191,7 +182,8 @@ def test_circle_of_chains_ends():
     assert read.returncode == 1 and "damaged" in read.stderr, read
     server = cardbox_test.Server(dsn)
     answer = server.get(f"/projects/t/boxes/{BOX}/cards")
-    assert answer.status < 600 and server.get("/readyz").status == 200, answer
+    # As often as a chain may have parents: then its reading ends.
+    assert answer.status == 200 and int(answer.header("Cardbox-Missing")) < 64 * 260, answer.headers
     server.stop()
 
 
@@ -226,7 +218,7 @@ def test_sealed_and_deleted_comes_back_or_goes():
     assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
     other = add("gone", restore=True, sealed=True).replace("'1'::json", "'2'::json")
     assert pg.psql(dsn, other).strip() == "5"
-    assert pg.psql(dsn, statement("collect", "0", "100")).split("|")[3] == "1"
+    assert pg.psql(dsn, fill("collect", "0", "100")).split("|")[3] == "1"
     assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards ORDER BY 1").split() == ["back", "kept"]
 
 

@@ -7,25 +7,18 @@ import itertools
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
 from cardbox_test import as_role, dsn, once, psql  # noqa: E402
+from sql_statements import prepare  # noqa: E402
 
 MEMBERS = {"step_id": "AB", "type": "pq", "trace_id": "st", "agent_turn_id": "xy", "role": "uv", "color": "rg"}
 WALKED = ("step_id", "agent_turn_id", "trace_id", "type")  # which one an index is for, the first first
 DAY = "2025-01-01 00:00:%02d+00"
 FITS, ENDS = 1, 2
-
-
-def statement():
-    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", "cards_list.sql"), encoding="utf-8") as file:
-        text = re.sub(r"--[^\n]*", "", file.read())
-    types = {int(n): kind for n, kind in re.findall(r"\$(\d+)::(\w+(?:\[\])?)", text)}
-    return f"PREPARE it ({', '.join(types[n] for n in range(1, len(types) + 1))}) AS {text};"
 
 
 def new_card(chance, number):
@@ -98,7 +91,7 @@ def model(q, all_cards):
 
 def rows_of(*queries, role="cardbox_app"):
     """What the statement gives for each query."""
-    script = statement() + "".join(f"EXECUTE it({example(q)}); SELECT 'end';" for q in queries)
+    script = prepare("cards_list") + "".join(f"EXECUTE it({example(q)}); SELECT 'end';" for q in queries)
     said = subprocess.run(["psql", as_role(dsn(), role), "-XqAt", "-v", "ON_ERROR_STOP=1"],
                           input=script, check=True, stdout=subprocess.PIPE, text=True).stdout
     found, rows = [], []

@@ -15,7 +15,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cardbox_test
-from model_server import ModelServer, Reply, breaks, calls, hangs, refuses, says
+from model_server import ModelServer, Reply, ToolServer, breaks, calls, hangs, refuses, says
 from worker_test import Project, Worker, await_, tools_file
 
 def script(text):
@@ -404,11 +404,7 @@ def test_tools_over_http():
         assert request.headers["X-Caller-Id"] and request.headers["X-Call-Id"]
         return refuses(400, "unknown place") if request.body == {"place": "x"} else says("")
 
-    class Tool(ModelServer):
-        def take(self, request):
-            return tool(request)
-
-    http_tool = Tool(None)
+    http_tool = ToolServer(tool)
 
     def model(request):
         if not request.results:
@@ -523,7 +519,7 @@ def test_cancel_during_a_model_call():
 def test_cancel_during_a_tool_call():
     """Of a command that does not want to end, and of a URL that does not answer."""
     pid = os.path.join(cardbox_test.temp_dir(), "pid")
-    slow = ModelServer(lambda request: hangs())
+    slow = ToolServer(lambda request: hangs())
     tools = {
         "command": ({"command": script(f"echo $$ >{pid}.new; mv {pid}.new {pid}; trap '' TERM; "
                                        "while :; do sleep 0.1; done")}, lambda: os.path.exists(pid)),

@@ -5,6 +5,7 @@ and started again, its box holds every line of the session once, in order."""
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -60,9 +61,7 @@ def check_killed(path, number):
         time.sleep(rng.uniform(0.0, 0.25))
         killed += worker.poll() is None
         worker.kill()
-        if worker.wait() == 0:
-            # Done before it could be killed: what is left is to kill the replays.
-            continue
+        assert worker.wait() in (0, -signal.SIGKILL)  # done before it could be killed, or killed
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     with open(path, encoding="utf-8") as file:
