@@ -1,8 +1,6 @@
 /*
  * card.c: `cardbox card get`, `add` and `list`, over the public SDK.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include "base/arena.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
@@ -32,7 +30,7 @@ static bool print_card(const cardbox_card *card)
     putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "type", card->type, STYLE_PLAIN);
-    table_fact(&facts, "role", role, card_view_style(role));
+    table_fact(&facts, "role", role, card_view_style(view_of(role)));
     table_fact(&facts, "author", card->author_id, STYLE_PLAIN);
     add_moment(&facts, "created", card->created_at);
     table_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);

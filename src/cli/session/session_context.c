@@ -5,8 +5,6 @@
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"
 #include "cli/view/context_view.h"
-#include "store/session/core/context.h"
-#include "store/session/core/words.h"
 
 typedef struct context_options {
     cli_common common;

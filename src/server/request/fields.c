@@ -4,7 +4,6 @@
  */
 #include "server/request/fields.h"
 
-#include <assert.h>
 #include "base/isotime.h"
 #include "cardbox/limits.h"
 #include "server/request/query.h"

@@ -3,7 +3,6 @@
  * file of its own.
  */
 #include <inttypes.h>
-#include "cardbox/limits.h"
 #include "server/session/sessions.h"
 #include "store/session/session_write.h"
 

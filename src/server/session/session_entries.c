@@ -4,7 +4,6 @@
  */
 #include "server/session/sessions.h"
 
-#include "cardbox/limits.h"
 #include "store/session/core/words.h"
 #include "store/session/session_pages.h"
 

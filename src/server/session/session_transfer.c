@@ -4,7 +4,6 @@
  * report. Both run in a thread, with the store's blocking functions.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include "cardbox/session_file.h"
 #include "server/session/sessions.h"
 #include "server/transfer/incoming.h"
