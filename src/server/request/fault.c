@@ -141,14 +141,19 @@ void fault_end(request *r, fault what)
 }
 
 /* `version` 0: none. */
+static void add_version(buf *out, int64_t version)
+{
+    if (version <= 0)
+        return;
+    buf_text(out, ",\"current_version\":");
+    buf_int(out, version);
+}
+
 static void answer_detail(request *r, fault what, const char *hint, int64_t version,
                           const char *message)
 {
     buf *out = fault_begin(r, what, message);
-    if (version > 0) {
-        buf_text(out, ",\"current_version\":");
-        buf_int(out, version);
-    }
+    add_version(out, version);
     if (hint != NULL) {
         buf_text(out, ",\"hint\":");
         buf_json_string(out, view_of(hint));
@@ -222,10 +227,7 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items)
         buf_view(out, items);
         buf_char(out, ']');
     }
-    if (err->current_version > 0) {
-        buf_text(out, ",\"current_version\":");
-        buf_int(out, err->current_version);
-    }
+    add_version(out, err->current_version);
     fault_end(r, what);
 }
 
