@@ -262,12 +262,6 @@ static const char *trouble_of(const cardbox_error *err)
     return NULL;
 }
 
-const char *fault_why_away(const cardbox_error *err)
-{
-    const char *trouble = trouble_of(err);
-    return trouble != NULL ? trouble : "the database does not answer";
-}
-
 /* It is ready all the while, so that nothing else tells operators. */
 static void log_trouble(server_state *server, const cardbox_error *err)
 {
@@ -277,6 +271,15 @@ static void log_trouble(server_state *server, const cardbox_error *err)
         atomic_compare_exchange_strong(&server->trouble_ms, &due_ms, now_ms + TROUBLE_LOG_MS))
         log_error("database_refuses", "sqlstate=%s reason=%s", err->sqlstate,
                   log_quote(why, err->message, strlen(err->message)));
+}
+
+const char *fault_why_away(request *r, const cardbox_error *err)
+{
+    const char *trouble = trouble_of(err);
+    log_trouble(r->server, err);
+    if (err->status == CARDBOX_NOMEM)
+        return "out of memory";
+    return trouble != NULL ? trouble : "the database does not answer";
 }
 
 /* links.c took no more of an answer. What there was of it is freed, so what is in use now is what
@@ -301,8 +304,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        log_trouble(r->server, err);
-        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(err));
+        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(r, err));
         return;
     case CARDBOX_NOMEM:
         fault_answer_memory(r);
