@@ -124,10 +124,7 @@ static cli_exit run_show(const void *given, char **arguments)
         return CLI_DONE;
     }
     describe_whole(&line, ability);
-    puts(buf_str(&line));
-    cli_exit status = buf_ok(&line) ? CLI_DONE : cli_nomem();
-    buf_free(&line);
-    return status;
+    return cli_print_line(&line, true);
 }
 
 const cli_command cli_ability_show = {

@@ -130,6 +130,10 @@ typedef struct cli_origin {
 cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
 extern const cli_origin cli_page_origins[]; /* of a command that takes cli_page_specs */
 
+/* Prints the one line that a command has built, a text or JSON, as it is fit for a terminal, and
+ * frees it. CLI_FAILED, which was said: there was no memory for it. */
+cli_exit cli_print_line(buf *line, bool json);
+
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
 

@@ -7,7 +7,7 @@
 typedef cardbox_status delete_one(cardbox *db, const char *project, const char *id,
                                   cardbox_error *err);
 
-static void print_deleted(const char *kind, const char *id, bool json)
+static cli_exit print_deleted(const char *kind, const char *id, bool json)
 {
     buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
 
@@ -18,8 +18,7 @@ static void print_deleted(const char *kind, const char *id, bool json)
     } else {
         buf_printf(&line, "%s %s is deleted", kind, id);
     }
-    puts(buf_str(&line));
-    buf_free(&line);
+    return cli_print_line(&line, json);
 }
 
 static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
@@ -32,8 +31,9 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
 
         switch (run(db, common->project, *ids, &err)) {
         case CARDBOX_OK:
-            print_deleted(kind, *ids, common->json);
-            continue;
+            if (print_deleted(kind, *ids, common->json) == CLI_DONE)
+                continue;
+            break;
         case CARDBOX_NOT_FOUND:
             cli_error("%s not found: %.600s", kind, *ids);
             break;

@@ -91,6 +91,18 @@ bool cli_is_of_project(void)
     return false;
 }
 
+cli_exit cli_print_line(buf *line, bool json)
+{
+    bool fine = buf_ok(line);
+
+    if (fine && json)
+        term_print_json(buf_str(line));
+    else if (fine)
+        term_print_text(stdout, buf_as_view(line));
+    buf_free(line);
+    return fine ? CLI_DONE : cli_nomem();
+}
+
 cli_exit cli_nomem(void)
 {
     cli_error("out of memory");

@@ -17,9 +17,16 @@ void handle_health(request *r)
     request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
 }
 
+bool handler_is_ready(const server_state *server)
+{
+    return atomic_load(&server->stop) == STOP_NOT &&
+           atomic_load(&server->primary.connections_up) > 0 &&
+           atomic_load(&server->primary.unfit) == 0 && auth_is_decided(server);
+}
+
 void handle_ready(request *r)
 {
-    if (!server_is_ready(r->server) || !auth_is_decided(r->server)) {
+    if (!handler_is_ready(r->server)) {
         request_header(r, "Retry-After", "1");
         request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
         return;
@@ -75,32 +82,32 @@ bool handler_box(request *r, uuid16 *out)
     return false;
 }
 
+/* What the request's ticket says of sending it again stays. */
+static void ask(request *r, join_ticket ticket)
+{
+    ticket.replayable = r->ticket.replayable;
+    ticket.has_new_ids = r->ticket.has_new_ids;
+    r->ticket = ticket;
+    joiner_add(r->joiner, r);
+}
+
 void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
                   join_render render)
 {
-    r->ticket = (join_ticket){.lane = lane,
-                              .keys = keys,
-                              .count = count,
-                              .weight = weight,
-                              .render = render,
-                              .replayable = r->ticket.replayable,
-                              .has_new_ids = r->ticket.has_new_ids};
-    joiner_add(r->joiner, r);
+    ask(r, (join_ticket){
+               .lane = lane, .keys = keys, .count = count, .weight = weight, .render = render});
 }
 
 void handler_run(request *r, join_lane lane, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, join_render render)
 {
-    r->ticket = (join_ticket){.lane = lane,
-                              .keys = keys,
-                              .count = 1,
-                              .weight = 1,
-                              .render = render,
-                              .statement = what,
-                              .build = build,
-                              .replayable = r->ticket.replayable,
-                              .has_new_ids = r->ticket.has_new_ids};
-    joiner_add(r->joiner, r);
+    ask(r, (join_ticket){.lane = lane,
+                         .keys = keys,
+                         .count = 1,
+                         .weight = 1,
+                         .render = render,
+                         .statement = what,
+                         .build = build});
 }
 
 void *handler_take(request *r, size_t count, size_t size)

@@ -48,6 +48,10 @@ void handle_ui_redirect(request *r);
  * it does. One that does not exist may be asked for by who may read. */
 route_scope ability_scope(const request *r);
 
+/* What /readyz says: the database is there and fit, and it can be said who may do what. What one
+ * connection has run into awaits the others. */
+bool handler_is_ready(const server_state *server);
+
 /* A shape for what the request brings; shape_free it. */
 void handler_shape(request *r, shape *s);
 

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "cardbox/version.h"
-#include "server/auth/auth.h"
 #include "server/handlers.h"
 #include "server/request/fault.h"
 #include "server/server.h"
@@ -157,7 +156,7 @@ static void write_build(buf *out, const metric *m, const scene *of)
 
 static double ready(const scene *of)
 {
-    return server_is_ready(of->server) && auth_is_decided(of->server) ? 1 : 0;
+    return handler_is_ready(of->server) ? 1 : 0;
 }
 
 static double bodies_bytes(const scene *of)

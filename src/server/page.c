@@ -10,23 +10,20 @@ int64_t page_limit(const field_value *limit)
     return limit->given ? limit->number : LIMIT_DEFAULT;
 }
 
-void page_bad_cursor(request *r)
+bool page_bad_cursor(request *r)
 {
-    if (r->memory.failed) {
+    if (r->memory.failed)
         fault_answer_memory(r);
-        return;
-    }
-    handler_refuse(r, "query", "cursor", "value_error",
-                   "Input should be the next_cursor of a page");
+    else
+        handler_refuse(r, "query", "cursor", "value_error",
+                       "Input should be the next_cursor of a page");
+    return false;
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
                  bool (*read)(list_cursor *out, view text, arena *memory))
 {
-    if (!cursor->given || read(out, cursor->text, &r->memory))
-        return true;
-    page_bad_cursor(r);
-    return false;
+    return !cursor->given || read(out, cursor->text, &r->memory) || page_bad_cursor(r);
 }
 
 enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
@@ -36,10 +33,7 @@ static const field PAGE[PAGE_FIELDS] = {
 
 bool page_number(request *r, int64_t *out, const field_value *cursor)
 {
-    if (!cursor->given || list_number_read(out, cursor->text))
-        return true;
-    page_bad_cursor(r);
-    return false;
+    return !cursor->given || list_number_read(out, cursor->text) || page_bad_cursor(r);
 }
 
 bool page_read(request *r, int64_t *limit, list_cursor *from,

@@ -31,8 +31,8 @@ bool page_read(request *r, int64_t *limit, list_cursor *from,
 /* Reads a cursor that is a number above 0; one that is not given leaves it. False: answered. */
 bool page_number(request *r, int64_t *out, const field_value *cursor);
 
-/* Answers that the cursor is none, or that there was no memory to read it. */
-void page_bad_cursor(request *r);
+/* Answers that the cursor is none, or that there was no memory to read it. False. */
+bool page_bad_cursor(request *r);
 
 /* A query of limit and cursor, in the request's arena, with the tenant filled in. NULL: answered.
  */

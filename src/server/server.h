@@ -68,12 +68,4 @@ static inline bool database_is_away(const database_state *d)
     return atomic_load(&d->given_up) && atomic_load(&d->connections_up) == 0;
 }
 
-/* What /readyz says. What one connection has run into awaits the others. */
-static inline bool server_is_ready(const server_state *server)
-{
-    return atomic_load(&server->stop) == STOP_NOT &&
-           atomic_load(&server->primary.connections_up) > 0 &&
-           atomic_load(&server->primary.unfit) == 0;
-}
-
 #endif

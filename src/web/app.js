@@ -39,7 +39,16 @@ function remember(name) {
 
 // --- what is shown ---
 
+/** What is loaded for the main part is not wanted any more, nor is how it looked. */
+function leaveMain() {
+  leave.abort();
+  leave = new AbortController();
+  main.classList.remove('in-the-past');
+  main.removeAttribute('aria-busy');
+}
+
 function welcome() {
+  leaveMain();
   leaveSide.abort();
   delete side.dataset.project;
   fill(side);
@@ -107,9 +116,7 @@ function markPart(here) {
 }
 
 function showMain(here) {
-  leave.abort();
-  leave = new AbortController();
-  main.classList.remove('in-the-past');
+  leaveMain();
   window.scrollTo(0, 0);
   const api = project(here.project, leave.signal);
   if (here.view === 'box') showBox(main, api, here, leave.signal);
@@ -125,12 +132,10 @@ function showMain(here) {
   else fill(main, notice('No such page', 'The address leads nowhere. What there is stands at the top.'));
 }
 
-function showPanel(here) {
+function showPanel(here, before) {
   const id = here.query.card;
-  panel.hidden = !id;
-  document.body.classList.toggle('with-panel', Boolean(id));
-  if (!id || id === panel.dataset.card) return;
-  panel.dataset.card = id;
+  panel.hidden = !here.project || !id;
+  if (panel.hidden || same([here.project, id], [before?.project, before?.query.card])) return;
   leavePanel.abort();
   leavePanel = new AbortController();
   showCard($('panel-body'), project(here.project, leavePanel.signal), here.project, id);
@@ -144,6 +149,7 @@ function show(before = null) {
   const isTyped = document.activeElement === $('project') && before?.project === here.project;
   if (!isTyped) $('project').value = here.project;
   document.title = [here.id, here.project, 'CardBox'].filter(Boolean).join(' · ');
+  showPanel(here, before);
   if (!here.project) return welcome();
   $('to-cards').href = link({ project: here.project, view: 'cards' });
   $('to-sessions').href = link({ project: here.project, view: 'sessions' });
@@ -153,8 +159,6 @@ function show(before = null) {
   remember(here.project);
   showSide(here);
   if (!before || !same(withoutCard(here), withoutCard(before))) showMain(here);
-  if (!here.query.card) delete panel.dataset.card;
-  return showPanel(here);
 }
 
 // --- what one can do ---

@@ -3,7 +3,7 @@
 import { copyButton, count, el, fill, foreign, notice } from './dom.js';
 import { askToFork } from './fork.js';
 import { cardItem, missingItem, pairing } from './card.js';
-import { link, revise } from './place.js';
+import { link, place, revise } from './place.js';
 import { when } from './time.js';
 import { trouble } from './trouble.js';
 import { Versions } from './versions.js';
@@ -112,8 +112,8 @@ class BoxPage {
       if (turn !== this.turn || this.signal.aborted) return;
       this.draw(state);
       if (turn > 1) this.list.querySelector('.added')?.scrollIntoView({ block: 'nearest' });
-      const query = version === this.box.newest ? {} : { version };
-      revise({ ...this.here, query });
+      const { card } = place().query; // which may stand beside it
+      revise({ ...this.here, query: { card, version: version === this.box.newest ? undefined : version } });
     } catch (error) {
       if (turn !== this.turn || this.signal.aborted || error.name === 'AbortError') return;
       fill(this.list, trouble(error));

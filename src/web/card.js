@@ -17,14 +17,14 @@ function roleOf(card) {
 /** Calls get numbers and hues in the order in which they appear, so that pairs are seen. */
 export function pairing(cards) {
   const calls = new Map();
-  const note = (id, what) => {
+  const note = (id, isAnswer) => {
     if (!id) return;
-    if (!calls.has(id)) calls.set(id, { number: calls.size + 1, asked: false, answered: false });
-    Object.assign(calls.get(id), what);
+    if (!calls.has(id)) calls.set(id, { number: calls.size + 1, answered: false });
+    if (isAnswer) calls.get(id).answered = true;
   };
   for (const card of cards) {
-    for (const call of toolCalls(card)) note(call.id, { asked: true });
-    note(card.tool_call_id, isResult(card) ? { answered: true } : { asked: true });
+    for (const call of toolCalls(card)) note(call.id, false);
+    note(card.tool_call_id, isResult(card));
   }
   return calls;
 }

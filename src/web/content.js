@@ -22,11 +22,10 @@ function value(of) {
   return typeof of === 'string' ? block(of, { class: 'text' }) : json(of);
 }
 
-/** A table of names and values; values that are not texts are JSON. */
+/** A table of names and values. */
 function fields(pairs) {
   return el('dl', { class: 'fields' }, pairs.map(([name, of]) => [
-    el('dt', {}, foreign(name)),
-    el('dd', {}, typeof of === 'string' ? block(of, { class: 'text' }) : json(of)),
+    el('dt', {}, foreign(name)), el('dd', {}, value(of)),
   ]));
 }
 

@@ -99,8 +99,7 @@ export class Versions {
   putThereBy(place, version) {
     for (let at = version; at >= this.oldest; at--) {
       const entry = this.#entries.get(at);
-      if (!entry) return null;
-      if (entry.op !== 'append') return null;
+      if (entry?.op !== 'append') return null;
       if (place >= entry.length - entry.added) return at;
     }
     return null;

@@ -2,7 +2,6 @@
  * crew_keep.c: the thread that renews the leases of all running tasks, in one statement, and stops
  * those whose lease is lost: to a cancel, to another worker, or because nobody could renew it.
  */
-#include <stdlib.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "worker/crew_parts.h"

@@ -435,6 +435,22 @@ def test_escape_sequences_in_json_do_not_reach_the_terminal():
             assert text == evil, shown
 
 
+def test_escape_sequences_of_ids_do_not_reach_the_terminal():
+    """Nor those of entries, which others may have made, in the one line that a change is told in."""
+    env = {**sample(), "NO_COLOR": "1"}
+    evil = "evil\u009b1m\u202e"
+    lines = [json.dumps({"type": "user", "id": name, "content": name}) for name in ("first", evil)]
+    cardbox("session", "append", "--create", "plain", "ids", env=env, stdin="\n".join(lines))
+    for how in ([], ["--json"]):
+        for arguments in (["session", "head", "ids"], ["session", "head", "ids", "evil"],
+                          ["session", "label", "ids", "evil", evil], ["session", "fork", "ids", "--new-id", evil],
+                          ["session", "context", "ids", "first", "--compare", "evil"], ["session", "delete", evil],
+                          ["card", "add", "--id", evil, "--text", "x", "--restore"], ["card", "delete", evil]):
+            shown = on_terminal(*arguments, *how, env=env)
+            assert shown.strip() and not set("\u009b\u202e") & set(shown), (arguments, shown)
+            assert "version" in shown or not how or json.loads(shown), shown
+
+
 def test_lines_that_end_as_those_of_windows():
     env = sample()
     cardbox("card", "add", "--id", "crlf", "--text", "one\r\ntwo\rthree\r\n", env=env)

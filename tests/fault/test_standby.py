@@ -90,8 +90,11 @@ def test_a_task_is_followed():
 def test_what_writes_says_why_not():
     writer = Server(standby()[1])
     card = {"card_id": "new", "content": 1}
-    answers = [writer.post("/projects/p/cards", card), writer.post("/projects/p/import", {"kind": "card", **card}),
-               writer.post("/projects/p/abilities/task:spawn", {"goal": "count"})]
+    answers = [writer.post("/projects/p/import", {"kind": "card", **card})]
+    assert "up to which the lines are in" in answers[0].json()["detail"]["error_message"], answers[0]
+    assert "event=database_refuses" in writer.log(), writer.log()
+    answers += [writer.post("/projects/p/cards", card),
+                writer.post("/projects/p/abilities/task:spawn", {"goal": "count"})]
     for answer in answers:
         assert answer.status == 503 and "only reads" in answer.json()["detail"]["error_message"], answer
     writer.stop()

@@ -591,6 +591,41 @@ def test_dialogs_end_with_their_page():
     no_complaints(browser)
 
 
+def test_leaving_a_project():
+    """What was shown of it goes, and what is still loaded for it is not drawn over what comes."""
+    browser = visit(box(BOX, card="demo-002-profile"))
+    browser.wait("return document.querySelector('#panel .fields')")
+    browser.run("window.held = []; window.real = fetch; window.fetch = async (...given) => {"
+                "  await new Promise((go) => { held.push(go); }); return real(...given); };"
+                "location.hash = arguments[0]", box(LONG_BOX, card="demo-002-profile")[len("/ui/"):])
+    browser.wait("return held.length > 0 && document.querySelector('main').innerText === 'Loading …'")
+    browser.run("location.hash = '#/'")
+    browser.await_text("Which project?")
+    assert browser.run("return document.querySelector('#panel').hidden")
+    browser.run("for (const go of held) go(); window.fetch = real")
+    browser.wait("return document.querySelectorAll('.projects .box-link').length >= 2")
+    assert "Loading" not in browser.text() and not browser.texts(".timeline"), browser.text()
+    browser.run("return fetch('../healthz')")
+    assert not browser.texts(".timeline"), browser.text()
+    browser.run("localStorage.clear()")
+    no_complaints(browser)
+
+
+def test_leaving_a_box_that_loads():
+    """What comes after it is not drawn as faint as what is about to change."""
+    browser = visit(box(BOX))
+    await_version(browser, "Version 5 of 5")
+    browser.run("window.real = fetch; window.fetch = (url, { signal }) => new Promise((_, fail) =>"
+                "  signal.addEventListener('abort', () => fail(new DOMException('', 'AbortError'))));"
+                "const slider = document.querySelector('.slider'); slider.value = 2;"
+                "slider.dispatchEvent(new Event('input'))")
+    browser.wait("return document.querySelector('main').hasAttribute('aria-busy')")
+    browser.run("window.fetch = window.real; location.hash = '#/demo/cards'")
+    browser.wait("return document.querySelectorAll('.cards .card').length > 0")
+    assert not browser.run("return document.querySelector('main').hasAttribute('aria-busy')")
+    no_complaints(browser)
+
+
 def test_folding_branches():
     """By keyboard, which stays where it is; what is below is counted, and comes back."""
     put_session()
@@ -621,6 +656,22 @@ def test_a_card_in_full():
     browser.click("#panel-close")
     browser.wait("return document.querySelector('#panel').hidden")
     await_version(browser, "Version 5 of 5")
+    no_complaints(browser)
+
+
+def test_a_card_beside_a_box():
+    """The address has both, whichever changes, and the card can be closed."""
+    browser = visit(box(BOX, card="demo-007-result"))
+    await_version(browser, "Version 5 of 5")
+    browser.wait("return document.querySelector('#panel .fields')")
+    assert browser.run("return location.hash").endswith("?card=demo-007-result")
+    browser.run("document.querySelector('.mark').click()")
+    await_version(browser, "Version 1 of 5")
+    assert browser.run("return [...new URLSearchParams(location.hash.split('?')[1])].sort()") == [
+        ["card", "demo-007-result"], ["version", "1"]]
+    browser.click("#panel-close")
+    browser.wait("return document.querySelector('#panel').hidden")
+    await_version(browser, "Version 1 of 5")
     no_complaints(browser)
 
 

@@ -41,19 +41,15 @@ typedef struct get_options {
     box_as_of at;
 } get_options;
 
-static bool print_json(const cardbox_box *box)
+static cli_exit print_json(const cardbox_box *box)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    bool fine;
 
     card_view_box(&line, box, true);
-    fine = buf_ok(&line);
-    term_print_json(buf_str(&line));
-    buf_free(&line);
-    return fine;
+    return cli_print_line(&line, true);
 }
 
-static bool print_box(const cardbox_box *box)
+static cli_exit print_box(const cardbox_box *box)
 {
     static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_WHOLE}};
     table ids;
@@ -66,7 +62,7 @@ static bool print_box(const cardbox_box *box)
         table_int(&ids, box->first + (int64_t)i + 1);
         table_text(&ids, box->card_ids[i]);
     }
-    return table_finish(&ids, 2);
+    return table_finish(&ids, 2) ? CLI_DONE : cli_nomem();
 }
 
 static cli_exit run_get(const void *given, char **arguments)
@@ -76,7 +72,7 @@ static cli_exit run_get(const void *given, char **arguments)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
     cardbox *db = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status;
 
     if (!box_as_of_read(&part, &options->at))
         return CLI_USAGE;
@@ -84,14 +80,10 @@ static cli_exit run_get(const void *given, char **arguments)
     if (db == NULL)
         return CLI_FAILED;
     if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
-        CARDBOX_OK) {
+        CARDBOX_OK)
         status = cli_refused(&err, BOX_AS_OF_ORIGINS);
-    } else {
-        const cardbox_box *box = cardbox_boxes_at(boxes, 0);
-
-        if (!(options->common.json ? print_json(box) : print_box(box)))
-            status = cli_nomem();
-    }
+    else
+        status = (options->common.json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
     cardbox_boxes_free(boxes);
     return status;
 }

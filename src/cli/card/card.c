@@ -1,8 +1,6 @@
 /*
  * card.c: `cardbox card get`, `add` and `list`, over the public SDK.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include "base/arena.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
@@ -32,7 +30,7 @@ static bool print_card(const cardbox_card *card)
     putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "type", card->type, STYLE_PLAIN);
-    table_fact(&facts, "role", role, card_view_style(role));
+    table_fact(&facts, "role", role, card_view_style(view_of(role)));
     table_fact(&facts, "author", card->author_id, STYLE_PLAIN);
     add_moment(&facts, "created", card->created_at);
     table_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);
@@ -180,7 +178,7 @@ done:
     return content;
 }
 
-static void print_added(const add_options *options, const char *id, cardbox_outcome outcome)
+static cli_exit print_added(const add_options *options, const char *id, cardbox_outcome outcome)
 {
     buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
 
@@ -191,8 +189,7 @@ static void print_added(const add_options *options, const char *id, cardbox_outc
     } else {
         buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
     }
-    puts(buf_str(&line));
-    buf_free(&line);
+    return cli_print_line(&line, options->common.json);
 }
 
 static cli_exit add_card(const add_options *options, const char *content)
@@ -203,7 +200,6 @@ static cli_exit add_card(const add_options *options, const char *content)
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
     cardbox *db = NULL;
-    cli_exit status = CLI_DONE;
 
     cardbox_uuid7(id);
     card.card_id = options->id ? options->id : id;
@@ -222,11 +218,9 @@ static cli_exit add_card(const add_options *options, const char *content)
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) == CARDBOX_OK)
-        print_added(options, card.card_id, outcome);
-    else
-        status = cli_refused(&err, ADD_ORIGINS);
-    return status;
+    if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) != CARDBOX_OK)
+        return cli_refused(&err, ADD_ORIGINS);
+    return print_added(options, card.card_id, outcome);
 }
 
 static cli_exit run_add(const void *given, char **arguments)

@@ -81,7 +81,7 @@ const char *card_view_role(const cardbox_card *card)
     return role ? role : "";
 }
 
-term_style card_view_style(const char *role)
+term_style card_view_style(view role)
 {
     static const struct {
         const char *role;
@@ -89,10 +89,11 @@ term_style card_view_style(const char *role)
     } styles[] = {{"user", STYLE_GREEN},
                   {"assistant", STYLE_CYAN},
                   {"tool", STYLE_YELLOW},
+                  {"result", STYLE_YELLOW}, /* of a session's entry: the same */
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
-        if (strcmp(styles[i].role, role) == 0)
+        if (view_equal(view_of(styles[i].role), role))
             return styles[i].style;
     }
     return STYLE_PLAIN;
@@ -243,12 +244,12 @@ static void add_missing(table *rows, const char *text)
 
 static void add_card(table *rows, const cardbox_card *card)
 {
-    const char *role = card_view_role(card);
+    view role = view_of(card_view_role(card));
     buf summary = BUF_INIT(line_max);
 
     card_view_summary(&summary, card);
     table_text(rows, card->type);
-    table_add(rows, view_of(role), card_view_style(role));
+    table_add(rows, role, card_view_style(role));
     card_view_add_age(rows, card->created_at);
     table_text(rows, buf_str(&summary));
     table_add(rows, view_of(card->tool_call_id), STYLE_DIM);

@@ -3,7 +3,6 @@
  */
 #include "cli/dev/cluster_parts.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <pwd.h>
 #include <stdio.h>

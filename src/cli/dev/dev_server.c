@@ -86,8 +86,7 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd shares its port with others of its kind, so it would start beside another one and
- * receive half of the requests. */
+/* cardboxd would find out too, but says so in its log alone. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;

@@ -46,8 +46,7 @@ static void print_json(const char *result, const char *check, const char *text)
     buf_printf(&line, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check, result);
     buf_json_string(&line, view_of(text));
     buf_char(&line, '}');
-    puts(buf_str(&line));
-    buf_free(&line);
+    cli_print_line(&line, true);
 }
 
 static void say(doctor *d, finding what, const char *check, const char *format, ...)

@@ -45,9 +45,7 @@ static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
         buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries,
                    entries == 1 ? "y" : "ies");
     }
-    puts(buf_str(&line));
-    buf_free(&line);
-    return CLI_DONE;
+    return cli_print_line(&line, options->common.json);
 }
 
 static const opt_spec fork_specs[] = {
@@ -79,7 +77,7 @@ typedef struct head_options {
     const char *expected;
 } head_options;
 
-static void print_head(const char *session, const char *head, int64_t version, bool json)
+static cli_exit print_head(const char *session, const char *head, int64_t version, bool json)
 {
     buf line = BUF_INIT(1 << 16);
 
@@ -93,20 +91,20 @@ static void print_head(const char *session, const char *head, int64_t version, b
         buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
                    head ? head : "nowhere: it is empty");
     }
-    puts(buf_str(&line));
-    buf_free(&line);
+    return cli_print_line(&line, json);
 }
 
 static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status;
 
     if (cardbox_get_session(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
         const cardbox_session *one = cardbox_sessions_at(found, 0);
 
-        print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
+        status =
+            print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
     } else {
         status = cli_failed(&err);
     }
@@ -126,8 +124,7 @@ static cli_exit move_head(cardbox *db, const head_options *options, const char *
     if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
                                   options->expected, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    print_head(session, entry, version, options->common.json);
-    return CLI_DONE;
+    return print_head(session, entry, version, options->common.json);
 }
 
 static cli_exit run_head(const void *given, char **arguments)
@@ -231,6 +228,7 @@ static cli_exit run_label(cardbox *db, const void *given, char **arguments)
     session_found_id found;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
+    buf line = BUF_INIT(1 << 20);
     int64_t version = 0;
 
     if (!session_find_entry(db, project, arguments[0], &entry, &found))
@@ -244,11 +242,11 @@ static cli_exit run_label(cardbox *db, const void *given, char **arguments)
     if (status != CARDBOX_OK)
         return cli_failed(&err);
     if (common->json)
-        printf("{\"version\":%" PRId64 "}\n", version);
+        buf_printf(&line, "{\"version\":%" PRId64 "}", version);
     else
-        printf("entry %s   %s%s   version %" PRId64 "\n", entry, label ? "label " : "no label",
-               label ? label : "", version);
-    return CLI_DONE;
+        buf_printf(&line, "entry %s   %s%s   version %" PRId64, entry,
+                   label ? "label " : "no label", label ? label : "", version);
+    return cli_print_line(&line, common->json);
 }
 
 const cli_command cli_session_label = {

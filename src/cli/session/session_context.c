@@ -5,8 +5,6 @@
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"
 #include "cli/view/context_view.h"
-#include "store/session/core/context.h"
-#include "store/session/core/words.h"
 
 typedef struct context_options {
     cli_common common;
@@ -31,8 +29,8 @@ static void add_side(buf *out, const char *name, const cardbox_context *built, c
     buf_printf(out, ",\"messages\":%zu,\"digest\":\"%s\"}", count, digest);
 }
 
-static void print_difference(const cardbox_context *a, const char *a_leaf, const cardbox_context *b,
-                             const char *b_leaf, bool json)
+static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
+                                 const cardbox_context *b, const char *b_leaf, bool json)
 {
     size_t shared = cardbox_context_difference(a, b);
     size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
@@ -50,8 +48,7 @@ static void print_difference(const cardbox_context *a, const char *a_leaf, const
         buf_printf(&line, "messages that are the same: %zu; then %s has %zu more, %s %zu", shared,
                    a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
     }
-    puts(buf_str(&line));
-    buf_free(&line);
+    return cli_print_line(&line, json);
 }
 
 /* --- the command --- */
@@ -64,6 +61,7 @@ static cli_exit build(cardbox *db, const context_options *options, const char *s
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
+    cli_exit end = CLI_DONE;
 
     if (!session_find_entry(db, project, session, &leaf, &leaf_id) ||
         !session_find_entry(db, project, session, &compare, &compare_id))
@@ -72,14 +70,14 @@ static cli_exit build(cardbox *db, const context_options *options, const char *s
     if (status == CARDBOX_OK && compare != NULL)
         status = cardbox_build_context_options(&other, db, project, session, compare, how, &err);
     if (status != CARDBOX_OK)
-        cli_failed(&err);
+        end = cli_failed(&err);
     else if (other != NULL)
-        print_difference(built, leaf, other, compare, options->common.json);
+        end = print_difference(built, leaf, other, compare, options->common.json);
     else
         context_view_print(built, options->common.json);
     cardbox_context_free(other);
     cardbox_context_free(built);
-    return status == CARDBOX_OK ? CLI_DONE : CLI_FAILED;
+    return end;
 }
 
 static cli_exit run(const void *given, char **arguments)

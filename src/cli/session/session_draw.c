@@ -6,7 +6,6 @@
 #include "cli/session/session_draw.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "cli/card/card_view.h"
 #include "cli/view/term.h"
 
@@ -215,15 +214,6 @@ static int add_marks(drawing *d, const session_tree_entry *entry)
     return columns;
 }
 
-static term_style style_of(view role)
-{
-    char name[ROLE_COLUMNS + 1] = "";
-
-    if (role.len <= ROLE_COLUMNS)
-        memcpy(name, role.ptr, role.len);
-    return strcmp(name, "result") == 0 ? card_view_style("tool") : card_view_style(name);
-}
-
 static int id_columns(const drawing *d, view id)
 {
     int columns = term_columns(id);
@@ -256,7 +246,7 @@ static int add_who(drawing *d, const session_tree_entry *entry)
     }
     add_spaces(&d->line,
                ROLE_COLUMNS + GAP -
-                   add_styled(&d->line, entry->role, ROLE_COLUMNS, style_of(entry->role)));
+                   add_styled(&d->line, entry->role, ROLE_COLUMNS, card_view_style(entry->role)));
     return columns + ROLE_COLUMNS + GAP;
 }
 

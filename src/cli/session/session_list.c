@@ -91,7 +91,7 @@ static void add_number(table *facts, const char *name, int64_t number)
         table_fact(facts, name, term_number(text, (uint64_t)number), STYLE_PLAIN);
 }
 
-static bool print_facts(const cardbox_session *session, const cardbox_session_counts *counts)
+static cli_exit print_facts(const cardbox_session *session, const cardbox_session_counts *counts)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     buf name = BUF_INIT(SIZE_MAX / 4);
@@ -115,13 +115,12 @@ static bool print_facts(const cardbox_session *session, const cardbox_session_co
     table_fact(&facts, "created", session->created_at, STYLE_PLAIN);
     table_fact(&facts, "updated", session->updated_at, STYLE_PLAIN);
     buf_free(&name);
-    return table_finish(&facts, 2);
+    return table_finish(&facts, 2) ? CLI_DONE : cli_nomem();
 }
 
-static bool print_object(const cardbox_session *session, const cardbox_session_counts *counts)
+static cli_exit print_object(const cardbox_session *session, const cardbox_session_counts *counts)
 {
     buf line = BUF_INIT(SIZE_MAX / 4);
-    bool fine;
 
     session_object(&line, session);
     buf_printf(&line,
@@ -129,10 +128,7 @@ static bool print_object(const cardbox_session *session, const cardbox_session_c
                ",\"max_depth\":%" PRId64 ",\"dangling_parents\":%" PRId64 "}",
                counts->roots, counts->leaves, counts->branch_points, counts->max_depth,
                counts->dangling_parents);
-    fine = buf_ok(&line);
-    term_print_json(buf_str(&line));
-    buf_free(&line);
-    return fine;
+    return cli_print_line(&line, true);
 }
 
 static cli_exit run_show(cardbox *db, const void *given, char **arguments)
@@ -141,13 +137,14 @@ static cli_exit run_show(cardbox *db, const void *given, char **arguments)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status;
 
     if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
         cardbox_session_count(&counts, db, common->project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
-    else if (!(common->json ? print_object : print_facts)(cardbox_sessions_at(found, 0), &counts))
-        status = cli_nomem();
+    else
+        status =
+            (common->json ? print_object : print_facts)(cardbox_sessions_at(found, 0), &counts);
     cardbox_sessions_free(found);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/view/term.h"
+#include "store/errors.h"
 
 /* What is shorter begins no id: a mistyped one shall not mean another. */
 #define BEGINNING_MIN 4
@@ -29,12 +30,12 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
         if (status != CARDBOX_OK)
             break;
         if (!use(arg, entries))
-            status = CARDBOX_NOMEM;
+            status = error_nomem(err);
         arena_reset(&memory);
         cursor = cardbox_entries_cursor(entries);
         page.cursor = cursor != NULL ? arena_copy(&memory, view_of(cursor)) : NULL;
         if (memory.failed)
-            status = CARDBOX_NOMEM;
+            status = error_nomem(err);
         cardbox_entries_free(entries);
         entries = NULL;
     } while (status == CARDBOX_OK && page.cursor != NULL && *page.cursor != '\0');

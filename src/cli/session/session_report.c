@@ -5,8 +5,6 @@
 #include "cli/session/session_report.h"
 
 #include "base/scan.h"
-#include "cli/card/card_view.h"
-#include "cli/cli.h"
 #include "cli/view/table.h"
 #include "store/session/core/words.h"
 

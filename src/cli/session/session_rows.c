@@ -156,14 +156,12 @@ static void add_row(table *rows, const void *given, size_t i)
     const cardbox_entry *entry = entry_at(of, i);
     arena memory = ARENA_INIT;
     session_words words;
-    char role[16];
 
     session_entry_says(&words, entry, &memory);
-    snprintf(role, sizeof(role), "%.*s", (int)words.role.len, words.role.ptr);
     table_text(rows, of->sides ? SIDES[entry->side] : NULL);
     table_int(rows, entry->depth);
     table_text(rows, entry->entry_id);
-    table_add(rows, words.role, card_view_style(strcmp(role, "result") == 0 ? "tool" : role));
+    table_add(rows, words.role, card_view_style(words.role));
     table_add(rows, words.text, STYLE_PLAIN);
     add_marks(rows, entry, &words, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
     rows->failed = rows->failed || memory.failed;

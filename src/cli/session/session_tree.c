@@ -2,12 +2,11 @@
  * session_tree.c: `cardbox session tree`: reads a session's entries page by page, keeps of each
  * what is drawn, and has them drawn.
  */
-#include <inttypes.h>
-#include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
+#include "store/errors.h"
 #include "store/session/core/names.h"
 #include "store/session/core/words.h"
 
@@ -121,19 +120,18 @@ static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_opt
     cardbox_error err = CARDBOX_ERROR_INIT;
     drawing d = {.of = {.memory = ARENA_INIT}, .head = session->head_entry_id};
     cardbox_status status = cardbox_session_count(&counts, db, project, id, &err);
-    bool fine = session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory);
 
-    if (status == CARDBOX_OK && fine)
+    if (!session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory))
+        status = error_nomem(&err);
+    if (status == CARDBOX_OK)
         status = session_each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);
-    fine = fine && status != CARDBOX_NOMEM && !d.of.memory.failed;
-    if (status == CARDBOX_OK && fine) {
+    if (status == CARDBOX_OK) {
         link_parents(&d.of);
         print_title(session, &counts);
-        fine = session_tree_print(stdout, d.of.entries, d.of.count, &look);
+        if (!session_tree_print(stdout, d.of.entries, d.of.count, &look))
+            status = error_nomem(&err);
     }
     arena_reset(&d.of.memory);
-    if (!fine)
-        return cli_nomem();
     return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 
@@ -143,8 +141,6 @@ static cli_exit print_all(cardbox *db, const cardbox_session *session, const tre
     cardbox_status status = session_each_page(db, options->common.project, session->session_id, 0,
                                               print_page, NULL, &err);
 
-    if (status == CARDBOX_NOMEM)
-        return cli_nomem();
     return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }
 

@@ -63,7 +63,7 @@ static void print_json(const cardbox_task_event *e)
 
 static void print_role(const char *role)
 {
-    term_style style = card_view_style(role);
+    term_style style = card_view_style(view_of(role));
     printf("%s%-10s%s", term_on(style), role, term_off(style));
 }
 

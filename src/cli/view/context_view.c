@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 #include "base/scan.h"
-#include "cli/card/card_view.h"
-#include "cli/session/session_rows.h"
 #include "cli/view/term.h"
 #include "store/session/core/context.h"
 #include "store/session/core/words.h"

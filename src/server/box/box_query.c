@@ -3,11 +3,6 @@
  */
 #include "server/box/box_query.h"
 
-static void not_found(request *r)
-{
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
-}
-
 /* Which moment the query names. False: several; answered. */
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
@@ -35,12 +30,8 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count)
     reads[1].most = 0;
     reads[0] = reads[1];
     reads[0].most = -1;
-    if (!read_moment(r, &reads[0], query))
+    if (!read_moment(r, &reads[0], query) || !handler_box(r, &reads[0].box_id))
         return NULL;
-    if (!uuid16_parse(&reads[0].box_id, r->match.params[1])) {
-        not_found(r);
-        return NULL;
-    }
     reads[1].box_id = reads[0].box_id;
     bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
     *count = earlier ? 2 : 1;
@@ -53,7 +44,7 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
     if (box->exists)
         return true;
     if (now->version == 0) {
-        not_found(r);
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
         return false;
     }
     box_never_so(now, &err);

@@ -2,7 +2,6 @@
  * http_answer.c: an answer goes out. Most are one buffer with its headers, which the library sends
  * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include "base/log.h"

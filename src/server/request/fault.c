@@ -141,14 +141,19 @@ void fault_end(request *r, fault what)
 }
 
 /* `version` 0: none. */
+static void add_version(buf *out, int64_t version)
+{
+    if (version <= 0)
+        return;
+    buf_text(out, ",\"current_version\":");
+    buf_int(out, version);
+}
+
 static void answer_detail(request *r, fault what, const char *hint, int64_t version,
                           const char *message)
 {
     buf *out = fault_begin(r, what, message);
-    if (version > 0) {
-        buf_text(out, ",\"current_version\":");
-        buf_int(out, version);
-    }
+    add_version(out, version);
     if (hint != NULL) {
         buf_text(out, ",\"hint\":");
         buf_json_string(out, view_of(hint));
@@ -222,10 +227,7 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items)
         buf_view(out, items);
         buf_char(out, ']');
     }
-    if (err->current_version > 0) {
-        buf_text(out, ",\"current_version\":");
-        buf_int(out, err->current_version);
-    }
+    add_version(out, err->current_version);
     fault_end(r, what);
 }
 
@@ -260,12 +262,6 @@ static const char *trouble_of(const cardbox_error *err)
     return NULL;
 }
 
-const char *fault_why_away(const cardbox_error *err)
-{
-    const char *trouble = trouble_of(err);
-    return trouble != NULL ? trouble : "the database does not answer";
-}
-
 /* It is ready all the while, so that nothing else tells operators. */
 static void log_trouble(server_state *server, const cardbox_error *err)
 {
@@ -275,6 +271,15 @@ static void log_trouble(server_state *server, const cardbox_error *err)
         atomic_compare_exchange_strong(&server->trouble_ms, &due_ms, now_ms + TROUBLE_LOG_MS))
         log_error("database_refuses", "sqlstate=%s reason=%s", err->sqlstate,
                   log_quote(why, err->message, strlen(err->message)));
+}
+
+const char *fault_why_away(request *r, const cardbox_error *err)
+{
+    const char *trouble = trouble_of(err);
+    log_trouble(r->server, err);
+    if (err->status == CARDBOX_NOMEM)
+        return "out of memory";
+    return trouble != NULL ? trouble : "the database does not answer";
 }
 
 /* links.c took no more of an answer. What there was of it is freed, so what is in use now is what
@@ -299,8 +304,7 @@ void fault_answer_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        log_trouble(r->server, err);
-        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(err));
+        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(r, err));
         return;
     case CARDBOX_NOMEM:
         fault_answer_memory(r);

@@ -66,8 +66,9 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items);
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);
 
-/* What a database that serves nothing now is up to, for a client. */
-const char *fault_why_away(const cardbox_error *err);
+/* What a database that serves nothing now is up to, for a client; or that there was no memory. What
+ * PostgreSQL itself lacks the log is told too. */
+const char *fault_why_away(request *r, const cardbox_error *err);
 
 /* 503, with what to do about a database that the server can't read. */
 void fault_answer_unfit(request *r, bool forbidden);

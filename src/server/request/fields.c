@@ -4,7 +4,6 @@
  */
 #include "server/request/fields.h"
 
-#include <assert.h>
 #include "base/isotime.h"
 #include "cardbox/limits.h"
 #include "server/request/query.h"
@@ -26,10 +25,10 @@ static void fault(const here *h, const char *type, const char *message)
     shape_fault(h->shape, h->at, h->field->name, h->index, type, message, h->input);
 }
 
-static void fault_number(const here *h, const char *type, const char *format, int64_t number)
+static void fault_number(const here *h, const char *type, const char *begin, int64_t number)
 {
     buf message = BUF_INIT(256);
-    buf_text(&message, format);
+    buf_text(&message, begin);
     buf_int(&message, number);
     fault(h, type, buf_str(&message));
     h->shape->nomem = h->shape->nomem || !buf_ok(&message);

@@ -4,7 +4,6 @@
  */
 #include "server/request/request.h"
 #include <assert.h>
-#include <stdlib.h>
 
 enum {
     BODY_SMALL = 64 * 1024, /* bytes: so little is bounded by --connections-max */

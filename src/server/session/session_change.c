@@ -3,7 +3,6 @@
  * file of its own.
  */
 #include <inttypes.h>
-#include "cardbox/limits.h"
 #include "server/session/sessions.h"
 #include "store/session/session_write.h"
 
@@ -182,15 +181,15 @@ void handle_fork_session(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
     session_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
-    char *made = fork == NULL ? NULL : handler_take(r, 1, UUID_TEXT_SIZE);
-    uuid16 id;
-    if (made == NULL || !handler_id(r, &fork->session, 1, "session"))
+    if (fork == NULL || !handler_id(r, &fork->session, 1, "session"))
         return;
-    uuid16_v7(&id);
-    uuid16_format(made, &id);
     fork->tenant = request_tenant(r);
     fork->entry = body[F_ENTRY].given ? body[F_ENTRY].text : VIEW("");
-    fork->new_session = body[F_SESSION].given ? body[F_SESSION].text : view_of(made);
+    fork->new_session = body[F_SESSION].given ? body[F_SESSION].text : uuid16_new(&r->memory);
+    if (fork->new_session.ptr == NULL) {
+        fault_answer_memory(r);
+        return;
+    }
     handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_fork, build_fork, fork, render_fork);
 }
 

@@ -4,7 +4,6 @@
  */
 #include "server/session/sessions.h"
 
-#include "cardbox/limits.h"
 #include "store/session/core/words.h"
 #include "store/session/session_pages.h"
 
@@ -52,10 +51,9 @@ static void render_list(request *r, const join_rows *found)
 /* False: answered. */
 static bool read_cursor(request *r, list_plan *plan, const field_value *cursor)
 {
-    if (!cursor->given || session_pages_cursor(&plan->page, plan->of, cursor->text, &r->memory))
-        return true;
-    page_bad_cursor(r);
-    return false;
+    return !cursor->given ||
+           session_pages_cursor(&plan->page, plan->of, cursor->text, &r->memory) ||
+           page_bad_cursor(r);
 }
 
 /* A page's lines must fit an answer, though they are not in it. */

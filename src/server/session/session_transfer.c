@@ -4,7 +4,6 @@
  * report. Both run in a thread, with the store's blocking functions.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include "cardbox/session_file.h"
 #include "server/session/sessions.h"
 #include "server/transfer/incoming.h"
@@ -107,13 +106,9 @@ static void answer_import(transfer *t, request *r)
     fault_or_answer(r);
 }
 
-static void answer_stopped(transfer *t, request *r)
+static void answer_stopped(transfer *t)
 {
-    if (fault_of_status(t->err.status) != FAULT_AWAY)
-        transfer_answer_failed(t);
-    else
-        fault_answer(r, FAULT_AWAY, "send it all again: what is there already is left as it is",
-                     "stopped, and a part of the session may be in: %s", fault_why_away(&t->err));
+    transfer_answer_stopped(t, "stopped, and a part of the session may be in");
 }
 
 static void look_import(transfer *t)

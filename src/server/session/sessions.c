@@ -3,8 +3,6 @@
  * empty. What changes them is session_change.c's and session_append.c's.
  */
 #include "server/session/sessions.h"
-#include "base/clock.h"
-#include "cardbox/limits.h"
 #include "cardbox/session.h"
 #include "store/session/session_pages.h"
 

@@ -3,6 +3,7 @@
  * and gives them to the store's importer; the answer says what became of them.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/lines.h"
 #include "server/handlers.h"
@@ -112,18 +113,14 @@ static void answer_done(transfer *t, request *r)
     fault_or_answer(r);
 }
 
-/* The file may be sent again as it is. */
-static void answer_stopped(transfer *t, request *r)
+static void answer_stopped(transfer *t)
 {
     importing *i = (importing *)t;
-    fault what = fault_of_status(t->err.status);
-    if (i->in == NULL || what == FAULT_INTERNAL) {
-        transfer_answer_failed(t);
-        return;
-    }
-    fault_answer(r, what, "send it all again: what is there already is left as it is",
-                 "stopped after line %llu of the import, up to which the lines are in: %s",
-                 (unsigned long long)import_settled(i->in), fault_why_away(&t->err));
+    char how_far[128];
+    snprintf(how_far, sizeof(how_far),
+             "stopped after line %llu of the import, up to which the lines are in",
+             (unsigned long long)(i->in == NULL ? 0 : import_settled(i->in)));
+    transfer_answer_stopped(t, how_far);
 }
 
 static void look(transfer *t)

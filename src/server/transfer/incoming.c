@@ -40,8 +40,7 @@ static void end(request *r)
 
 const request_sink INCOMING_SINK = {take, end};
 
-void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
-                   void (*stopped)(transfer *t, request *r))
+void incoming_look(transfer *t, void (*done)(transfer *t, request *r), void (*stopped)(transfer *t))
 {
     request *r = t->request;
     transfer_state state = transfer_state_of(t);
@@ -49,7 +48,7 @@ void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
     if (open && t->aborted)
         transfer_answer_failed(t);
     else if (open && state.over && state.status != CARDBOX_OK)
-        stopped(t, r);
+        stopped(t);
     else if (r->state == REQUEST_SUSPENDED && state.over)
         done(t, r);
     if (state.over || ring_is_ready(t->ring))

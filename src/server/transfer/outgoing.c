@@ -89,8 +89,7 @@ void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r))
     } else if (t->aborted || (state.over && !state.begun)) {
         transfer_answer_failed(t);
     } else if (state.begun) {
-        if (head != NULL)
-            head((outgoing *)t, r);
+        head((outgoing *)t, r);
         start_answer(r);
     }
 }

@@ -33,7 +33,7 @@ void outgoing_clear(transfer *t);
 
 /* --- on the loop --- */
 
-/* Answers when it begins, and sends. `head` may add headers; NULL: there are none. */
+/* Answers when it begins, and sends. `head` adds headers. */
 void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

@@ -301,6 +301,16 @@ void transfer_answer_failed(transfer *t)
         fault_answer_store(r, &t->err);
 }
 
+void transfer_answer_stopped(transfer *t, const char *how_far)
+{
+    fault what = fault_of_status(t->err.status);
+    if (t->db == NULL || (what != FAULT_AWAY && what != FAULT_TIMEOUT && what != FAULT_UNAVAILABLE))
+        transfer_answer_failed(t);
+    else
+        fault_answer(t->request, what, "send it all again: what is there already is left as it is",
+                     "%s: %s", how_far, fault_why_away(t->request, &t->err));
+}
+
 /* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
  * something, ends too. */
 static void give_up(transfer *t)

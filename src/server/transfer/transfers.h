@@ -108,4 +108,8 @@ void transfer_resume(transfer *t);
 /* Answers for one that was aborted, or could not begin. */
 void transfer_answer_failed(transfer *t);
 
+/* Answers for an import that has failed. Where it may be sent again as it is, it is said `how_far`
+ * it came. */
+void transfer_answer_stopped(transfer *t, const char *how_far);
+
 #endif
