@@ -106,6 +106,14 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
+/* While it connects libpq has no SQLSTATE to give. In its words a server's message begins with the
+ * severity, whatever the language, and two spaces; a password that nobody gave was asked for. */
+bool error_has_answer(const cardbox_error *err)
+{
+    return err->sqlstate[0] != '\0' || strstr(err->message, ":  ") != NULL ||
+           strstr(err->message, "fe_sendauth: ") != NULL;
+}
+
 bool error_is_rolled_back(const cardbox_error *err)
 {
     return strncmp(err->sqlstate, "40", 2) == 0;

@@ -65,6 +65,9 @@ const char *error_true_state(const char *sqlstate, const char *file);
  * If not, as after a lost connection, it may have been done all the same. */
 bool error_is_refusal(const cardbox_error *err);
 
+/* Whether a server is there: the message is one of its own, or asks for what it wants to hear. */
+bool error_has_answer(const cardbox_error *err);
+
 /* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
 bool error_is_rolled_back(const cardbox_error *err);
 

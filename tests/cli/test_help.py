@@ -161,7 +161,7 @@ def test_wrong_usage():
 
 def test_what_was_meant_is_said():
     for words, meant in (("sesion", "session"), ("tasks", "task"), ("boxes", "box"), ("sess", "session"), ("migrat", "migrate"),
-                         ("sesion nix", "session"), ("help sesion", "session"), ("help box appnd", "box append"),
+                         ("hlep", "help"), ("hlep box", "help"), ("sesion nix", "session"), ("help sesion", "session"), ("help box appnd", "box append"),
                          ("sesion tree x", "session tree"), ("tasks list --json", "task list"), ("list tasks", "task list"),
                          ("box appnd b c", "box append"), ("card show x", "card get"), ("session entry s e", "session path"),
                          ("show card x", "card get"), ("task ls", "task list")):
