@@ -4,7 +4,7 @@
  */
 #include "store/errors.h"
 
-#include <stdio.h>
+#include "base/text.h"
 
 static const struct {
     cardbox_status status;
@@ -133,15 +133,6 @@ bool error_is_schema(const char *sqlstate)
     return false;
 }
 
-void error_format(char out[CARDBOX_MESSAGE_SIZE], const char *format, va_list args)
-{
-    char text[CARDBOX_MESSAGE_SIZE + 1]; /* of a message that is cut, one byte of what follows */
-    vsnprintf(text, sizeof(text), format, args);
-    size_t len = view_cut(view_of(text), CARDBOX_MESSAGE_SIZE - 1);
-    memcpy(out, text, len);
-    out[len] = '\0';
-}
-
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
 {
     if (err == NULL)
@@ -150,7 +141,7 @@ void error_fill(cardbox_error *err, cardbox_status status, const char *format, .
     err->status = status;
     va_list args;
     va_start(args, format);
-    error_format(err->message, format, args);
+    text_format(err->message, sizeof(err->message), format, args);
     va_end(args);
 }
 

@@ -5,15 +5,10 @@
 #ifndef STORE_ERRORS_H
 #define STORE_ERRORS_H
 
-#include <stdarg.h>
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* A message, cut to fit, but never inside a UTF-8 character. */
-void error_format(char out[CARDBOX_MESSAGE_SIZE], const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-/* Fills err (may be NULL), the message as above. */
+/* Fills err (may be NULL). The message is cut to fit, but never inside a UTF-8 character. */
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -173,6 +173,18 @@ def test_what_was_meant_is_said():
     wrong("box", "list", "--proj=p", say="unknown option --proj (did you mean --project?); see")
 
 
+def test_messages_are_cut_between_characters():
+    programs = {"cardbox": [[], ["help"], ["box", "list", "--limit"]],
+                "cardboxd": [["--log-level"], []], "cardbox-worker": [["--log-level"], []]}
+    for program, calls in programs.items():
+        for words in calls:
+            for begin in ("x", "xy"):  # one of the two would be cut
+                done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), *words, begin + "\u00e9" * 1500],
+                                      capture_output=True, timeout=60)
+                said = done.stderr.decode()  # it is UTF-8
+                assert done.returncode == 2 and begin + "\u00e9" * 90 in said and "\\x" not in said, done.stderr
+
+
 def test_no_escape_sequence_of_an_argument_reaches_the_terminal():
     done = cardbox("\033[31mred\n", check=False)
     assert done.returncode == 2 and "\033" not in done.stderr and done.stderr.count("\n") == 1

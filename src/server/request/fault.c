@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/errors.h"
 
 enum {
@@ -161,7 +162,7 @@ void fault_answer(request *r, fault what, const char *hint, const char *format, 
     char message[CARDBOX_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    error_format(message, format, args);
+    text_format(message, sizeof(message), format, args);
     va_end(args);
     answer_detail(r, what, hint, 0, message);
 }
