@@ -84,7 +84,8 @@ void handler_join(request *r, join_lane lane, const void *keys, size_t count, si
                               .weight = weight,
                               .render = render,
                               .replayable = r->ticket.replayable,
-                              .has_new_ids = r->ticket.has_new_ids};
+                              .has_new_ids = r->ticket.has_new_ids,
+                              .was_written = r->ticket.was_written};
     joiner_add(r->joiner, r);
 }
 
@@ -99,7 +100,8 @@ void handler_run(request *r, join_lane lane, statement_id what,
                               .statement = what,
                               .build = build,
                               .replayable = r->ticket.replayable,
-                              .has_new_ids = r->ticket.has_new_ids};
+                              .has_new_ids = r->ticket.has_new_ids,
+                              .was_written = r->ticket.was_written};
     joiner_add(r->joiner, r);
 }
 

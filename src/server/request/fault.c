@@ -18,6 +18,9 @@ enum {
                       * memory does not fit alone either */
 };
 
+#define NO_MEMORY "out of memory"
+#define NOT_KNOWN "; whether the change was made is not known"
+
 static const struct {
     unsigned status;
     const char *code;
@@ -117,8 +120,11 @@ static void finish(request *r, unsigned status)
 {
     if (!buf_ok(&r->answer.body)) {
         request_answer_fixed(r, 503,
-                             VIEW("{\"detail\":{\"error_code\":\"unavailable\","
-                                  "\"error_message\":\"out of memory\"}}"));
+                             r->ticket.was_written
+                                 ? VIEW("{\"detail\":{\"error_code\":\"unavailable\","
+                                        "\"error_message\":\"" NO_MEMORY NOT_KNOWN "\"}}")
+                                 : VIEW("{\"detail\":{\"error_code\":\"unavailable\","
+                                        "\"error_message\":\"" NO_MEMORY "\"}}"));
         return;
     }
     r->answer.status = status;
@@ -190,9 +196,23 @@ bool fault_check(request *r, cardbox_status status, const cardbox_error *err)
     return status == CARDBOX_OK;
 }
 
+void fault_answer_unknown(request *r, fault what, const char *why)
+{
+    const char *hint = "look whether it was made before you send it again";
+    if (r->ticket.replayable && !r->ticket.has_new_ids)
+        hint = "it is safe to send it again";
+    else if (r->ticket.lane == JOIN_APPENDS)
+        hint = "look at the box before you send it again; with an Idempotency-Key an append is "
+               "safe to repeat";
+    fault_answer(r, what, hint, "%s" NOT_KNOWN, why);
+}
+
 void fault_answer_memory(request *r)
 {
-    fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    if (r->ticket.was_written)
+        fault_answer_unknown(r, FAULT_UNAVAILABLE, NO_MEMORY);
+    else
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, NO_MEMORY);
 }
 
 static fault ability_fault(cardbox_status status)
