@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/clock.h"
 #include "base/isotime.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,8 +62,9 @@ void log_write(log_level level, const char *event, const char *format, ...)
                            log_level_names[(unsigned)level % LOG_LEVELS], event),
                   room);
     va_start(args, format);
-    len += written(vsnprintf(line + len, room - len, format, args), room - len);
+    text_format(line + len, room - len, format, args);
     va_end(args);
+    len += strlen(line + len);
     if (line[len - 1] == ' ')
         len--;
     blank_controls(line, len);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/near.h"
+#include "base/text.h"
 #include "base/wrap.h"
 
 enum { SPECS_MAX = 128 };
@@ -30,7 +31,7 @@ static bool fail(parser *p, const char *format, ...)
 
     va_start(args, format);
     if (p->error_size > 0)
-        vsnprintf(p->error, p->error_size, format, args);
+        text_format(p->error, p->error_size, format, args);
     va_end(args);
     return false;
 }
@@ -107,7 +108,7 @@ static bool set_level(parser *p, const opt_spec *spec, const char *source, const
             return true;
         }
     }
-    return fail(p, "%s must be error, warn, info or debug, not \"%.200s\"", source, text);
+    return fail(p, "%s must be error, warn, info or debug, not \"%s\"", source, text);
 }
 
 static bool add_to_list(parser *p, const opt_spec *spec, const char *source, const char *text)
@@ -279,7 +280,8 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
     int result = opts_parse(specs, target, argc, argv, error, size);
 
     if (result == 0 && *argc > 1) {
-        snprintf(error, size, "unexpected argument \"%.200s\"", argv[1]);
+        snprintf(error, size, "unexpected argument \"%.*s\"", (int)view_cut(view_of(argv[1]), 200),
+                 argv[1]);
         result = -1;
     }
     return result;

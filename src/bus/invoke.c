@@ -24,8 +24,8 @@ static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, 
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     params_init(&p, REQUEST_MAX);
     step->build(&p, call);
-    bool again = call->again || !step->writes;
-    return client_run(db, step->statement, &p, again ? RUN_AGAIN : RUN_ONCE, rows, err);
+    client_safety write = call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* ids may be new, as a task's */
+    return client_run(db, step->statement, &p, step->writes ? write : RUN_AGAIN, rows, err);
 }
 
 static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_error *err)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include "base/text.h"
 #include "bus/schema_parts.h"
 #include "cardbox/limits.h"
 #include "store/errors.h"
@@ -53,7 +54,6 @@ bool schema_refuse(schema_run *run, const schema_place *at, const char *format, 
     schema_faults *faults = run->faults;
     size_t count = run->all ? faults->count : 0;
     schema_fault *fault = &faults->list[count];
-    char reason[CARDBOX_MESSAGE_SIZE];
     buf place = BUF_INIT(sizeof(fault->place) - 1);
     va_list args;
     if (!run->all && faults->count > 0 && fault->depth >= at->depth)
@@ -63,10 +63,8 @@ bool schema_refuse(schema_run *run, const schema_place *at, const char *format, 
         return false;
     }
     va_start(args, format);
-    vsnprintf(reason, sizeof(reason), format, args);
+    text_format(fault->message, sizeof(fault->message), format, args);
     va_end(args);
-    snprintf(fault->message, sizeof(fault->message), "%.*s",
-             (int)view_cut(view_of(reason), sizeof(fault->message) - 1), reason);
     add_place(&place, at);
     snprintf(fault->place, sizeof(fault->place), "%s",
              buf_ok(&place) ? buf_str(&place) : "far inside");

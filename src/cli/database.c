@@ -39,8 +39,8 @@ const char *cli_hint(const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOT_FOUND)
         return list_hint(err->message);
-    if (err->status == CARDBOX_UNAVAILABLE && error_is_refusal(err))
-        return ""; /* it answers */
+    if (err->status == CARDBOX_UNAVAILABLE && error_has_answer(err))
+        return "";
     if (err->status == CARDBOX_UNAVAILABLE && is_of_dev)
         return "; " DEV_STOPPED_HINT;
     if (err->status == CARDBOX_UNAVAILABLE)

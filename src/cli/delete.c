@@ -35,10 +35,11 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
                 continue;
             break;
         case CARDBOX_NOT_FOUND:
-            cli_error("%s not found: %.600s", kind, *ids);
+            cli_error("%s not found: %s", kind, *ids);
             break;
         default:
-            cli_error("%.600s: %s%s", *ids, err.message, cli_hint(&err));
+            cli_error("%.*s: %s%s", (int)view_cut(view_of(*ids), 400), *ids, err.message,
+                      cli_hint(&err));
         }
         status = CLI_FAILED;
     }

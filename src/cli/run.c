@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdarg.h>
+#include "base/text.h"
 #include "cli/view/term.h"
 
 /* The command that runs, for messages: a process runs one. */
@@ -28,7 +29,7 @@ static void print_line(const char *begin, const char *format, va_list args)
 {
     char text[CARDBOX_MESSAGE_SIZE * 2];
 
-    vsnprintf(text, sizeof(text), format, args);
+    text_format(text, sizeof(text), format, args);
     for (char *at = text; *at != '\0'; at++) {
         if (*at == '\n' || *at == '\r' || *at == '\t')
             *at = ' ';

@@ -58,11 +58,14 @@ static view find_command(const char *first, const char *second)
     return found;
 }
 
-/* The command of one word, or the group, that a word is nearest to. */
+/* The command of one word, help, which is none, or the group, that a word is nearest to. */
 static view find_group(const char *word)
 {
-    view found = VIEW("");
-    int nearest = NEAR_NOT;
+    view found = VIEW("help");
+    int nearest = near_words(view_of(word), found);
+
+    if (nearest == NEAR_NOT)
+        found = VIEW("");
 
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         view group = group_of((*command)->name);

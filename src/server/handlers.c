@@ -87,6 +87,7 @@ static void ask(request *r, join_ticket ticket)
 {
     ticket.replayable = r->ticket.replayable;
     ticket.has_new_ids = r->ticket.has_new_ids;
+    ticket.was_written = r->ticket.was_written;
     r->ticket = ticket;
     joiner_add(r->joiner, r);
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/text.h"
 
 enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
@@ -27,7 +28,7 @@ static bool fail(char *error, size_t size, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(error, size, format, args);
+    text_format(error, size, format, args);
     va_end(args);
     return false;
 }

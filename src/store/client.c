@@ -40,8 +40,7 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
 {
     if (error_is_rolled_back(err))
         return attempt < RETRY_CONFLICTS_MAX;
-    return err->status == CARDBOX_UNAVAILABLE && err->retryable &&
-           (!unknown || safety == RUN_AGAIN);
+    return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
 /* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
@@ -49,16 +48,18 @@ static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
     store_pool *pool = flight->db->pool;
     attempts tries = first_attempt(pool_options(pool));
+    bool may_be_done = false;
     for (;;) {
         bool unknown;
         cardbox_status status =
             pool_receive(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
         if (status == CARDBOX_OK)
             return status;
+        may_be_done = may_be_done || unknown;
         if (!may_retry(&flight->err, tries.failed, unknown, flight->safety) ||
             !next_attempt(&tries)) {
             flight->err.retryable =
-                flight->err.retryable && (!unknown || flight->safety == RUN_AGAIN);
+                flight->err.retryable && (!may_be_done || flight->safety == RUN_AGAIN);
             return status;
         }
         pool_count_retry(pool);

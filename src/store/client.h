@@ -17,12 +17,16 @@ struct cardbox {
 };
 
 /* Whether running a statement twice does the same as running it once. */
-typedef enum client_safety { RUN_ONCE, RUN_AGAIN } client_safety;
+typedef enum client_safety {
+    RUN_ONCE,
+    RUN_AGAIN_HERE, /* so it does, but the caller's next call would have other ids, made for it */
+    RUN_AGAIN
+} client_safety;
 
 /*
  * Runs one statement and frees its parameters; `p` may be NULL. On a pool a lost connection is
  * waited for and the statement sent again, if that is safe: always for what can't have reached the
- * server or what the server refused, else for RUN_AGAIN only. `rows` may be NULL.
+ * server or what the server refused, else not for RUN_ONCE. `rows` may be NULL.
  */
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);

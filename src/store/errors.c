@@ -4,7 +4,7 @@
  */
 #include "store/errors.h"
 
-#include <stdio.h>
+#include "base/text.h"
 
 static const struct {
     cardbox_status status;
@@ -106,6 +106,14 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
+/* While it connects libpq has no SQLSTATE to give. In its words a server's message begins with the
+ * severity, whatever the language, and two spaces; a password that nobody gave was asked for. */
+bool error_has_answer(const cardbox_error *err)
+{
+    return err->sqlstate[0] != '\0' || strstr(err->message, ":  ") != NULL ||
+           strstr(err->message, "fe_sendauth: ") != NULL;
+}
+
 bool error_is_rolled_back(const cardbox_error *err)
 {
     return strncmp(err->sqlstate, "40", 2) == 0;
@@ -125,15 +133,6 @@ bool error_is_schema(const char *sqlstate)
     return false;
 }
 
-void error_format(char out[CARDBOX_MESSAGE_SIZE], const char *format, va_list args)
-{
-    char text[CARDBOX_MESSAGE_SIZE + 1]; /* of a message that is cut, one byte of what follows */
-    vsnprintf(text, sizeof(text), format, args);
-    size_t len = view_cut(view_of(text), CARDBOX_MESSAGE_SIZE - 1);
-    memcpy(out, text, len);
-    out[len] = '\0';
-}
-
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
 {
     if (err == NULL)
@@ -142,7 +141,7 @@ void error_fill(cardbox_error *err, cardbox_status status, const char *format, .
     err->status = status;
     va_list args;
     va_start(args, format);
-    error_format(err->message, format, args);
+    text_format(err->message, sizeof(err->message), format, args);
     va_end(args);
 }
 

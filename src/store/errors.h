@@ -5,15 +5,10 @@
 #ifndef STORE_ERRORS_H
 #define STORE_ERRORS_H
 
-#include <stdarg.h>
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* A message, cut to fit, but never inside a UTF-8 character. */
-void error_format(char out[CARDBOX_MESSAGE_SIZE], const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-/* Fills err (may be NULL), the message as above. */
+/* Fills err (may be NULL). The message is cut to fit, but never inside a UTF-8 character. */
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -64,6 +59,9 @@ const char *error_true_state(const char *sqlstate, const char *file);
 /* Whether the server itself has said that a statement failed, and so that nothing of it was done.
  * If not, as after a lost connection, it may have been done all the same. */
 bool error_is_refusal(const cardbox_error *err);
+
+/* Whether a server is there: the message is one of its own, or asks for what it wants to hear. */
+bool error_has_answer(const cardbox_error *err);
 
 /* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
 bool error_is_rolled_back(const cardbox_error *err);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/dev_dsn.h"
+#include "store/errors.h"
 #include "store/pg/connect.h"
 #include "worker/crew.h"
 #include "worker/say.h"
@@ -162,9 +163,9 @@ static bool open_database(worker *w, cardbox_options *options)
     }
     if (cardbox_open(&w->db, options, &err) == CARDBOX_OK)
         return true;
-    fprintf(stderr, "cardbox-worker: %s%s%s\n", err.message,
-            err.status == CARDBOX_UNAVAILABLE ? "; " : "",
-            err.status == CARDBOX_UNAVAILABLE ? hint : "");
+    bool is_away = err.status == CARDBOX_UNAVAILABLE && !error_has_answer(&err);
+    fprintf(stderr, "cardbox-worker: %s%s%s\n", err.message, is_away ? "; " : "",
+            is_away ? hint : "");
     return false;
 }
 

@@ -100,7 +100,7 @@ static void refusal_text(char *out, size_t size, const buf *body)
         if (error.kind == SCAN_STRING && scan_decode(&said, error.text))
             text = buf_as_view(&said);
     }
-    say(out, size, "%.*s", text.len < 200 ? (int)text.len : 200, text.ptr);
+    say(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
     buf_free(&said);
 }
 

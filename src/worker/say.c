@@ -3,7 +3,7 @@
  */
 #include "worker/say.h"
 #include <stdarg.h>
-#include <stdio.h>
+#include "base/text.h"
 #include "base/view.h"
 
 void say(char *out, size_t size, const char *format, ...)
@@ -12,15 +12,11 @@ void say(char *out, size_t size, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(out, size, format, args);
+    text_format(out, size, format, args);
     va_end(args);
     len = strlen(out);
     while (at < len) {
         step = view_utf8_step((view){out + at, len - at});
-        if (step == 0 && len + 1 == size && len - at < 4) {
-            out[at] = '\0'; /* the cut went through a character */
-            return;
-        }
         if (step == 0)
             out[at] = '?';
         else if ((unsigned char)out[at] < 0x20 || out[at] == 0x7F)

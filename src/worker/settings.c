@@ -134,7 +134,7 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
             *comma = '\0';
         if (!view_is_id(view_of(at), CARDBOX_TENANT_MAX)) {
             say(error, size,
-                "--project has a name that is empty or too long, or no plain text: \"%.200s\"", at);
+                "--project has a name that is empty or too long, or no plain text: \"%s\"", at);
             return false;
         }
         if (s->project_count == SETTINGS_PROJECTS_MAX) {
@@ -196,7 +196,8 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     if (file != NULL)
         fclose(file);
     if (failed || len == sizeof(text) - 1) {
-        say(error, size, "cannot read a key from \"%.200s\" (--model-key-file)", s->model_key_file);
+        say(error, size, "cannot read a key from \"%.*s\" (--model-key-file)",
+            (int)view_cut(view_of(s->model_key_file), 200), s->model_key_file);
         return false;
     }
     return take_key(s, text, error, size);
@@ -213,7 +214,7 @@ static bool check(worker_settings *s, char *error, size_t size)
         return false;
     }
     if (!net_is_url(s->model_url)) {
-        say(error, size, "--model-url must be an http or https URL, not \"%.200s\"", s->model_url);
+        say(error, size, "--model-url must be an http or https URL, not \"%s\"", s->model_url);
         return false;
     }
     return split_projects(s, error, size) && choose_name(s, error, size) &&

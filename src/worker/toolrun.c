@@ -227,7 +227,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
         say(reason, sizeof(reason), "%s", answer.error);
     else
         say(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
-            given.len < 300 ? (int)given.len : 300, given.ptr);
+            (int)view_cut(given, 300), given.ptr);
     if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
         set_result(out, given);
     else

@@ -181,7 +181,7 @@ static bool read_member(reader *r, tool *t, view key, scan_value value, unsigned
         return MEMBERS[i].read(r, t, value);
     }
     char name[64];
-    say(name, sizeof(name), "%.*s", key.len < 60 ? (int)key.len : 60, key.ptr);
+    say(name, sizeof(name), "%.*s", (int)view_cut(key, 60), key.ptr);
     return refuse(r, "unknown member ", name);
 }
 

@@ -161,7 +161,7 @@ def test_wrong_usage():
 
 def test_what_was_meant_is_said():
     for words, meant in (("sesion", "session"), ("tasks", "task"), ("boxes", "box"), ("sess", "session"), ("migrat", "migrate"),
-                         ("sesion nix", "session"), ("help sesion", "session"), ("help box appnd", "box append"),
+                         ("hlep", "help"), ("hlep box", "help"), ("sesion nix", "session"), ("help sesion", "session"), ("help box appnd", "box append"),
                          ("sesion tree x", "session tree"), ("tasks list --json", "task list"), ("list tasks", "task list"),
                          ("box appnd b c", "box append"), ("card show x", "card get"), ("session entry s e", "session path"),
                          ("show card x", "card get"), ("task ls", "task list")):
@@ -171,6 +171,18 @@ def test_what_was_meant_is_said():
         assert done.returncode == 2 and "did you mean" not in done.stderr, done
     wrong("box", "list", "--porject", "p", say="unknown option --porject (did you mean --project?); see")
     wrong("box", "list", "--proj=p", say="unknown option --proj (did you mean --project?); see")
+
+
+def test_messages_are_cut_between_characters():
+    programs = {"cardbox": [[], ["help"], ["box", "list", "--limit"]],
+                "cardboxd": [["--log-level"], []], "cardbox-worker": [["--log-level"], []]}
+    for program, calls in programs.items():
+        for words in calls:
+            for begin in ("x", "xy"):  # one of the two would be cut
+                done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), *words, begin + "\u00e9" * 1500],
+                                      capture_output=True, timeout=60)
+                said = done.stderr.decode()  # it is UTF-8
+                assert done.returncode == 2 and begin + "\u00e9" * 90 in said and "\\x" not in said, done.stderr
 
 
 def test_no_escape_sequence_of_an_argument_reaches_the_terminal():

@@ -142,6 +142,22 @@ def test_database_of_dev_that_is_stopped():
     check()
 
 
+def test_who_is_answered_knows_that_postgresql_runs():
+    """The hint is for those to whom nobody answered."""
+    dsn = Postgres.shared().database()
+    hint = "is PostgreSQL running there?"
+    worker = ["--project", "p", "--model-url", "http://127.0.0.1:1/v1", "--model", "m"]
+    for given, word, nobody in ((as_role(dsn, "no_such_role"), "no_such_role", False),
+                                (dsn.rpartition("dbname=")[0] + "dbname=no_such", "no_such", False),
+                                ("host=/nonexistent", "/nonexistent", True)):
+        for program, words in (("cardbox", ["doctor"]), ("cardbox", ["box", "list", "--project", "p"]),
+                               ("cardbox-worker", worker)):
+            done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", program), *words, "--dsn", given],
+                                  capture_output=True, text=True, timeout=60)
+            said = done.stdout + done.stderr
+            assert done.returncode == 1 and word in said and (hint in said) == nobody, done
+
+
 def test_connection_strings_that_never_work():
     """Wrong usage, of every program, which names the option."""
     programs = {"cardboxd": ["--listen", "127.0.0.1:0"], "cardbox": ["doctor"],

@@ -122,7 +122,14 @@ def test_convert_keeps_labels_and_counts_what_no_model_sees():
     assert summary["type"] == "user" and "\n<summary>\nof it\n</summary>" in summary["content"], summary
     back = cardbox("session", "convert", "-", stdin=done.stdout)
     assert back.stderr == "" and back.stdout.splitlines()[1:] == pi, back
-    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has no counterpart: no model sees it "),
+    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has no counterpart, or none "),
+                         ([entry("message", "a", None, message={"role": "assistant", "content": [
+                             {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": "z"}]}),
+                           entry("message", "b", "a", message={"role": "assistant", "content": [
+                               {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": ""}]})],
+                          "1 entry has no counterpart, or none for images and signed thinking: no model sees that"),
+                         ([entry("message", "a", None, message={"role": "toolResult", "toolCallId": "c", "content": [
+                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has no counterpart, or none for images"),
                          ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have no counterpart")):
         done = cardbox("session", "convert", "-", stdin="\n".join(lines))
         assert words in done.stderr, done

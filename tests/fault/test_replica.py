@@ -328,6 +328,19 @@ def test_one_that_can_never_be():
     assert done.returncode == 2 and "--read-dsn or CARDBOX_READ_DSN" in done.stderr, done
 
 
+def test_the_primary_is_a_standby():
+    """It is said, once, and when it is one no more."""
+    postgres, dsn = primary()
+    other = postgres.standby()
+    of = Server(other.there(dsn), "--read-only", "--read-dsn", standby()[1])
+    await_(lambda: "dsn_is_standby" in of.log(), of.log)
+    assert "no standby of --read-dsn is read from" in of.log(), of.log()
+    other.promote()
+    await_(lambda: "dsn_is_primary" in of.log(), of.log)
+    assert of.log().count("dsn_is_standby") == 1, of.log()
+    of.stop()
+
+
 def test_a_token_is_the_primarys():
     """One that was just revoked is not good, however far behind the standby is."""
     dsn = primary()[0].database()

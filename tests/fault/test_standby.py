@@ -98,6 +98,8 @@ def test_what_writes_says_why_not():
     for answer in answers:
         assert answer.status == 503 and "only reads" in answer.json()["detail"]["error_message"], answer
     writer.stop()
+    assert "event=dsn_is_standby" in writer.log() and "nothing can be changed" in writer.log(), writer.log()
+    assert "dsn_is_standby" not in reader().log(), reader().log()
     for command in (("gc",), ("token", "create", "--name", "t", "--tenant", "p")):
         done = cardbox(*command, "--dsn", standby()[1], check=False)
         assert done.returncode == 1 and "is it a standby?" in done.stderr, done

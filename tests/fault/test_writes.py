@@ -283,6 +283,15 @@ def test_committed_but_not_answered():
             response = answer.result(WAIT_S)
             assert response.status == 503, response
             assert "not known" in response.json()["detail"]["error_message"], response
+            wait_for_standby("nobody")  # an id that the server made is the same when it sends again
+            answer = pool.submit(server.post, "/projects/p/sessions/s/entries",
+                                 {"entries": [{"type": "user", "content": "y"}]})
+            cut_waiting()
+            wait_for_standby("")
+            response = answer.result(WAIT_S)
+            assert response.status == 200, response
+            session = server.get("/projects/p/sessions/s").json()
+            assert (session["entries"], session["head_entry_id"]) == (2, response.json()["entries"][0]["entry_id"]), session
         server.stop()
     finally:
         server.kill()

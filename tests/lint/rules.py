@@ -122,6 +122,12 @@ def test_banned_functions():
     fail_with(findings)
 
 
+def test_messages_are_cut_between_characters():
+    """text_format does so, and vsnprintf does not."""
+    fail_with([f"{path}: vsnprintf cuts inside of characters: use text_format"
+               for path in c_files("src") if not path.startswith("src/base/") and "vsnprintf(" in blank(read(path))])
+
+
 def room_of(path):
     parts = path.split("/")
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None

@@ -18,6 +18,7 @@ LINTER = "@redocly/cli@1.34.20"
 NPM_FOLDER = os.path.join(cardbox_test.ROOT, "build", "npm")
 OPENAPI = os.path.join(cardbox_test.ROOT, "openapi")
 SAMPLE = os.path.join(cardbox_test.ROOT, "src", "cli", "sample.ndjson")
+SAMPLE_SESSION = os.path.join(cardbox_test.ROOT, "src", "cli", "sample_session.jsonl")
 BOX = "01970000-0000-7000-8000-00000000000"
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 
@@ -391,6 +392,55 @@ def test_a_server_answers_as_documented():
     yield "the end of a stream", lambda: check_end_of_stream(server, checker)
     yield "broken HTTP", lambda: check_broken_http(server)
     yield "served bytes", lambda: check_bytes(server)
+    yield "stop", server.stop
+
+
+# --- the requests that the document shows, of the sample that `cardbox dev` loads ---
+
+# The cursor of a page comes from the page before; and the sample has no task.
+NOT_OF_THE_SAMPLE = {"cursor", "task_id"}
+ORDER = ("get", "post", "put", "delete")  # what takes away comes last
+
+
+def examples_of(checker, described, item, method):
+    """Paths with queries, and bodies with their types: with nothing that may be left out, then with each such parameter."""
+    operation = item[method]
+    parameters = [checker.resolve(one) for one in item.get("parameters", []) + operation.get("parameters", [])]
+    if any(one["in"] == "path" and one["name"] in NOT_OF_THE_SAMPLE for one in parameters):
+        return
+    path = described.format(**{one["name"]: one["example"] for one in parameters if one["in"] == "path"})
+    asked = [one for one in parameters if one["in"] == "query" and one["name"] not in NOT_OF_THE_SAMPLE]
+    least = [one for one in asked if one.get("required")]
+    for more in [[], *([one] for one in asked if one not in least)]:
+        query = urllib.parse.urlencode([(one["name"], str(one["example"]).lower() if one["example"] in (True, False)
+                                         else one["example"]) for one in least + more], doseq=True)
+        content = checker.resolve(operation.get("requestBody", {})).get("content", {None: {}})
+        for kind, media in content.items():
+            bodies = [checker.resolve(one)["value"] for one in media.get("examples", {}).values()] or [media.get("example")]
+            for body in bodies:
+                yield path + (f"?{query}" if query else ""), kind, body
+
+
+def test_what_it_shows_can_be_asked():
+    need_server()
+    dsn = cardbox_test.Postgres.shared().database()
+    cardbox_test.cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
+    cardbox_test.cardbox("session", "import", "--dsn", dsn, "--project", "demo", SAMPLE_SESSION)
+    server = cardbox_test.Server(dsn)
+    server.await_ready()
+    checker = Checker(document())
+
+    def asked(operation, method, path, kind, body):
+        data = None if body is None else body if isinstance(body, str) else json.dumps(body)
+        answer = server.request(method.upper(), path, data, {"Content-Type": kind} if kind else {})
+        assert answer.status in (200, 308), (data, answer)
+        checker.check_response(operation, answer)
+
+    for method in ORDER:
+        for described, item in checker.root["paths"].items():
+            for path, kind, body in examples_of(checker, described, item, method) if method in item else ():
+                yield (f"{method.upper()} {path[:70]} {kind or ''}",
+                       lambda known=(item[method], method, path, kind, body): asked(*known))
     yield "stop", server.stop
 
 

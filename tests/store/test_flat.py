@@ -147,7 +147,7 @@ def test_log():
 def test_boxes_of_a_common_card():
     """Those that hold a card that is in too many segments to look for it everywhere: of boxes that have it in one of
     their first or last runs, or not, and of forks of forks from before and behind it and from
-    behind where the fork that they are of begins; whether much is looked at or little."""
+    behind where the fork that they are of begins, and as deep as forks get; whether much is looked at or little."""
     dsn = Postgres.shared().database()
     psql(dsn, """
         SELECT cardbox.create_box('t', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
@@ -160,7 +160,15 @@ def test_boxes_of_a_common_card():
         SELECT count(*) FROM pg_temp.forked(1, 0) AS f(a uuid, b record);
         SELECT cardbox.append_to_box('t', b.box_id, (SELECT jsonb_agg('own-' || i) FROM generate_series(0, 99) AS i), NULL, NULL)
           FROM cardbox.card_boxes b WHERE b.box_id::text LIKE '00000000-0000-0000-0001-%';
-        SELECT count(*) FROM pg_temp.forked(3, 1) AS f(a uuid, b record)""")
+        SELECT count(*) FROM pg_temp.forked(3, 1) AS f(a uuid, b record);
+        DO $$ DECLARE last uuid := '00000000-0000-0000-0000-000000000001'; next uuid; BEGIN
+            FOR n IN 1 .. 258 LOOP
+                next := ('00000000-0000-0000-0009-' || lpad(n::text, 12, '0'))::uuid;
+                PERFORM cardbox.fork_box('t', last, next, NULL, NULL);
+                PERFORM cardbox.append_to_box('t', next, (SELECT jsonb_agg('own-' || i) FROM generate_series(1, 64) AS i), NULL, NULL);
+                last := next;
+            END LOOP;
+        END $$""")
     expected = psql(dsn, "SELECT box_id FROM cardbox.boxes WHERE card_ids ? 'common' ORDER BY created_at DESC, box_id DESC").split()
     held = int(psql(dsn, "SELECT count(*) FROM cardbox.card_box_segments WHERE card_ids ? 'common'"))
     assert held > 1000 and 1500 < len(expected) < 4000, (held, len(expected))

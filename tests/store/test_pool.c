@@ -150,6 +150,52 @@ static void what_nobody_knows_is_not_repeated(void **state)
     cardbox_close(pool);
 }
 
+static const char DIES_OF_OTHERS[] =
+    "CREATE FUNCTION public.dies() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM "
+    "pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid()); RETURN NULL; END';"
+    "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.messages DEFERRABLE INITIALLY DEFERRED "
+    "FOR EACH ROW WHEN (NEW.tenant_id = 'ids') EXECUTE FUNCTION public.dies();"
+    "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.session_entries DEFERRABLE INITIALLY "
+    "DEFERRED FOR EACH ROW WHEN (NEW.tenant_id = 'ids') EXECUTE FUNCTION public.dies()";
+
+/* The same statement is sent again, which has the same ids; but another call would make others, and
+ * do it twice. */
+static void ids_of_ours_are_not_the_callers(void **state)
+{
+    (void)state;
+    static const char *const ENTRIES[] = {"{\"type\":\"user\",\"content\":\"a\"}",
+                                          "{\"id\":\"a\",\"type\":\"user\",\"content\":\"a\"}"};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
+    cardbox_message message = CARDBOX_MESSAGE_INIT;
+    cardbox_options options = test_options();
+    options.retry_timeout_ms = 300;
+    cardbox *pool = open_with(options);
+    assert_ok(cardbox_session_create(NULL, pool, "ids", "s", NULL, &err), &err);
+    run(DIES_OF_OTHERS);
+    spawn.goal = message.content = "go";
+    for (int named = 0; named < 2; named++) {
+        spawn.task_id = named ? "task" : NULL;
+        assert_int_equal(cardbox_spawn_task(NULL, pool, "ids", &spawn, &err), CARDBOX_UNAVAILABLE);
+        assert_int_equal(err.retryable, named);
+        assert_int_equal(
+            cardbox_session_append(NULL, pool, "ids", "s", &ENTRIES[named], 1, NULL, &err),
+            CARDBOX_UNAVAILABLE);
+        assert_int_equal(err.retryable, named);
+    }
+    run("ALTER TABLE cardbox.messages DISABLE TRIGGER dies");
+    assert_ok(cardbox_spawn_task(NULL, pool, "ids", &spawn, &err), &err);
+    run("ALTER TABLE cardbox.messages ENABLE TRIGGER dies");
+    message.task_id = "task";
+    for (int named = 0; named < 2; named++) {
+        message.message_id = named ? "message" : NULL;
+        assert_int_equal(cardbox_send_to_task(pool, "ids", &message, &err), CARDBOX_UNAVAILABLE);
+        assert_int_equal(err.retryable, named);
+    }
+    run("DROP FUNCTION public.dies CASCADE");
+    cardbox_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +204,7 @@ int main(void)
         cmocka_unit_test(old_ones_are_replaced),
         cmocka_unit_test(a_failed_transaction_is_not_committed),
         cmocka_unit_test(what_nobody_knows_is_not_repeated),
+        cmocka_unit_test(ids_of_ours_are_not_the_callers),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }

@@ -204,8 +204,9 @@ static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
 static int row_of[REQUESTS_MAX]; /* the first of them */
 static size_t resumed;
 static bool all_left;
-static size_t looked; /* how often it was asked whether a client has left */
-static view tenant;   /* of the requests that come, as the next */
+static bool no_memory; /* for answers */
+static size_t looked;  /* how often it was asked whether a client has left */
+static view tenant;    /* of the requests that come, as the next */
 static uint64_t at_least;
 
 static inline void resume(request *r)
@@ -228,7 +229,10 @@ static inline void render(request *r, const join_rows *rows)
         assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
     if (found[r - requests] > 0)
         row_of[r - requests] = rows->row[rows->start[0]];
-    request_answer_fixed(r, 200, VIEW("{}"));
+    if (no_memory)
+        fault_answer_memory(r);
+    else
+        request_answer_fixed(r, 200, VIEW("{}"));
 }
 
 static inline void add_ticket(size_t number, const join_ticket *ticket)

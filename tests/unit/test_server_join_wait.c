@@ -39,6 +39,22 @@ static void tells_who_may_repeat(void **state)
     assert_true(says(1, "not known") && !says(1, "safe to send it again"));
 }
 
+/* Both are done, and no answer can be made: they are not told that nothing was done. */
+static void has_no_memory_to_say_what_is_done(void **state)
+{
+    (void)state;
+    put(0, false);
+    put(1, true);
+    joiner_flush(j);
+    no_memory = true;
+    give_rows((int64_t[]){1, 2}, 2);
+    give_position("16/B374D848");
+    no_memory = false;
+    for (size_t i = 0; i < 2; i++)
+        assert_true(status(i) == 503 && says(i, "out of memory; whether the change was made is"));
+    assert_true(says(0, "safe to send it again") && says(1, "look whether it was made"));
+}
+
 static void build(params *p, const void *keys)
 {
     (void)keys;
@@ -67,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tells_who_may_repeat),
+        TEST(has_no_memory_to_say_what_is_done),
         TEST(looks_whose_turn_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include "base/text.h"
 #include "base/wrap.h"
 #include "cli/commands.h"
 #include "cli/view/term.h"
@@ -62,7 +63,7 @@ static void say(doctor *d, finding what, const char *check, const char *format, 
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    text_format(text, sizeof(text), format, args);
     va_end(args);
     d->failed = d->failed || what == FINDING_ERROR;
     if (d->json)

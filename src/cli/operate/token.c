@@ -43,8 +43,8 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
     }
     if (check_time("--expires", view_of(text), &out->expires_micros, err) != CARDBOX_OK)
         error_set(err, CARDBOX_INVALID,
-                  "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.100s\"",
-                  text);
+                  "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.*s\"",
+                  error_shown(view_of(text)), text);
     else if (out->expires_micros <= now_micros)
         error_set(err, CARDBOX_INVALID, "--expires %s is over", text);
     else
@@ -66,8 +66,8 @@ static bool read_options(token_input *out, const create_options *options, cardbo
                   "--all-tenants");
     else if (!token_scopes_parse(&out->scopes, view_of(options->scope)))
         error_set(err, CARDBOX_INVALID,
-                  "--scope takes read, write, tasks and admin with commas between, not \"%.100s\"",
-                  options->scope);
+                  "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
+                  error_shown(view_of(options->scope)), options->scope);
     else
         return options->expires == NULL || read_expiry(out, options->expires, err);
     return false;

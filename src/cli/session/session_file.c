@@ -197,7 +197,7 @@ const cli_command cli_session_convert = {
         "To the standard output. What has no counterpart travels along, so that "
         "converting back gives the same entries, but there no model sees it: "
         "compactions, commands of the user's own, settings of model and thinking, plain's system, "
-        "what failed. How many these are is said on standard error.",
+        "what failed, images and signed thinking. How many these are is said on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,

@@ -43,8 +43,9 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
 void session_say_unseen(size_t count)
 {
     if (count > 0)
-        cli_warning("%zu entr%s no counterpart: no model sees %s in the other dialect", count,
-                    count == 1 ? "y has" : "ies have", count == 1 ? "it" : "them");
+        cli_warning("%zu entr%s no counterpart, or none for images and signed thinking: no model "
+                    "sees that in the other dialect",
+                    count, count == 1 ? "y has" : "ies have");
 }
 
 /* --- for programs --- */

@@ -4,6 +4,7 @@
 #include "cli/view/listing.h"
 
 #include <stdarg.h>
+#include "base/text.h"
 #include "base/wrap.h"
 
 /* Bytes that the line of one object keeps for the next. */
@@ -60,7 +61,7 @@ cli_exit listing_print(const listing *l, bool json, const char *none, ...)
         return cli_nomem();
     if (l->count == 0 && !json) {
         va_start(args, none);
-        vsnprintf(text, sizeof(text), none, args);
+        text_format(text, sizeof(text), none, args);
         va_end(args);
         cli_note("%s", text);
     }

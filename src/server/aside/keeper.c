@@ -35,6 +35,7 @@ struct keeper {
     int64_t role_ms; /* when the role is due */
     bool told;       /* that it can't read the tokens */
     bool excessive;  /* the role has too many rights, which was said */
+    bool astray;     /* --dsn leads to a standby, which was said */
     bool nameless;   /* it does not say which database it is, which was said */
 };
 
@@ -58,6 +59,23 @@ static void judge_role(keeper *k, const role_rights *rights)
     k->excessive = excess != NULL;
 }
 
+/* With --read-only and no standbys besides it is meant so. */
+static void judge_standby(keeper *k, bool on_standby)
+{
+    const settings *set = k->server->set;
+    bool astray = on_standby && (!set->read_only || set->read_dsn != NULL);
+    if (astray && !k->astray)
+        log_warn("dsn_is_standby",
+                 "reason=\"--dsn leads to a standby: until that is promoted nothing can be "
+                 "changed%s\" hint=\"let --dsn lead to the primary, or name all hosts with "
+                 "target_session_attrs=read-write; to read from one standby alone, give "
+                 "--read-only and no --read-dsn\"",
+                 set->read_dsn == NULL ? "" : ", and no standby of --read-dsn is read from");
+    else if (!on_standby && k->astray)
+        log_info("dsn_is_primary", "reason=\"changes can be made again\"");
+    k->astray = astray;
+}
+
 static bool look_at_role(keeper *k, cardbox_error *err)
 {
     role_rights rights;
@@ -66,6 +84,7 @@ static bool look_at_role(keeper *k, cardbox_error *err)
     if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
         return false;
     judge_role(k, &rights);
+    judge_standby(k, rights.on_standby);
     k->role_ms = clock_ms() + ROLE_MS;
     return true;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "server/http/http_exchange.h"
 
 enum {
@@ -301,7 +302,7 @@ static void on_log(void *arg, const char *format, va_list args)
     (void)arg;
     if (log_threshold < (int)LOG_LEVEL_DEBUG)
         return;
-    vsnprintf(message, sizeof(message), format, args);
+    text_format(message, sizeof(message), format, args);
     log_debug("http_library", "message=%s", log_quote(quoted, message, strcspn(message, "\r\n")));
 }
 

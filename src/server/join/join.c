@@ -413,16 +413,8 @@ void join_give_up(joiner *j, request *r, fault what, const char *why)
     join_let_go(j, r);
     if (!sent)
         fault_answer(r, what, NULL, "%s", why);
-    else if (r->ticket.replayable && !r->ticket.has_new_ids)
-        fault_answer(r, what, "it is safe to send it again",
-                     "%s; whether the change was made is not known", why);
     else
-        fault_answer(r, what,
-                     r->ticket.lane == JOIN_APPENDS
-                         ? "look at the box before you send it again; with an Idempotency-Key an "
-                           "append is safe to repeat"
-                         : "look whether it was made before you send it again",
-                     "%s; whether the change was made is not known", why);
+        fault_answer_unknown(r, what, why);
 }
 
 /* A write that is done is answered as such, even if it's late. */

@@ -72,6 +72,7 @@ typedef struct join_ticket {
      * one with a key, or of cards. */
     bool replayable;
     bool has_new_ids; /* they were made here: from its client it would be another write each time */
+    bool was_written; /* it was run; of several steps one: set by the joiner */
     /* the joiner's own: */
     struct request *next, *prev;   /* in its lane, while it waits */
     struct request *older, *newer; /* all that wait or run */

@@ -329,8 +329,10 @@ static void answer_batch(join_batch *batch, view position)
         note_answer(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (LANES[batch->lane].writes) /* it is done, and that is told whatever it takes */
+        if (LANES[batch->lane].writes) { /* it is done, and that is told whatever it takes */
             r->answer.body.max = SIZE_MAX / 4;
+            r->ticket.was_written = true;
+        }
         r->ticket.render(r, &mine);
     }
 }
@@ -502,7 +504,8 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
     joiner *j = batch->joiner;
     if (is_unknown(batch, err)) {
         join_give_up(j, r, err->status == CARDBOX_TIMEOUT ? FAULT_TIMEOUT : FAULT_AWAY,
-                     "the connection to the database was lost");
+                     err->status == CARDBOX_NOMEM ? "out of memory"
+                                                  : "the connection to the database was lost");
         return;
     }
     join_let_go(j, r);

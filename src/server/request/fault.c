@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/errors.h"
 
 enum {
@@ -16,6 +17,9 @@ enum {
     OTHERS_SHARE = 4 /* an answer that did not fit while others had less than this part of the
                       * memory does not fit alone either */
 };
+
+#define NO_MEMORY "out of memory"
+#define NOT_KNOWN "; whether the change was made is not known"
 
 static const struct {
     unsigned status;
@@ -116,8 +120,11 @@ static void finish(request *r, unsigned status)
 {
     if (!buf_ok(&r->answer.body)) {
         request_answer_fixed(r, 503,
-                             VIEW("{\"detail\":{\"error_code\":\"unavailable\","
-                                  "\"error_message\":\"out of memory\"}}"));
+                             r->ticket.was_written
+                                 ? VIEW("{\"detail\":{\"error_code\":\"unavailable\","
+                                        "\"error_message\":\"" NO_MEMORY NOT_KNOWN "\"}}")
+                                 : VIEW("{\"detail\":{\"error_code\":\"unavailable\","
+                                        "\"error_message\":\"" NO_MEMORY "\"}}"));
         return;
     }
     r->answer.status = status;
@@ -166,7 +173,7 @@ void fault_answer(request *r, fault what, const char *hint, const char *format, 
     char message[CARDBOX_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    error_format(message, format, args);
+    text_format(message, sizeof(message), format, args);
     va_end(args);
     answer_detail(r, what, hint, 0, message);
 }
@@ -194,9 +201,23 @@ bool fault_check(request *r, cardbox_status status, const cardbox_error *err)
     return status == CARDBOX_OK;
 }
 
+void fault_answer_unknown(request *r, fault what, const char *why)
+{
+    const char *hint = "look whether it was made before you send it again";
+    if (r->ticket.replayable && !r->ticket.has_new_ids)
+        hint = "it is safe to send it again";
+    else if (r->ticket.lane == JOIN_APPENDS)
+        hint = "look at the box before you send it again; with an Idempotency-Key an append is "
+               "safe to repeat";
+    fault_answer(r, what, hint, "%s" NOT_KNOWN, why);
+}
+
 void fault_answer_memory(request *r)
 {
-    fault_answer(r, FAULT_UNAVAILABLE, NULL, "out of memory");
+    if (r->ticket.was_written)
+        fault_answer_unknown(r, FAULT_UNAVAILABLE, NO_MEMORY);
+    else
+        fault_answer(r, FAULT_UNAVAILABLE, NULL, NO_MEMORY);
 }
 
 static fault ability_fault(cardbox_status status)

@@ -73,8 +73,11 @@ const char *fault_why_away(request *r, const cardbox_error *err);
 /* 503, with what to do about a database that the server can't read. */
 void fault_answer_unfit(request *r, bool forbidden);
 
-/* 503: out of memory. */
+/* 503: out of memory; for the answer, where its ticket says that a write was run. */
 void fault_answer_memory(request *r);
+
+/* Nobody can say whether a write was done: `why`, and by its ticket whether it may be repeated. */
+void fault_answer_unknown(request *r, fault what, const char *why);
 
 /* 422 with a list of faults, JSON objects with commas between them. */
 void fault_answer_shape(request *r, view items);

@@ -74,6 +74,7 @@ static void append(request *r, session_batch *batch, scan_value entries)
         handler_refuse(r, "body", "entries", "too_short", "List should have at least 1 item");
     } else {
         r->ticket.replayable = session_append_again(batch);
+        r->ticket.has_new_ids = batch->has_new_ids;
         handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, batch, render_write);
     }
 }

@@ -149,7 +149,8 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
     box_create_params(&p, &made);
     take_failure(&p, &ids);
     take_failure(&p, &parents);
-    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? RUN_AGAIN : RUN_ONCE, &box,
+    client_safety safety = options->box_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
+    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? safety : RUN_ONCE, &box,
                       box_change_status, err);
 }
 

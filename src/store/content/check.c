@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/isotime.h"
+#include "base/text.h"
 
 typedef struct checker {
     buf *out;
@@ -26,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char 
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(c->fault->message, sizeof c->fault->message, format, args);
+    text_format(c->fault->message, sizeof c->fault->message, format, args);
     va_end(args);
     c->fault->field[0] = '\0';
     return false;

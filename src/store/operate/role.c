@@ -17,6 +17,7 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
         out->superuser = rows_bool(rows, 0, 1);
         out->bypasses_rls = rows_bool(rows, 0, 2);
         out->owner = rows_bool(rows, 0, 3);
+        out->on_standby = rows_bool(rows, 0, 4);
     }
     rows_free(rows);
     return status;

@@ -1,6 +1,6 @@
 /*
  * role.h: whether row-level security binds the database role that we are: a server must not run as
- * one that it does not. Knows no server.
+ * one that it does not; and whether anybody may write there. Knows no server.
  */
 #ifndef STORE_ROLE_H
 #define STORE_ROLE_H
@@ -11,7 +11,8 @@ typedef struct role_rights {
     char name[64];
     bool superuser;
     bool bypasses_rls;
-    bool owner; /* of at least one of our tables, or a member of their owner */
+    bool owner;      /* of at least one of our tables, or a member of their owner */
+    bool on_standby; /* where nobody may write */
 } role_rights;
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);

@@ -77,7 +77,9 @@ static void close_connection(store_pipe *pipe, int64_t due_ms)
 
 void pipe_set_reason(store_pipe *pipe, const char *reason)
 {
-    snprintf(pipe->reason, sizeof(pipe->reason), "%.*s", (int)strcspn(reason, "\r\n"), reason);
+    snprintf(pipe->reason, sizeof(pipe->reason), "%.*s",
+             (int)view_cut((view){reason, strcspn(reason, "\r\n")}, sizeof(pipe->reason) - 1),
+             reason);
 }
 
 /* The first attempt follows at once, the later ones at growing distances. */

@@ -144,7 +144,7 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
                          "be another the next time");
     if (!*is_new && !follows)
         return CARDBOX_OK;
-    batch->is_filled = batch->is_filled || *is_new;
+    batch->has_new_ids = batch->has_new_ids || *is_new;
     buf_char(&text, '{');
     if (*is_new)
         add_id(&text, batch);
@@ -281,7 +281,7 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
 
 bool session_append_again(const session_batch *batch)
 {
-    return !batch->is_filled && (batch->expected_version == 0 || batch->key.ptr != NULL);
+    return batch->expected_version == 0 || batch->key.ptr != NULL;
 }
 
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows)

@@ -12,7 +12,7 @@
 cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
                                    cardbox_error *err);
 
-/* Whether doing it twice does the same as doing it once. */
+/* Whether doing it twice, with the ids that it has, does the same as doing it once. */
 bool session_append_again(const session_batch *batch);
 
 /* {"session_id","version","entries"} of the rows of STATEMENT_session_write. */

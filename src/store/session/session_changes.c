@@ -94,9 +94,9 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
 
     params_init(&p, REQUEST_MAX);
     session_write_params(&p, batch);
-    bool again = batch->expected_version == 0 || batch->key.ptr != NULL;
-    cardbox_status status =
-        client_run(db, STATEMENT_session_write, &p, again ? RUN_AGAIN : RUN_ONCE, &rows, err);
+    client_safety safety = batch->has_new_ids ? RUN_AGAIN_HERE : RUN_AGAIN;
+    cardbox_status status = client_run(db, STATEMENT_session_write, &p,
+                                       session_append_again(batch) ? safety : RUN_ONCE, &rows, err);
     if (status == CARDBOX_OK)
         status = session_write_status(rows, batch, err);
     if (status == CARDBOX_OK && version != NULL) {

@@ -3,8 +3,8 @@
  * of another entry: what a cache of prompts made of the one can serve of the other. Plain data: who
  * runs the statements is not known here.
  */
-#ifndef STORE_SESSION_CONTEXT_ANSWER_H
-#define STORE_SESSION_CONTEXT_ANSWER_H
+#ifndef STORE_SESSION_SESSION_CONTEXT_H
+#define STORE_SESSION_SESSION_CONTEXT_H
 
 #include "store/session/core/context.h"
 #include "store/session/sessions.h"

@@ -71,7 +71,7 @@ typedef struct session_batch {
     session_names ids;
     char before[SESSION_ID_MAX + 1]; /* the entry before, of an import that of the batches before;
                                         empty: none so far. A reset keeps it */
-    bool is_filled;                  /* an entry was given an id */
+    bool has_new_ids;                /* an entry was given an id */
     const char *run_key;             /* ids that are given are made of it and `named`; or NULL */
     const char *run_time;            /* the time that is given; NULL: that of the call */
     uint64_t named;                  /* entries that were given an id */

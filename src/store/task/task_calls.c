@@ -30,7 +30,8 @@ static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
     out->system_id = view_of(ids[2]);
 }
 
-static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, cardbox_error *err)
+static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, client_safety safety,
+                                cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -39,7 +40,7 @@ static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, cardbox_er
         return status;
     params_init(&p, REQUEST_MAX);
     task_spawn_params(&p, spawn);
-    status = client_run(db, STATEMENT_task_spawn, &p, RUN_AGAIN, &rows, err);
+    status = client_run(db, STATEMENT_task_spawn, &p, safety, &rows, err);
     if (status == CARDBOX_OK)
         status = task_spawn_status(rows, spawn, err);
     rows_free(rows);
@@ -63,7 +64,8 @@ cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
         .goal = ledger_token(&memory, spawn->goal, spawn->goal_json),
     };
     complete_ids(&made, ids, spawn);
-    status = memory.failed ? error_nomem(err) : run_spawn(db, &made, err);
+    client_safety safety = spawn->task_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
+    status = memory.failed ? error_nomem(err) : run_spawn(db, &made, safety, err);
     arena_reset(&memory);
     if (status != CARDBOX_OK)
         return status;
@@ -74,11 +76,11 @@ cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
 }
 
 /* Runs a statement whose one outcome is about a task. */
-static cardbox_status run_change(cardbox *db, statement_id id, params *p, view task_id,
-                                 cardbox_error *err)
+static cardbox_status run_change(cardbox *db, statement_id id, params *p, client_safety safety,
+                                 view task_id, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
+    cardbox_status status = client_run(db, id, p, safety, &rows, err);
     if (status == CARDBOX_OK)
         status = task_change_status(rows, task_id, err);
     rows_free(rows);
@@ -109,7 +111,9 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         task_send_params(&p, &send);
-        status = run_change(db, STATEMENT_task_send, &p, send.task_id, err);
+        status =
+            run_change(db, STATEMENT_task_send, &p,
+                       message->message_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN, send.task_id, err);
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)
@@ -132,7 +136,7 @@ cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         task_cancel_params(&p, view_of(tenant), view_of(task_id), token);
-        status = run_change(db, STATEMENT_task_cancel, &p, view_of(task_id), err);
+        status = run_change(db, STATEMENT_task_cancel, &p, RUN_AGAIN, view_of(task_id), err);
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)

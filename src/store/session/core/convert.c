@@ -19,7 +19,7 @@ typedef struct conversion {
     session_names calls;    /* where in `names` a call's tool is */
     view *names;            /* JSON */
     size_t name_count, name_capacity;
-    size_t unseen;         /* entries that go whole, though they meant something */
+    size_t unseen;         /* entries of which a model saw something and sees less */
     session_reread reader; /* of what is written */
     arena *memory;
 } conversion;

@@ -59,7 +59,8 @@ void convert_put_link(buf *out, const session_item *item, view id);
  * another entry, or hangs elsewhere than its line says. */
 bool convert_put_same(buf *out, const session_item *item);
 
-/* --- pi to plain: one entry, one line; false: it has no counterpart and travels whole --- */
+/* --- pi to plain: one entry, one line; false: it has no counterpart and travels whole, or a model
+ * saw more of it --- */
 
 bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory);
 

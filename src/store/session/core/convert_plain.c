@@ -10,6 +10,7 @@ typedef struct parts {
     buf content, thinking, calls;
     size_t call_count;
     bool has_text, has_thinking;
+    bool is_less; /* than what a model saw: plain has no images, and no signatures of thinking */
     holes holes;
 } parts;
 
@@ -56,12 +57,15 @@ static void add_call(parts *p, scan_value block)
 static void add_block(parts *p, scan_value block, hole_kind text)
 {
     scan_value type = scan_find(block, "type");
+    bool is_thinking = session_says(type, "thinking");
 
+    p->is_less = p->is_less || session_says(type, "image") ||
+                 (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
     if (session_says(type, "text"))
         join(p, &p->content, &p->has_text, scan_find(block, "text"), text);
     else if (text != HOLE_CONTENT)
         return;
-    else if (session_says(type, "thinking"))
+    else if (is_thinking)
         join(p, &p->thinking, &p->has_thinking, scan_find(block, "thinking"), HOLE_THINKING);
     else if (session_says(type, "toolCall"))
         add_call(p, block);
@@ -74,8 +78,10 @@ static void read_parts(parts *p, const session_entry *entry, arena *memory)
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 
-    *p = (parts){BUF_INIT(most), BUF_INIT(most), BUF_INIT(most),    0,
-                 false,          false,          {.memory = memory}};
+    *p = (parts){.content = BUF_INIT(most),
+                 .thinking = BUF_INIT(most),
+                 .calls = BUF_INIT(most),
+                 .holes = {.memory = memory}};
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         join_summary(p, entry->content);
     else if (entry->content.kind == SCAN_STRING)
@@ -189,7 +195,7 @@ bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory
     buf_free(&p.content);
     buf_free(&p.thinking);
     buf_free(&p.calls);
-    return true;
+    return !p.is_less;
 }
 
 view convert_header_to_plain(buf *out, const session_header *header, arena *memory)

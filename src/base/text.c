@@ -1,0 +1,33 @@
+/*
+ * text.c: formats, and cuts what does not fit. Knows nothing of what is said.
+ */
+#include "base/text.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include "base/view.h"
+
+/* Whether a character goes on with this byte. */
+static bool goes_on(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Takes the first bytes of a last character away whose others did not fit. */
+static void drop_part(char *out, size_t len)
+{
+    size_t at = len;
+
+    while (at > 0 && len - at < 3 && goes_on(out[at - 1]))
+        at--;
+    if (at > 0 && ((unsigned char)out[at - 1] & 0x80) != 0 &&
+        view_utf8_step((view){out + at - 1, len - at + 1}) != len - at + 1)
+        out[at - 1] = '\0';
+}
+
+void text_format(char *out, size_t size, const char *format, va_list args)
+{
+    int len = vsnprintf(out, size, format, args);
+
+    if (size > 0 && len >= 0 && (size_t)len >= size)
+        drop_part(out, size - 1);
+}
