@@ -131,7 +131,7 @@ void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int
 {
     view text = rows_text(rows, row, column);
     size_t len = view_cut(text, size - 1);
-    if (len > 0)
+    if (text.ptr != NULL)
         memcpy(out, text.ptr, len);
     out[len] = '\0';
 }
