@@ -1,8 +1,7 @@
 /*
  * ledger.h: the ledger of what agents do: tasks, the calls that they make, and their messages,
  * which never change. Written by whoever runs agents; the task manager of <cardbox/task.h> keeps it
- * by itself. Times are Unix milliseconds, from
- * 0 to the end of the year 9999.
+ * by itself. Times are Unix milliseconds, from 0 to the end of the year 9999.
  *
  * Texts of people and models may hold what no C string can: \u0000 and halves of surrogate pairs.
  * So each such text T has a second field T_json, the text as a JSON string with its quotes.

@@ -349,6 +349,7 @@ typedef struct cardbox_session_append_options {
                                    NULL. It is NULL after a failure, and where there is no memory
                                    for it */
 } cardbox_session_append_options;
+
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
     {                                                                                              \
         sizeof(cardbox_session_append_options), NULL, 0, NULL                                      \

@@ -5,7 +5,7 @@
 -- $4 int4 from this depth, $5 int4 to this one
 -- $6 int8 bytes of lines: with more none is given; NULL: none is wanted
 -- kept is, where lines are wanted, the first entry that a compaction keeps.
--- The text of an entry whose card is missing is null, which none has that is there.
+-- The text of an entry whose card is missing is the JSON null, which none has that is there.
 -- An entry's parent is the one before it, which is looked up for the first of a part alone.
 -- The path's end is found by its place, in the order of places: PostgreSQL takes any session for one of a
 -- single entry, so a join would as soon read all of them.

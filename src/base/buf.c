@@ -158,12 +158,17 @@ void buf_json_string(buf *b, view text)
     buf_char(b, '"');
 }
 
-void buf_json_text(buf *b, const char *text)
+void buf_json_or_null(buf *b, view text)
 {
-    if (text != NULL)
-        buf_json_string(b, view_of(text));
+    if (text.ptr != NULL)
+        buf_json_string(b, text);
     else
         buf_text(b, "null");
+}
+
+void buf_json_text(buf *b, const char *text)
+{
+    buf_json_or_null(b, view_of(text));
 }
 
 void buf_json_quoted(buf *b, view inside)

@@ -65,8 +65,11 @@ void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2
 /* Appends UTF-8 text as a JSON string token with its quotes: '"', '\\' and bytes below 0x20 are
  * escaped, all else goes as it is. */
 void buf_json_string(buf *b, view text);
-void buf_json_inside(buf *b, view text);      /* what stands between them */
-void buf_json_text(buf *b, const char *text); /* all of it; NULL: null */
+void buf_json_inside(buf *b, view text); /* what stands between them */
+
+/* The same with its quotes; NULL, or a view whose ptr is NULL: null. */
+void buf_json_or_null(buf *b, view text);
+void buf_json_text(buf *b, const char *text);
 
 /* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
 void buf_json_quoted(buf *b, view inside);

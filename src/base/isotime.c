@@ -268,6 +268,13 @@ size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros)
     return isotime_format(out, &time);
 }
 
+const char *isotime_text(arena *memory, int64_t micros)
+{
+    char text[ISOTIME_SIZE];
+    size_t len = isotime_format_micros(text, micros);
+    return arena_copy(memory, (view){text, len});
+}
+
 void isotime_json_micros(buf *out, int64_t micros)
 {
     isotime time;

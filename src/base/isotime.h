@@ -6,7 +6,7 @@
 #define BASE_ISOTIME_H
 
 #include <stdint.h>
-#include "base/buf.h"
+#include "base/arena.h"
 
 /* Bytes of the longest form, "2025-01-02T03:04:05.678901+05:30", with a NUL and room. */
 #define ISOTIME_SIZE 40
@@ -34,6 +34,7 @@ void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 /* The same of a moment in UTC, as isotime_from_micros gives it. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
+const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory */
 
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);

@@ -36,7 +36,6 @@ static bool read_exponent(scan_number *out, const char *at, const char *end)
     if (at < end && (*at == '-' || *at == '+'))
         at++;
     digits = take_digits(&at, end);
-    out->has_exponent = true;
     for (size_t i = 0; i < digits.len && out->exponent < SCAN_EXPONENT_MAX; i++)
         out->exponent = out->exponent * 10 + (digits.ptr[i] - '0');
     if (out->exponent > SCAN_EXPONENT_MAX)

@@ -17,7 +17,6 @@ scan_value scan_value_of(const char *from, const char *to);
 /* A number's parts, still as text. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
 typedef struct scan_number {
     bool negative;
-    bool has_exponent;
     view whole;    /* digits before the point, at least one */
     view fraction; /* digits after it, may be none */
     int64_t exponent;

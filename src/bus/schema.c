@@ -105,9 +105,9 @@ static const struct {
     view name;
     unsigned kinds; /* bits of scan_kind */
 } TYPES[] = {
-    {{"null", 4}, 1u << SCAN_NULL},     {{"boolean", 7}, 1u << SCAN_FALSE | 1u << SCAN_TRUE},
-    {{"number", 6}, 1u << SCAN_NUMBER}, {{"string", 6}, 1u << SCAN_STRING},
-    {{"array", 5}, 1u << SCAN_ARRAY},   {{"object", 6}, 1u << SCAN_OBJECT},
+    {VIEW("null"), 1u << SCAN_NULL},     {VIEW("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
+    {VIEW("number"), 1u << SCAN_NUMBER}, {VIEW("string"), 1u << SCAN_STRING},
+    {VIEW("array"), 1u << SCAN_ARRAY},   {VIEW("object"), 1u << SCAN_OBJECT},
 };
 
 enum { TYPE_COUNT = sizeof(TYPES) / sizeof(TYPES[0]) };

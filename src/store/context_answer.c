@@ -22,9 +22,8 @@ static void add_digests(buf *out, const context_output *written)
     buf_text(out, ",\"digests\":[");
     for (size_t i = 0; i < written->count; i++) {
         context_digest_text(digest, &written->digests[i]);
-        buf_text(out, i == 0 ? "\"" : ",\"");
-        buf_text(out, digest);
-        buf_char(out, '"');
+        buf_text(out, i == 0 ? "" : ",");
+        buf_json_quoted(out, view_of(digest));
     }
     buf_char(out, ']');
 }

@@ -111,10 +111,8 @@ static void put_matches(params *p, const card_list *list)
         buf_json_string(&json, list->matches[i].value);
     }
     buf_char(&json, '}');
-    if (buf_ok(&json))
-        params_jsonb(p, buf_as_view(&json));
-    else
-        p->bytes.failure = json.failure;
+    params_jsonb(p, buf_as_view(&json));
+    params_made_of(p, &json);
     buf_free(&json);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "store/list_json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include "base/isotime.h"
 #include "base/scan.h"
 #include "store/card/card_json.h"
@@ -15,26 +17,26 @@ static void add_time(buf *out, const char *name, int64_t micros)
     isotime_json_micros(out, micros);
 }
 
-/* Ends the list and the object around it. `next` NULL: the last page. */
-static void end_page(buf *out, const char *next, const arena *memory)
+void list_json_end(buf *out, const char *next)
 {
     buf_text(out, "],\"next_cursor\":");
     buf_json_text(out, next);
     buf_char(out, '}');
-    if (memory != NULL && memory->failed)
+}
+
+/* The same, where the cursor is in an arena. */
+static void end_page(buf *out, const char *next, const arena *memory)
+{
+    list_json_end(out, next);
+    if (memory->failed)
         out->failure = BUF_NOMEM;
 }
 
-static void end_numbered(buf *out, bool more, int64_t next)
+void list_json_end_at(buf *out, bool more, int64_t next)
 {
-    buf_text(out, "],\"next_cursor\":");
-    if (!more) {
-        buf_text(out, "null}");
-        return;
-    }
-    buf_char(out, '"');
-    buf_int(out, next);
-    buf_text(out, "\"}");
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRId64, next);
+    list_json_end(out, more ? text : NULL);
 }
 
 /* --- projects --- */
@@ -84,7 +86,7 @@ void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view t
         card_json(out, &card, tenant);
         buf_char(out, '}');
     }
-    end_numbered(out, count > limit, number);
+    list_json_end_at(out, count > limit, number);
 }
 
 /* --- boxes --- */
@@ -117,7 +119,6 @@ void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *mem
 
 static void add_change(buf *out, const store_rows *rows, int row)
 {
-    view key = rows_text(rows, row, LOG_COL_KEY);
     buf_printf(out, "%s{\"version\":", row == 0 ? "" : ",");
     buf_int(out, rows_int8(rows, row, LOG_COL_VERSION));
     buf_text(out, ",\"op\":");
@@ -127,10 +128,7 @@ static void add_change(buf *out, const store_rows *rows, int row)
     buf_text(out, ",\"length\":");
     buf_int(out, rows_int8(rows, row, LOG_COL_LENGTH));
     buf_text(out, ",\"append_key\":");
-    if (key.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, key);
+    buf_json_or_null(out, rows_text(rows, row, LOG_COL_KEY));
     add_time(out, ",\"at\":", rows_micros(rows, row, LOG_COL_AT));
     buf_text(out, ",\"card_ids\":");
     if (rows_null(rows, row, LOG_COL_IDS))
@@ -149,7 +147,7 @@ void list_json_log(buf *out, const store_rows *rows, int64_t limit)
         version = rows_int8(rows, row, LOG_COL_VERSION);
         add_change(out, rows, row);
     }
-    end_numbered(out, count > limit, version);
+    list_json_end_at(out, count > limit, version);
 }
 
 void list_json_change(buf *out, const uuid16 *box, const box_change *change)

@@ -17,6 +17,12 @@ void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 
+/* Ends a list and the object around it with the cursor of the next page; NULL: this is the last. */
+void list_json_end(buf *out, const char *next);
+
+/* The same with a number for a cursor. */
+void list_json_end_at(buf *out, bool more, int64_t next);
+
 /* {"box_id","version","length"}. */
 void list_json_change(buf *out, const uuid16 *box, const box_change *change);
 

@@ -32,7 +32,7 @@ static void add_row(table *rows, const void *of, size_t i)
     if (session->forked_from != NULL)
         buf_printf(&name, "%sfork of %s", name.len > 0 ? ", " : "", session->forked_from);
     table_text(rows, session->session_id);
-    table_text(rows, session_dialect_name(session->dialect));
+    table_text(rows, session_dialect_name((int)session->dialect));
     table_text(rows, term_number(entries, (uint64_t)session->entries));
     card_view_add_age(rows, session->updated_at);
     card_view_add_age(rows, session->created_at);
@@ -102,7 +102,7 @@ static cli_exit print_facts(const cardbox_session *session, const cardbox_sessio
     putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "name", buf_str(&name), STYLE_PLAIN);
-    table_fact(&facts, "dialect", session_dialect_name(session->dialect), STYLE_PLAIN);
+    table_fact(&facts, "dialect", session_dialect_name((int)session->dialect), STYLE_PLAIN);
     add_number(&facts, "entries", session->entries);
     add_number(&facts, "roots", counts->roots);
     add_number(&facts, "leaves", counts->leaves);

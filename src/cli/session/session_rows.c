@@ -12,26 +12,13 @@
 /* As cardbox_entry says of a difference. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
-const char *session_dialect_name(cardbox_dialect dialect)
-{
-    switch (dialect) {
-    case CARDBOX_DIALECT_PI:
-        return "pi";
-    case CARDBOX_DIALECT_PLAIN:
-        return "plain";
-    case CARDBOX_DIALECT_UNKNOWN:
-        break;
-    }
-    return NULL;
-}
-
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
 {
     static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
 
     *out = CARDBOX_DIALECT_UNKNOWN;
     for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        if (strcmp(name, session_dialect_name(dialects[i])) == 0)
+        if (strcmp(name, session_dialect_name((int)dialects[i])) == 0)
             *out = dialects[i];
     }
     if (name == NULL || *out != CARDBOX_DIALECT_UNKNOWN)
@@ -66,7 +53,7 @@ void session_object(buf *out, const cardbox_session *session)
 {
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, view_of(session->session_id));
-    add_text(out, "dialect", session_dialect_name(session->dialect));
+    add_text(out, "dialect", session_dialect_name((int)session->dialect));
     add_json(out, "name", session->name);
     add_json(out, "header", session->header);
     add_text(out, "forked_from", session->forked_from);

@@ -9,9 +9,6 @@
 #include "cli/view/listing.h"
 #include "store/session/core/words.h"
 
-/* "pi", "plain"; NULL: nothing told so far. */
-const char *session_dialect_name(cardbox_dialect dialect);
-
 /* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);
 

@@ -4,9 +4,9 @@
 #include "cardbox/box.h"
 
 #include <stdlib.h>
+#include "base/isotime.h"
 #include "store/box/boxes_read.h"
 #include "store/call.h"
-#include "store/card/card_result.h"
 #include "store/list.h"
 
 struct cardbox_log {
@@ -40,7 +40,7 @@ static cardbox_status take_log(cardbox_log **out, store_rows *rows, unsigned lim
             .length = rows_int8(rows, row, LOG_COL_LENGTH),
             .added = rows_int8(rows, row, LOG_COL_ADDED),
             .append_key = rows_text(rows, row, LOG_COL_KEY).ptr,
-            .at = time_text(&log->memory, rows_micros(rows, row, LOG_COL_AT)),
+            .at = isotime_text(&log->memory, rows_micros(rows, row, LOG_COL_AT)),
         };
     }
     if (log->memory.failed) {

@@ -4,8 +4,8 @@
 #include "store/box/box_result.h"
 
 #include <stdlib.h>
+#include "base/isotime.h"
 #include "base/scan.h"
-#include "store/card/card_result.h"
 #include "store/errors.h"
 
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err)
@@ -20,8 +20,7 @@ cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, ca
     }
     if (made == NULL || made->memory.failed) {
         cardbox_boxes_free(made);
-        error_nomem(err);
-        return CARDBOX_NOMEM;
+        return error_nomem(err);
     }
     *out = made;
     return CARDBOX_OK;
@@ -83,8 +82,8 @@ void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uui
     *ids = arena_zeros(memory, box->card_count, sizeof(**ids));
     box->card_ids = *ids;
     box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
-    box->created_at = time_text(memory, head->created_micros);
-    box->updated_at = time_text(memory, head->updated_micros);
+    box->created_at = isotime_text(memory, head->created_micros);
+    box->updated_at = isotime_text(memory, head->updated_micros);
 }
 
 /* --- what is lent --- */

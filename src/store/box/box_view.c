@@ -76,9 +76,9 @@ bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena 
 /* --- ids --- */
 
 /* Between elements: neither at the start of a list nor behind a comma that is there already. */
-static void comma(buf *out, char opening)
+static void comma(buf *out)
 {
-    if (out->len > 0 && out->data[out->len - 1] != opening && out->data[out->len - 1] != ',')
+    if (out->len > 0 && out->data[out->len - 1] != '[' && out->data[out->len - 1] != ',')
         buf_char(out, ',');
 }
 
@@ -90,7 +90,7 @@ static void add_part(buf *out, view run, int64_t first, int64_t last)
     for (scan_walk walk = scan_enter(list); place < last && scan_element(&walk, &item); place++) {
         if (place < first)
             continue;
-        comma(out, '[');
+        comma(out);
         buf_view(out, item.text);
     }
 }
@@ -106,7 +106,7 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
         if (from > 0 || (last && before - start < RUN_MAX)) {
             add_part(out, run, from, last ? before - start : RUN_MAX);
         } else if (run.len > 2) {
-            comma(out, '[');
+            comma(out);
             scan_compact(out, (view){run.ptr + 1, run.len - 2});
         }
         if (last)
@@ -171,7 +171,7 @@ bool box_view_card(buf *out, const box_row *card, view tenant)
     if (rows_null(card->rows, card->row, BOX_COL_CONTENT))
         return false;
     card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
-    comma(out, '[');
+    comma(out);
     card_json(out, &found, tenant);
     return true;
 }

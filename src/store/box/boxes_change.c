@@ -13,8 +13,6 @@
 /* Ids of an append that the quick way takes: one more fills a segment in any box. */
 enum { QUICK_IDS_MAX = 63 };
 
-typedef cardbox_status (*read_status)(const box_change *change, cardbox_error *err);
-
 /* Runs one statement, whose one row says what became of the box: outcome 0 if there is none. */
 static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id, params *p,
                                     client_safety safety, cardbox_error *err)
@@ -30,9 +28,9 @@ static cardbox_status run_statement(box_change *change, cardbox *db, statement_i
 
 /* Fills `out`, which may be NULL. */
 static cardbox_status tell_change(cardbox_box_change *out, const box_change *change,
-                                  const uuid16 *box, read_status read, cardbox_error *err)
+                                  const uuid16 *box, cardbox_error *err)
 {
-    cardbox_status status = read(change, err);
+    cardbox_status status = box_change_status(change, err);
     if (status != CARDBOX_OK || out == NULL)
         return status;
     uuid16_format(out->box_id, box);
@@ -43,12 +41,11 @@ static cardbox_status tell_change(cardbox_box_change *out, const box_change *cha
 }
 
 static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement_id id, params *p,
-                                 client_safety safety, const uuid16 *box, read_status read,
-                                 cardbox_error *err)
+                                 client_safety safety, const uuid16 *box, cardbox_error *err)
 {
     box_change change;
     cardbox_status status = run_statement(&change, db, id, p, safety, err);
-    return status == CARDBOX_OK ? tell_change(out, &change, box, read, err) : status;
+    return status == CARDBOX_OK ? tell_change(out, &change, box, err) : status;
 }
 
 static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
@@ -87,8 +84,7 @@ static view list_ids(buf *json, const char *const *ids, size_t count)
 /* Parameters are bad if what they were made of is. Frees it. */
 static void take_failure(params *p, buf *json)
 {
-    if (!buf_ok(json))
-        p->bytes.failure = json->failure;
+    params_made_of(p, json);
     buf_free(json);
 }
 
@@ -150,8 +146,7 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
     take_failure(&p, &ids);
     take_failure(&p, &parents);
     client_safety safety = options->box_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
-    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? safety : RUN_ONCE, &box,
-                      box_change_status, err);
+    return run_change(out, db, STATEMENT_box_create, &p, may_exist ? safety : RUN_ONCE, &box, err);
 }
 
 cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -217,7 +212,7 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
                           : error_buf(&own, &ids, "the request");
     buf_free(&ids);
     if (status == CARDBOX_OK)
-        return tell_change(out, &change, &box, box_change_status, err);
+        return tell_change(out, &change, &box, err);
     if (err != NULL)
         *err = own;
     return status;
@@ -241,7 +236,7 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
     box_save_params(&p, &save);
     take_failure(&p, &ids);
     return run_change(out, db, STATEMENT_box_save, &p, expected_version > 0 ? RUN_ONCE : RUN_AGAIN,
-                      &box, box_change_status, err);
+                      &box, err);
 }
 
 cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -266,7 +261,7 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
     box_fork fork = {view_of(tenant), box, new_box, options->at_version, options->at_length};
     params_init(&p, REQUEST_MAX);
     box_fork_params(&p, &fork);
-    return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, box_change_status, err);
+    return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
 }
 
 cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,

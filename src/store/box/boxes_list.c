@@ -4,7 +4,6 @@
  */
 #include "store/box/box_result.h"
 #include "store/call.h"
-#include "store/card/card_result.h"
 #include "store/list.h"
 
 static void add_box(cardbox_boxes *result, const store_rows *rows, int row)

@@ -59,12 +59,12 @@ const char *cardbox_role_of_type(const char *type)
 enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
 
 static const view MEMBER_NAMES[MEMBERS] = {
-    [TYPE] = {"type", 4},
-    [ROLE] = {"role", 4},
-    [STEP_ID] = {"step_id", 7},
-    [TRACE_ID] = {"trace_id", 8},
-    [AGENT_TURN_ID] = {"agent_turn_id", 13},
-    [AUTHOR_ID] = {"author_id", 9},
+    [TYPE] = VIEW("type"),
+    [ROLE] = VIEW("role"),
+    [STEP_ID] = VIEW("step_id"),
+    [TRACE_ID] = VIEW("trace_id"),
+    [AGENT_TURN_ID] = VIEW("agent_turn_id"),
+    [AUTHOR_ID] = VIEW("author_id"),
 };
 
 /* What metadata itself says of them, in one walk; of two of one name the last counts. */

@@ -43,18 +43,10 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     }
     if (made == NULL || made->memory.failed) {
         cardbox_cards_free(made);
-        error_nomem(err);
-        return CARDBOX_NOMEM;
+        return error_nomem(err);
     }
     *out = made;
     return CARDBOX_OK;
-}
-
-const char *time_text(arena *memory, int64_t micros)
-{
-    char text[ISOTIME_SIZE];
-    size_t len = isotime_format_micros(text, micros);
-    return arena_copy(memory, (view){text, len});
 }
 
 /* What a string token says. NULL if it is none, or says what no C string can. */
@@ -106,9 +98,9 @@ void cards_add(cardbox_cards *cards, const card_row *row)
     card->tool_call_id = row->tool_call_id.ptr;
     card->ttl_seconds = row->has_ttl ? row->ttl_seconds : 0;
     card->sealed = row->sealed;
-    card->created_at = time_text(&cards->memory, row->created_micros);
+    card->created_at = isotime_text(&cards->memory, row->created_micros);
     if (row->has_expiry)
-        card->expires_at = time_text(&cards->memory, row->expires_micros);
+        card->expires_at = isotime_text(&cards->memory, row->expires_micros);
     read_metadata(card, &cards->memory, row->metadata);
     if (card->type == NULL)
         card->type = CARD_UNKNOWN;

@@ -46,7 +46,4 @@ cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_e
 /* What a card that was read has for a type and an author, by its address, where it has none. */
 extern const char CARD_UNKNOWN[];
 
-/* RFC 3339 in UTC, in an arena. */
-const char *time_text(arena *memory, int64_t micros);
-
 #endif

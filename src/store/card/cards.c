@@ -238,14 +238,6 @@ cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *te
 
 /* --- lists --- */
 
-static cardbox_status check_text(const char *what, view *out, const char *text, cardbox_error *err)
-{
-    *out = view_of(text);
-    if (text == NULL || view_is_utf8(*out))
-        return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s is not UTF-8", what);
-}
-
 static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filter,
                                  cardbox_error *err)
 {
@@ -257,10 +249,12 @@ static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filt
                  {&out->trace_id, filter->trace_id},
                  {&out->agent_turn_id, filter->agent_turn_id},
                  {&out->role, filter->role}};
-    cardbox_status status = CARDBOX_OK;
-    for (size_t i = 0; status == CARDBOX_OK && i < sizeof(texts) / sizeof(texts[0]); i++)
-        status = check_text("a filter", texts[i].to, texts[i].from, err);
-    return status;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        *texts[i].to = view_of(texts[i].from);
+        if (!view_is_utf8(*texts[i].to))
+            return error_set(err, CARDBOX_INVALID, "a filter is not UTF-8");
+    }
+    return CARDBOX_OK;
 }
 
 static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *filter,

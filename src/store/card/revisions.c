@@ -2,6 +2,7 @@
  * revisions.c: what a card said before it was repaired, for <cardbox/card.h>.
  */
 #include <stdlib.h>
+#include "base/isotime.h"
 #include "store/call.h"
 #include "store/card/card_result.h"
 #include "store/list.h"
@@ -32,7 +33,8 @@ static cardbox_status take_revisions(cardbox_revisions **out, store_rows *rows, 
         card_row_read(&card, rows, row, REVISION_COL_CARD);
         cards_add(cards, &card);
         entries[i].revision = rows_int8(rows, row, REVISION_COL_NUMBER);
-        entries[i].replaced_at = time_text(&cards->memory, rows_micros(rows, row, REVISION_COL_AT));
+        entries[i].replaced_at =
+            isotime_text(&cards->memory, rows_micros(rows, row, REVISION_COL_AT));
         entries[i].card = cardbox_cards_at(cards, i);
     }
     if (made == NULL || cards->memory.failed) {

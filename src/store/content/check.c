@@ -80,9 +80,7 @@ static bool put_string(checker *c, const content_field *field, scan_value value)
     if ((field->rules & CONTENT_AFTER) && !content_says(inside, "suspend") &&
         !content_says(inside, "terminate"))
         return refuse(c, "must be suspend or terminate");
-    buf_char(c->out, '"');
-    buf_view(c->out, inside);
-    buf_char(c->out, '"');
+    buf_json_quoted(c->out, inside);
     return true;
 }
 

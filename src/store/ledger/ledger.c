@@ -188,10 +188,8 @@ static void begin_object(buf *json, size_t index, view id)
 static void finish_objects(params *p, buf *json, size_t count)
 {
     buf_text(json, count == 0 ? "[]" : "]");
-    if (buf_ok(json))
-        params_jsonb(p, buf_as_view(json));
-    else
-        p->bytes.failure = json->failure;
+    params_jsonb(p, buf_as_view(json));
+    params_made_of(p, json);
     buf_free(json);
 }
 
@@ -244,22 +242,27 @@ static void put_content(buf *json, const message_input *m)
     buf_char(json, '}');
 }
 
-void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m)
+/* Whether jsonb can hold what a message says, so that its card needs no projection. */
+static bool fits_jsonb(const message_input *m)
 {
     unsigned flags = 0;
+    scan_check(m->content, 1, NULL, &flags, NULL);
+    return (flags & SCAN_NOT_JSONB) == 0;
+}
+
+void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m)
+{
     put_content(content, m);
     put_metadata(metadata, m);
-    scan_check(m->content, 1, NULL, &flags, NULL);
-    if ((flags & SCAN_NOT_JSONB) != 0)
+    if (!fits_jsonb(m))
         scan_sanitise(projection, buf_as_view(content));
 }
 
 /* One column of the cards, built message by message in one buffer. */
 static void put_built(params *p, buf *built)
 {
-    if (!buf_ok(built))
-        p->bytes.failure = built->failure;
     params_text(p, buf_as_view(built));
+    params_made_of(p, built);
     buf_reset(built, SIZE_MAX);
 }
 
@@ -275,9 +278,7 @@ static void put_cards(params *p, const message_input *messages, size_t count)
     params_array_end(p);
     params_array(p, PARAMS_JSONB);
     for (size_t i = 0; i < count; i++) {
-        unsigned flags = 0;
-        scan_check(messages[i].content, 1, NULL, &flags, NULL);
-        if ((flags & SCAN_NOT_JSONB) == 0) {
+        if (fits_jsonb(&messages[i])) {
             params_null(p);
             continue;
         }
@@ -285,9 +286,9 @@ static void put_cards(params *p, const message_input *messages, size_t count)
         buf_reset(&projection, SIZE_MAX);
         put_content(&content, &messages[i]);
         scan_sanitise(&projection, buf_as_view(&content));
-        if (!buf_ok(&content) || !buf_ok(&projection))
-            p->bytes.failure = BUF_NOMEM;
         params_jsonb(p, buf_as_view(&projection));
+        params_made_of(p, &content);
+        params_made_of(p, &projection);
     }
     params_array_end(p);
     buf_free(&content);

@@ -33,6 +33,12 @@ const char *ledger_token_json(arena *memory, view token)
     return token.ptr == NULL ? NULL : arena_copy(memory, token);
 }
 
+/* Of an array of structs that each begin with their size. */
+static const void *at(const void *first, size_t index)
+{
+    return (const char *)first + index * *(const size_t *)first;
+}
+
 /* Checks the structs of an array, which each say how long they are, the first for all, and makes
  * room for as many inputs. */
 static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, const void *first,
@@ -49,17 +55,11 @@ static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, 
         return error_set(err, CARDBOX_INVALID, "%s must not be NULL", kind);
     size_t size = *(const size_t *)first;
     for (size_t i = 0; i < count; i++)
-        if (size < least ||
-            *(const size_t *)((const void *)((const char *)first + i * size)) != size)
+        if (size < least || *(const size_t *)at(first, i) != size)
             return error_set(err, CARDBOX_INVALID, "%s[%zu] was not made by its _INIT macro", kind,
                              i);
     *out = arena_zeros(memory, count, input_size);
     return *out == NULL ? error_nomem(err) : CARDBOX_OK;
-}
-
-static const void *at(const void *first, size_t index)
-{
-    return (const char *)first + index * *(const size_t *)first;
 }
 
 static cardbox_status finish_inputs(const arena *memory, cardbox_error *err)

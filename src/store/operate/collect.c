@@ -88,10 +88,8 @@ void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state s
     params_cstr(&p, state == COLLECT_BUSY ? "cardbox.collect" : NULL);
     params_bool(&p, false);
     if (client_run(db, STATEMENT_lock_holder, &p, RUN_AGAIN, &rows, NULL) == CARDBOX_OK &&
-        rows_count(rows) > 0) {
-        view words = rows_text(rows, 0, 0);
-        snprintf(out, CARDBOX_MESSAGE_SIZE, "%.*s", (int)words.len, words.ptr);
-    }
+        rows_count(rows) > 0)
+        rows_copy_text(out, CARDBOX_MESSAGE_SIZE, rows, 0, 0);
     rows_free(rows);
 }
 

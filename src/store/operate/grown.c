@@ -3,7 +3,6 @@
  */
 #include "store/operate/grown.h"
 
-#include <stdio.h>
 #include "store/client.h"
 
 cardbox_status grown_analyze(char table[GROWN_NAME_SIZE], cardbox *db, cardbox_error *err)
@@ -11,10 +10,8 @@ cardbox_status grown_analyze(char table[GROWN_NAME_SIZE], cardbox *db, cardbox_e
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, STATEMENT_analyze_grown, NULL, RUN_AGAIN, &rows, err);
     table[0] = '\0';
-    if (status == CARDBOX_OK && rows_count(rows) == 1) {
-        view name = rows_text(rows, 0, 0);
-        snprintf(table, GROWN_NAME_SIZE, "%.*s", (int)name.len, name.ptr);
-    }
+    if (status == CARDBOX_OK && rows_count(rows) == 1)
+        rows_copy_text(table, GROWN_NAME_SIZE, rows, 0, 0);
     rows_free(rows);
     return status;
 }

@@ -97,7 +97,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
         return error_nomem(m->err);
     if (PQstatus(m->conn) != CONNECTION_OK)
         return error_set(m->err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
-                         (int)strcspn(PQerrorMessage(m->conn), "\r\n"), PQerrorMessage(m->conn));
+                         connect_first_line(PQerrorMessage(m->conn)), PQerrorMessage(m->conn));
     connect_silence(m->conn);
     if (PQserverVersion(m->conn) < SERVER_VERSION_MIN)
         return error_set(m->err, CARDBOX_INVALID,

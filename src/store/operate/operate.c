@@ -4,7 +4,6 @@
  */
 #include "store/operate/operate.h"
 
-#include <stdio.h>
 #include "store/client.h"
 #include "store/errors.h"
 
@@ -35,11 +34,6 @@ cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err)
 
 /* --- doctor --- */
 
-static void copy_text(char *out, size_t size, view text)
-{
-    snprintf(out, size, "%.*s", (int)text.len, text.ptr);
-}
-
 /* Columns of STATEMENT_doctor. */
 enum {
     COL_ROLE,
@@ -67,20 +61,20 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     cardbox_status status = client_run(db, STATEMENT_doctor, NULL, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
-    copy_text(out->role, sizeof(out->role), rows_text(rows, 0, COL_ROLE));
-    copy_text(out->version, sizeof(out->version), rows_text(rows, 0, COL_VERSION));
-    copy_text(out->database, sizeof(out->database), rows_text(rows, 0, COL_DATABASE));
+    rows_copy_text(out->role, sizeof(out->role), rows, 0, COL_ROLE);
+    rows_copy_text(out->version, sizeof(out->version), rows, 0, COL_VERSION);
+    rows_copy_text(out->database, sizeof(out->database), rows, 0, COL_DATABASE);
     out->in_service_role = rows_bool(rows, 0, COL_IN_SERVICE_ROLE);
     out->in_worker_role = rows_bool(rows, 0, COL_IN_WORKER_ROLE);
     out->in_recovery = rows_bool(rows, 0, COL_IN_RECOVERY);
     out->reads_only = rows_bool(rows, 0, COL_READS_ONLY);
-    copy_text(out->encoding, sizeof(out->encoding), rows_text(rows, 0, COL_ENCODING));
+    rows_copy_text(out->encoding, sizeof(out->encoding), rows, 0, COL_ENCODING);
     out->has_settings = rows_bool(rows, 0, COL_HAS_SETTINGS);
     out->commits_late = rows_bool(rows, 0, COL_COMMITS_LATE);
     out->fsync_off = rows_bool(rows, 0, COL_FSYNC_OFF);
     out->full_pages_off = rows_bool(rows, 0, COL_FULL_PAGES_OFF);
     out->no_standby = rows_bool(rows, 0, COL_NO_STANDBY);
-    copy_text(out->oldest, sizeof(out->oldest), rows_text(rows, 0, COL_OLDEST));
+    rows_copy_text(out->oldest, sizeof(out->oldest), rows, 0, COL_OLDEST);
     out->age = rows_int4(rows, 0, COL_AGE);
     out->bytes = rows_int8(rows, 0, COL_BYTES);
     out->is_dev = rows_bool(rows, 0, COL_DEV);
@@ -105,7 +99,7 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, id, NULL, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        copy_text(out, size, rows_text(rows, 0, 0));
+        rows_copy_text(out, size, rows, 0, 0);
     rows_free(rows);
     return status;
 }
@@ -122,7 +116,7 @@ static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_er
     cardbox_status status = client_run(db, STATEMENT_doctor_grants, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {
         out->granted = rows_int8(rows, 0, 0);
-        copy_text(out->grants, sizeof(out->grants), rows_text(rows, 0, 1));
+        rows_copy_text(out->grants, sizeof(out->grants), rows, 0, 1);
     }
     rows_free(rows);
     return status;

@@ -16,10 +16,7 @@ static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",
 
 void projects_params(params *p, const project_list *list)
 {
-    if (list->from.given)
-        params_text(p, list->from.id);
-    else
-        params_null(p);
+    params_text_or_null(p, list->from.id);
     params_int8(p, list->limit + 1);
     params_int8(p, PROJECTS_COUNTED);
 }

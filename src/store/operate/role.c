@@ -3,7 +3,6 @@
  */
 #include "store/operate/role.h"
 
-#include <stdio.h>
 #include "store/client.h"
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err)
@@ -12,8 +11,7 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
     *out = (role_rights){.superuser = false};
     cardbox_status status = client_run(db, STATEMENT_role_rights, NULL, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 1) {
-        view name = rows_text(rows, 0, 0);
-        snprintf(out->name, sizeof(out->name), "%.*s", (int)name.len, name.ptr);
+        rows_copy_text(out->name, sizeof(out->name), rows, 0, 0);
         out->superuser = rows_bool(rows, 0, 1);
         out->bypasses_rls = rows_bool(rows, 0, 2);
         out->owner = rows_bool(rows, 0, 3);

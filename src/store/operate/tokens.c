@@ -89,14 +89,8 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
     params_cstr(&p, input->name);
     params_text(&p, (view){(const char *)input->hash, TOKEN_HASH_SIZE});
     add_lists(&p, input);
-    if (input->lifetime_s > 0)
-        params_int8(&p, input->lifetime_s);
-    else
-        params_null(&p);
-    if (input->expires_micros != 0)
-        params_timestamptz(&p, input->expires_micros);
-    else
-        params_null(&p);
+    params_int8_or_null(&p, input->lifetime_s > 0, input->lifetime_s);
+    params_timestamptz_or_null(&p, input->expires_micros != 0, input->expires_micros);
     status = client_run(db, STATEMENT_token_create, &p, RUN_ONCE, &rows, err);
     if (status == CARDBOX_CONFLICT)
         return error_set(err, status,

@@ -76,7 +76,7 @@ static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardb
                   timeout_ms);
     else
         error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
-                  (int)strcspn(why, "\r\n"), why);
+                  connect_first_line(why), why);
     if (err != NULL)
         err->retryable = true;
     return CARDBOX_UNAVAILABLE;

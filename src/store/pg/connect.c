@@ -134,10 +134,9 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options, co
     return true;
 }
 
-/* The first line, without what libpq ends it with. */
-static int first_line(const char *text)
+int connect_first_line(const char *message)
 {
-    return (int)strcspn(text, "\r\n");
+    return (int)strcspn(message, "\r\n");
 }
 
 /* An empty item is libpq's default; white space around a number is libpq's, too. */
@@ -227,7 +226,7 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
         status = is_out_of_memory(why)
                      ? error_nomem(err)
                      : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
-                                 first_line(why), why);
+                                 connect_first_line(why), why);
     else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",
@@ -276,7 +275,7 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
         message = PQerrorMessage(pg);
     if (message == NULL || message[0] == '\0')
         message = "the connection to the database was lost";
-    error_set(err, status, "%.*s%s", first_line(message), message, hint_of(sqlstate));
+    error_set(err, status, "%.*s%s", connect_first_line(message), message, hint_of(sqlstate));
     if (err != NULL) {
         err->retryable = retryable;
         if (sqlstate != NULL)

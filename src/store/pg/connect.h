@@ -47,6 +47,9 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 /* Keeps notices off stderr: the library prints nothing. */
 void connect_silence(PGconn *pg);
 
+/* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
+int connect_first_line(const char *message);
+
 /* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);
 

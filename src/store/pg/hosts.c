@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-enum {
-    LIST_MAX = 16 * 1024 /* bytes of a list */
-};
-
 size_t hosts_length(const char *list)
 {
     size_t count = 1;
@@ -34,7 +30,7 @@ view hosts_item(const char *list, size_t index)
 /* One item stands for all, wherever one begins. */
 static buf turned(const char *list, unsigned first)
 {
-    buf out = BUF_INIT(LIST_MAX);
+    buf out = BUF_INIT(HOSTS_LIST_MAX);
     size_t count = hosts_length(list);
     for (size_t i = 0; i < count; i++) {
         buf_text(&out, i == 0 ? "" : ",");

@@ -11,6 +11,9 @@
 #include "store/pg/connect.h"
 #include "store/pg/resolve.h"
 
+/* Bytes of a list of hosts, addresses or ports. */
+enum { HOSTS_LIST_MAX = 16 * 1024 };
+
 /* libpq's parallel lists; an empty one was not given. */
 typedef struct host_lists {
     buf host, address, port;

@@ -219,6 +219,12 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
     params_array_end(p);
 }
 
+void params_made_of(params *p, const buf *text)
+{
+    if (!buf_ok(text))
+        p->bytes.failure = text->failure;
+}
+
 bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
                    int formats[PARAMS_MAX])
 {

@@ -71,6 +71,9 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
                    size_t offset);
 #define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
 
+/* What was added was made of this text: no good if that has failed. */
+void params_made_of(params *p, const buf *text);
+
 /* Fills the arrays that libpq wants: values, lengths, formats (all binary). Pointers live until the
  * next change. False if an append failed. */
 bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],

@@ -82,6 +82,13 @@ static bool launch(store_pipe *pipe, flight *f)
     return sent && PQpipelineSync(pipe->conn) && pipe_flush(pipe);
 }
 
+/* A launch has failed: what is in the pipeline is not what we think any more. */
+static void break_off(store_pipe *pipe)
+{
+    pipe_set_reason(pipe, PQerrorMessage(pipe->conn));
+    pipe_move(pipe, PIPE_BROKEN, 0);
+}
+
 static void append(store_pipe *pipe, flight *f)
 {
     f->next = NULL;
@@ -126,8 +133,7 @@ cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pip
         status = error_buf(err, &f->params.bytes, "the statement");
     } else if (!launch(pipe, f)) {
         status = connect_error(err, pipe->conn, NULL);
-        pipe_set_reason(pipe, PQerrorMessage(pipe->conn));
-        pipe_move(pipe, PIPE_BROKEN, 0);
+        break_off(pipe);
     }
     if (status == CARDBOX_OK)
         append(pipe, f);
@@ -154,12 +160,14 @@ static bool can_heal(const store_pipe *pipe, const flight *f)
 static bool heal(store_pipe *pipe, flight *f)
 {
     prepared *known = &pipe->prepared[f->id];
-    f->healed = true;
-    f->failed = false;
     known->sent = false;
     known->generation++;
-    if (!launch(pipe, f))
+    if (!launch(pipe, f)) {
+        break_off(pipe);
         return false;
+    }
+    f->healed = true;
+    f->failed = false;
     append(pipe, f);
     return true;
 }

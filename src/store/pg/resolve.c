@@ -14,7 +14,6 @@
 
 enum {
     ADDRESSES_PER_HOST = 8,   /* each costs a connect timeout if it is dead */
-    LIST_MAX = 16 * 1024,     /* bytes of a list */
     THREAD_STACK = 256 * 1024 /* name service modules are not modest */
 };
 
@@ -150,7 +149,7 @@ resolve *resolve_start(const char *conninfo)
     atomic_init(&r->owners, 1);
     r->hosts = strdup(hosts);
     r->ports = strdup(conninfo_setting(options, "port", "PGPORT"));
-    r->out_hosts = r->out_addresses = r->out_ports = BUF_INIT(LIST_MAX);
+    r->out_hosts = r->out_addresses = r->out_ports = BUF_INIT(HOSTS_LIST_MAX);
     if (r->hosts == NULL || r->ports == NULL || !start_thread(r)) {
         let_go(r);
         r = NULL;

@@ -134,6 +134,15 @@ int64_t rows_micros(const store_rows *rows, int row, int column)
                                                            : since_2000 + POSTGRES_EPOCH_MICROS;
 }
 
+void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column)
+{
+    view text = rows_text(rows, row, column);
+    size_t len = view_cut(text, size - 1);
+    if (text.ptr != NULL)
+        memcpy(out, text.ptr, len);
+    out[len] = '\0';
+}
+
 size_t rows_bytes_of(const store_rows *rows, int row)
 {
     size_t bytes = 0;

@@ -24,6 +24,9 @@ uint32_t rows_xid(const store_rows *rows, int row, int column);
 uuid16 rows_uuid(const store_rows *rows, int row, int column);
 int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz, since 1970 */
 
+/* A text cell as a C string of at most `size` bytes with its NUL, cut between characters. */
+void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column);
+
 /* Bytes of all cells, or of a row's, for a budget. */
 size_t rows_bytes(const store_rows *rows);
 size_t rows_bytes_of(const store_rows *rows, int row);

@@ -184,13 +184,12 @@ static cardbox_status bad_role(view role, cardbox_error *err)
 }
 
 /* The id may be one that was made here: it would tell nobody which entry it is. */
-static cardbox_status other_dialect(session_kind kind, cardbox_error *err)
+static cardbox_status other_dialect(session_kind kind, int before, cardbox_error *err)
 {
-    bool is_pi = session_kind_dialect(kind) == SESSION_PI;
-
     return error_set(err, CARDBOX_INVALID,
                      "an entry of type %s is of the dialect %s, what comes before it is of %s",
-                     session_kind_name(kind), is_pi ? "pi" : "plain", is_pi ? "plain" : "pi");
+                     session_kind_name(kind), session_dialect_name((int)session_kind_dialect(kind)),
+                     session_dialect_name(before));
 }
 
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
@@ -207,7 +206,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status = other_dialect(entry->kind, err);
+        status = other_dialect(entry->kind, batch->dialect, err);
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                view_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,

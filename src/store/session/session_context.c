@@ -29,10 +29,7 @@ static void put_setting(buf *out, const char *name, scan_value value)
 static void put_leaf(buf *out, const char *name, view leaf)
 {
     buf_printf(out, "\"%s\":", name);
-    if (leaf.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, leaf);
+    buf_json_or_null(out, leaf);
 }
 
 static void put_settings(buf *out, const context_settings *settings)

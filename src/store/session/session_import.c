@@ -218,12 +218,6 @@ static cardbox_status take_header(importer *in, const session_line *line)
     return status;
 }
 
-static bool read_entry(importer *in, const session_line *line, session_entry *out,
-                       const char **reason)
-{
-    return session_entry_read(out, line, view_of(in->file_id), &in->batch.memory, reason);
-}
-
 /* Before 0018_open_lines.sql ids were made of the session's name: where the first one is there so,
  * they are so again. */
 static cardbox_status follow_name(importer *in, const session_line *line, session_entry *entry)
@@ -258,7 +252,7 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
     if (status != CARDBOX_OK)
         return status;
     *out = entry;
-    if (read_entry(in, line, entry, &reason)) {
+    if (session_entry_read(entry, line, view_of(in->file_id), &in->batch.memory, &reason)) {
         const char *unseen = session_entry_unseen(entry);
         if (unseen != NULL)
             session_report_issue(&in->report, SESSION_ISSUE_UNSEEN, line->number, 0, unseen);
@@ -444,14 +438,15 @@ static cardbox_status run(importer *in)
 
 static cardbox_status begin(importer *in, const char *session_id)
 {
-    if (session_id != NULL) {
-        in->session = strdup(session_id);
-        if (in->session == NULL)
-            return error_nomem(in->err);
-    }
+    if (!session_batch_init(&in->batch, view_of(in->tenant), view_of(session_id)))
+        return error_nomem(in->err);
     in->batch.import = true;
     in->batch.file_id = in->force ? (view){NULL, 0} : VIEW("");
-    return in->batch.ids.slots == NULL ? error_nomem(in->err) : CARDBOX_OK;
+    in->lines = session_lines_stream();
+    if (session_id == NULL)
+        return CARDBOX_OK;
+    in->session = strdup(session_id);
+    return in->session == NULL ? error_nomem(in->err) : CARDBOX_OK;
 }
 
 cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
@@ -476,8 +471,6 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         return status;
     if (out != NULL)
         *out = NULL;
-    in.lines = session_lines_stream();
-    session_batch_init(&in.batch, view_of(tenant), view_of(session_id));
     status = begin(&in, session_id);
     if (status == CARDBOX_OK)
         status = run(&in);

@@ -8,10 +8,7 @@
 static void put_text(buf *out, const char *name, view text)
 {
     buf_printf(out, ",\"%s\":", name);
-    if (text.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, text);
+    buf_json_or_null(out, text);
 }
 
 static void put_json(buf *out, const char *name, view json)
@@ -31,10 +28,7 @@ void session_row_json(buf *out, const session_row *row, view tenant)
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, row->session_id);
     put_text(out, "project_id", tenant);
-    put_json(out, "dialect",
-             row->dialect < 0             ? VIEW("null")
-             : row->dialect == SESSION_PI ? VIEW("\"pi\"")
-                                          : VIEW("\"plain\""));
+    put_text(out, "dialect", view_of(session_dialect_name(row->dialect)));
     put_json(out, "name", row->name);
     put_json(out, "header", row->header);
     put_text(out, "forked_from", row->forked_from);

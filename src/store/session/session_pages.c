@@ -3,19 +3,11 @@
  * table says which statement gives which list. Knows no requests.
  */
 #include "store/session/session_pages.h"
-#include "store/session/core/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* Ends the list that was begun, and the object around it. `next` NULL: the last page. */
-static void end_page(buf *out, const char *next)
-{
-    if (next == NULL)
-        buf_text(out, "],\"next_cursor\":null}");
-    else
-        buf_printf(out, "],\"next_cursor\":\"%s\"}", next);
-}
+#include "store/list_json.h"
+#include "store/session/core/words.h"
 
 /* --- sessions --- */
 
@@ -32,7 +24,7 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, view ten
         if (row + 1 == limit && rows_count(rows) > limit)
             next = list_cursor_text(memory, session.created_micros, session.session_id);
     }
-    end_page(out, next);
+    list_json_end(out, next);
 }
 
 /* --- lists of entries --- */
@@ -130,7 +122,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
         }
     }
-    end_page(out, more ? session_pages_next(of, &node, memory) : NULL);
+    list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
 }
 
 /* --- the way to one --- */
@@ -141,10 +133,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
     int64_t before = read->from + (int64_t)path->count;
 
     buf_text(out, "{\"entry_id\":");
-    if (path->entry_id.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, path->entry_id);
+    buf_json_or_null(out, path->entry_id);
     buf_printf(out, ",\"length\":%" PRId64 ",\"path\":[", path->length);
     for (size_t i = 0; i < path->count; i++) {
         session_node_row node;
@@ -152,10 +141,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
         buf_text(out, i == 0 ? "" : ",");
         add_node(out, &node, shown);
     }
-    if (before < path->length)
-        buf_printf(out, "],\"next_cursor\":\"%" PRId64 "\"}", before);
-    else
-        end_page(out, NULL);
+    list_json_end_at(out, before < path->length, before);
 }
 
 /* --- where two part --- */

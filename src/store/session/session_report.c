@@ -237,10 +237,8 @@ static void put_report(buf *out, session_report *report, const char *session_id)
 
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, view_of(session_id));
-    buf_printf(out, ",\"dialect\":%s",
-               report->dialect < 0             ? "null"
-               : report->dialect == SESSION_PI ? "\"pi\""
-                                               : "\"plain\"");
+    buf_text(out, ",\"dialect\":");
+    buf_json_text(out, session_dialect_name(report->dialect));
     buf_printf(out, ",\"changed\":%s,\"version\":%lld", report->is_changed ? "true" : "false",
                (long long)report->version);
     put_count(out, "lines", report->lines);

@@ -5,7 +5,7 @@
 #include "store/session/session_result.h"
 
 #include <stdlib.h>
-#include "store/card/card_result.h"
+#include "base/isotime.h"
 #include "store/errors.h"
 
 struct cardbox_sessions {
@@ -30,8 +30,8 @@ static void read_session(cardbox_session *out, const store_rows *rows, int row, 
         .head_entry_id = from.head.ptr,
         .entries = from.entries,
         .version = from.version,
-        .created_at = time_text(memory, from.created_micros),
-        .updated_at = time_text(memory, from.updated_micros),
+        .created_at = isotime_text(memory, from.created_micros),
+        .updated_at = isotime_text(memory, from.updated_micros),
     };
 }
 

@@ -152,8 +152,9 @@ static size_t telling_entry(const session_batch *batch)
 /* Of an import it is none. Of two dialects the session's is the one that the entries' is not. */
 static cardbox_status other_dialect(const session_batch *batch, int64_t version, cardbox_error *err)
 {
-    bool is_pi = batch->dialect == SESSION_PI;
-    const char *own = is_pi ? "plain" : "pi", *other = is_pi ? "pi" : "plain";
+    const char *other = session_dialect_name(batch->dialect);
+    const char *own =
+        session_dialect_name(batch->dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
     size_t i = telling_entry(batch);
 
     if (err != NULL)

@@ -12,7 +12,7 @@ static void put_session(params *p, view tenant, view session)
     params_text(p, session);
 }
 
-/* Bytes of lines, of the type int4 or int8 that the statement has; negative: none are wanted. */
+/* Bytes of a line; negative: none are wanted. */
 static void put_text_max(params *p, int64_t most)
 {
     if (most < 0)
@@ -49,13 +49,8 @@ void session_get_params(params *p, view tenant, view session)
 void sessions_list_params(params *p, view tenant, const list_cursor *from, int64_t limit)
 {
     params_text(p, tenant);
-    if (from->given) {
-        params_timestamptz(p, from->micros);
-        params_text(p, from->id);
-    } else {
-        params_null(p);
-        params_null(p);
-    }
+    params_timestamptz_or_null(p, from->given, from->micros);
+    params_text_or_null(p, from->id);
     params_int8(p, limit + 1);
 }
 

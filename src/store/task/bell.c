@@ -4,24 +4,16 @@
  */
 #include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
 #include "base/clock.h"
-#include "store/errors.h"
 #include "store/pg/conn.h"
 #include "store/task/work.h"
 
-struct work_bell {
-    store_conn *conn;
-};
-
 static cardbox_status listen(work_bell *bell, const view *tenants, size_t count, cardbox_error *err)
 {
-    store_rows *rows = NULL;
     params p;
     params_init(&p, REQUEST_MAX);
     tasks_tenants_params(&p, tenants, count);
-    cardbox_status status = conn_run(bell->conn, STATEMENT_tasks_listen, &p, &rows, err);
-    rows_free(rows);
+    cardbox_status status = conn_run(bell, STATEMENT_tasks_listen, &p, NULL, err);
     params_free(&p);
     return status;
 }
@@ -30,11 +22,9 @@ cardbox_status bell_open(work_bell **out, const cardbox_options *options, const 
                          size_t count, cardbox_error *err)
 {
     cardbox_options complete;
-    work_bell *bell = calloc(1, sizeof(*bell));
-    if (bell == NULL)
-        return error_nomem(err);
+    work_bell *bell = NULL;
     options_complete(&complete, options);
-    cardbox_status status = conn_open(&bell->conn, &complete, err);
+    cardbox_status status = conn_open(&bell, &complete, err);
     if (status == CARDBOX_OK)
         status = listen(bell, tenants, count, err);
     if (status != CARDBOX_OK) {
@@ -47,10 +37,7 @@ cardbox_status bell_open(work_bell **out, const cardbox_options *options, const 
 
 void bell_close(work_bell *bell)
 {
-    if (bell == NULL)
-        return;
-    conn_close(bell->conn);
-    free(bell);
+    conn_close(bell);
 }
 
 /* Takes all that was announced: one look at the table answers it. */
@@ -58,7 +45,7 @@ static bool has_rung(work_bell *bell)
 {
     PGnotify *notice;
     bool rang = false;
-    while ((notice = PQnotifies(bell->conn->pg)) != NULL) {
+    while ((notice = PQnotifies(bell->pg)) != NULL) {
         PQfreemem(notice);
         rang = true;
     }
@@ -68,20 +55,19 @@ static bool has_rung(work_bell *bell)
 bell_event bell_wait(work_bell *bell, int wake_fd, int64_t timeout_ms)
 {
     int64_t end_ms = clock_ms() + timeout_ms;
-    if (bell != NULL && conn_is_forked(bell->conn))
+    if (bell != NULL && conn_is_forked(bell))
         return BELL_LOST; /* what arrives is the parent's */
     for (;;) {
         if (bell != NULL && has_rung(bell))
             return BELL_RANG;
         int64_t left = end_ms - clock_ms();
-        struct pollfd fds[] = {
-            {.fd = wake_fd, .events = POLLIN},
-            {.fd = bell != NULL ? PQsocket(bell->conn->pg) : -1, .events = POLLIN}};
+        struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
+                               {.fd = bell != NULL ? PQsocket(bell->pg) : -1, .events = POLLIN}};
         if (poll(fds, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left) == 0)
             return BELL_SILENT;
         if (fds[0].revents != 0)
             return BELL_WOKEN;
-        if (bell != NULL && fds[1].revents != 0 && PQconsumeInput(bell->conn->pg) == 0)
+        if (bell != NULL && fds[1].revents != 0 && PQconsumeInput(bell->pg) == 0)
             return BELL_LOST;
     }
 }

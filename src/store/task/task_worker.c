@@ -52,7 +52,7 @@ static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbo
 }
 
 /* Tenants as views in the arena. */
-static cardbox_status read_tenants(const view **out, arena *memory, const char *const *tenants,
+static cardbox_status read_tenants(view **out, arena *memory, const char *const *tenants,
                                    size_t count, cardbox_error *err)
 {
     *out = NULL;
@@ -95,11 +95,13 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    task_claim claim;
+    view *tenants = NULL;
     cardbox_status status = check_claim(out, db, options, err);
     if (status != CARDBOX_OK)
         return status;
-    claim = (task_claim){
+    status = read_tenants(&tenants, &memory, options->tenants, options->tenant_count, err);
+    const task_claim claim = {
+        .tenants = tenants,
         .tenant_count = options->tenants == NULL ? 0 : options->tenant_count,
         .owner = view_of(options->owner),
         .lease_ms = options->lease_ms == 0 ? LEASE_MS_DEFAULT : options->lease_ms,
@@ -108,7 +110,6 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
             options->max_attempts == 0 ? ATTEMPTS_DEFAULT : (int32_t)options->max_attempts,
         .take_over = options->take_over,
     };
-    status = read_tenants(&claim.tenants, &memory, options->tenants, options->tenant_count, err);
     if (status == CARDBOX_OK)
         status = work_claim(&rows, db, &claim, err);
     arena_reset(&memory);
@@ -291,26 +292,23 @@ static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
 static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options *options,
                                    const char *const *tenants, size_t count, cardbox_error *err)
 {
-    const view *names = NULL;
+    cardbox_options *own = &waiter->options;
+    view *names = NULL;
     cardbox_status status = CHECK_MADE(options, "CARDBOX_OPTIONS_INIT", err);
     if (status != CARDBOX_OK)
         return status;
-    options_complete(&waiter->options, options);
-    status = conninfo_check(waiter->options.conninfo, err);
+    options_complete(own, options);
+    status = conninfo_check(own->conninfo, err);
     if (status == CARDBOX_OK)
         status = read_tenants(&names, &waiter->memory, tenants, count, err);
     if (status != CARDBOX_OK)
         return status;
-    view *kept = arena_zeros(&waiter->memory, count, sizeof(*kept));
-    for (size_t i = 0; kept != NULL && names != NULL && i < count; i++)
-        kept[i] = (view){arena_copy(&waiter->memory, names[i]), names[i].len};
-    waiter->tenants = kept;
+    waiter->tenants = names;
     waiter->tenant_count = names == NULL ? 0 : count;
-    if (waiter->options.conninfo != NULL)
-        waiter->options.conninfo = arena_copy(&waiter->memory, view_of(waiter->options.conninfo));
-    if (waiter->options.application_name != NULL)
-        waiter->options.application_name =
-            arena_copy(&waiter->memory, view_of(waiter->options.application_name));
+    for (size_t i = 0; i < waiter->tenant_count; i++)
+        names[i].ptr = arena_copy(&waiter->memory, names[i]);
+    own->conninfo = arena_copy(&waiter->memory, view_of(own->conninfo));
+    own->application_name = arena_copy(&waiter->memory, view_of(own->application_name));
     return waiter->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 

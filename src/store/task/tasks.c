@@ -111,8 +111,9 @@ void task_send_params(params *p, const task_send *send)
     else
         params_jsonb(p, buf_as_view(&projection));
     params_jsonb(p, buf_as_view(&metadata));
-    if (!buf_ok(&content) || !buf_ok(&projection) || !buf_ok(&metadata))
-        p->bytes.failure = BUF_NOMEM;
+    params_made_of(p, &content);
+    params_made_of(p, &projection);
+    params_made_of(p, &metadata);
     buf_free(&content);
     buf_free(&projection);
     buf_free(&metadata);

@@ -83,13 +83,10 @@ cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_
 
 cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err)
 {
-    store_rows *rows = NULL;
     params p;
     params_init(&p, REQUEST_MAX);
     tasks_tenants_params(&p, tenants, count);
-    cardbox_status status = client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, &rows, err);
-    rows_free(rows);
-    return status;
+    return client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, NULL, err);
 }
 
 void work_wake(cardbox *db, view tenant)

@@ -45,7 +45,7 @@ cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardb
 
 /* --- the bell --- */
 
-typedef struct work_bell work_bell;
+typedef struct store_conn work_bell;
 
 typedef enum bell_event {
     BELL_RANG,   /* there may be work */

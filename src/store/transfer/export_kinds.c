@@ -95,7 +95,7 @@ static void add_bytes(buf *out, const char *name, const store_rows *rows, int ro
 static void add_dialect(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
     add_name(out, name);
-    buf_json_text(out, rows_int4(rows, row, column) == SESSION_PI ? "pi" : "plain");
+    buf_json_text(out, session_dialect_name(rows_int4(rows, row, column)));
 }
 
 static void add_said(buf *out, const char *name, const store_rows *rows, int row, int column)

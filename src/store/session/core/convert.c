@@ -37,10 +37,7 @@ void convert_put_link(buf *out, const session_item *item, view id)
     buf_text(out, "{\"id\":");
     buf_json_string(out, id);
     buf_text(out, ",\"parentId\":");
-    if (item->has_parent)
-        buf_json_string(out, item->parent);
-    else
-        buf_text(out, "null");
+    buf_json_or_null(out, item->has_parent ? item->parent : (view){NULL, 0});
     convert_put_member(out, "timestamp", item->entry->timestamp);
 }
 
@@ -126,11 +123,9 @@ static void give_restored(conversion *c, const session_item *item)
     note_line(c, &line);
 }
 
-/* Whether a conversion gives the item's own line, but for its newline. */
-static bool is_line(const buf *made, const session_item *item)
+/* Whether a conversion gives this line, but for its newline. */
+static bool is_line(const buf *made, view text)
 {
-    view text = item->entry->text;
-
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 }
 
@@ -172,7 +167,7 @@ static bool restore_pi(conversion *c, const session_item *item)
         original.entry = &entry;
         restore_kept(&entry, item->entry->value, c->memory);
         convert_to_plain(&again, &original, item->entry->id, c->memory);
-        fine = is_line(&again, item);
+        fine = is_line(&again, item->entry->text);
     }
     if (fine)
         give_restored(c, &original);
@@ -247,7 +242,7 @@ static bool restore_plain(conversion *c, const session_item *item)
     if (fine) {
         convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text,
                       c->memory);
-        fine = is_line(&again, item);
+        fine = is_line(&again, item->entry->text);
     }
     if (fine)
         give_run(c, &run);
@@ -287,8 +282,7 @@ static bool is_made_header(const session_header *header)
     buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     convert_make_header(&made, header->id, header->timestamp);
-    bool same = buf_ok(&made) && made.len == header->text.len + 1 &&
-                memcmp(made.data, header->text.ptr, header->text.len) == 0;
+    bool same = is_line(&made, header->text);
     buf_free(&made);
     return same;
 }
@@ -407,7 +401,7 @@ static bool restore_header(conversion *c)
 
     if (fine) {
         convert_header_to_plain(&again, &header, c->memory);
-        fine = is_line(&again, &c->items[0]);
+        fine = is_line(&again, c->items[0].entry->text);
     }
     if (fine && !is_none) {
         buf_view(c->out, header.text);

@@ -11,12 +11,11 @@
     "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{"      \
     "\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}"
 
-/* A message under way: its blocks, and each entry's text with holes. */
+/* The blocks of a message under way. */
 typedef struct blocks {
     buf *out;
     size_t count;
     size_t calls;
-    arena *memory;
 } blocks;
 
 static void put_timestamp(buf *out, const session_entry *entry)
@@ -93,10 +92,9 @@ static void put_blocks(blocks *b, const session_entry *entry, holes *h)
     put_listed_calls(b, found[1], h);
 }
 
-static void put_assistant(buf *out, const session_item *run, size_t count, holes *all,
-                          arena *memory)
+static void put_assistant(buf *out, const session_item *run, size_t count, holes *all)
 {
-    blocks b = {out, 0, 0, memory};
+    blocks b = {out, 0, 0};
 
     buf_text(out, "\"assistant\",\"content\":[");
     for (size_t i = 0; i < count; i++)
@@ -105,10 +103,10 @@ static void put_assistant(buf *out, const session_item *run, size_t count, holes
                b.calls > 0 ? "toolUse" : "stop");
 }
 
-static void put_result(buf *out, const session_entry *entry, view name, holes *h, arena *memory)
+static void put_result(buf *out, const session_entry *entry, view name, holes *h)
 {
     static const char *const NAMES[] = {"details", "success"};
-    blocks b = {out, 0, 0, memory};
+    blocks b = {out, 0, 0};
     scan_value found[2];
 
     session_pick(entry->value, NAMES, found, 2);
@@ -188,9 +186,9 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, view name, a
     if (entry->kind == SESSION_PLAIN_USER)
         put_user(out, entry, all);
     else if (entry->kind == SESSION_PLAIN_TOOL_RESULT)
-        put_result(out, entry, name, all, memory);
+        put_result(out, entry, name, all);
     else
-        put_assistant(out, run, count, all, memory);
+        put_assistant(out, run, count, all);
     put_timestamp(out, entry);
     buf_text(out, "},\"plain\":[");
     for (size_t i = 0; i < count; i++) {

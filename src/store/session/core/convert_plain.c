@@ -92,9 +92,8 @@ static void read_parts(parts *p, const session_entry *entry, arena *memory)
 
 static void put_joined(buf *out, const char *name, const buf *inside)
 {
-    buf_printf(out, ",\"%s\":\"", name);
-    buf_view(out, buf_as_view(inside));
-    buf_char(out, '"');
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_quoted(out, buf_as_view(inside));
 }
 
 static void put_result(buf *out, const session_entry *entry, parts *p)

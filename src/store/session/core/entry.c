@@ -63,6 +63,11 @@ const char *session_kind_name(session_kind kind)
     return KINDS[kind].name;
 }
 
+const char *session_dialect_name(int dialect)
+{
+    return dialect < 0 ? NULL : dialect == SESSION_PI ? "pi" : "plain";
+}
+
 session_dialect session_kind_dialect(session_kind kind)
 {
     return kind >= SESSION_MESSAGE && kind <= SESSION_INFO ? SESSION_PI : SESSION_PLAIN;
@@ -100,9 +105,9 @@ bool session_text_of(view *out, scan_value string, arena *memory)
     return said.ptr != NULL;
 }
 
-const char *session_make_id(view session_id, view part, arena *memory)
+const char *session_make_id(view owner, view part, arena *memory)
 {
-    char *key = arena_copy(memory, session_id), *what = arena_copy(memory, part);
+    char *key = arena_copy(memory, owner), *what = arena_copy(memory, part);
     char *made = arena_take(memory, CARDBOX_UUID_SIZE);
 
     if (key == NULL || what == NULL || made == NULL)

@@ -127,6 +127,9 @@ const char *session_entry_lacks(const session_entry *entry);
 #define SESSION_UNSEEN_EMPTY "no model sees an entry without content"
 const char *session_entry_unseen(const session_entry *entry);
 
+/* "plain", "pi"; NULL for a negative number: nothing has told so far. */
+const char *session_dialect_name(int dialect);
+
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
 
@@ -136,12 +139,12 @@ bool session_kind_has_dialect(session_kind kind);
 /* "message", "tool_result", ...; "" for SESSION_OTHER. */
 const char *session_kind_name(session_kind kind);
 
-/* The id of an entry whose line has none. NULL: out of memory. */
+/* The id of an entry whose line has none: one of the file and the line's number. */
 const char *session_line_id(view file_id, uint64_t line, arena *memory);
 
-/* The id of an entry that has none: a UUIDv7 of the file's id and the line's number, or for what is
- * made of another thing, of its `part`. NULL: out of memory. */
-const char *session_make_id(view session_id, view part, arena *memory);
+/* A UUIDv7 for what has no id of its own, made of the id of what it belongs to and of the words
+ * that tell which part of that it is: the same each time. NULL: out of memory. */
+const char *session_make_id(view owner, view part, arena *memory);
 
 /* What a string token says, in the line itself or decoded into `memory`; false if no UTF-8 text can
  * hold it (or there is no memory, which the arena remembers). */

@@ -54,8 +54,6 @@ static bool add_issue(session_file *file, session_issue issue)
     if (more == NULL)
         return false;
     file->issues = more;
-    if (issue.reason == NULL)
-        issue.reason = ISSUES[issue.kind].reason;
     file->issues[file->issue_count++] = issue;
     return true;
 }
@@ -242,7 +240,7 @@ void session_file_report(buf *out, const session_file *file, size_t most)
         {"max_depth", tree->depth_max},
     };
 
-    buf_printf(out, "{\"dialect\":\"%s\"", file->dialect == SESSION_PI ? "pi" : "plain");
+    buf_printf(out, "{\"dialect\":\"%s\"", session_dialect_name((int)file->dialect));
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
     buf_text(out, ",\"issues\":[");
