@@ -9,12 +9,18 @@
 #include "store/card/card_json.h"
 
 /* A card is read by its key first, then by where it lay; who asks once more is told what it said
- * then, if it still is in that version. */
-static join_lane lane_of(const request *r, const card_key *key)
+ * then, if it still is in that version. Cards that are read together go as the first time as any.
+ */
+static join_lane lane_of(const request *r, const card_key *keys, size_t count)
 {
-    if (key->place == 0)
-        return JOIN_CARDS;
-    return card_cache_has(r->server->cards, key, clock_ms()) ? JOIN_VERSIONS : JOIN_PLACED;
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].place == 0)
+            return JOIN_CARDS;
+    int64_t now_ms = clock_ms();
+    for (size_t i = 0; i < count; i++)
+        if (!card_cache_has(r->server->cards, &keys[i], now_ms))
+            return JOIN_PLACED;
+    return JOIN_VERSIONS;
 }
 
 /* Adds the card of a key and keeps what the next read of it can use. False: of a row that tells its
@@ -81,7 +87,7 @@ void handle_card(request *r)
     if (key == NULL)
         return;
     *key = places_key(r->server->places, key->tenant, key->card_id);
-    handler_join(r, lane_of(r, key), key, 1, 1, render_card);
+    handler_join(r, lane_of(r, key, 1), key, 1, 1, render_card);
 }
 
 /* --- many --- */
@@ -137,16 +143,11 @@ void handle_cards_batch(request *r)
     body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
     card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
     size_t count = 0;
-    join_lane lane = JOIN_VERSIONS;
     if (keys == NULL)
         return;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (!may_exist(&batch->ids[i]))
-            continue;
-        keys[count] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
-        join_lane of_card = lane_of(r, &keys[count++]);
-        lane = of_card < lane ? of_card : lane;
-    }
+    for (size_t i = 0; i < batch->count; i++)
+        if (may_exist(&batch->ids[i]))
+            keys[count++] = places_key(r->server->places, request_tenant(r), batch->ids[i].text);
     r->plan = batch;
-    handler_join(r, lane, keys, count, count, render_batch);
+    handler_join(r, lane_of(r, keys, count), keys, count, count, render_batch);
 }
