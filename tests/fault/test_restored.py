@@ -4,6 +4,7 @@ are numbered as before, rows lie where others did, and what is read is what is t
 
 import os
 import shutil
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -21,6 +22,11 @@ def read(server, says):
     for _ in range(4):
         answer = server.get(url("p", "cards", "card"))
         assert answer.json()["content"] == says, answer
+
+
+def says(server):
+    answer = server.get(url("p", "cards", "card"))
+    return answer.json()["content"] if answer.status == 200 else None
 
 
 def test_restored():
@@ -45,6 +51,27 @@ def test_restored():
             os.chown(name, owner.st_uid, owner.st_gid)
     postgres.start()
     server.await_ready()
+    assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
+    read(server, "other")
+    server.stop()
+
+
+def test_lost_in_a_crash():
+    """What was committed and not on disk is lost when PostgreSQL starts anew by itself, as the same server."""
+    postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=0")
+    dsn = postgres.database()
+    server = Server(dsn)
+    assert server.post(url("p", "cards"), {"cards": [{"card_id": "card", "content": "first"}]}).status == 200
+    for number in range(10):
+        write(postgres, dsn, f"kept {number}")
+        postgres.psql(dsn, "CHECKPOINT")
+        before = write(postgres, dsn, f"lost {number}")
+        read(server, f"lost {number}")
+        os.kill(postgres.backends(dsn)[0], signal.SIGKILL)
+        await_(lambda: says(server) is not None)
+        if says(server) == f"kept {number}":
+            break
+    assert says(server) == f"kept {number}", "nothing was lost, so this test shows nothing"
     assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
     read(server, "other")
     server.stop()

@@ -102,6 +102,22 @@ static void keeps_nothing_for_long(void **state)
     card_cache_free(all);
 }
 
+static void forgets_when_a_connection_is_lost(void **state)
+{
+    (void)state;
+    card_cache *all = card_cache_new(SIZE);
+    card_cache_keep(all, &CARD, &FIRST, VIEW("one"), 0);
+    card_cache_forget(all);
+    assert_false(card_cache_has(all, &CARD, 0));
+    card_cache_keep(all, &CARD, &FIRST, VIEW("two"), 0);
+    assert_true(card_cache_has(all, &CARD, 0));
+    assert_true(gives(all, &CARD, &FIRST, VIEW("two")));
+    card_cache_forget(all); /* while the statement was under way */
+    assert_false(gives(all, &CARD, &FIRST, VIEW("")));
+    card_cache_forget(NULL);
+    card_cache_free(all);
+}
+
 /* Of any size, and none: what does not fit is not kept. */
 static void is_as_large_as_it_is_told(void **state)
 {
@@ -184,6 +200,7 @@ int main(void)
         cmocka_unit_test(replaces_a_version),
         cmocka_unit_test(knows_cards_by_tenant_and_id),
         cmocka_unit_test(keeps_nothing_for_long),
+        cmocka_unit_test(forgets_when_a_connection_is_lost),
         cmocka_unit_test(is_as_large_as_it_is_told),
         cmocka_unit_test(gives_what_was_kept_last),
     };

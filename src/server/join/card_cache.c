@@ -5,6 +5,7 @@
  */
 #include "server/join/card_cache.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #define XXH_INLINE_ALL
@@ -25,6 +26,7 @@ enum {
 typedef struct entry {
     card_version version;
     int64_t since_ms;
+    unsigned losses;              /* of the cache, when it was kept */
     size_t tenant, card_id, text; /* lengths of what follows */
     char bytes[];
 } entry;
@@ -39,6 +41,7 @@ typedef struct part {
 struct card_cache {
     size_t ring; /* bytes of a part */
     size_t sets; /* of a part */
+    atomic_uint losses;
     uint64_t (*slots)[WAYS];
     void *rings; /* Not of the heap: what the server takes for requests is told by that. */
     part parts[PARTS];
@@ -142,9 +145,15 @@ static bool same_version(const card_version *a, const card_version *b)
     return a->place == b->place && a->started == b->started && a->written_by == b->written_by;
 }
 
-static bool is_young(const entry *e, int64_t now_ms)
+static bool is_valid(card_cache *all, const entry *e, int64_t now_ms)
 {
-    return now_ms - e->since_ms < KEPT_MS;
+    return now_ms - e->since_ms < KEPT_MS && e->losses == atomic_load(&all->losses);
+}
+
+void card_cache_forget(card_cache *all)
+{
+    if (all != NULL)
+        atomic_fetch_add(&all->losses, 1);
 }
 
 /* --- what it said --- */
@@ -188,7 +197,12 @@ static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const e
 void card_cache_keep(card_cache *all, const card_key *key, const card_version *version, view text,
                      int64_t now_ms)
 {
-    entry head = {*version, now_ms, key->tenant.len, key->card_id.len, text.len};
+    entry head = {.version = *version,
+                  .since_ms = now_ms,
+                  .losses = all == NULL ? 0 : atomic_load(&all->losses),
+                  .tenant = key->tenant.len,
+                  .card_id = key->card_id.len,
+                  .text = text.len};
     entry *old = NULL;
     spot at;
     if (all == NULL || text.len == 0 ||
@@ -198,7 +212,7 @@ void card_cache_keep(card_cache *all, const card_key *key, const card_version *v
     uint64_t *slot = find(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
-    else if (!same_version(&old->version, version) || !is_young(old, now_ms))
+    else if (!same_version(&old->version, version) || !is_valid(all, old, now_ms))
         write_entry(all, &at, slot, &head, key, text);
     let_go(&at);
 }
@@ -209,8 +223,8 @@ bool card_cache_has(card_cache *all, const card_key *key, int64_t now_ms)
     spot at;
     if (all == NULL || !hold(all, key, &at))
         return false;
-    bool has =
-        find(all, &at, key, &e) != NULL && e->version.place == key->place && is_young(e, now_ms);
+    bool has = find(all, &at, key, &e) != NULL && e->version.place == key->place &&
+               is_valid(all, e, now_ms);
     let_go(&at);
     return has;
 }
@@ -222,7 +236,8 @@ bool card_cache_add(card_cache *all, buf *out, const card_key *key, const card_v
     if (all == NULL || !hold(all, key, &at))
         return false;
     uint64_t *slot = find(all, &at, key, &e);
-    bool same = slot != NULL && same_version(&e->version, version);
+    bool same = slot != NULL && same_version(&e->version, version) &&
+                e->losses == atomic_load(&all->losses);
     if (same)
         buf_add(out, e->bytes + e->tenant + e->card_id, e->text);
     else if (slot != NULL)
