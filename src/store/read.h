@@ -64,9 +64,10 @@ enum {
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
 
-/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run
- * of PostgreSQL, since a run that follows a crash, a restore or a failover may number transactions
- * anew. Within a run a number comes again after four billion others. */
+/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run of
+ * PostgreSQL, since after a restore or a failover transactions may be numbered anew. In a run a
+ * number comes again after four billion others; or after a crash that PostgreSQL itself gets over,
+ * if what had it was not on disk: then all connections are lost. */
 typedef struct card_version {
     uint64_t place;      /* a tid */
     int64_t started;     /* microseconds since 1970 */
