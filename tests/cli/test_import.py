@@ -275,7 +275,8 @@ def test_rows_that_the_database_refuses():
     assert status == 1 and counts["cards"]["inserted"] == 36, (counts, complaints)
     assert counts["boxes"]["inserted"] == 1 and counts["boxes"]["refused"] == 1
     said = {int(re.match(r"line (\d+): ", line).group(1)): line for line in complaints}
-    assert sorted(said) == [4, 12, 13, 26, 41], complaints
+    assert sorted(said) == [4, 12, 13, 26, 41] and len(complaints) == 5, complaints
+    assert counts["cards"]["refused"] == 4, counts
     assert "card first is the result of this tool call already" in said[4]
     assert "sealed" in said[12] and "deleted here" in said[13] and "index row" in said[26]
     assert "the box was deleted here" in said[41]

@@ -129,5 +129,17 @@ def test_members_that_nobody_knows():
     assert counts["ignored_members"] == 1 and counts["tasks"] == count(1), counts
 
 
+def test_a_refused_row_is_told_once():
+    """Of a batch that PostgreSQL refuses for another row each half is tried by itself."""
+    dsn = database()
+    psql(dsn, "CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS"
+              " $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;"
+              " CREATE TRIGGER refuse BEFORE INSERT ON cardbox.tasks FOR EACH ROW"
+              " WHEN (NEW.task_id = 'bad') EXECUTE FUNCTION public.refuse()")
+    status, counts, complaints = load(dsn, task("orphan", parent="nobody"), task("bad"), task("good"))
+    assert status == 1 and counts["tasks"] == count(1, refused=2), counts
+    assert [line.split(":")[0] for line in sorted(complaints)] == ["line 1", "line 2"], complaints
+
+
 if __name__ == "__main__":
     cardbox_test.main()

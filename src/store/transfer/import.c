@@ -387,6 +387,7 @@ static size_t set_aside(store_import *in, import_item **items, size_t count, siz
     items[count - 1] = item;
     if (waits)
         return count;
+    item->refused = true;
     refuse(in, item->kind, item->line, why->message);
     return count - 1;
 }
@@ -426,13 +427,14 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
 }
 
 /* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
- * ten turns find one bad row among hundreds. */
+ * ten turns find one bad row among hundreds. Rows that were refused before are reported already. */
 static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
                                   size_t count, cardbox_error *err)
 {
     cardbox_status status = write_kind(in, kind, items, count, err);
     if (status == CARDBOX_OK || ends_import(status))
         return status;
+    count = set_apart(items, count);
     if (count == 1) {
         refuse(in, kind, items[0]->line, err->message);
         return CARDBOX_OK;
