@@ -2,8 +2,11 @@
 """A database that comes back as it was a while ago, under a server that has kept what it read since: transactions
 are numbered as before, rows lie where others did, and what is read is what is there."""
 
+import contextlib
 import os
 import shutil
+import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -44,6 +47,30 @@ def test_restored():
         for name in [folder] + [os.path.join(folder, one) for one in folders + files]:
             os.chown(name, owner.st_uid, owner.st_gid)
     postgres.start()
+    server.await_ready()
+    assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
+    read(server, "other")
+    server.stop()
+
+
+def says(postgres, dsn):
+    """What the card says; None: PostgreSQL does not say."""
+    with contextlib.suppress(subprocess.CalledProcessError):
+        return postgres.psql(dsn, "SELECT raw #>> '{}' FROM cardbox.cards WHERE card_id = 'card'").strip()
+
+
+def test_crashed():
+    """Where nobody waits for commits what was read may be lost, and PostgreSQL recovers by itself."""
+    postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s")
+    dsn = postgres.database()
+    server = Server(dsn)
+    body = {"cards": [{"card_id": "card", "content": "first"}]}
+    assert server.post(url("p", "cards"), body).status == 200
+    postgres.psql(dsn, "CHECKPOINT")
+    before = write(postgres, dsn, "lost")
+    read(server, "lost")
+    os.kill(postgres.backends(dsn)[0], signal.SIGKILL)
+    await_(lambda: says(postgres, dsn) == "first")
     server.await_ready()
     assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
     read(server, "other")

@@ -15,7 +15,7 @@
 enum { SIZE = 1 << 20, HOUR_MS = 60 * 60 * 1000, NAMES = 3000, STEPS = 200000 };
 
 static const card_key CARD = {.tenant = VIEW("t"), .card_id = VIEW("a"), .place = 7};
-static const card_version FIRST = {.place = 7, .started = 100, .written_by = 3};
+static const card_version FIRST = {.place = 7, .written_by = 3, .started = 100};
 
 static bool gives(card_cache *all, const card_key *key, const card_version *version, view text)
 {
@@ -31,10 +31,11 @@ static bool gives(card_cache *all, const card_key *key, const card_version *vers
 static void gives_the_version_that_is_asked_for(void **state)
 {
     (void)state;
-    card_version others[] = {FIRST, FIRST, FIRST};
+    card_version others[] = {FIRST, FIRST, FIRST, FIRST};
     others[0].place++;
     others[1].started++;
     others[2].written_by++;
+    others[3].recovered++;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         card_cache *all = card_cache_new(SIZE);
         card_cache_keep(all, &CARD, &FIRST, VIEW("one"), 0);
@@ -54,7 +55,7 @@ static void replaces_a_version(void **state)
 {
     (void)state;
     card_cache *all = card_cache_new(SIZE);
-    card_version next = {.place = 9, .started = 100, .written_by = 4};
+    card_version next = {.place = 9, .written_by = 4, .started = 100};
     card_key moved = CARD;
     moved.place = 9;
     card_cache_keep(all, &CARD, &FIRST, VIEW("one"), 0);
@@ -118,8 +119,8 @@ static void is_as_large_as_it_is_told(void **state)
         assert_non_null(all);
         for (size_t size = SIZE; size > 0; size /= 2) {
             view given = {text, size - 1};
-            card_cache_keep(all, &CARD, &(card_version){7, 100, (uint32_t)size}, given, 0);
-            bool there = gives(all, &CARD, &(card_version){7, 100, (uint32_t)size}, given);
+            card_cache_keep(all, &CARD, &(card_version){7, (uint32_t)size, 100, 0}, given, 0);
+            bool there = gives(all, &CARD, &(card_version){7, (uint32_t)size, 100, 0}, given);
             assert_true(!there || size < SIZES[i] / 16);
             assert_true(there || size > SIZES[i] / 4096 || size == 1);
         }
@@ -147,7 +148,7 @@ static view text_of(const kept *card)
 
 static void keep_next(card_cache *all, kept *card, uint32_t number)
 {
-    card->version = (card_version){.place = number, .started = 1, .written_by = number};
+    card->version = (card_version){.place = number, .written_by = number, .started = 1};
     card->key.place = number;
     card->size = (size_t)(rand() % 1500);
     card_cache_keep(all, &card->key, &card->version, text_of(card), 0);
