@@ -64,14 +64,17 @@ enum {
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
 
-/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run of
- * PostgreSQL, since after a restore or a failover transactions may be numbered anew. In a run a
- * number comes again after four billion others; or after a crash that PostgreSQL itself gets over,
- * if what had it was not on disk: then all connections are lost. */
+/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run
+ * of PostgreSQL, since a run that follows a crash, a restore or a failover may number transactions
+ * anew. From a crash of a backend PostgreSQL recovers without a new start, but what was committed
+ * and nobody waited for is lost, and its number is given again. Within a run a number comes again
+ * after four billion others. */
 typedef struct card_version {
     uint64_t place;      /* a tid */
-    int64_t started;     /* microseconds since 1970 */
     uint32_t written_by; /* a transaction id */
+    int64_t started;     /* microseconds since 1970 */
+    uint64_t recovered;  /* up to where in the log; 0: it started as it had ended, or is a standby,
+                          * which has no more than what is in the log for good */
 } card_version;
 
 /* Reads the version whose place is in column `first`. */

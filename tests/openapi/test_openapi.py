@@ -422,7 +422,6 @@ def examples_of(checker, described, item, method):
 
 
 def test_what_it_shows_can_be_asked():
-    need_server()
     dsn = cardbox_test.Postgres.shared().database()
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
     cardbox_test.cardbox("session", "import", "--dsn", dsn, "--project", "demo", SAMPLE_SESSION)

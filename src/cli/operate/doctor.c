@@ -40,14 +40,14 @@ static void print_row(const char *result, term_style style, const char *check, c
     buf_free(&line);
 }
 
-static void print_json(const char *result, const char *check, const char *text)
+static bool print_json(const char *result, const char *check, const char *text)
 {
     buf line = BUF_INIT((size_t)8 * DETAIL_SIZE);
 
     buf_printf(&line, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check, result);
     buf_json_string(&line, view_of(text));
     buf_char(&line, '}');
-    cli_print_line(&line, true);
+    return cli_print_line(&line, true) == CLI_DONE;
 }
 
 static void say(doctor *d, finding what, const char *check, const char *format, ...)
@@ -67,7 +67,7 @@ static void say(doctor *d, finding what, const char *check, const char *format, 
     va_end(args);
     d->failed = d->failed || what == FINDING_ERROR;
     if (d->json)
-        print_json(words[what].name, check, text);
+        d->failed = !print_json(words[what].name, check, text) || d->failed;
     else
         print_row(words[what].name, words[what].style, check, text);
 }

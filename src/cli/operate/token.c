@@ -74,10 +74,12 @@ static bool read_options(token_input *out, const create_options *options, cardbo
 }
 
 /* The secret alone goes to stdout, so that a script can take it. */
-static void print_made(const create_options *options, const token_made *made, const char *secret)
+static cli_exit print_made(const create_options *options, const token_made *made,
+                           const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
     buf line = BUF_INIT(8192);
+    cli_exit status = CLI_DONE;
 
     if (made->expires_micros != 0)
         isotime_format_micros(until, made->expires_micros);
@@ -87,7 +89,7 @@ static void print_made(const create_options *options, const token_made *made, co
         buf_printf(&line, ",\"token\":\"%s\",\"expires_at\":", secret);
         buf_json_text(&line, made->expires_micros == 0 ? NULL : until);
         buf_char(&line, '}');
-        puts(buf_str(&line));
+        status = cli_print_line(&line, true);
     } else {
         puts(secret);
         cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
@@ -95,7 +97,7 @@ static void print_made(const create_options *options, const token_made *made, co
     }
     if (made->first)
         cli_note("it is the first: from now on servers refuse requests without a token");
-    buf_free(&line);
+    return status;
 }
 
 static cli_exit run_create(const void *given, char **arguments)
@@ -125,8 +127,7 @@ static cli_exit run_create(const void *given, char **arguments)
     status = tokens_create(&made, db, &input, &err);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
-    print_made(options, &made, secret);
-    return CLI_DONE;
+    return print_made(options, &made, secret);
 }
 
 static const opt_spec create_specs[] = {

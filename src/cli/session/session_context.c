@@ -22,10 +22,7 @@ static void add_side(buf *out, const char *name, const cardbox_context *built, c
     if (count > 0 && cardbox_context_digest(digest, built, count - 1) != CARDBOX_OK)
         digest[0] = '\0';
     buf_printf(out, ",\"%s\":{\"entry_id\":", name);
-    if (leaf != NULL)
-        buf_json_string(out, view_of(leaf));
-    else
-        buf_text(out, "null");
+    buf_json_text(out, leaf);
     buf_printf(out, ",\"messages\":%zu,\"digest\":\"%s\"}", count, digest);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "server/join/card_cache.h"
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #define XXH_INLINE_ALL
@@ -26,7 +25,6 @@ enum {
 typedef struct entry {
     card_version version;
     int64_t since_ms;
-    unsigned losses;              /* of the cache, when it was kept */
     size_t tenant, card_id, text; /* lengths of what follows */
     char bytes[];
 } entry;
@@ -41,7 +39,6 @@ typedef struct part {
 struct card_cache {
     size_t ring; /* bytes of a part */
     size_t sets; /* of a part */
-    atomic_uint losses;
     uint64_t (*slots)[WAYS];
     void *rings; /* Not of the heap: what the server takes for requests is told by that. */
     part parts[PARTS];
@@ -142,18 +139,13 @@ static uint64_t *find(const card_cache *all, const spot *at, const card_key *key
 
 static bool same_version(const card_version *a, const card_version *b)
 {
-    return a->place == b->place && a->started == b->started && a->written_by == b->written_by;
+    return a->place == b->place && a->written_by == b->written_by && a->started == b->started &&
+           a->recovered == b->recovered;
 }
 
-static bool is_valid(card_cache *all, const entry *e, int64_t now_ms)
+static bool is_young(const entry *e, int64_t now_ms)
 {
-    return now_ms - e->since_ms < KEPT_MS && e->losses == atomic_load(&all->losses);
-}
-
-void card_cache_forget(card_cache *all)
-{
-    if (all != NULL)
-        atomic_fetch_add(&all->losses, 1);
+    return now_ms - e->since_ms < KEPT_MS;
 }
 
 /* --- what it said --- */
@@ -199,7 +191,6 @@ void card_cache_keep(card_cache *all, const card_key *key, const card_version *v
 {
     entry head = {.version = *version,
                   .since_ms = now_ms,
-                  .losses = all == NULL ? 0 : atomic_load(&all->losses),
                   .tenant = key->tenant.len,
                   .card_id = key->card_id.len,
                   .text = text.len};
@@ -212,7 +203,7 @@ void card_cache_keep(card_cache *all, const card_key *key, const card_version *v
     uint64_t *slot = find(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
-    else if (!same_version(&old->version, version) || !is_valid(all, old, now_ms))
+    else if (!same_version(&old->version, version) || !is_young(old, now_ms))
         write_entry(all, &at, slot, &head, key, text);
     let_go(&at);
 }
@@ -223,8 +214,8 @@ bool card_cache_has(card_cache *all, const card_key *key, int64_t now_ms)
     spot at;
     if (all == NULL || !hold(all, key, &at))
         return false;
-    bool has = find(all, &at, key, &e) != NULL && e->version.place == key->place &&
-               is_valid(all, e, now_ms);
+    bool has =
+        find(all, &at, key, &e) != NULL && e->version.place == key->place && is_young(e, now_ms);
     let_go(&at);
     return has;
 }
@@ -236,8 +227,7 @@ bool card_cache_add(card_cache *all, buf *out, const card_key *key, const card_v
     if (all == NULL || !hold(all, key, &at))
         return false;
     uint64_t *slot = find(all, &at, key, &e);
-    bool same = slot != NULL && same_version(&e->version, version) &&
-                e->losses == atomic_load(&all->losses);
+    bool same = slot != NULL && same_version(&e->version, version);
     if (same)
         buf_add(out, e->bytes + e->tenant + e->card_id, e->text);
     else if (slot != NULL)

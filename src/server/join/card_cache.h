@@ -17,11 +17,6 @@ typedef struct card_cache card_cache;
 card_cache *card_cache_new(size_t bytes);
 void card_cache_free(card_cache *all);
 
-/* A connection was lost, perhaps since PostgreSQL starts anew after a crash: then what was read of
- * transactions that were not on disk (synchronous_commit off) is not true any more, and their
- * numbers come again. Nothing that was kept until now is given. */
-void card_cache_forget(card_cache *all);
-
 /* Keeps the text of a version of a card, in the room of what was kept longest. */
 void card_cache_keep(card_cache *all, const card_key *key, const card_version *version, view text,
                      int64_t now_ms);

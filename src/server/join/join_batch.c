@@ -131,8 +131,7 @@ static void build(params *p, const join_batch *batch, const request *first)
         first->ticket.build(p, first->ticket.keys);
     else
         kind->build(p, keys->data, batch->keys, batch->wary);
-    if (!buf_ok(keys))
-        p->bytes.failure = keys->failure;
+    params_made_of(p, keys);
 }
 
 /* The time that a statement has. A joined one has half of a request's: when it takes longer, for

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/join/card_cache.h"
 #include "server/join/links_parts.h"
 #include "store/errors.h"
 #include "store/operate/lineage.h"
@@ -36,10 +35,8 @@ void link_move(db_link *k, link_state to)
     tally_sub(&k->all->stats->links[k->group][k->state], 1);
     tally_add(&k->all->stats->links[k->group][to], 1);
     k->state = to;
-    if (to == LINK_DOWN) {
+    if (to == LINK_DOWN)
         k->down_ms = clock_ms();
-        card_cache_forget(k->all->are_of_replica ? NULL : k->all->server->cards);
-    }
     if (to == LINK_USABLE) {
         atomic_store(&of->given_up, false);
         atomic_fetch_add(&of->connections_up, 1);

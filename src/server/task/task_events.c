@@ -19,10 +19,7 @@ static void begin(buf *out, const char *event, int64_t n)
 static void add_string(buf *out, const char *name, view text)
 {
     buf_text(out, name);
-    if (text.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, text);
+    buf_json_or_null(out, text);
 }
 
 static void add_message(buf *out, const task_view *seen, const task_event *e)

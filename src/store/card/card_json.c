@@ -135,14 +135,6 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         buf_char(out, '}');
 }
 
-static void add_string_or_null(buf *out, view text)
-{
-    if (text.ptr == NULL)
-        buf_text(out, "null");
-    else
-        buf_json_string(out, text);
-}
-
 /* What only we show, after the fields that every client knows. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
@@ -189,7 +181,7 @@ void card_json(buf *out, const card_row *card, view project_id)
     else
         buf_text(out, "null");
     buf_text(out, ",\"tool_call_id\":");
-    add_string_or_null(out, card->tool_call_id);
+    buf_json_or_null(out, card->tool_call_id);
     buf_text(out, ",\"ttl_seconds\":");
     if (card->has_ttl)
         buf_int(out, card->ttl_seconds);

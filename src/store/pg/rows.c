@@ -9,7 +9,7 @@
 #include "store/pg/params.h"
 
 /* PostgreSQL's type OIDs, beside those of parameters. */
-enum { TYPE_NAME = 19, TYPE_XID = 28 };
+enum { TYPE_NAME = 19, TYPE_XID = 28, TYPE_LSN = 3220 };
 
 /* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
  * build with a sanitizer stops where a column is none, or has another type. */
@@ -109,6 +109,11 @@ uint32_t rows_xid(const store_rows *rows, int row, int column)
     uint32_t wire;
     read_fixed(&wire, sizeof(wire), (params_type)TYPE_XID, rows, row, column);
     return be32toh(wire);
+}
+
+uint64_t rows_lsn(const store_rows *rows, int row, int column)
+{
+    return (uint64_t)read_int8((params_type)TYPE_LSN, rows, row, column);
 }
 
 bool rows_bool(const store_rows *rows, int row, int column)
