@@ -138,7 +138,14 @@ def test_first_and_second_start():
     assert re.search(r"\(unix socket\), at migration \d+$", dev.text.splitlines()[1])
     assert dev.get("/projects/mine/cards/kept")["content"] == {"text": "x"}
     assert dev.get("/projects/demo/cards/demo-001-instruction")["content"] == "changed"
+    assert "token" not in dev.text
+    cardbox("token", "create", "--dsn", dev.dsn, "--name", "first", "--tenant", "demo")
     dev.stop(signal.SIGTERM)
+
+    dev = Dev(folder)
+    assert re.search("^  curl -s -H 'Authorization: Bearer cbx_...' http://", dev.text, re.M), dev.text
+    assert "Requests need a token" in dev.text
+    dev.stop()
 
 
 def test_command_lines_of_the_hints_work():

@@ -80,11 +80,11 @@ def test_life_of_a_task():
     listed, = [json.loads(line) for line in run("task", "list", "--json").stdout.splitlines()
                if json.loads(line)["id"] == task]
     assert listed["goal"] == "count\tthe \x1b[31mbirds"
-    run("task", "send", task, "faster")
+    assert run("task", "send", task, "faster").stdout == f"task {task} has the message\n"
     shown = run("task", "show", task).stdout
     assert "\x1b" not in shown, shown
     assert [line.split()[0] for line in shown.splitlines()] == ["system", "user", "user", "waiting"], shown
-    run("task", "cancel", task, "--reason", "enough")
+    assert run("task", "cancel", task, "--reason", "enough").stdout == f"task {task} is cancelled\n"
     followed = run("task", "follow", task, check=False)
     assert followed.returncode == 1 and re.search("cancelled after .* s: enough$", followed.stdout, re.M)
     assert invoke("ldg:task:get", {"taskId": task})["task"]["cancelReason"] == "enough"

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.parse
@@ -64,6 +65,14 @@ def test_version_is_the_header_s():
     header = os.path.join(cardbox_test.ROOT, "include", "cardbox", "version.h")
     with open(header, encoding="utf-8") as text:
         assert f'CARDBOX_VERSION       "{document()["info"]["version"]}"' in text.read()
+
+
+def test_content_classes():
+    """Each is named where somebody who writes a card looks for it, with what it needs."""
+    with open(os.path.join(cardbox_test.ROOT, "src", "store", "content", "class.c"), encoding="utf-8") as text:
+        classes = re.findall(r'\.name = "(\w+Content)"', text.read())
+    said = document()["components"]["schemas"]["NewCard"]["properties"]["content"]["description"]
+    assert len(classes) == 13 and set(re.findall(r"\w+Content\b", said)) == set(classes), said
 
 
 def test_routes():

@@ -412,7 +412,7 @@ const cli_command cli_card_list = {
     .summary = "list cards, newest first",
     .examples = "card list --project demo --type tool.result --limit 20\n"
                 "card list --project demo --step step-1 --json\n"
-                "card list --project demo --meta author_id=agent-1 --meta host=db-2",
+                "card list --project demo --meta author_id=read_log --meta step_id=step-1",
     .options = list_specs,
     .size = sizeof(list_options),
     .run = run_list,

@@ -18,6 +18,7 @@
 #include "cli/dev/dev_server.h"
 #include "store/operate/migrate.h"
 #include "store/operate/operate.h"
+#include "store/operate/tokens.h"
 
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"
@@ -36,6 +37,7 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
+    bool wants_token; /* since the database has had one */
     dev_sample sample;
     dev_server server;
 } dev_run;
@@ -187,7 +189,8 @@ static void print_hints(const dev_run *r)
     if (strcmp(r->options->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
     if (r->sample.boxes > 0) {
-        printf("  curl -s %s/projects/%s/boxes/%s/cards | jq '.[].content'\n", r->server.url,
+        printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
+               r->wants_token ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, box);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
         if (r->sample.sessions > 0)
@@ -196,6 +199,11 @@ static void print_hints(const dev_run *r)
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
                DEV_PROJECT);
     }
+    if (r->wants_token)
+        printf(
+            "Requests need a token, since this database has had one: `%s token create --name NAME "
+            "--tenant %s` makes one.\n",
+            program, DEV_PROJECT);
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
 }
 
@@ -205,6 +213,22 @@ static void count_migration(void *arg, const migration *m, bool applied_now)
 {
     (void)m;
     *(unsigned *)arg += applied_now;
+}
+
+/* The server's role, and whether the server will ask for tokens. */
+static bool prepare(dev_run *r, cardbox *db)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    store_rows *tokens = NULL;
+    bool prepared =
+        operate_dev_prepare(db, &err) == CARDBOX_OK && tokens_list(&tokens, db, &err) == CARDBOX_OK;
+
+    if (prepared)
+        r->wants_token = rows_count(tokens) > 0;
+    else
+        cli_failed(&err);
+    rows_free(tokens);
+    return prepared;
 }
 
 /* The schema, the server's role and the sample. */
@@ -224,10 +248,8 @@ static bool fill(dev_run *r)
     db = cli_open(&common);
     if (db == NULL)
         return false;
-    filled = operate_dev_prepare(db, &err) == CARDBOX_OK;
-    if (!filled)
-        cli_failed(&err);
-    else if (!r->options->no_sample)
+    filled = prepare(r, db);
+    if (filled && !r->options->no_sample)
         filled = dev_sample_load(&r->sample, db, r->dir);
     cli_close();
     if (filled && !r->options->no_sample)

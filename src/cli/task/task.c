@@ -81,17 +81,21 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id, 
     return over;
 }
 
-/* Ends a command that changed a task, or did not; `advice` is for a task that is finished. */
+/* Ends a command that sent a task a message or cancelled it, or could not. */
 static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
-                       cardbox_status status, const char *advice, const cardbox_error *err)
+                       cardbox_status status, bool sent, const cardbox_error *err)
 {
-    if (status == CARDBOX_CONFLICT && is_over(db, common, task_id, advice))
+    buf line = BUF_INIT(4096);
+    if (status == CARDBOX_CONFLICT &&
+        is_over(db, common, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
     if (common->json)
-        puts("{\"success\":true}");
-    return CLI_DONE;
+        buf_text(&line, "{\"success\":true}");
+    else
+        buf_printf(&line, "task %s %s", task_id, sent ? "has the message" : "is cancelled");
+    return cli_print_line(&line, common->json);
 }
 
 /* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
@@ -127,7 +131,7 @@ static cli_exit run_send(const void *given, char **arguments)
     if (db == NULL)
         return CLI_FAILED;
     cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
-    return finish(db, common, message.task_id, status, "; for more, run a new task", &err);
+    return finish(db, common, message.task_id, status, true, &err);
 }
 
 typedef struct cancel_options {
@@ -142,7 +146,7 @@ static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
         cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
-    return finish(db, common, arguments[0], status, "", &err);
+    return finish(db, common, arguments[0], status, false, &err);
 }
 
 static const opt_spec CANCEL_SPECS[] = {
