@@ -8,7 +8,7 @@
 -- cards_versions knows it again.
 SELECT c.tenant_id, c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id,
        c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed,
-       c.place, (SELECT pg_postmaster_start_time()), c.xid
+       c.place, (SELECT pg_postmaster_start_time()), (SELECT pg_last_wal_replay_lsn()), c.xid
   FROM (SELECT p.*, p.ctid AS place, p.xmin AS xid FROM cardbox.cards p WHERE p.ctid = ANY($2::tid[]) OFFSET 0) AS c
  WHERE c.tenant_id = ANY($1::text[]) AND c.content IS NOT NULL AND c.deleted_at IS NULL
    AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())

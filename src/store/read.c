@@ -49,7 +49,7 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first)
 void card_version_read(card_version *out, const store_rows *rows, int row, int first)
 {
     *out = (card_version){rows_tid(rows, row, first), rows_micros(rows, row, first + 1),
-                          rows_xid(rows, row, first + 2)};
+                          rows_lsn(rows, row, first + 2), rows_xid(rows, row, first + 3)};
 }
 
 /* One array of int8, a field of each read; negative is NULL. */

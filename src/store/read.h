@@ -66,10 +66,12 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first);
 
 /* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run
  * of PostgreSQL, since a run that follows a crash, a restore or a failover may number transactions
- * anew. Within a run a number comes again after four billion others. */
+ * anew. A crash of one process makes a new run in the same start, after a recovery that ends behind
+ * all before it. Within a run a number comes again after four billion others. */
 typedef struct card_version {
     uint64_t place;      /* a tid */
     int64_t started;     /* microseconds since 1970 */
+    uint64_t recovered;  /* up to where in the log; 0: it was shut down before */
     uint32_t written_by; /* a transaction id */
 } card_version;
 

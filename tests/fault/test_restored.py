@@ -4,6 +4,7 @@ are numbered as before, rows lie where others did, and what is read is what is t
 
 import os
 import shutil
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -47,6 +48,25 @@ def test_restored():
     server.await_ready()
     assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
     read(server, "other")
+    server.stop()
+
+
+def test_crashed():
+    """One process of PostgreSQL is killed, and with it end all but the first, which starts others. Where a commit does
+    not wait for the disk, what was read is lost, and the number of its transaction comes again."""
+    postgres = Postgres("autovacuum=off", "synchronous_commit=off", "wal_writer_delay=10s")
+    dsn = postgres.database()
+    server, card = Server(dsn), url("p", "cards", "card")
+    body = {"cards": [{"card_id": "card", "content": "first"}]}
+    assert server.post(url("p", "cards"), body).status == 200
+    for stays in ("first", "other"):  # also where it is not the first time
+        postgres.psql(dsn, "CHECKPOINT")
+        before = write(postgres, dsn, "lost")
+        read(server, "lost")
+        os.kill(postgres.backends(dsn)[0], signal.SIGKILL)
+        await_(lambda: server.get(card).json().get("content") == stays, server.log)
+        assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
+        read(server, "other")
     server.stop()
 
 

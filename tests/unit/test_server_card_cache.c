@@ -31,10 +31,11 @@ static bool gives(card_cache *all, const card_key *key, const card_version *vers
 static void gives_the_version_that_is_asked_for(void **state)
 {
     (void)state;
-    card_version others[] = {FIRST, FIRST, FIRST};
+    card_version others[] = {FIRST, FIRST, FIRST, FIRST};
     others[0].place++;
     others[1].started++;
     others[2].written_by++;
+    others[3].recovered++;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         card_cache *all = card_cache_new(SIZE);
         card_cache_keep(all, &CARD, &FIRST, VIEW("one"), 0);
@@ -118,8 +119,8 @@ static void is_as_large_as_it_is_told(void **state)
         assert_non_null(all);
         for (size_t size = SIZE; size > 0; size /= 2) {
             view given = {text, size - 1};
-            card_cache_keep(all, &CARD, &(card_version){7, 100, (uint32_t)size}, given, 0);
-            bool there = gives(all, &CARD, &(card_version){7, 100, (uint32_t)size}, given);
+            card_cache_keep(all, &CARD, &(card_version){7, 100, 0, (uint32_t)size}, given, 0);
+            bool there = gives(all, &CARD, &(card_version){7, 100, 0, (uint32_t)size}, given);
             assert_true(!there || size < SIZES[i] / 16);
             assert_true(there || size > SIZES[i] / 4096 || size == 1);
         }

@@ -139,7 +139,8 @@ static uint64_t *find(const card_cache *all, const spot *at, const card_key *key
 
 static bool same_version(const card_version *a, const card_version *b)
 {
-    return a->place == b->place && a->started == b->started && a->written_by == b->written_by;
+    return a->place == b->place && a->started == b->started && a->recovered == b->recovered &&
+           a->written_by == b->written_by;
 }
 
 static bool is_young(const entry *e, int64_t now_ms)

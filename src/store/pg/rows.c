@@ -9,7 +9,7 @@
 #include "store/pg/params.h"
 
 /* PostgreSQL's type OIDs, beside those of parameters. */
-enum { TYPE_NAME = 19, TYPE_XID = 28 };
+enum { TYPE_NAME = 19, TYPE_XID = 28, TYPE_LSN = 3220 };
 
 /* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
  * build with a sanitizer stops where a column is none, or has another type. */
@@ -95,6 +95,11 @@ static int64_t read_int8(params_type type, const store_rows *rows, int row, int 
 int64_t rows_int8(const store_rows *rows, int row, int column)
 {
     return read_int8(PARAMS_INT8, rows, row, column);
+}
+
+uint64_t rows_lsn(const store_rows *rows, int row, int column)
+{
+    return (uint64_t)read_int8((params_type)TYPE_LSN, rows, row, column);
 }
 
 uint64_t rows_tid(const store_rows *rows, int row, int column)
