@@ -2,9 +2,11 @@
 """What a burst of large bodies leaves of the server's memory: nothing, once it is over."""
 
 import concurrent.futures
+import contextlib
 import functools
 import json
 import os
+import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -51,6 +53,29 @@ def test_reads_of_large_cards():
     await_given_back(server, before)
     for _ in range(3):  # one after the other there is memory for them
         assert read() == 200
+    server.stop()
+
+
+@needs_the_allocator
+def test_answers_of_kept_cards():
+    """Clients take nothing of what they asked for. That it was not sent by PostgreSQL makes it no smaller."""
+    dsn = Postgres.shared().database()
+    Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
+                                " SELECT 'p', 'c' || n, to_jsonb(repeat('y', 60000)), now() FROM generate_series(1, 100) AS n")
+    server = Server(dsn, "--loops", "1", "--memory-max", "64M")
+    path, body = "/projects/p/cards/batch", {"card_ids": [f"c{n}" for n in range(1, 101)]}
+    assert {len(server.post(path, body).body) // 6_000_000 for _ in range(4)} == {1}
+    text = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+    with contextlib.ExitStack() as clients:
+        begun = []
+        for _ in range(CLIENTS):
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=120))
+            client.sendall(head.encode() + text)
+            begun.append(client.recv(12))
+        assert set(begun) == {b"HTTP/1.1 200", b"HTTP/1.1 503"}, begun
+    assert server.metric('cardbox_statements_total{statement="cards_versions"') > CLIENTS / 2
+    await_(lambda: server.post(path, body).status == 200)
     server.stop()
 
 

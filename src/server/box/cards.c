@@ -2,6 +2,7 @@
  * cards.c: reads of cards by id, one or a batch. An id that no card can have is not asked for.
  */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cardbox/limits.h"
 #include "server/handlers.h"
 #include "server/join/card_cache.h"
@@ -47,10 +48,21 @@ static bool add_card(request *r, const join_rows *found, size_t number)
     return true;
 }
 
-/* What was known of cards is not true any more: they are read by their keys. */
+enum { LARGE = 1 << 20 }; /* an answer for which it is worth to ask whether there is memory */
+
+/* What comes from PostgreSQL is refused as it comes in where too much memory is in use (links.c).
+ * What is kept takes as much once it is an answer, but comes from nowhere. */
+static bool is_too_much(request *r)
+{
+    return r->ticket.lane == JOIN_VERSIONS && request_body(r)->len >= LARGE &&
+           memory_in_use() > (size_t)r->server->set->memory_max;
+}
+
+/* What was known of cards is not true any more, or takes too much memory: they are read by their
+ * keys. */
 static void ask_again(request *r)
 {
-    buf_reset(request_body(r), SIZE_MAX);
+    buf_reset(request_body(r), 0);
     handler_join(r, JOIN_CARDS, r->ticket.keys, r->ticket.count, r->ticket.weight,
                  r->ticket.render);
 }
@@ -73,7 +85,7 @@ static void render_card(request *r, const join_rows *found)
     }
     if (!handler_check_budget(r, found, 1))
         return;
-    if (!add_card(r, found, 0)) {
+    if (!add_card(r, found, 0) || is_too_much(r)) {
         ask_again(r);
         return;
     }
@@ -135,7 +147,10 @@ static void render_batch(request *r, const join_rows *found)
     if (!buf_ok(&missing))
         out->failure = missing.failure;
     buf_free(&missing);
-    fault_or_answer(r);
+    if (is_too_much(r))
+        ask_again(r);
+    else
+        fault_or_answer(r);
 }
 
 void handle_cards_batch(request *r)
