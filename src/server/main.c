@@ -166,12 +166,12 @@ static void *hurry_on_signal(void *arg)
     return NULL;
 }
 
-/* Whether the first loop has its connections, or the database is known not to be fit. */
+/* Whether the loops have their connections, or the database is known not to be fit. */
 static bool is_settled(const process *p)
 {
     int last = atomic_load(&p->server.primary.told);
     if (last == TOLD_UP)
-        return slots_serve(&p->server) || slots_are_missing(&p->server.primary);
+        return slots_all_serve(&p->server) || slots_are_missing(&p->server.primary);
     return last != TOLD_NOTHING;
 }
 

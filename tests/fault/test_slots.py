@@ -163,17 +163,35 @@ def test_full_cluster():
 
 
 def test_others_take_the_slots():
-    """One that has all that it wants gives back when others take what is left, and takes again when they left."""
+    """A server that has all that it wants gives back when others take what is left, down to one connection of each group.
+    A client of a loop that has none hears so, and connects to another. It takes connections again when the others left."""
+    def take():
+        one = cardbox_test.Connection(dsn)
+        with contextlib.suppress(BrokenPipeError):
+            if one.run("SELECT 1") == "1":
+                others.append(one)
+        return len(others) == 26
+
     with limited(30) as (postgres, dsn):
-        server = Server(dsn, "--loops", "2")
-        server.await_ready()
+        server, others, closed = Server(dsn, "--loops", "2"), [], 0
         had = await_(lambda: sum(usable(server, group) for group in STATES) == 16 and 16, server.log)
-        with contextlib.ExitStack() as others:
-            for _ in range(30 - sessions(postgres, dsn)):
-                others.enter_context(cardbox_test.connected(dsn, "cardbox_app")).run("SELECT 1")
-            await_(lambda: sessions(postgres, dsn) <= had, server.log)
-            check_serves(server)
-            assert cardbox("card", "list", "--dsn", as_role(dsn, "cardbox_app"), "--project", "p").returncode == 0
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(server.client()) for _ in range(40)]
+            for client in clients:  # they are on both loops, and stay
+                assert client.request("POST", "/projects/p/cards", '{"card_id": "a", "content": 1}',
+                                      {"Content-Type": "application/json"}).status == 200
+            await_(take, server.log)
+            await_(lambda: sessions(postgres, dsn) == 4, server.log)
+            for client in clients:
+                answer = client.request("GET", CARD)
+                assert answer.status in (200, 503), answer
+                assert (answer.header("Connection") == "close") == (answer.status == 503), answer.headers
+                closed += answer.status == 503
+            assert 0 < closed < 40, closed
+            assert {client.request("GET", CARD).status for client in clients} == {200}  # those were connected anew
+        check_serves(server)
+        for one in others:
+            one.close()
         await_(lambda: sum(usable(server, group) for group in STATES) == had, server.log)
         server.stop()
 

@@ -19,6 +19,7 @@ enum {
                              * that is quick is worth waiting for, as few large statements cost less
                              * than many small ones */
     KEEPER_WAIT_MS = 20,    /* until it is looked again whether the keeper has its connection */
+    DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
     KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
     SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
     RENEW_MS = 1000,        /* since a large message: the burst is over */
@@ -340,8 +341,10 @@ static int64_t due_ms(const links *l, size_t number)
     const db_link *k = &l->link[number];
     bool serves = link_is_usable(k);
     if (!serves && !may_try(l, number)) {
-        bool waits = k->state == LINK_DOWN && slots_allow(l->of, k->rank);
-        return clock_ms() + (waits ? KEEPER_WAIT_MS : SLOTS_LOOK_MS);
+        if (!slots_allow(l->of, k->rank))
+            return clock_ms() + SLOTS_LOOK_MS;
+        bool is_away = !database_is_up(l) && atomic_load(&l->of->told) != TOLD_NOTHING;
+        return clock_ms() + (is_away ? DATABASE_WAIT_MS : KEEPER_WAIT_MS);
     }
     int64_t due = pipe_next_ms(k->pipe);
     int64_t renew = renew_ms(l, k);

@@ -65,6 +65,14 @@ bool slots_serve(const server_state *server)
     return false;
 }
 
+bool slots_all_serve(const server_state *server)
+{
+    for (size_t i = 0; i < (size_t)server->set->loops; i++)
+        if (!slots_loop_is_closed(server, i) && !stats_serves(&server->stats[i]))
+            return false;
+    return true;
+}
+
 bool slots_are_scarce(const database_state *of)
 {
     return atomic_load(&of->room) < of->ranks;

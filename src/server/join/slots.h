@@ -23,8 +23,9 @@ bool slots_allow(const database_state *of, int rank);
 /* Whether the connections of a loop are closed, for want of slots. Clients go to other loops. */
 bool slots_loop_is_closed(const server_state *server, size_t loop);
 
-/* Whether any loop has a usable connection of each group of the primary. */
+/* Whether any loop, or each that may, has a usable connection of each group of the primary. */
 bool slots_serve(const server_state *server);
+bool slots_all_serve(const server_state *server);
 
 /* Whether slots are scarce: a connection that is not in use is given back. */
 bool slots_are_scarce(const database_state *of);
