@@ -109,7 +109,7 @@ static void raise(database_state *of, int to)
 static void tell(database_state *of, const char *sqlstate, const char *reason)
 {
     char why[LOG_QUOTE_SIZE];
-    int64_t now_ms = clock_ms(), told_ms = atomic_load(&of->refusal_told_ms);
+    long long now_ms = clock_ms(), told_ms = atomic_load(&of->refusal_told_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
     if ((told_ms != 0 && now_ms < told_ms + LOG_MS) ||
         !atomic_compare_exchange_strong(&of->refusal_told_ms, &told_ms, now_ms))
