@@ -16,18 +16,31 @@ enum {
     REST_MS = 10
 };
 
+/* Whether a loop has its database connections, or none has. */
+static bool may_take(const stats *loops, size_t count, size_t which)
+{
+    bool others = false;
+    for (size_t i = 0; i < count; i++)
+        others = others || stats_serves(&loops[i]);
+    return !others || stats_serves(&loops[which]);
+}
+
 size_t acceptor_next(const stats *loops, size_t count, size_t at)
 {
     size_t fewest = 0;
-    for (size_t i = 1; i < count; i++)
-        if (tally_get(&loops[i].clients) < tally_get(&loops[fewest].clients))
+    while (fewest + 1 < count && !may_take(loops, count, fewest))
+        fewest++;
+    for (size_t i = fewest + 1; i < count; i++)
+        if (may_take(loops, count, i) &&
+            tally_get(&loops[i].clients) < tally_get(&loops[fewest].clients))
             fewest = i;
     uint64_t least = tally_get(&loops[fewest].clients);
     for (size_t i = 0; i < count; i++)
-        if (tally_get(&loops[i].clients_busy) < ACCEPT_BUSY &&
+        if (may_take(loops, count, i) && tally_get(&loops[i].clients_busy) < ACCEPT_BUSY &&
             tally_get(&loops[i].clients) < least + ACCEPT_AHEAD)
             return i;
-    return tally_get(&loops[at].clients) < least + SLACK ? at : fewest;
+    bool stay = may_take(loops, count, at) && tally_get(&loops[at].clients) < least + SLACK;
+    return stay ? at : fewest;
 }
 
 static void watch(acceptor *a, bool wanted)

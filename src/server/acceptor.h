@@ -19,7 +19,7 @@ typedef struct acceptor {
 } acceptor;
 
 /* Which loop accepts the next connection, by what all of them have; `at` is the one whose turn it
- * is.
+ * is. A loop that lacks database connections takes none while another one has them.
  *
  * The first ACCEPT_BUSY busy connections are the first loop's, the next ones the second's, and when
  * each loop has as many, the one with the fewest takes the next: not chance, as with SO_REUSEPORT.

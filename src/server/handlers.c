@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include "cardbox/limits.h"
 #include "server/auth/auth.h"
+#include "server/join/slots.h"
 #include "server/request/head.h"
 
 static const char OPENAPI[] =
@@ -19,8 +20,7 @@ void handle_health(request *r)
 
 bool handler_is_ready(const server_state *server)
 {
-    return atomic_load(&server->stop) == STOP_NOT &&
-           atomic_load(&server->primary.connections_up) > 0 &&
+    return atomic_load(&server->stop) == STOP_NOT && slots_serve(server) &&
            atomic_load(&server->primary.unfit) == 0 && auth_is_decided(server);
 }
 

@@ -48,8 +48,8 @@ void handle_ui_redirect(request *r);
  * it does. One that does not exist may be asked for by who may read. */
 route_scope ability_scope(const request *r);
 
-/* What /readyz says: the database is there and fit, and it can be said who may do what. What one
- * connection has run into awaits the others. */
+/* What /readyz says: the database is fit, a loop has a connection of each group to the primary, and
+ * it can be said who may do what. What one connection has run into awaits the others. */
 bool handler_is_ready(const server_state *server);
 
 /* A shape for what the request brings; shape_free it. */

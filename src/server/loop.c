@@ -86,16 +86,16 @@ void loop_free(loop *l)
     free(l);
 }
 
-static cardbox_status fill(loop *l, cardbox_error *err)
+static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
 {
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
     cardbox_status status =
-        links_new(&l->links, l->server, false, l->stats, l->epoll_fd, TAG_LINKS, err);
+        links_new(&l->links, l->server, false, number, l->epoll_fd, TAG_LINKS, err);
     if (status == CARDBOX_OK && l->server->set->read_dsn != NULL)
-        status = links_new(&l->replica, l->server, true, l->stats, l->epoll_fd, TAG_REPLICA, err);
+        status = links_new(&l->replica, l->server, true, number, l->epoll_fd, TAG_REPLICA, err);
     if (status != CARDBOX_OK)
         return status;
     l->joiner = joiner_new(l->server, l->stats, l->links, l->replica);
@@ -120,7 +120,7 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
     l->server = server;
     l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
-    cardbox_status status = fill(l, err);
+    cardbox_status status = fill(l, number, err);
     acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
     if (status != CARDBOX_OK)
         loop_free(l);

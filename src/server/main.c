@@ -19,6 +19,7 @@
 #include "server/http/http.h"
 #include "server/join/card_cache.h"
 #include "server/join/places.h"
+#include "server/join/slots.h"
 #include "server/listen.h"
 #include "server/loop.h"
 #include "server/request/idset.h"
@@ -56,7 +57,7 @@ static bool raise_descriptor_limit(settings *set)
     struct rlimit limit;
     long connections = set->read_connections + set->write_connections + set->list_connections;
     if (set->read_dsn != NULL)
-        connections += set->read_connections + 1; /* a timer */
+        connections += set->standby_connections + 1; /* a timer */
     long rest =
         DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -165,14 +166,21 @@ static void *hurry_on_signal(void *arg)
     return NULL;
 }
 
+/* Whether the loops have their connections, or the database is known not to be fit. */
+static bool is_settled(const process *p)
+{
+    int last = atomic_load(&p->server.primary.told);
+    if (last == TOLD_UP)
+        return slots_all_serve(&p->server) || slots_are_missing(&p->server.primary);
+    return last != TOLD_NOTHING;
+}
+
 /* Who is told "ready" sends requests at once: so first the database is there, or is known not to
  * be. */
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while (
-        (atomic_load(&p->server.primary.told) == TOLD_NOTHING || !keeper_has_looked(p->keeper)) &&
-        clock_ms() < end_ms)
+    while ((!is_settled(p) || !keeper_has_looked(p->keeper)) && clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -211,7 +219,8 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     printf("ready: %s%s\n", scheme, rest);
     print_what_is_missing(p);
     fflush(stdout);
-    log_info("serving", "at=%s%s loops=%zu version=%s", scheme, rest, p->count, CARDBOX_VERSION);
+    log_info("serving", "at=%s%s loops=%zu database_connections=%ld version=%s", scheme, rest,
+             p->count, p->set.database_connections, CARDBOX_VERSION);
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
@@ -229,7 +238,7 @@ static bool start_tidying(process *p)
 {
     p->trimmer = trimmer_start(&p->server);
     if (p->trimmer != NULL)
-        p->sweeper = sweeper_start(&p->set);
+        p->sweeper = sweeper_start(&p->server);
     return p->trimmer != NULL && p->sweeper != NULL;
 }
 
@@ -267,12 +276,11 @@ static int start(process *p)
         return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
     }
     p->server.reachable = p->listener.reachable;
-    p->server.transfers = transfer_pool_new(&p->set);
-    p->server.waker = waker_start(&p->set);
-    if (p->server.transfers != NULL && p->server.waker != NULL && make_loops(p, &err) &&
-        start_loops(p))
-        p->keeper = keeper_start(&p->server);
-    if (p->keeper == NULL)
+    p->server.transfers = transfer_pool_new(&p->server);
+    bool made = p->server.transfers != NULL && make_loops(p, &err);
+    p->keeper = made ? keeper_start(&p->server) : NULL; /* first: the loops wait for it */
+    p->server.waker = p->keeper == NULL ? NULL : waker_start(&p->server);
+    if (p->server.waker == NULL || !start_loops(p))
         return cannot_start(&err);
     await_database(p);
     if (!may_serve(p))
@@ -285,6 +293,7 @@ static bool tear_down(process *p)
 {
     trimmer_stop(p->trimmer);
     free_loops(p);
+    keeper_stop(p->keeper);
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);
     free(p->server.stats);
@@ -292,7 +301,6 @@ static bool tear_down(process *p)
     card_cache_free(p->server.cards);
     waker_stop(p->server.waker);
     sweeper_stop(p->sweeper);
-    keeper_stop(p->keeper);
     board_free(&p->tokens);
     tls_free(&p->server.tls);
     listener_close(&p->listener);
@@ -314,6 +322,7 @@ int main(int argc, char **argv)
     }
     p.server.set = &p.set;
     p.server.started_s = time(NULL);
+    slots_init(&p.server);
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;

@@ -35,6 +35,14 @@ typedef struct database_state {
     atomic_bool forbidden;     /* for want of rights; else for want of migrations */
     atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
     atomic_int told;           /* a told */
+    /* What slots.c says of its connections, and links.c tells it. */
+    int firsts, ranks;            /* the ranks below belong to first ones of a group; all ranks */
+    atomic_int room;              /* the ranks below may be open */
+    atomic_int held;              /* connections of loops that are made or being made */
+    atomic_llong up_ms, lost_ms;  /* when the first one came up, when the last one was lost */
+    atomic_llong lowered_ms;      /* when room was lowered last */
+    atomic_llong full_ms;         /* when PostgreSQL last had no slot; 0: never */
+    atomic_llong refusal_told_ms; /* when the log was last told of a refused connection */
 } database_state;
 
 typedef struct server_state {
@@ -50,6 +58,7 @@ typedef struct server_state {
     atomic_int stop;         /* stop_phase */
     database_state primary;
     database_state replica;
+    atomic_llong keeper_ms;     /* when the keeper last asked and was answered; 0: never */
     atomic_llong lineage;       /* of the primary, as it was asked last; 0: not known */
     atomic_uint lineage_ups;    /* primary.ups before it was asked */
     _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */

@@ -3,7 +3,7 @@
  */
 #include "server/settings.h"
 #include <stdio.h>
-#include <unistd.h>
+#include "base/cpus.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/wrap.h"
@@ -16,7 +16,13 @@
         name, kind, offsetof(settings, field), env, value, help, min, max                          \
     }
 
-enum { HOUR_MS = 60 * 60 * 1000 };
+enum {
+    HOUR_MS = 60 * 60 * 1000,
+    CONNECTIONS_MOST = 24, /* by default: a quarter of what PostgreSQL has by default */
+    TRANSFERS_PART = 4,    /* of the connections at most one in so many is a transfer's */
+    LOOP_LEAST = 3,        /* connections of a loop: one of each group */
+    CONNECTIONS_LEAST = BACKGROUND_CONNECTIONS + 1 + LOOP_LEAST
+};
 
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
@@ -32,13 +38,16 @@ static const opt_spec SPECS[] = {
     OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off", 0,
            0),
     OPTION("loops", OPT_INT, loops, "CARDBOX_LOOPS", "N",
-           "threads that serve; default 0: half the cores, but 2 of 2 or 3", 0, 256),
+           "threads that serve; default 0: half the CPUs that it may use, but 2 of 2 or 3", 0, 256),
+    OPTION("database-connections", OPT_INT, database_connections, "CARDBOX_DATABASE_CONNECTIONS",
+           "N", "most database connections of the process; default 24, or 18 on one CPU",
+           CONNECTIONS_LEAST, 10000),
     OPTION("read-connections", OPT_INT, read_connections, "CARDBOX_READ_CONNECTIONS", "N",
-           "database connections of each loop for reads of cards and boxes; default 4", 1, 64),
+           "most of them in each loop for reads of cards and boxes; default 4", 1, 64),
     OPTION("write-connections", OPT_INT, write_connections, "CARDBOX_WRITE_CONNECTIONS", "N",
-           "database connections of each loop for writes; default 4", 1, 64),
+           "most of them in each loop for writes; default 4", 1, 64),
     OPTION("list-connections", OPT_INT, list_connections, "CARDBOX_LIST_CONNECTIONS", "N",
-           "database connections of each loop for lists and logs; default 3", 1, 64),
+           "most of them in each loop for lists and logs; default 3", 1, 64),
     OPTION("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
            "refuse every change, with 403", 0, 0),
     OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
@@ -128,13 +137,65 @@ static void print_help(void)
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
 }
 
-/* Half the cores are PostgreSQL's; with two loops one can wait for it while the other works. */
-static long default_loops(void)
+/* Half the CPUs are PostgreSQL's; with two loops one can wait for it while the other works. */
+static long default_loops(long cpus)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cores < 2)
+    if (cpus < 2)
         return 1;
-    return cores < 4 ? 2 : cores / 2;
+    return cpus < 4 ? 2 : cpus / 2;
+}
+
+static long at_most(long value, long most)
+{
+    return value < most ? value : most;
+}
+
+/* Gives each group in turn one of a loop's connections. */
+static void share_groups(settings *s, long connections)
+{
+    long most[] = {s->read_connections, s->write_connections, s->list_connections};
+    long *share[] = {&s->read_connections, &s->write_connections, &s->list_connections};
+    long given = 1;
+    for (size_t group = 0; group < LOOP_LEAST; group++)
+        *share[group] = 0;
+    for (long left = connections; left > 0 && given > 0;) {
+        given = 0;
+        for (size_t group = 0; group < LOOP_LEAST && left > given; group++) {
+            bool more = *share[group] < most[group];
+            *share[group] += more;
+            given += more;
+        }
+        left -= given;
+    }
+}
+
+void settings_share(settings *s)
+{
+    long wanted = s->read_connections + s->write_connections + s->list_connections;
+    long loops = default_loops(s->cpus), standby = s->read_connections;
+    if (s->database_connections == 0)
+        s->database_connections =
+            at_most(loops * wanted + BACKGROUND_CONNECTIONS + s->transfers_max, CONNECTIONS_MOST);
+    if (s->database_connections < CONNECTIONS_LEAST)
+        s->database_connections = CONNECTIONS_LEAST;
+    long part = s->database_connections / TRANSFERS_PART;
+    s->transfers_max = at_most(s->transfers_max, part < 1 ? 1 : part);
+    long left = s->database_connections - BACKGROUND_CONNECTIONS - s->transfers_max;
+    s->loops = at_most(s->loops == 0 ? loops : s->loops, left / LOOP_LEAST);
+    s->standby_connections = at_most(standby, s->database_connections / s->loops);
+    share_groups(s, left / s->loops);
+}
+
+static void share(settings *s)
+{
+    long loops = s->loops;
+    s->cpus = cpus_usable();
+    settings_share(s);
+    if (loops > s->loops)
+        log_warn("database_connections_bound",
+                 "database_connections=%ld wanted=%ld loops=%ld hint=\"raise "
+                 "--database-connections, or lower --loops\"",
+                 s->database_connections, loops, s->loops);
 }
 
 settings_result settings_read(settings *out, int argc, char **argv)
@@ -153,7 +214,8 @@ settings_result settings_read(settings *out, int argc, char **argv)
     else if (out->routes)
         route_print(stdout, ROUTES);
     log_threshold = out->log_level;
-    if (out->loops == 0)
-        out->loops = default_loops();
-    return parsed > 0 || out->version || out->routes ? SETTINGS_DONE : SETTINGS_SERVE;
+    if (parsed > 0 || out->version || out->routes)
+        return SETTINGS_DONE;
+    share(out);
+    return SETTINGS_SERVE;
 }

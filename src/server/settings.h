@@ -17,10 +17,13 @@ typedef struct settings {
     bool insecure_no_auth;
     const char *tls_cert; /* NULL: no TLS */
     const char *tls_key;
-    long loops;
-    long read_connections; /* of each loop, as the next two; as many again to standbys */
+    long cpus;                 /* that the process may use */
+    long loops;                /* as many as database_connections allow */
+    long database_connections; /* of the process to a cluster */
+    long read_connections;     /* of each loop, as the next three: their shares of them */
     long write_connections;
     long list_connections;
+    long standby_connections;
     long queue_max;       /* requests that wait for the database, of each loop */
     long connections_max; /* of clients, of all loops */
     long request_timeout_ms;
@@ -44,6 +47,14 @@ typedef struct settings {
 } settings;
 
 typedef enum settings_result { SETTINGS_SERVE, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
+
+/* Connections to the primary that are no loop's and no transfer's: one each of the keeper, the
+ * sweeper and the waker. */
+#define BACKGROUND_CONNECTIONS 3
+
+/* Shares database_connections (0: as many as the CPUs are worth) among the loops (0: likewise) and
+ * their groups, whose own numbers are upper bounds, and the transfers. */
+void settings_share(settings *s);
 
 /* Reads them, or does what --help, --version and --routes ask. Says on stderr what is wrong. */
 settings_result settings_read(settings *out, int argc, char **argv);

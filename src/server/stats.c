@@ -16,3 +16,11 @@ void stats_request(stats *s, size_t route, route_class class, unsigned status, i
     tally_add(&s->durations[class][bucket], 1);
     tally_add(&s->duration_us[class], us > 0 ? (uint64_t)us : 0);
 }
+
+bool stats_serves(const stats *loop)
+{
+    for (int group = 0; group < LINK_REPLICA; group++)
+        if (tally_get(&loop->links[group][LINK_USABLE]) == 0)
+            return false;
+    return true;
+}

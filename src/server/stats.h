@@ -7,6 +7,7 @@
 #define SERVER_STATS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "store/pg/statement.h"
@@ -100,6 +101,9 @@ static inline void tally_set(tally *s, uint64_t now)
 {
     atomic_store_explicit(s, now, memory_order_relaxed);
 }
+
+/* Whether a loop has a usable connection of each group of the primary. */
+bool stats_serves(const stats *loop);
 
 /* Notes a request that is over. */
 void stats_request(stats *s, size_t route, route_class class, unsigned status, int64_t us);

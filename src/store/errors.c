@@ -106,8 +106,9 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* While it connects libpq has no SQLSTATE to give. In its words a server's message begins with the
- * severity, whatever the language, and two spaces; a password that nobody gave was asked for. */
+/* A connection that was not made by connect_begin has no SQLSTATE to give. In libpq's words a
+ * server's message begins with the severity, whatever the language, and two spaces; a password that
+ * nobody gave was asked for. */
 bool error_has_answer(const cardbox_error *err)
 {
     return err->sqlstate[0] != '\0' || strstr(err->message, ":  ") != NULL ||

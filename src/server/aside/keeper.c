@@ -11,13 +11,15 @@
 #include "server/aside/aside.h"
 #include "server/aside/ticker.h"
 #include "server/auth/token_list.h"
+#include "server/transfer/transfers.h"
+#include "store/operate/free_slots.h"
 #include "store/operate/lineage.h"
 #include "store/operate/role.h"
 
 enum {
     LOOK_MS = 300,
-    RETRY_MS = 600,    /* until a database that was away or not migrated is asked again */
-    ROLE_MS = 2000,    /* until the role's rights are looked at again */
+    RETRY_MS = 200,    /* until a database that was away or not migrated is asked again */
+    ROLE_MS = 2000,    /* until the role's rights are looked at again, and the free slots */
     PATIENCE_MS = 2000 /* for the database to connect or to answer: stopping waits for it */
 };
 
@@ -31,12 +33,13 @@ struct keeper {
     role_rights rights;
     /* the thread's own: */
     cardbox *db;
-    int64_t version; /* of the list */
-    int64_t role_ms; /* when the role is due */
-    bool told;       /* that it can't read the tokens */
-    bool excessive;  /* the role has too many rights, which was said */
-    bool astray;     /* --dsn leads to a standby, which was said */
-    bool nameless;   /* it does not say which database it is, which was said */
+    int64_t version;  /* of the list */
+    int64_t role_ms;  /* when the role is due */
+    int64_t slots_ms; /* when the slots are */
+    bool told;        /* that it can't read the tokens */
+    bool excessive;   /* the role has too many rights, which was said */
+    bool astray;      /* --dsn leads to a standby, which was said */
+    bool nameless;    /* it does not say which database it is, which was said */
 };
 
 /* --- the role --- */
@@ -147,21 +150,59 @@ static void look_at_lineage(keeper *k, bool answers)
     k->nameless = failed;
 }
 
+/* --- the slots --- */
+
+/* Behind a pooler nothing can be said of PostgreSQL's, or here of a standby's: they are tried. */
+static void look_at_slots(keeper *k)
+{
+    server_state *server = k->server;
+    int64_t now_ms = clock_ms();
+    int free = 0;
+    if (now_ms < k->slots_ms)
+        return;
+    k->slots_ms = now_ms + ROLE_MS;
+    slots_adjust(&server->replica, SLOTS_SOME, now_ms);
+    if (server->set->no_named_statements)
+        slots_adjust(&server->primary, SLOTS_SOME, now_ms);
+    else if (free_slots_get(&free, k->db, NULL) == CARDBOX_OK)
+        slots_adjust(&server->primary, free, now_ms);
+    if (slots_are_scarce(&server->primary))
+        transfer_pool_rest(server->transfers);
+}
+
 /* --- the thread --- */
+
+/* The loops wait for it: so it says that it is there before it asks for more. */
+static bool open_database(keeper *k, cardbox_error *err)
+{
+    bool was_open = k->db != NULL;
+    int64_t asked_ms = clock_ms();
+    if (aside_open(&k->db, k->server->set, "cardboxd-keeper", PATIENCE_MS, err) != CARDBOX_OK)
+        return false;
+    if (!was_open)
+        slots_keeper_is_in(k->server, asked_ms);
+    return true;
+}
 
 static bool look(keeper *k)
 {
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool worked =
-        aside_open(&k->db, k->server->set, "cardboxd-keeper", PATIENCE_MS, &err) == CARDBOX_OK &&
-        look_at_role(k, &err) && look_at_tokens(k, &err);
+    int64_t asked_ms = clock_ms();
+    bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
+    bool answered = worked || (k->db != NULL && err.status == CARDBOX_FORBIDDEN);
+    if (answered)
+        slots_keeper_is_in(k->server, asked_ms);
+    else
+        aside_note(k->server, SLOTS_KEEPER, &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
     atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
     if (!worked && !k->told)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->told = !worked;
     look_at_lineage(k, worked);
+    if (answered)
+        look_at_slots(k);
     return worked;
 }
 

@@ -18,7 +18,7 @@
 enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000 };
 
 struct sweeper {
-    const settings *set;
+    server_state *server;
     ticker ticker;
     cardbox *db;
     bool told;        /* that no table can be analyzed */
@@ -38,9 +38,10 @@ static void tell(sweeper *s)
     s->sum = (collect_sum){.rows = {0}};
 }
 
-static void warn(const char *event, const cardbox_error *err)
+static void warn(const sweeper *s, const char *event, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
+    aside_note(s->server, SLOTS_BACKGROUND, err);
     if (err->status != CARDBOX_UNAVAILABLE)
         log_warn(event, "reason=%s", log_quote(why, err->message, strlen(err->message)));
 }
@@ -52,7 +53,7 @@ static bool analyze(sweeper *s)
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool failed = grown_analyze(table, s->db, &err) != CARDBOX_OK;
     if (failed && !s->told)
-        warn("not_analyzed", &err);
+        warn(s, "not_analyzed", &err);
     s->told = failed;
     if (table[0] != '\0')
         log_debug("analyzed", "table=%s", table);
@@ -64,35 +65,37 @@ static bool sweep(sweeper *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_state state = COLLECT_OVER;
-    if (s->set->sweep_interval_s == 0 || clock_ms() < s->round_ms)
+    const settings *set = s->server->set;
+    if (set->sweep_interval_s == 0 || clock_ms() < s->round_ms)
         return false;
     cardbox_status status =
-        collect_batch(&s->sum, &state, s->db, s->set->retention_days, COLLECT_BATCH, &err);
+        collect_batch(&s->sum, &state, s->db, set->retention_days, COLLECT_BATCH, &err);
     if (status != CARDBOX_OK)
-        warn("not_swept", &err);
+        warn(s, "not_swept", &err);
     if (status == CARDBOX_OK && state == COLLECT_MORE)
         return true;
     tell(s);
-    s->round_ms = clock_ms() + (int64_t)s->set->sweep_interval_s * 1000;
+    s->round_ms = clock_ms() + (int64_t)set->sweep_interval_s * 1000;
     return false;
 }
 
 static int64_t turn(void *arg)
 {
     sweeper *s = arg;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    if (aside_open(&s->db, s->set, "cardboxd-sweeper", PATIENCE_MS, &err) != CARDBOX_OK)
+    if (aside_open_later(&s->db, s->server, "cardboxd-sweeper", PATIENCE_MS) != CARDBOX_OK)
         return LOOK_MS; /* the loops tell why */
     bool grown = analyze(s);
-    return sweep(s) || grown ? PAUSE_MS : LOOK_MS;
+    bool more = sweep(s) || grown;
+    aside_rest(&s->db, s->server);
+    return more ? PAUSE_MS : LOOK_MS;
 }
 
-sweeper *sweeper_start(const settings *set)
+sweeper *sweeper_start(server_state *server)
 {
     sweeper *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return NULL;
-    s->set = set;
+    s->server = server;
     if (ticker_start(&s->ticker, turn, s))
         return s;
     free(s);

@@ -5,12 +5,12 @@
 #ifndef SERVER_SWEEPER_H
 #define SERVER_SWEEPER_H
 
-#include "server/settings.h"
+#include "server/server.h"
 
 typedef struct sweeper sweeper;
 
 /* NULL: no memory or no thread. */
-sweeper *sweeper_start(const settings *set);
+sweeper *sweeper_start(server_state *server);
 
 /* Ends it. NULL is fine. */
 void sweeper_stop(sweeper *s);

@@ -11,7 +11,7 @@
 enum { ROUND_MS = 50, TENANTS_MOST = 64, PATIENCE_MS = 2000 };
 
 struct waker {
-    const settings *set;
+    server_state *server;
     ticker ticker;
     cardbox *db; /* the thread's; opened when there is something to tell */
     pthread_mutex_t lock;
@@ -50,18 +50,22 @@ static int64_t turn(void *arg)
 {
     waker *w = arg;
     char tenant[CARDBOX_TENANT_MAX + 1];
+    cardbox_error err = CARDBOX_ERROR_INIT;
     while (take(w, tenant) &&
-           aside_open(&w->db, w->set, "cardboxd-waker", PATIENCE_MS, NULL) == CARDBOX_OK)
-        (void)cardbox_wake_workers(w->db, tenant, NULL);
+           aside_open_later(&w->db, w->server, "cardboxd-waker", PATIENCE_MS) == CARDBOX_OK)
+        if (cardbox_wake_workers(w->db, tenant, &err) != CARDBOX_OK)
+            aside_note(w->server, SLOTS_BACKGROUND, &err);
+    if (w->db != NULL)
+        aside_rest(&w->db, w->server);
     return ROUND_MS;
 }
 
-waker *waker_start(const settings *set)
+waker *waker_start(server_state *server)
 {
     waker *w = calloc(1, sizeof(*w));
     if (w == NULL)
         return NULL;
-    w->set = set;
+    w->server = server;
     pthread_mutex_init(&w->lock, NULL);
     if (ticker_start(&w->ticker, turn, w))
         return w;

@@ -5,13 +5,13 @@
 #ifndef SERVER_WAKER_H
 #define SERVER_WAKER_H
 
-#include "server/settings.h"
 #include "base/view.h"
+#include "server/server.h"
 
 typedef struct waker waker;
 
 /* NULL: no memory or no thread. */
-waker *waker_start(const settings *set);
+waker *waker_start(server_state *server);
 
 /* There is work in a project. Any thread; NULL is fine. */
 void waker_note(waker *w, view tenant);

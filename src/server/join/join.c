@@ -6,6 +6,7 @@
 #include "server/join/join_parts.h"
 #include <stdlib.h>
 #include "base/clock.h"
+#include "server/join/slots.h"
 #include "server/task/task_events.h"
 
 enum {
@@ -239,10 +240,19 @@ void join_let_go(joiner *j, request *r)
 
 /* --- requests come --- */
 
+/* Another loop may have a connection: so the client connects anew. */
+static void answer_without_slots(request *r)
+{
+    r->answer.close = true;
+    fault_answer(r, FAULT_AWAY, NULL, "the database has no connection left for this server");
+}
+
 void join_answer_away(joiner *j, request *r)
 {
     if (atomic_load(&j->server->primary.unfit) > 0)
         fault_answer_unfit(r, atomic_load(&j->server->primary.forbidden));
+    else if (slots_are_missing(&j->server->primary))
+        answer_without_slots(r);
     else
         fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }

@@ -26,8 +26,8 @@ void link_move(db_link *k, link_state to)
     database_state *of = k->all->of;
     if (k->state == to)
         return;
-    if (k->state == LINK_USABLE)
-        atomic_fetch_sub(&of->connections_up, 1);
+    if (k->state == LINK_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
+        atomic_store(&of->lost_ms, clock_ms());
     if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
         atomic_fetch_sub(&of->unfit, 1);
         k->unfit = false;
@@ -39,7 +39,8 @@ void link_move(db_link *k, link_state to)
         k->down_ms = clock_ms();
     if (to == LINK_USABLE) {
         atomic_store(&of->given_up, false);
-        atomic_fetch_add(&of->connections_up, 1);
+        if (atomic_fetch_add(&of->connections_up, 1) == 0)
+            atomic_store(&of->up_ms, clock_ms());
         atomic_fetch_add(&of->ups, 1);
         if (is_news(of, TOLD_UP))
             log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",

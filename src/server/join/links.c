@@ -12,17 +12,19 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/auth/token_list.h"
 #include "server/join/links_parts.h"
 
 enum {
-    SLOW_MS = 2,          /* a statement that takes as long makes the next connection be used: one
-                           * that is quick is worth waiting for, as few large statements cost less
-                           * than many small ones */
-    KEEPER_WAIT_MS = 100, /* until it is looked again whether the keeper has its connection */
-    RENEW_MS = 1000,      /* since a large message: the burst is over */
-    READS_LARGE = 32,     /* an answer that has come in so many pieces is a large one: */
-    REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
+    SLOW_MS = 2,            /* a statement that takes as long makes the next connection be used: one
+                             * that is quick is worth waiting for, as few large statements cost less
+                             * than many small ones */
+    KEEPER_WAIT_MS = 20,    /* until it is looked again whether the keeper has its connection */
+    DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
+    KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
+    SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
+    RENEW_MS = 1000,        /* since a large message: the burst is over */
+    READS_LARGE = 32,       /* an answer that has come in so many pieces is a large one: */
+    REST_NS = 150 * 1000,   /* so long it is left alone then, while some more pieces come */
     READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
                      * more: to ask for it costs as much as some pieces do */
 };
@@ -82,9 +84,23 @@ static bool any_up(const links *l)
     return false;
 }
 
+/* Counts it among those that take a slot of PostgreSQL, or no more; tells of a failed attempt. */
+static void note_slot(db_link *k)
+{
+    bool held = pipe_fd(k->pipe) >= 0;
+    unsigned failures = pipe_failed_attempts(k->pipe);
+    if (held != k->held)
+        atomic_fetch_add(&k->all->of->held, held ? 1 : -1);
+    k->held = held;
+    if (failures > k->failures)
+        slots_refused(k->all->of, SLOTS_LOOP, pipe_refusal(k->pipe), pipe_reason(k->pipe));
+    k->failures = failures;
+}
+
 /* Draws the conclusions from whatever has happened to the connection. */
 static void look(db_link *k, int64_t now_ms)
 {
+    note_slot(k);
     if (!pipe_up(k->pipe)) {
         link_move(k, LINK_DOWN);
         link_consider_giving_up(k, now_ms);
@@ -141,11 +157,13 @@ static const char *const SETTINGS[LINK_GROUPS] = {[LINK_READS] = "-c enable_seqs
 
 static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, cardbox_error *err)
 {
+    size_t index = l->count - l->group[group].first;
     cardbox_options how = options_of(l->server->set, group);
     db_link *k = &l->link[l->count];
     k->all = l;
     k->group = group;
     k->tag = first_tag + l->count;
+    k->rank = slots_rank(l->server, l->loop, group, index);
     k->watched_fd = -1;
     k->down_ms = clock_ms();
     tally_add(&l->stats->links[group][LINK_DOWN], 1);
@@ -161,13 +179,13 @@ static size_t count_of(const settings *set, bool of_replica, link_group group)
         [LINK_READS] = set->read_connections,
         [LINK_LISTS] = set->list_connections,
         [LINK_WRITES] = set->write_connections,
-        [LINK_REPLICA] = set->read_connections,
+        [LINK_REPLICA] = set->standby_connections,
     };
     return of_replica == (group == LINK_REPLICA) ? (size_t)counts[group] : 0;
 }
 
-cardbox_status links_new(links **out, server_state *server, bool of_replica, stats *s, int epoll_fd,
-                         uint64_t first_tag, cardbox_error *err)
+cardbox_status links_new(links **out, server_state *server, bool of_replica, size_t loop,
+                         int epoll_fd, uint64_t first_tag, cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
@@ -177,12 +195,13 @@ cardbox_status links_new(links **out, server_state *server, bool of_replica, sta
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->server = server;
+    l->loop = loop;
     l->of = of_replica ? &server->replica : &server->primary;
     l->are_of_replica = of_replica;
-    l->stats = s;
+    l->stats = &server->stats[loop];
     l->epoll_fd = epoll_fd;
     l->up_ms = INT64_MAX;
-    l->cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    l->cores = (size_t)server->set->cpus;
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < LINK_GROUPS; group++) {
         l->group[group] = (link_span){l->count, l->count};
@@ -242,18 +261,20 @@ void links_ready(links *l, size_t number)
     look(k, clock_ms());
 }
 
-/* Whether the keeper has reached the database since we did. */
+/* Whether the keeper has reached the primary since its connections were all lost. */
 static bool keeper_is_in(const links *l)
 {
-    return l->server->set->insecure_no_auth ||
-           atomic_load(&l->server->tokens->confirmed_ms) >= l->up_ms;
+    int64_t keeper_ms = atomic_load(&l->server->keeper_ms);
+    return keeper_ms > 0 && keeper_ms >= atomic_load(&l->server->primary.lost_ms);
 }
 
-/* Whether each loop has a connection of each of our groups: it serves nobody of a group without
- * one. */
+/* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
+ * group without one. */
 static bool all_groups_are_in(const links *l)
 {
-    for (long loop = 0; loop < l->server->set->loops; loop++) {
+    for (size_t loop = 0; loop < (size_t)l->server->set->loops; loop++) {
+        if (slots_loop_is_closed(l->server, loop))
+            continue;
         for (int group = 0; group < LINK_GROUPS; group++) {
             const link_span *span = &l->group[group];
             const tally *count = l->server->stats[loop].links[group];
@@ -267,17 +288,30 @@ static bool all_groups_are_in(const links *l)
     return true;
 }
 
-/* While the database is away one connection tries, not all. And it may take too few connections:
- * the keeper's, without which nobody is let in, and the first of each group of all loops come
- * before those that only make us quicker. */
+/* Of standbys those of each loop try by themselves. */
+static bool database_is_up(const links *l)
+{
+    return l->are_of_replica ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
+}
+
+/* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
+ * the keeper's connection, without which nobody is let in, comes before the first ones of each
+ * group, unless it takes long, and these before those that only make us quicker. */
 static bool may_try(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
     /* One that broke when something was sent has no socket any more, and was not seen to yet. */
-    if (number == 0 || pipe_fd(k->pipe) >= 0 || k->state != LINK_DOWN)
+    if (pipe_fd(k->pipe) >= 0 || k->state != LINK_DOWN)
         return true;
-    return any_up(l) &&
-           (number == l->group[k->group].first || (keeper_is_in(l) && all_groups_are_in(l)));
+    if (!slots_allow(l->of, k->rank))
+        return false;
+    if (number == 0 && (l->loop == 0 || l->are_of_replica))
+        return true;
+    if (!database_is_up(l))
+        return false;
+    if (number > l->group[k->group].first)
+        return keeper_is_in(l) && all_groups_are_in(l);
+    return keeper_is_in(l) || clock_ms() >= atomic_load(&l->of->up_ms) + KEEPER_FIRST_MS;
 }
 
 /* When a connection is to be made anew, as what libpq keeps of a burst of large messages counts as
@@ -306,8 +340,12 @@ static int64_t due_ms(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
     bool serves = link_is_usable(k);
-    if (!serves && !may_try(l, number))
-        return any_up(l) ? clock_ms() + KEEPER_WAIT_MS : INT64_MAX;
+    if (!serves && !may_try(l, number)) {
+        if (!slots_allow(l->of, k->rank))
+            return clock_ms() + SLOTS_LOOK_MS;
+        bool is_away = !database_is_up(l) && atomic_load(&l->of->told) != TOLD_NOTHING;
+        return clock_ms() + (is_away ? DATABASE_WAIT_MS : KEEPER_WAIT_MS);
+    }
     int64_t due = pipe_next_ms(k->pipe);
     int64_t renew = renew_ms(l, k);
     if (renew < due)
@@ -323,6 +361,16 @@ static int64_t due_ms(const links *l, size_t number)
     return due;
 }
 
+/* Closes a connection that may not be open any more, once nothing is under way on it. */
+static void give_back(db_link *k, int64_t now_ms)
+{
+    if (pipe_fd(k->pipe) < 0 || pipe_in_flight(k->pipe) > 0 || slots_allow(k->all->of, k->rank))
+        return;
+    pipe_drop(k->pipe, "the connection was given back: the database has too few");
+    k->failures = pipe_failed_attempts(k->pipe);
+    look(k, now_ms);
+}
+
 void links_tick(links *l, int64_t now_ms)
 {
     unsigned ups = atomic_load(&l->of->ups);
@@ -334,6 +382,7 @@ void links_tick(links *l, int64_t now_ms)
         db_link *k = &l->link[i];
         if (ups != l->ups_seen)
             pipe_hurry(k->pipe);
+        give_back(k, now_ms);
         if (due_ms(l, i) > now_ms)
             continue;
         if (renew_ms(l, k) <= now_ms) {
@@ -350,7 +399,7 @@ void links_tick(links *l, int64_t now_ms)
 
 int64_t links_next_ms(const links *l)
 {
-    int64_t next_ms = INT64_MAX;
+    int64_t next_ms = clock_ms() + SLOTS_LOOK_MS;
     for (size_t i = 0; i < l->count; i++) {
         int64_t due = due_ms(l, i);
         if (due < next_ms)
@@ -359,9 +408,12 @@ int64_t links_next_ms(const links *l)
     return next_ms;
 }
 
-/* Whether it can't connect, though others can: it has tried since one of them came up. */
+/* Whether it can't connect, though others can: it has tried since one of them came up; or may not
+ * connect. */
 static bool is_shut_out(const db_link *k)
 {
+    if (!slots_allow(k->all->of, k->rank))
+        return k->state == LINK_DOWN;
     return k->state == LINK_DOWN && pipe_failed_attempts(k->pipe) >= FAILURES_MOST &&
            k->all->hurried_ms + GIVE_UP_MS < clock_ms();
 }

@@ -11,10 +11,11 @@
 
 typedef struct links links;
 
-/* Of the primary all groups but one; or LINK_REPLICA, of the standbys. Their sockets, and a timer,
+/* Of the loop with this number, from 0. Of the primary all groups but one; or LINK_REPLICA, of the
+ * standbys. Their sockets, and a timer,
  * are added to an epoll set, with data.u64 counting from first_tag. */
-cardbox_status links_new(links **out, server_state *server, bool of_replica, stats *s, int epoll_fd,
-                         uint64_t first_tag, cardbox_error *err);
+cardbox_status links_new(links **out, server_state *server, bool of_replica, size_t loop,
+                         int epoll_fd, uint64_t first_tag, cardbox_error *err);
 void links_free(links *l);
 
 /* What has this number, from 0, is ready. */

@@ -6,6 +6,7 @@
 #define SERVER_LINKS_PARTS_H
 
 #include "server/join/links.h"
+#include "server/join/slots.h"
 
 enum {
     FAILURES_MOST = 2, /* attempts to connect, then the database counts as away */
@@ -21,8 +22,11 @@ struct db_link {
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
-    bool rests;     /* it is not watched for more of an answer, for a moment */
-    int watched_fd; /* as it is in the epoll set; -1: it is not */
+    int rank;          /* see slots.h */
+    bool held;         /* it counts among the connections that are made or being made */
+    unsigned failures; /* of its attempts to connect, that slots.c was told of */
+    bool rests;        /* it is not watched for more of an answer, for a moment */
+    int watched_fd;    /* as it is in the epoll set; -1: it is not */
     unsigned watched_events;
     unsigned watched_serial;
 };
@@ -34,6 +38,7 @@ typedef struct link_span {
 
 struct links {
     server_state *server;
+    size_t loop; /* the loop's number */
     database_state *of;
     bool are_of_replica;
     int64_t lineage; /* of the primary that they were found to be of the same database as */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/aside/aside.h"
 #include "server/auth/auth.h"
 #include "server/request/fault.h"
 
@@ -21,11 +22,13 @@ enum {
 };
 
 struct transfer_pool {
+    server_state *server;
     const settings *set;
     pthread_mutex_t lock;
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
     atomic_size_t threads; /* that have not ended: a place is free before that */
     cardbox *db;           /* opened by the first that needs it */
+    size_t users;          /* of it */
 };
 
 struct transfers {
@@ -36,12 +39,13 @@ struct transfers {
 
 /* --- the pool --- */
 
-transfer_pool *transfer_pool_new(const settings *set)
+transfer_pool *transfer_pool_new(server_state *server)
 {
     transfer_pool *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return NULL;
-    p->set = set;
+    p->server = server;
+    p->set = server->set;
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -107,8 +111,28 @@ static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_erro
     if (p->db == NULL)
         status = cardbox_open(&p->db, &options, err);
     *db = p->db;
+    p->users += p->db != NULL;
     pthread_mutex_unlock(&p->lock);
     return status;
+}
+
+static void leave_database(transfer_pool *p, const cardbox *db)
+{
+    pthread_mutex_lock(&p->lock);
+    p->users -= db != NULL;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* If one is being opened it is not waited for. */
+void transfer_pool_rest(transfer_pool *p)
+{
+    if (p == NULL || pthread_mutex_trylock(&p->lock) != 0)
+        return;
+    cardbox *db = p->users == 0 ? p->db : NULL;
+    if (db != NULL)
+        p->db = NULL;
+    pthread_mutex_unlock(&p->lock);
+    cardbox_close(db);
 }
 
 /* --- one, on both sides --- */
@@ -167,6 +191,9 @@ static void *run(void *arg)
     cardbox_status status = open_database(p, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
+    if (status != CARDBOX_OK)
+        aside_note(p->server, SLOTS_BACKGROUND, &t->err);
+    leave_database(p, t->db);
     leave_place(p, t->place);
     pthread_mutex_lock(&t->lock);
     t->over = true;

@@ -17,7 +17,10 @@
 typedef struct transfer_pool transfer_pool;
 
 /* NULL: no memory. */
-transfer_pool *transfer_pool_new(const settings *set);
+transfer_pool *transfer_pool_new(server_state *server);
+
+/* Closes its database connections if nothing is transferred. Any thread; NULL is fine. */
+void transfer_pool_rest(transfer_pool *pool);
 
 /* Waits for the threads that still run; all loops must have ended. False: one is stuck in the
  * database, and the process must end without it; what it writes is then written or not, as when its

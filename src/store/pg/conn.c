@@ -59,7 +59,7 @@ static PGconn *connect_any(const cardbox_options *options)
         hosts_free(&hosts);
         if (pg == NULL)
             break;
-        connect_silence(pg);
+        connect_begin(pg);
         connect_within(pg, deadline_ms);
         if (PQstatus(pg) == CONNECTION_BAD)
             break; /* libpq has asked all of them */
@@ -70,15 +70,17 @@ static PGconn *connect_any(const cardbox_options *options)
 /* Why there is no connection; a deadline that is over has no words of libpq's. */
 static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardbox_error *err)
 {
-    const char *why = PQerrorMessage(pg);
-    if (why[0] == '\0')
+    cardbox_error why;
+    connect_why(&why, pg);
+    if (why.message[0] == '\0')
         error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database within %u ms",
                   timeout_ms);
     else
-        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
-                  connect_first_line(why), why);
-    if (err != NULL)
+        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %s", why.message);
+    if (err != NULL) {
         err->retryable = true;
+        memcpy(err->sqlstate, why.sqlstate, sizeof(err->sqlstate));
+    }
     return CARDBOX_UNAVAILABLE;
 }
 
@@ -106,6 +108,7 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     if (conn->pg == NULL) {
         status = error_nomem(err);
     } else {
+        connect_made(conn->pg);
         if (PQstatus(conn->pg) != CONNECTION_OK)
             status = not_connected(conn->pg, options->connect_timeout_ms, err);
         else if (!conn->named)

@@ -249,6 +249,42 @@ void connect_silence(PGconn *pg)
     PQsetNoticeReceiver(pg, ignore_notice, NULL);
 }
 
+void connect_begin(PGconn *pg)
+{
+    connect_silence(pg);
+    PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
+}
+
+void connect_made(PGconn *pg)
+{
+    PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
+}
+
+/* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */
+static const char *find_state(const char *message)
+{
+    static const char ALPHABET[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (const char *at = message; (at = strstr(at, ":  ")) != NULL; at += 3)
+        if (strspn(at + 3, ALPHABET) == 5 && at[8] == ':' && at[9] == ' ')
+            return at + 3;
+    return NULL;
+}
+
+/* Of several hosts the first line may be another's. */
+void connect_why(cardbox_error *out, const PGconn *pg)
+{
+    enum { STATE_BYTES = 7 }; /* with the colon and the blank */
+    const char *message = pg == NULL ? "" : PQerrorMessage(pg);
+    const char *state = find_state(message);
+    int length = connect_first_line(message);
+    int before = state != NULL && state < message + length ? (int)(state - message) : length;
+    int after = before < length ? before + STATE_BYTES : length;
+    error_fill(out, CARDBOX_UNAVAILABLE, "%.*s%.*s", before, message, length - after,
+               message + after);
+    if (state != NULL)
+        memcpy(out->sqlstate, state, sizeof(out->sqlstate) - 1);
+}
+
 static const char *hint_of(const char *sqlstate)
 {
     if (sqlstate == NULL)

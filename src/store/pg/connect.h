@@ -47,6 +47,15 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 /* Keeps notices off stderr: the library prints nothing. */
 void connect_silence(PGconn *pg);
 
+/* Before a connection is polled first: does the same, and has a failure carry its SQLSTATE, for
+ * connect_why. connect_made ends that. */
+void connect_begin(PGconn *pg);
+void connect_made(PGconn *pg);
+
+/* Why a connection could not be made, as CARDBOX_UNAVAILABLE: the first line of what libpq says
+ * ("": nothing), and the SQLSTATE with which PostgreSQL refused it ("": it did not). */
+void connect_why(cardbox_error *out, const PGconn *pg);
+
 /* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
 int connect_first_line(const char *message);
 

@@ -95,7 +95,16 @@ void pipe_drop(store_pipe *pipe, const char *reason)
     close_connection(pipe, clock_ms() + wait_ms);
 }
 
-/* libpq's own words, or ours where it has none. */
+/* Of an attempt to connect: libpq's own words, or ours where it has none. */
+static void drop_refused(store_pipe *pipe, const char *otherwise)
+{
+    cardbox_error why;
+    connect_why(&why, pipe->conn);
+    memcpy(pipe->refusal, why.sqlstate, sizeof(why.sqlstate));
+    pipe_drop(pipe, why.message[0] == '\0' ? otherwise : why.message);
+}
+
+/* The same of one that was made. */
 static void drop_lost(store_pipe *pipe, const char *otherwise)
 {
     const char *message = PQerrorMessage(pipe->conn);
@@ -142,14 +151,15 @@ static void start_connecting(store_pipe *pipe, int64_t now_ms)
     hosts_free(&hosts);
     pipe->polling = PGRES_POLLING_WRITING;
     if (pipe->conn == NULL || PQstatus(pipe->conn) == CONNECTION_BAD) {
-        drop_lost(pipe, "out of memory");
+        drop_refused(pipe, "out of memory");
         return;
     }
-    connect_silence(pipe->conn);
+    connect_begin(pipe->conn);
 }
 
 static void start_attempt(store_pipe *pipe, int64_t now_ms)
 {
+    pipe->refusal[0] = '\0';
     pipe->lookup = resolve_start(pipe->options.conninfo);
     if (pipe->lookup == NULL)
         start_connecting(pipe, now_ms);
@@ -177,6 +187,7 @@ static void connected(store_pipe *pipe)
         drop_lost(pipe, "cannot enter pipeline mode");
         return;
     }
+    connect_made(pipe->conn);
     resolve_free(pipe->lookup);
     pipe->lookup = NULL;
     pipe->attempts = 0;
@@ -191,7 +202,7 @@ static void connect_on(store_pipe *pipe)
     if (pipe->polling == PGRES_POLLING_OK)
         connected(pipe);
     else if (pipe->polling == PGRES_POLLING_FAILED)
-        drop_lost(pipe, "cannot connect to the database");
+        drop_refused(pipe, "cannot connect to the database");
 }
 
 /* --- using the connection --- */
@@ -338,6 +349,11 @@ unsigned pipe_reads(const store_pipe *pipe)
 unsigned pipe_failed_attempts(const store_pipe *pipe)
 {
     return pipe->attempts;
+}
+
+const char *pipe_refusal(const store_pipe *pipe)
+{
+    return pipe->refusal;
 }
 
 const char *pipe_reason(const store_pipe *pipe)

@@ -85,6 +85,9 @@ unsigned pipe_failed_attempts(const store_pipe *pipe);
 /* Why the last connection was lost or could not be made; "" if none was. */
 const char *pipe_reason(const store_pipe *pipe);
 
+/* The SQLSTATE with which PostgreSQL refused the last attempt to connect; "": it did not. */
+const char *pipe_refusal(const store_pipe *pipe);
+
 /* Closes the connection; it is made anew at once. For what this pipe can't see by itself. */
 void pipe_drop(store_pipe *pipe, const char *reason);
 

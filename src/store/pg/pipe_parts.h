@@ -64,6 +64,7 @@ struct store_pipe {
     size_t in_flight;
     prepared prepared[STATEMENT_COUNT];
     char reason[CARDBOX_MESSAGE_SIZE];
+    char refusal[6]; /* an SQLSTATE, or "" */
 };
 
 /* The one way to another state. */

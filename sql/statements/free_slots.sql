@@ -1,0 +1,12 @@
+-- How many more connections of our role to our database PostgreSQL accepts: what is left of max_connections without
+-- those that are reserved, and of the CONNECTION LIMIT of the database and of the role. Sessions of other roles
+-- show little more than that they are there; parallel workers are counted, too.
+SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+               - coalesce(current_setting('reserved_connections', true)::int, 0) - s.all_sessions,
+             CASE WHEN d.datconnlimit >= 0 THEN d.datconnlimit - s.of_database END,
+             CASE WHEN r.rolconnlimit >= 0 THEN r.rolconnlimit - s.of_role END)::int
+  FROM pg_database d, pg_roles r,
+       LATERAL (SELECT count(*) AS all_sessions, count(*) FILTER (WHERE a.datid = d.oid) AS of_database,
+                       count(*) FILTER (WHERE a.usesysid = r.oid) AS of_role
+                  FROM pg_stat_activity a WHERE a.datid IS NOT NULL AND a.usesysid IS NOT NULL) s
+ WHERE d.datname = current_database() AND r.rolname = session_user
