@@ -42,7 +42,8 @@ void request_move(request *r, request_state to)
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED;
+    bool was_suspended =
+        r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (was_suspended)
@@ -83,7 +84,7 @@ buf *request_body(request *r)
 
 buf *request_large_body(request *r)
 {
-    if (r->answer.body.len == 0)
+    if (r->answer.body.len == 0 && !r->job.aside)
         r->host->lend(r);
     return request_body(r);
 }
