@@ -18,6 +18,10 @@ void request_init(request *r, server_state *server, stats *s, joiner *j)
     r->stats = s;
     r->joiner = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
+    r->budget = (arena_budget){.process_most = (size_t)server->set->memory_max,
+                               .answer_most = (size_t)server->set->response_max,
+                               .given_up = &r->job.given_up};
+    r->memory.budget = &r->budget;
     r->body = BUF_INIT((size_t)server->set->body_max);
     r->answer.body = BUF_INIT((size_t)server->set->response_max);
 }

@@ -117,6 +117,7 @@ typedef struct request {
     void *plan;         /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
     const request_sink *sink;      /* of a route with ROUTE_STREAM */
+    arena_budget budget;           /* of that memory, and of what is made of it */
     arena memory;                  /* only what is before it is cleared for the next request */
     _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
 } request;
