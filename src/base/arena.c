@@ -18,7 +18,7 @@ enum {
     BLOCK_SHARE = 8,          /* one more has so much of what there is */
     LARGE_PIECE = 4 * 1024,   /* from here on a piece has a block of its own */
     LOOK_BYTES = 1024 * 1024, /* between two looks at the budget */
-    ALONE_SHARE = 2           /* with more than this part of the memory others are not to blame */
+    ALONE_SHARE = 4           /* one piece of work has no more of the memory: others need some */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -60,8 +60,10 @@ bool arena_count(arena *a, size_t bytes)
     if (a->failed && a->why != ARENA_NOMEM) /* what is over it does not go on in small pieces */
         return false;
     size_t most = budget->process_most;
-    if (a->taken + a->unseen > most || memory_in_use() + bytes > most)
-        return end(a, a->taken > most / ALONE_SHARE ? ARENA_ALONE : ARENA_OTHERS);
+    if (a->taken + a->unseen > most / ALONE_SHARE)
+        return end(a, ARENA_ALONE);
+    if (memory_in_use() + bytes > most)
+        return end(a, ARENA_OTHERS);
     a->unseen = 0;
     return true;
 }

@@ -12,7 +12,8 @@ typedef struct arena_block arena_block;
 
 /* What bounds the memory that work may take, for all arenas of that work. */
 typedef struct arena_budget {
-    size_t process_most; /* bytes that the process may have in use: looked at for each MiB */
+    size_t process_most; /* bytes that the process may have in use, a quarter of them one arena:
+                          * looked at for each MiB */
     size_t answer_most;  /* bytes that what is made of it may have; arenas do not look at it */
     const atomic_bool *given_up; /* set: nobody waits for what is made of it */
 } arena_budget;
@@ -20,8 +21,8 @@ typedef struct arena_budget {
 /* Why an arena is out of memory. */
 typedef enum arena_end {
     ARENA_NOMEM,
-    ARENA_ALONE,   /* it would take more than the process may, */
-    ARENA_OTHERS,  /* or so with what others have */
+    ARENA_ALONE,   /* it would have too much of what the process may have in use, */
+    ARENA_OTHERS,  /* or others have the rest */
     ARENA_GIVEN_UP /* as the budget says */
 } arena_end;
 
@@ -35,7 +36,7 @@ typedef struct arena {
     arena_end why;
     const arena_budget *budget; /* NULL: none */
     size_t taken;               /* bytes in blocks, */
-    size_t unseen;              /* and of those and what was counted, since the budget was looked at */
+    size_t unseen; /* and of those and what was counted, since the budget was looked at */
 } arena;
 
 /* One that allocates from its first piece on. */

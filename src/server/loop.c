@@ -108,12 +108,11 @@ static cardbox_status fill(loop *l, cardbox_error *err)
     l->jobs = jobs_new(l->server->jobs, l->stats, l->wake_fd);
     if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
         return CARDBOX_NOMEM;
-    l->http =
-        http_new(l->server, l->stats,
-                 &(http_parts){.joiner = l->joiner,
-                               .transfers = l->transfers,
-                               .followers = l->followers,
-                               .jobs = l->jobs});
+    l->http = http_new(l->server, l->stats,
+                       &(http_parts){.joiner = l->joiner,
+                                     .transfers = l->transfers,
+                                     .followers = l->followers,
+                                     .jobs = l->jobs});
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;

@@ -43,7 +43,7 @@ typedef struct server_state {
     struct transfer_pool *transfers; /* exports and imports */
     struct waker *waker;             /* NULL: there is none */
     struct loop **loops;
-    stats *stats;            /* of each loop, and then of each thread of the pool */
+    stats *stats; /* of each loop, and then of each thread of the pool */
     size_t stats_count;
     struct job_pool *jobs;   /* the threads for what takes long */
     atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */

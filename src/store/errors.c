@@ -166,8 +166,8 @@ cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *
     switch (memory->why) {
     case ARENA_ALONE:
         return error_set(err, CARDBOX_TOO_LARGE,
-                         "%s takes more memory than there is (%zu bytes), build it of less", what,
-                         memory->budget->process_most);
+                         "%s takes more than %zu MB of memory, build it of less", what,
+                         memory->taken >> 20);
     case ARENA_OTHERS:
         return error_set(err, CARDBOX_NOMEM, "other requests take the memory, ask again later");
     case ARENA_GIVEN_UP:

@@ -12,10 +12,11 @@
 #include "server/request/head.h"
 
 enum {
-    DRAIN_FACTOR = 4, /* a refused body is read on, up to so many times its limit, so that the
-                       * client comes to read the answer */
+    DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
+                        * client comes to read the answer */
     PACE_LEAST = 1024, /* bytes of a stream in each slow-request timeout */
-    JOB_BODY_LEAST = 64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
+    JOB_BODY_LEAST =
+        64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
 };
 
 /* --- the head --- */

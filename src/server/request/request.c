@@ -46,8 +46,7 @@ void request_move(request *r, request_state to)
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended =
-        r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
+    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (was_suspended)

@@ -106,9 +106,9 @@ typedef struct context {
     context_list list;
     context_settings settings;
     size_t before; /* messages before pairing */
-    size_t most;    /* bytes that what is written may have, */
-    size_t made;    /* and those of it that nobody has stored, so far */
-    bool is_over;   /* of that alone it has more; memory->failed too */
+    size_t most;   /* bytes that what is written may have, */
+    size_t made;   /* and those of it that nobody has stored, so far */
+    bool is_over;  /* of that alone it has more; memory->failed too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
     session_names shown; /* calls that were seen: 1 while they wait for a result */

@@ -199,9 +199,8 @@ static void place_result(context_list *list, call_record *record, context_messag
 static context_message *synthetic_result(pairing *p, const call_record *record)
 {
     size_t bytes = SYNTHETIC_BYTES + 2 * record->part->call.len + record->message->id.len;
-    context_message *result = context_makes(p->ctx, bytes)
-                                  ? arena_zeros(p->ctx->memory, 1, sizeof(*result))
-                                  : NULL;
+    context_message *result =
+        context_makes(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
     context_part *part;
 
     if (result == NULL)
