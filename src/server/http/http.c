@@ -259,9 +259,11 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.state == REQUEST_ANSWERED)
+    if (x->request.job.aside) /* a thread moves it meanwhile */
+        http_suspend(x);
+    else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
-    if (x->request.state == REQUEST_SUSPENDED)
+    else if (x->request.state == REQUEST_SUSPENDED)
         http_wait(x);
     return MHD_YES;
 }

@@ -112,7 +112,7 @@ typedef struct request {
     int64_t token_id; /* of the token that it came with; 0: none was asked for */
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
-    job job;            /* and among the jobs */
+    job job;            /* and among the jobs; with job.aside all but that is a thread's */
     char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
     void *plan;         /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
