@@ -8,7 +8,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { BLOCK_SIZE = 16 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+#include "base/memory.h"
+
+/* Blocks grow with what there is, up to where the C library gives each back as soon as it is freed.
+ */
+enum {
+    BLOCK_SIZE = 16 * 1024,
+    BLOCK_MOST = 1024 * 1024,
+    BLOCK_SHARE = 8,          /* one more has so much of what there is */
+    LARGE_PIECE = 4 * 1024,   /* from here on a piece has a block of its own */
+    LOOK_BYTES = 1024 * 1024, /* between two looks at the budget */
+    ALONE_SHARE = 4           /* one piece of work has no more of the memory: others need some */
+};
+
+#define ALIGNMENT _Alignof(max_align_t)
 
 struct arena_block {
     arena_block *next;
@@ -18,7 +31,8 @@ struct arena_block {
 void arena_init(arena *a, void *first, size_t size)
 {
     char *from = first;
-    *a = (arena){NULL, from, from == NULL ? NULL : from + size, from, size, false};
+    *a = (arena){
+        .at = from, .end = from == NULL ? NULL : from + size, .first = from, .first_size = size};
 }
 
 static size_t rounded(size_t size)
@@ -26,26 +40,64 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* The first reason stays. */
+static bool end(arena *a, arena_end why)
+{
+    if (!a->failed)
+        a->why = why;
+    a->failed = true;
+    return false;
+}
+
+bool arena_count(arena *a, size_t bytes)
+{
+    const arena_budget *budget = a->budget;
+    a->unseen += bytes;
+    if (budget == NULL || (a->unseen < LOOK_BYTES && !a->failed))
+        return true;
+    if (budget->given_up != NULL && atomic_load(budget->given_up))
+        return end(a, ARENA_GIVEN_UP);
+    if (a->failed && a->why != ARENA_NOMEM) /* what is over it does not go on in small pieces */
+        return false;
+    size_t most = budget->process_most;
+    if (a->taken + a->unseen > most / ALONE_SHARE)
+        return end(a, ARENA_ALONE);
+    if (memory_in_use() + bytes > most)
+        return end(a, ARENA_OTHERS);
+    a->unseen = 0;
+    return true;
+}
+
 static char *add_block(arena *a, size_t size)
 {
-    arena_block *block = malloc(sizeof(*block) + size);
+    arena_block *block = arena_count(a, size) ? malloc(sizeof(*block) + size) : NULL;
     if (block == NULL)
         return NULL;
     block->next = a->blocks;
     a->blocks = block;
+    a->taken += size;
     return block->bytes;
+}
+
+static size_t next_block(const arena *a)
+{
+    size_t size = a->taken / BLOCK_SHARE;
+    if (size < BLOCK_SIZE)
+        return BLOCK_SIZE;
+    return size < BLOCK_MOST ? size : BLOCK_MOST;
 }
 
 static void *take(arena *a, size_t size)
 {
     if (size > (size_t)(a->end - a->at)) {
-        if (size > BLOCK_SIZE / 4)
+        size_t block = next_block(a);
+        if (size > LARGE_PIECE)
             return add_block(a, size);
-        char *bytes = add_block(a, BLOCK_SIZE);
+        char *bytes = add_block(a, block);
         if (bytes == NULL)
             return NULL;
         a->at = bytes;
-        a->end = bytes + BLOCK_SIZE;
+        a->end = bytes + block;
     }
     char *taken = a->at;
     a->at += size;
@@ -55,14 +107,15 @@ static void *take(arena *a, size_t size)
 void *arena_take(arena *a, size_t size)
 {
     void *taken = size > SIZE_MAX / 2 ? NULL : take(a, rounded(size == 0 ? 1 : size));
-    a->failed = a->failed || taken == NULL;
+    if (taken == NULL)
+        end(a, ARENA_NOMEM);
     return taken;
 }
 
 void *arena_zeros(arena *a, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / 2 / size) {
-        a->failed = true;
+        end(a, ARENA_NOMEM);
         return NULL;
     }
     void *taken = arena_take(a, count * size);
@@ -100,7 +153,8 @@ view arena_keep(arena *a, buf *text)
 {
     char *copy = buf_ok(text) ? arena_copy(a, buf_as_view(text)) : NULL;
     view kept = {copy, copy == NULL ? 0 : text->len};
-    a->failed = a->failed || copy == NULL;
+    if (copy == NULL)
+        end(a, ARENA_NOMEM);
     buf_free(text);
     return kept;
 }
@@ -112,5 +166,7 @@ void arena_reset(arena *a)
         free(a->blocks);
         a->blocks = next;
     }
+    const arena_budget *budget = a->budget;
     arena_init(a, a->first, a->first_size);
+    a->budget = budget;
 }

@@ -1,13 +1,30 @@
 /*
  * arena.h: memory that is taken piece by piece and given back all at once: of a result object, or
- * of a request. Pieces never move. Latches its first failure, as buffers do.
+ * of a request. Pieces never move. Latches its first failure, as buffers do. May have a budget.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdatomic.h>
 #include "base/buf.h"
 
 typedef struct arena_block arena_block;
+
+/* What bounds the memory that work may take, for all arenas of that work. */
+typedef struct arena_budget {
+    size_t process_most; /* bytes that the process may have in use, a quarter of them one arena:
+                          * looked at for each MiB */
+    size_t answer_most;  /* bytes that what is made of it may have; arenas do not look at it */
+    const atomic_bool *given_up; /* set: nobody waits for what is made of it */
+} arena_budget;
+
+/* Why an arena is out of memory. */
+typedef enum arena_end {
+    ARENA_NOMEM,
+    ARENA_ALONE,   /* it would have too much of what the process may have in use, */
+    ARENA_OTHERS,  /* or others have the rest */
+    ARENA_GIVEN_UP /* as the budget says */
+} arena_end;
 
 typedef struct arena {
     arena_block *blocks; /* allocated ones */
@@ -16,10 +33,20 @@ typedef struct arena {
     char *first; /* the owner's own bytes, taken before any are allocated; may be NULL */
     size_t first_size;
     bool failed;
+    arena_end why;
+    const arena_budget *budget; /* NULL: none */
+    size_t taken;               /* bytes in blocks, */
+    size_t unseen; /* and of those and what was counted, since the budget was looked at */
 } arena;
 
 /* One that allocates from its first piece on. */
-#define ARENA_INIT ((arena){NULL, NULL, NULL, NULL, 0, false})
+#define ARENA_INIT ((arena){.failed = false})
+
+/* The same, of the budget of another. */
+#define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
+
+/* Counts bytes that were taken elsewhere for the same work. False: over the budget. */
+bool arena_count(arena *a, size_t bytes);
 
 /* One that begins with `size` bytes of its owner's, aligned for anything. */
 void arena_init(arena *a, void *first, size_t size);
@@ -41,7 +68,7 @@ char *arena_copy(arena *a, view text);
  * had failed, or memory is out; the arena has failed then. */
 view arena_keep(arena *a, buf *text);
 
-/* Gives everything back. The arena is as new. */
+/* Gives everything back. The arena is as new, its budget the same. */
 void arena_reset(arena *a);
 
 #endif

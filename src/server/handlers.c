@@ -88,6 +88,7 @@ static void ask(request *r, join_ticket ticket)
     ticket.replayable = r->ticket.replayable;
     ticket.has_new_ids = r->ticket.has_new_ids;
     ticket.was_written = r->ticket.was_written;
+    ticket.stays = r->ticket.stays;
     r->ticket = ticket;
     joiner_add(r->joiner, r);
 }

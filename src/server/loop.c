@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/acceptor.h"
+#include "server/aside/jobs.h"
 #include "server/join/links.h"
 #include "server/task/followers.h"
 #include "server/transfer/transfers.h"
@@ -25,7 +26,8 @@ enum {
     TAG_REPLICA = 4096,   /* and on: more than there are before */
     LINGER_MS = 100,      /* draining: as long as no request comes for this time */
     LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
-    WAIT_MOST_MS = 60000
+    WAIT_MOST_MS = 60000,
+    JOB_END_MS = 2 /* for a thread to be done with a request */
 };
 
 typedef enum loop_phase {
@@ -47,6 +49,7 @@ struct loop {
     joiner *joiner;
     transfers *transfers;
     followers *followers;
+    jobs *jobs;
     pthread_t thread;
     bool started;
     loop_phase phase;
@@ -79,6 +82,7 @@ void loop_free(loop *l)
     joiner_free(l->joiner);
     transfers_free(l->transfers);
     followers_free(l->followers);
+    jobs_free(l->jobs);
     if (l->wake_fd >= 0)
         close(l->wake_fd);
     if (l->epoll_fd >= 0)
@@ -101,9 +105,14 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
     l->joiner = joiner_new(l->server, l->stats, l->links, l->replica);
     l->transfers = transfers_new(l->wake_fd);
     l->followers = followers_new(l->server->set);
-    if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL)
+    l->jobs = jobs_new(l->server->jobs, l->stats, l->wake_fd);
+    if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
         return CARDBOX_NOMEM;
-    l->http = http_new(l->server, l->stats, l->joiner, l->transfers, l->followers);
+    l->http = http_new(l->server, l->stats,
+                       &(http_parts){.joiner = l->joiner,
+                                     .transfers = l->transfers,
+                                     .followers = l->followers,
+                                     .jobs = l->jobs});
     if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
@@ -144,9 +153,10 @@ static void start_draining(loop *l, int64_t now_ms)
     loop_move(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
-/* None may be suspended when the HTTP library stops. */
+/* None may be suspended when the HTTP library stops; those that a thread is working on may be. */
 static void abort_all(loop *l)
 {
+    jobs_abort(l->jobs);
     joiner_abort(l->joiner);
     transfers_abort(l->transfers);
     followers_tick(l->followers, clock_ms());
@@ -166,7 +176,7 @@ static void go_on_stopping(loop *l, int64_t now_ms)
         loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_all(l);
-        if (http_active(l->http) == 0 || now_ms >= l->phase_ms)
+        if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_any(l->jobs)))
             loop_move(l, LOOP_OVER, now_ms);
     }
 }
@@ -191,6 +201,7 @@ static int wait_ms(const loop *l)
     next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
+    next_ms = earlier(next_ms, jobs_next_ms(l->jobs));
     if (l->phase != LOOP_SERVING)
         next_ms = earlier(next_ms, now_ms + LINGER_MS / 4);
     next_ms = earlier(next_ms, now_ms + WAIT_MOST_MS);
@@ -212,11 +223,8 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
     }
 }
 
-static void turn(loop *l)
+static void work(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
-    struct epoll_event events[EVENTS_MAX];
-    int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
-    int64_t now_ms = clock_ms();
     bool http_ready = count <= 0;
     dispatch(l, events, count, now_ms);
     for (int i = 0; i < count; i++)
@@ -228,6 +236,7 @@ static void turn(loop *l)
     joiner_tick(l->joiner, now_ms);
     transfers_tick(l->transfers, now_ms);
     followers_tick(l->followers, now_ms);
+    jobs_tick(l->jobs, now_ms);
     http_tick(l->http, now_ms);
     go_on_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
@@ -235,12 +244,22 @@ static void turn(loop *l)
     joiner_flush(l->joiner);
 }
 
+static void turn(loop *l)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
+    int64_t begun_us = clock_us();
+    work(l, events, count, begun_us / 1000);
+    stats_turn(l->stats, clock_us() - begun_us);
+}
+
 static void *run(void *arg)
 {
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         turn(l);
-    abort_all(l); /* one that came in the last turn */
+    for (abort_all(l); jobs_any(l->jobs); abort_all(l)) /* those that came in the last turn */
+        clock_sleep_ms(JOB_END_MS);
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/aside/jobs.h"
 #include "server/aside/keeper.h"
 #include "server/aside/sweeper.h"
 #include "server/aside/trimmer.h"
@@ -107,10 +108,13 @@ static bool make_loops(process *p, cardbox_error *err)
 {
     size_t wanted = (size_t)p->set.loops;
     p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
-    p->server.stats = calloc(wanted, sizeof(stats));
+    p->server.stats_count = wanted + job_threads(&p->set);
+    p->server.stats = calloc(p->server.stats_count, sizeof(stats));
+    if (p->server.stats != NULL)
+        p->server.jobs = job_pool_new(&p->set, p->server.stats);
     p->server.places = places_new();
     p->server.cards = p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
-    bool fine = p->loops != NULL && p->server.stats != NULL && p->server.places != NULL &&
+    bool fine = p->loops != NULL && p->server.jobs != NULL && p->server.places != NULL &&
                 (p->server.cards != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
@@ -294,6 +298,7 @@ static bool tear_down(process *p)
     trimmer_stop(p->trimmer);
     free_loops(p);
     keeper_stop(p->keeper);
+    job_pool_free(p->server.jobs);
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);
     free(p->server.stats);

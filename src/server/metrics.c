@@ -18,7 +18,7 @@ typedef struct metric metric;
 /* What a metric is written from. */
 typedef struct scene {
     const server_state *server;
-    const stats *sum; /* of all loops */
+    const stats *sum; /* of all loops and threads */
 } scene;
 
 struct metric {
@@ -58,31 +58,41 @@ static void write_requests(buf *out, const metric *m, const scene *of)
     }
 }
 
-static void write_durations_of(buf *out, const metric *m, const stats *s, route_class class)
+/* A histogram over all loops. `label` stands before the others: "" or name="value" and a comma. */
+static void write_histogram(buf *out, const metric *m, const char *label, const tally *buckets,
+                            const int64_t *bounds, size_t bound_count, const tally *sum_us)
 {
-    static const int64_t BOUNDS[] = {STATS_BOUNDS};
-    static const char *const NAMES[ROUTE_CLASSES] = {[CLASS_READ] = "read",
-                                                     [CLASS_WRITE] = "write",
-                                                     [CLASS_LIST] = "list",
-                                                     [CLASS_OTHER] = "other"};
+    char braces[64] = "";
     unsigned long long count = 0;
-    for (size_t i = 0; i < STATS_BUCKETS; i++) {
+    if (*label != '\0')
+        snprintf(braces, sizeof(braces), "{%.*s}", (int)strlen(label) - 1, label);
+    for (size_t i = 0; i <= bound_count; i++) {
         char bound[32] = "+Inf";
-        count += tally_get(&s->durations[class][i]);
-        if (i < STATS_BUCKETS - 1)
-            snprintf(bound, sizeof(bound), "%g", (double)BOUNDS[i] / US_PER_S);
-        buf_printf(out, "%s_bucket{class=\"%s\",le=\"%s\"} %llu\n", m->name, NAMES[class], bound,
-                   count);
+        count += tally_get(&buckets[i]);
+        if (i < bound_count)
+            snprintf(bound, sizeof(bound), "%g", (double)bounds[i] / US_PER_S);
+        buf_printf(out, "%s_bucket{%sle=\"%s\"} %llu\n", m->name, label, bound, count);
     }
-    buf_printf(out, "%s_sum{class=\"%s\"} %.6f\n", m->name, NAMES[class],
-               (double)tally_get(&s->duration_us[class]) / US_PER_S);
-    buf_printf(out, "%s_count{class=\"%s\"} %llu\n", m->name, NAMES[class], count);
+    buf_printf(out, "%s_sum%s %.6f\n", m->name, braces, (double)tally_get(sum_us) / US_PER_S);
+    buf_printf(out, "%s_count%s %llu\n", m->name, braces, count);
 }
 
 static void write_durations(buf *out, const metric *m, const scene *of)
 {
+    static const int64_t BOUNDS[] = {STATS_BOUNDS};
+    static const char *const LABELS[ROUTE_CLASSES] = {[CLASS_READ] = "class=\"read\",",
+                                                      [CLASS_WRITE] = "class=\"write\",",
+                                                      [CLASS_LIST] = "class=\"list\",",
+                                                      [CLASS_OTHER] = "class=\"other\","};
     for (int class = 0; class < ROUTE_CLASSES; class ++)
-        write_durations_of(out, m, of->sum, (route_class) class);
+        write_histogram(out, m, LABELS[class], of->sum->durations[class], BOUNDS, STATS_BUCKETS - 1,
+                        &of->sum->duration_us[class]);
+}
+
+static void write_turns(buf *out, const metric *m, const scene *of)
+{
+    static const int64_t BOUNDS[] = {STATS_TURN_BOUNDS};
+    write_histogram(out, m, "", of->sum->turns, BOUNDS, STATS_TURN_BUCKETS - 1, &of->sum->turn_us);
 }
 
 static void write_errors(buf *out, const metric *m, const scene *of)
@@ -238,6 +248,8 @@ static const metric METRICS[] = {
              "Requests that are over, by operation and class of status."),
     LABELLED("cardbox_request_duration_seconds", "histogram", write_durations,
              "From the request line to the last byte of the answer, by class of operation."),
+    LABELLED("cardbox_event_loop_iteration_seconds", "histogram", write_turns,
+             "Work of one iteration of an event loop, without its wait."),
     TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests that are under way."),
     LABELLED("cardbox_errors_total", "counter", write_errors,
              "Answers that are errors, by error_code and reason."),
@@ -261,6 +273,10 @@ static const metric METRICS[] = {
              "Requests that went into one joined statement, by statement."),
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
+    TALLY("cardbox_jobs", "gauge", jobs_open,
+          "Large requests that a thread of the pool works on, or that wait for one."),
+    TALLY("cardbox_jobs_total", "counter", jobs,
+          "Times that a thread of the pool worked on a large request."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
     TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
     TALLY("cardbox_replica_reads_total", "counter", replica_reads,
@@ -280,11 +296,11 @@ static const metric METRICS[] = {
     LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
 };
 
-static void sum_loops(stats *sum, const server_state *server)
+static void sum_all(stats *sum, const server_state *server)
 {
     tally *total = (tally *)(void *)sum;
-    for (long loop = 0; loop < server->set->loops; loop++) {
-        const tally *of = (const tally *)(const void *)&server->stats[loop];
+    for (size_t one = 0; one < server->stats_count; one++) {
+        const tally *of = (const tally *)(const void *)&server->stats[one];
         for (size_t i = 0; i < STATS_COUNT; i++)
             tally_add(&total[i], tally_get(&of[i]));
     }
@@ -294,7 +310,7 @@ static void sum_loops(stats *sum, const server_state *server)
 static void write_metrics(buf *out, const server_state *server, stats *sum)
 {
     scene of = {server, sum};
-    sum_loops(sum, server);
+    sum_all(sum, server);
     for (size_t i = 0; i < sizeof(METRICS) / sizeof(METRICS[0]); i++) {
         const metric *m = &METRICS[i];
         buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);

@@ -66,7 +66,9 @@ typedef struct server_state {
     struct transfer_pool *transfers; /* exports and imports */
     struct waker *waker;             /* NULL: there is none */
     struct loop **loops;
-    stats *stats;            /* one for each loop; each writes its own */
+    stats *stats; /* of each loop, and then of each thread of the pool */
+    size_t stats_count;
+    struct job_pool *jobs;   /* the threads for what takes long */
     atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */
     atomic_size_t bodies;    /* bytes that bodies of requests take; see request_hold_body */
     int64_t started_s;       /* seconds since 1970 */

@@ -1,7 +1,7 @@
 /*
- * stats.h: what a loop counts, in memory of its own. Only the loop writes there and whoever answers
- * /metrics reads: relaxed loads and stores, which cost what plain ones do, and no lock. All members
- * are of one type, so that loops are summed as arrays. Knows no metric's name.
+ * stats.h: what a loop, or a thread of the pool, counts, in memory of its own. Only it writes there
+ * and whoever answers /metrics reads: relaxed loads and stores, which cost what plain ones do, and
+ * no lock. All members are of one type, so that they are summed as arrays. Knows no metric's name.
  */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H
@@ -39,6 +39,11 @@ typedef enum route_class {
         5000000, 10000000
 #define STATS_BUCKETS 16
 
+/* The same of the iterations of a loop. */
+#define STATS_TURN_BOUNDS                                                                          \
+    100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000
+#define STATS_TURN_BUCKETS 15
+
 /* What a database connection is good for. */
 typedef enum link_state {
     LINK_DOWN,     /* not connected */
@@ -61,6 +66,8 @@ typedef struct stats {
     tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];
     tally durations[ROUTE_CLASSES][STATS_BUCKETS];
     tally duration_us[ROUTE_CLASSES];
+    tally turns[STATS_TURN_BUCKETS]; /* iterations, by the time that each worked */
+    tally turn_us;
     tally in_flight;      /* requests */
     tally clients;        /* open connections of clients */
     tally clients_busy;   /* of them */
@@ -73,11 +80,13 @@ typedef struct stats {
     tally joined[STATEMENT_COUNT];     /* of them, those made of waiting requests */
     tally members[STATEMENT_COUNT];    /* the requests in those */
     tally waiting;                     /* requests in the queue */
+    tally jobs;                        /* that threads of the pool have begun */
+    tally jobs_open;                   /* that they have, or will get */
     tally retries;                     /* requests whose statement was sent again */
     tally rows;                        /* that came */
     tally replica_reads;               /* requests that a standby has answered */
     tally replica_passed;              /* that it could not, and the primary was asked */
-    char apart[64];                    /* no two loops write to one line of the cache */
+    char apart[64];                    /* no two write to one line of the cache */
 } stats;
 
 #define STATS_COUNT (offsetof(stats, apart) / sizeof(tally))
@@ -104,6 +113,9 @@ static inline void tally_set(tally *s, uint64_t now)
 
 /* Whether a loop has a usable connection of each group of the primary. */
 bool stats_serves(const stats *loop);
+
+/* Notes an iteration that has worked for so long, without what it waited. */
+void stats_turn(stats *s, int64_t us);
 
 /* Notes a request that is over. */
 void stats_request(stats *s, size_t route, route_class class, unsigned status, int64_t us);

@@ -4,15 +4,21 @@
 #include "store/context_answer.h"
 #include "store/errors.h"
 
+cardbox_status context_failed(const context *ctx, cardbox_error *err)
+{
+    if (ctx->is_over)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context has more than %zu bytes, build it of less", ctx->most);
+    return error_arena(err, ctx->memory, "the context");
+}
+
 cardbox_status context_written(context_output *out, context *ctx, cardbox_format format,
                                cardbox_error *err)
 {
     if (context_write(out, ctx, format))
         return CARDBOX_OK;
-    if (out->messages.failure != BUF_TOO_LARGE && out->system.failure != BUF_TOO_LARGE)
-        return error_nomem(err);
-    return error_set(err, CARDBOX_TOO_LARGE,
-                     "the context has more than %zu bytes, build it of less", CONTEXT_BYTES_MAX);
+    ctx->is_over = out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE;
+    return context_failed(ctx, err);
 }
 
 static void add_digests(buf *out, const context_output *written)
@@ -40,8 +46,11 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
         buf_text(out, ",\"system\":");
         buf_view(out, buf_as_view(&written->system));
     }
+    if (!arena_count(ctx->memory, written->messages.len))
+        return context_failed(ctx, err);
     buf_text(out, ",\"messages\":");
     buf_view(out, buf_as_view(&written->messages));
+    buf_free(&written->messages);
     add_digests(out, written);
     buf_text(out, ",\"report\":{");
     context_report(out, ctx);

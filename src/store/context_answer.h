@@ -8,6 +8,9 @@
 #include "cardbox/status.h"
 #include "store/session/core/context.h"
 
+/* Why a context could not be built or written: CARDBOX_TOO_LARGE, and what error_arena gives. */
+cardbox_status context_failed(const context *ctx, cardbox_error *err);
+
 /* context_write with a reason: CARDBOX_TOO_LARGE, CARDBOX_NOMEM. `out` is to be freed in any case.
  */
 cardbox_status context_written(context_output *out, context *ctx, cardbox_format format,

@@ -176,6 +176,22 @@ cardbox_status error_cursor(cardbox_error *err, const char *cursor)
                      error_shown(view_of(cursor)), cursor);
 }
 
+cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what)
+{
+    switch (memory->why) {
+    case ARENA_ALONE:
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "%s takes more than %zu MB of memory, build it of less", what,
+                         memory->taken >> 20);
+    case ARENA_OTHERS:
+        return error_set(err, CARDBOX_NOMEM, "other requests take the memory, ask again later");
+    case ARENA_GIVEN_UP:
+        return error_set(err, CARDBOX_UNAVAILABLE, "the request was given up");
+    default:
+        return error_nomem(err);
+    }
+}
+
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what)
 {
     if (b->failure == BUF_TOO_LARGE)

@@ -5,6 +5,7 @@
 #ifndef STORE_ERRORS_H
 #define STORE_ERRORS_H
 
+#include "base/arena.h"
 #include "base/scan.h"
 #include "cardbox/status.h"
 
@@ -46,6 +47,10 @@ cardbox_status error_cursor(cardbox_error *err, const char *cursor);
 
 /* What the builder of a text ran into. */
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
+
+/* What memory was out for: CARDBOX_NOMEM, or of an arena with a budget CARDBOX_TOO_LARGE, where it
+ * is too much whatever others take, and CARDBOX_UNAVAILABLE if it was given up. */
+cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what);
 
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);

@@ -147,7 +147,7 @@ static int start(void **state)
     listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&any, sizeof(any)) != 0 || listen(listener, 100) != 0)
         return -1;
-    h = http_new(&server, &counts, j, NULL, NULL);
+    h = http_new(&server, &counts, &(http_parts){.joiner = j});
     now_ms = clock_ms();
     http_tick(h, now_ms);
     return h == NULL;

@@ -128,7 +128,6 @@ static shape_place place_of(const posted *p, size_t index)
     return p->batch ? (shape_place){"body", "cards", index} : SHAPE_BODY;
 }
 
-/* The elements are all looked at, but only as many are kept as may come. */
 static void read_cards(posted *p, scan_value list, shape *s)
 {
     field_value values[CARD_FIELDS];
@@ -142,8 +141,7 @@ static void read_cards(posted *p, scan_value list, shape *s)
             continue;
         }
         fields_read_object(values, CARD, CARD_FIELDS, item, &at, s);
-        if (index < p->count)
-            give_card(&p->given[index], p, values, &at, s);
+        give_card(&p->given[index], p, values, &at, s);
     }
 }
 
@@ -157,7 +155,7 @@ static void read_batch(posted *p, scan_value body, shape *s)
     p->count = scan_count(values[B_CARDS].json);
     if (p->count > CARDBOX_CARDS_PER_ADD_MAX) {
         shape_too_many(s, "cards", CARDBOX_CARDS_PER_ADD_MAX);
-        p->count = 0;
+        return;
     }
     p->strict = values[B_STRICT].number != 0;
     p->restore = values[B_RESTORE].number != 0;

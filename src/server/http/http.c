@@ -57,6 +57,14 @@ static void lend(request *r)
         use_again(&h->large, r);
 }
 
+/* One that is asked in each run could be ended there. */
+static void hold(request *r)
+{
+    exchange *x = (exchange *)r;
+    if (x->wait == WAIT_ASKED)
+        http_suspend(x);
+}
+
 /* A body stays with its request until it was sent. */
 static void take_back(exchange *x)
 {
@@ -81,7 +89,7 @@ static void exchange_drop(exchange *x)
 
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume, left, cut, lend};
+    static const request_host HOST = {resume, left, cut, lend, hold};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -97,6 +105,7 @@ static exchange *exchange_new(http *h)
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
     x->request.followers = h->followers;
+    x->request.jobs = h->jobs;
     x->request.tokens = &h->tokens;
     x->http = h;
     x->next = NULL;
@@ -250,9 +259,11 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.state == REQUEST_ANSWERED)
+    if (x->request.job.aside) /* a thread moves it meanwhile */
+        http_suspend(x);
+    else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
-    if (x->request.state == REQUEST_SUSPENDED)
+    else if (x->request.state == REQUEST_SUSPENDED)
         http_wait(x);
     return MHD_YES;
 }
@@ -349,16 +360,17 @@ static struct MHD_Daemon *start_daemon(http *h)
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 
-http *http_new(server_state *server, stats *s, joiner *j, struct transfers *t, struct followers *f)
+http *http_new(server_state *server, stats *s, const http_parts *parts)
 {
     http *h = calloc(1, sizeof(*h));
     if (h == NULL)
         return NULL;
     h->server = server;
     h->stats = s;
-    h->joiner = j;
-    h->transfers = t;
-    h->followers = f;
+    h->joiner = parts->joiner;
+    h->transfers = parts->transfers;
+    h->followers = parts->followers;
+    h->jobs = parts->jobs;
     h->daemon = start_daemon(h);
     if (h->daemon == NULL) {
         free(h);

@@ -12,8 +12,16 @@ typedef struct http http;
 /* Once, before threads start: what the library calls when it finds itself broken. */
 void http_global_init(void);
 
+/* What else a loop has that requests need. */
+typedef struct http_parts {
+    joiner *joiner;
+    struct transfers *transfers;
+    struct followers *followers;
+    struct jobs *jobs;
+} http_parts;
+
 /* NULL: it says why in the log. */
-http *http_new(server_state *server, stats *s, joiner *j, struct transfers *t, struct followers *f);
+http *http_new(server_state *server, stats *s, const http_parts *parts);
 
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);

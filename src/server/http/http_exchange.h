@@ -55,6 +55,7 @@ struct http {
     joiner *joiner;
     struct transfers *transfers;
     struct followers *followers;
+    struct jobs *jobs;
     struct MHD_Daemon *daemon;
     int fd;
     clients clients;

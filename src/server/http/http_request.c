@@ -5,15 +5,18 @@
 #include "base/clock.h"
 #include "base/near.h"
 #include "cardbox/limits.h"
+#include "server/aside/jobs.h"
 #include "server/handlers.h"
 #include "server/http/http_exchange.h"
 #include "server/request/fault.h"
 #include "server/request/head.h"
 
 enum {
-    DRAIN_FACTOR = 4, /* a refused body is read on, up to so many times its limit, so that the
-                       * client comes to read the answer */
-    PACE_LEAST = 1024 /* bytes of a stream in each slow-request timeout */
+    DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
+                        * client comes to read the answer */
+    PACE_LEAST = 1024, /* bytes of a stream in each slow-request timeout */
+    JOB_BODY_LEAST =
+        64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
 };
 
 /* --- the head --- */
@@ -342,7 +345,13 @@ enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
     return result;
 }
 
-/* The whole request is here. */
+static void handle_aside(request *r, void *arg)
+{
+    (void)arg;
+    r->match.route->handle(r);
+}
+
+/* The whole request is here. To read a large body takes long. */
 void http_work(exchange *x)
 {
     request *r = &x->request;
@@ -351,6 +360,8 @@ void http_work(exchange *x)
         r->sink->end(r);
     else if (!buf_ok(&r->body))
         fault_answer_memory(r);
+    else if (r->body.len >= JOB_BODY_LEAST)
+        jobs_add(r, handle_aside, NULL, NULL);
     else
         r->match.route->handle(r);
 }

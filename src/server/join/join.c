@@ -274,6 +274,10 @@ void join_to_primary(joiner *j, request *r)
 void joiner_add(joiner *j, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
+    if (r->job.aside) { /* this is no thread of ours */
+        r->job.asks = true;
+        return;
+    }
     if (LANES[r->ticket.lane].group == LINK_REPLICA) /* it was answered there, and comes again */
         r->ticket.lane = LANES[r->ticket.lane].twin;
     const lane_kind *kind = &LANES[r->ticket.lane];

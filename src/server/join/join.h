@@ -73,6 +73,7 @@ typedef struct join_ticket {
     bool replayable;
     bool has_new_ids; /* they were made here: from its client it would be another write each time */
     bool was_written; /* it was run; of several steps one: set by the joiner */
+    bool stays;       /* what `render` does belongs to the loop, whatever it takes */
     /* the joiner's own: */
     struct request *next, *prev;   /* in its lane, while it waits */
     struct request *older, *newer; /* all that wait or run */
@@ -101,7 +102,8 @@ void joiner_free(joiner *j);
 
 /* Takes a request with its ticket filled in down to `has_new_ids`, and suspends it; or answers it
  * at once, 503, if the database is away or too many wait. When a write is rendered it has been
- * committed, and the request's lsn says up to where. */
+ * committed, and the request's lsn says up to where. In a thread of the pool: notes that it is to
+ * be taken, once the loop has it again. */
 void joiner_add(joiner *j, struct request *r);
 
 /* Whether a request waits here for what is read by its id, which mostly comes soon. */

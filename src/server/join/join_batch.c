@@ -31,6 +31,7 @@ struct join_batch {
     join_lane lane;
     size_t keys;
     size_t count;
+    size_t holders;      /* of its rows: its statements, and requests that a thread works on */
     size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
                           * question for its position */
     bool patient;        /* its one request has waited by itself before */
@@ -57,6 +58,19 @@ static bool is_on_replica(const join_batch *batch)
     return LANES[batch->lane].group == LINK_REPLICA;
 }
 
+void batch_hold(join_batch *batch)
+{
+    batch->holders++;
+}
+
+void batch_let_go(join_batch *batch)
+{
+    if (--batch->holders > 0)
+        return;
+    rows_free(batch->rows);
+    free(batch);
+}
+
 /* One of its statements has ended. */
 static void release(join_batch *batch)
 {
@@ -64,8 +78,7 @@ static void release(join_batch *batch)
         return;
     if (batch->apart || LANES[batch->lane].in_turn)
         turn_end(batch->joiner, batch->lane, batch->apart, batch->turn);
-    rows_free(batch->rows);
-    free(batch);
+    batch_let_go(batch);
 }
 
 /* --- what goes --- */
@@ -106,6 +119,7 @@ static join_batch *collect(joiner *j, request *first)
     if (batch == NULL)
         return NULL;
     batch->joiner = j;
+    batch->holders = 1;
     batch->lane = first->ticket.lane;
     batch->count = count;
     batch->patient = first->ticket.pace == PACE_PATIENT;
@@ -335,7 +349,7 @@ static void answer_batch(join_batch *batch, view position)
             r->answer.body.max = SIZE_MAX / 4;
             r->ticket.was_written = true;
         }
-        r->ticket.render(r, &mine);
+        join_render_rows(batch, r, &mine);
     }
 }
 

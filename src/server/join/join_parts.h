@@ -140,11 +140,20 @@ placed_key *placed_keys(buf *scratch, size_t keys);
 void rows_by_place(placed_key *list, size_t count, const store_rows *rows, int place_column,
                    size_t keys, join_rows *out);
 
+/* --- join_aside.c --- */
+
+/* Renders a request that has left the joiner, here or, if it would take long, in a thread. */
+void join_render_rows(join_batch *batch, request *r, const join_rows *mine);
+
 /* --- join_batch.c --- */
 
 /* Sends one statement for a request that waits, and for those of its list that may go with it:
  * those behind it, or, apart, its tenant's. */
 void batch_send(joiner *j, request *first, db_link *to);
+
+/* Its rows are needed by one more; by one fewer. */
+void batch_hold(join_batch *batch);
+void batch_let_go(join_batch *batch);
 
 /* A member is answered already. */
 void batch_forget(join_batch *batch, size_t slot);

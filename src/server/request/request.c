@@ -18,6 +18,10 @@ void request_init(request *r, server_state *server, stats *s, joiner *j)
     r->stats = s;
     r->joiner = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
+    r->budget = (arena_budget){.process_most = (size_t)server->set->memory_max,
+                               .answer_most = (size_t)server->set->response_max,
+                               .given_up = &r->job.given_up};
+    r->memory.budget = &r->budget;
     r->body = BUF_INIT((size_t)server->set->body_max);
     r->answer.body = BUF_INIT((size_t)server->set->response_max);
 }
@@ -42,7 +46,7 @@ void request_move(request *r, request_state to)
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED;
+    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (was_suspended)
@@ -83,7 +87,7 @@ buf *request_body(request *r)
 
 buf *request_large_body(request *r)
 {
-    if (r->answer.body.len == 0)
+    if (r->answer.body.len == 0 && !r->job.aside)
         r->host->lend(r);
     return request_body(r);
 }

@@ -6,6 +6,7 @@
 #define SERVER_REQUEST_H
 
 #include "base/buf.h"
+#include "server/aside/job.h"
 #include "server/join/join.h"
 #include "server/request/route.h"
 #include "server/server.h"
@@ -77,6 +78,7 @@ typedef struct request_host {
     bool (*left)(const struct request *r); /* nobody reads there any more */
     void (*cut)(struct request *r);        /* its connection is to end, whatever it does */
     void (*lend)(struct request *r);       /* memory of an earlier large answer, for its body */
+    void (*hold)(struct request *r);       /* it waits for a thread: nothing may end it meanwhile */
 } request_host;
 
 /* Bytes that a request has without an allocation: paths, headers and one key fit. */
@@ -86,10 +88,11 @@ typedef struct request {
     request_state state;
     const request_host *host;
     server_state *server;
-    stats *stats; /* of the loop */
+    stats *stats; /* of the loop, or of the thread that works on it */
     joiner *joiner;
     struct transfers *transfers; /* of the loop */
     struct followers *followers; /* likewise */
+    struct jobs *jobs;           /* likewise; NULL: no threads, all is done on the loop */
     struct token_reader *tokens; /* likewise: its hold on the list of tokens */
     view target;                 /* as it came */
     const char *method;
@@ -109,10 +112,12 @@ typedef struct request {
     int64_t token_id; /* of the token that it came with; 0: none was asked for */
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
+    job job;            /* and among the jobs; with job.aside all but that is a thread's */
     char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
     void *plan;         /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
     const request_sink *sink;      /* of a route with ROUTE_STREAM */
+    arena_budget budget;           /* of that memory, and of what is made of it */
     arena memory;                  /* only what is before it is cleared for the next request */
     _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
 } request;
@@ -123,7 +128,8 @@ void request_init(request *r, server_state *server, stats *s, joiner *j);
 /* Gives its memory back; it may be initialised again. */
 void request_clear(request *r);
 
-/* The one way to another state. Wakes the connection of a suspended request. */
+/* The one way to another state. Wakes the connection of a suspended request; after a job the loop
+ * does. */
 void request_move(request *r, request_state to);
 
 /* The tenant; every route below /projects has it as its first parameter. */

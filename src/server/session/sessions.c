@@ -29,6 +29,7 @@ static void render_existence(request *r, const join_rows *found)
     const existence *e = r->ticket.keys;
     session_path path;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    r->ticket.stays = false;
     cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
     if (fault_check(r, status, &err))
         e->go_on(r);
@@ -43,6 +44,7 @@ void session_check_exists(request *r, view session, view entry, void (*go_on)(re
         .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
         .go_on = go_on,
     };
+    r->ticket.stays = true; /* it may go on to a transfer */
     handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_existence, e, render_existence);
 }
 

@@ -317,5 +317,6 @@ void handle_task_stream(request *r)
     }
     r->plan = f;
     r->drop_plan = leave;
+    r->ticket.stays = true;
     handler_run(r, JOIN_READ_ALONE, STATEMENT_task_get, build_task, &f->view.key, render_task);
 }

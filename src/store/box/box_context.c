@@ -88,11 +88,12 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
             continue;
         card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
         if (!read_card(&cards[count++], &row, wish->reads->tenant, wish->how.format, memory))
-            return error_nomem(err);
+            return error_arena(err, memory, "the context");
     }
-    return cards != NULL && context_of_cards(out, cards, count, wish->how.repair, memory)
-               ? CARDBOX_OK
-               : error_nomem(err);
+    if (cards == NULL)
+        return error_arena(err, memory, "the context");
+    return context_of_cards(out, cards, count, wish->how.repair, memory) ? CARDBOX_OK
+                                                                         : context_failed(out, err);
 }
 
 static bool add_missing(buf *out, const box_view *box, arena *memory)
@@ -135,7 +136,8 @@ cardbox_status box_context_answer(buf *out, const box_view *box, const box_conte
 {
     context ctx;
     context_output written = {0};
-    cardbox_status status = box_context_of(&ctx, box, wish, memory, err);
+    arena own = ARENA_BESIDE(memory);
+    cardbox_status status = box_context_of(&ctx, box, wish, &own, err);
 
     if (status == CARDBOX_OK && !box_context_head(out, box, wish, memory))
         status = error_nomem(err);
@@ -143,5 +145,6 @@ cardbox_status box_context_answer(buf *out, const box_view *box, const box_conte
         status = context_answer(out, &written, &ctx, &wish->how, err);
     buf_char(out, '}');
     context_output_free(&written);
+    arena_reset(&own);
     return status;
 }

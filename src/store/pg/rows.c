@@ -36,6 +36,11 @@ int rows_count(const store_rows *rows)
     return rows == NULL ? 0 : PQntuples(rows);
 }
 
+size_t rows_memory(const store_rows *rows)
+{
+    return PQresultMemorySize(rows);
+}
+
 void rows_free(store_rows *rows)
 {
     PQclear(rows);

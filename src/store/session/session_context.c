@@ -12,12 +12,14 @@ static cardbox_status build(context *out, session_lines_read *lines, const store
                             cardbox_error *err)
 {
     cardbox_status status = session_context_take(lines, rows, read, memory, err);
+    if (status == CARDBOX_NOMEM)
+        return error_arena(err, memory, "the context");
     if (status != CARDBOX_OK)
         return status;
     return context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path,
                            lines->count, repair, memory)
                ? CARDBOX_OK
-               : error_nomem(err);
+               : context_failed(out, err);
 }
 
 static void put_setting(buf *out, const char *name, scan_value value)
@@ -103,11 +105,15 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_wish
 {
     session_lines_read lines;
     context ctx;
-    cardbox_status status = build(&ctx, &lines, rows, &wish->read, wish->how.repair, memory, err);
+    arena own = ARENA_BESIDE(memory); /* it can be much: it goes where it came */
+    cardbox_status status = build(&ctx, &lines, rows, &wish->read, wish->how.repair, &own, err);
     *more = wish->compare.ptr != NULL && wish->digests == NULL;
-    if (status != CARDBOX_OK)
-        return status;
-    return *more ? keep_digests(wish, &ctx, memory, err) : put_answer(out, wish, &lines, &ctx, err);
+    if (status == CARDBOX_OK && *more)
+        status = keep_digests(wish, &ctx, memory, err);
+    else if (status == CARDBOX_OK)
+        status = put_answer(out, wish, &lines, &ctx, err);
+    arena_reset(&own);
+    return status;
 }
 
 /* --- the SDK's --- */

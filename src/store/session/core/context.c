@@ -6,7 +6,9 @@
 
 static bool begin(context *out, size_t count, arena *memory)
 {
-    *out = (context){.memory = memory};
+    *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
+    if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
+        out->most = memory->budget->answer_most;
     return session_names_init(&out->shown, count / 4, memory);
 }
 
@@ -66,7 +68,7 @@ static size_t first_kept(const session_entry *const *path, size_t compaction)
 
 static void add_range(context *ctx, const session_entry *const *path, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to && !ctx->memory->failed; i++) {
         if (path[i]->kind != SESSION_COMPACTION)
             context_add_entry(ctx, path[i]);
     }
@@ -100,7 +102,7 @@ bool context_of_cards(context *out, const context_card *cards, size_t count, boo
 {
     if (!begin(out, count, memory))
         return false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !memory->failed; i++)
         context_add_card(out, &cards[i]);
     return finish(out, repair);
 }

@@ -140,7 +140,8 @@ void context_end_message(context_writer *w)
 {
     const buf *written = &w->out->messages;
 
-    if (!buf_ok(written) || !reserve_digest(w->out)) {
+    if (!buf_ok(written) || !reserve_digest(w->out) ||
+        !arena_count(w->ctx->memory, written->len - w->from + sizeof(w->prefix))) {
         w->ctx->memory->failed = true;
         return;
     }
@@ -152,7 +153,7 @@ bool context_write(context_output *out, context *ctx, cardbox_format format)
 {
     context_writer w = {.out = out, .ctx = ctx, .mends = ctx->is_repaired};
 
-    *out = (context_output){BUF_INIT(CONTEXT_BYTES_MAX), BUF_INIT(CONTEXT_BYTES_MAX), NULL, 0};
+    *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
     buf_char(&out->messages, '[');
     if (format == CARDBOX_FORMAT_OPENAI)
         context_write_openai(&w);

@@ -55,6 +55,14 @@ context_part *context_add_part(context *ctx, context_message *message, context_p
     return part;
 }
 
+bool context_makes(context *ctx, size_t bytes)
+{
+    ctx->made += bytes;
+    ctx->is_over = ctx->is_over || ctx->made > ctx->most;
+    ctx->memory->failed = ctx->memory->failed || ctx->is_over;
+    return !ctx->memory->failed;
+}
+
 void context_repaired(context *ctx, context_repair_kind kind, view id, view call)
 {
     context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));

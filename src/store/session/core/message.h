@@ -106,6 +106,9 @@ typedef struct context {
     context_list list;
     context_settings settings;
     size_t before; /* messages before pairing */
+    size_t most;   /* bytes that what is written may have, */
+    size_t made;   /* and those of it that nobody has stored, so far */
+    bool is_over;  /* of that alone it has more; memory->failed too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
     session_names shown; /* calls that were seen: 1 while they wait for a result */
@@ -138,6 +141,10 @@ bool context_is_waiting(const context *ctx, view call);
 
 /* Makes a message the result of a call. */
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name);
+
+/* Counts bytes that will be written of what nobody has stored. False: it is over what it may have,
+ * and nothing more is to be added. */
+bool context_makes(context *ctx, size_t bytes);
 
 void context_repaired(context *ctx, context_repair_kind kind, view id, view call);
 

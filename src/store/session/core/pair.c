@@ -8,6 +8,10 @@
 /* Bytes of a call's id and of a tool's name that all APIs take. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
+/* Bytes that a result which there is not takes, at least, besides ids: its message in the shortest
+ * format, its digest, and its repair in the report. */
+enum { SYNTHETIC_BYTES = 128 };
+
 typedef struct context_call {
     struct context_call *next;      /* in its message */
     struct context_call *next_same; /* in its message, with the same id */
@@ -194,7 +198,9 @@ static void place_result(context_list *list, call_record *record, context_messag
 /* Its id and time derive from the call, so that it is the same every time. */
 static context_message *synthetic_result(pairing *p, const call_record *record)
 {
-    context_message *result = arena_zeros(p->ctx->memory, 1, sizeof(*result));
+    size_t bytes = SYNTHETIC_BYTES + 2 * record->part->call.len + record->message->id.len;
+    context_message *result =
+        context_makes(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
     context_part *part;
 
     if (result == NULL)
@@ -269,7 +275,8 @@ static context_message *copy_of(pairing *p, const context_message *result)
 /* Calls that have their result later, or none. */
 static void fill_in(pairing *p, context_list *list, const context_message *caller)
 {
-    for (call_record *record = caller->calls; record != NULL; record = record->next) {
+    for (call_record *record = caller->calls; record != NULL && !p->ctx->memory->failed;
+         record = record->next) {
         context_message *result = record->result;
 
         if (record->is_placed)
