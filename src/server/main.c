@@ -266,6 +266,10 @@ static int start(process *p)
         fprintf(stderr, "cardboxd: %s\n", error);
         return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
     }
+    if (!host_rules_init(&p->server.hosts, &p->set, &p->listener, error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        return EXIT_USAGE;
+    }
     p->server.reachable = p->listener.reachable;
     p->server.transfers = transfer_pool_new(&p->set);
     p->server.waker = waker_start(&p->set);

@@ -644,7 +644,7 @@ def test_scopes():
         return {"Authorization": "Bearer " + json.loads(made.stdout)["token"]}
     headers = {scope: token("acme", scope) for scope in ("read", "write", "tasks", "admin")}
     elsewhere = token("other", "read,write,tasks")
-    guarded = Server(own)
+    guarded = Server(own, auth=True)
     try:
         for name, shown in described().items():
             needed, = shown["tags"]
