@@ -314,6 +314,22 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     return readable ? MHD_YES : http_send(x);
 }
 
+void http_refuse(exchange *x)
+{
+    request *r = &x->request;
+    reading in = {.frame = {.broken = true}};
+    x->begun = true;
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
+    next_id(x->http, r->started_ms);
+    uuid16_format(x->own_id, &x->http->id);
+    r->id = view_of(x->own_id);
+    const char *reason = head_fault(&in.head, false);
+    fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s",
+                 reason != NULL ? reason
+                                : "the Content-Length is malformed, or there are too many cookies");
+    http_send_past(x);
+}
+
 /* --- the body --- */
 
 /* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
