@@ -212,6 +212,7 @@ def test_missing_members():
 def test_extra_members():
     for name, good in GOOD.items():
         refused(name, {**good(), "surplus": 1}, 422, "invalid_input", "/surplus: is not known here")
+    refused("box:create", {"box_id": NOWHERE, "parent_ids": [NOWHERE]}, 422, "invalid_input", "can't be its own parent")
 
 
 def test_wrong_members():
