@@ -266,7 +266,7 @@ static int start(process *p)
         fprintf(stderr, "cardboxd: %s\n", error);
         return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
     }
-    if (!host_rules_init(&p->server.hosts, &p->set, &p->listener, error, sizeof(error))) {
+    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;
     }

@@ -147,17 +147,17 @@ static void add_listened(host_rules *rules, const char *address)
         rules->count++;
 }
 
-bool host_rules_init(host_rules *out, const settings *set, const listener *l, char *error,
+bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
                      size_t size)
 {
     static const char SCHEME[] = "http://";
-    bool is_tcp = strncmp(l->name, SCHEME, sizeof(SCHEME) - 1) == 0;
+    bool is_tcp = strncmp(where, SCHEME, sizeof(SCHEME) - 1) == 0;
     *out = (host_rules){.checked = set->insecure_no_auth && is_tcp};
     for (size_t i = 0; i < set->allow_host.count; i++)
         if (!add_names(out, set->allow_host.at[i], error, size))
             return false;
     if (is_tcp) {
-        add_listened(out, l->name + sizeof(SCHEME) - 1);
+        add_listened(out, where + sizeof(SCHEME) - 1);
         add_listened(out, set->listen);
     }
     return true;

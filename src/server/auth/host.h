@@ -5,7 +5,6 @@
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
 
-#include "server/listen.h"
 #include "server/settings.h"
 
 /* The names of --allow-host, and the address of --listen as given and as bound. */
@@ -24,9 +23,9 @@ typedef struct host_rules {
     host known[HOSTS_MAX]; /* beside localhost and the loopback addresses */
 } host_rules;
 
-/* Reads the settings, whose texts it borrows, and where the server listens. False, with the reason
- * in `error`: a name of --allow-host is none. */
-bool host_rules_init(host_rules *out, const settings *set, const listener *l, char *error,
+/* Reads the settings, and where the server listens: "http://ADDR:PORT" or a socket's path. Borrows
+ * the texts. False, with the reason in `error`: a name of --allow-host is none. */
+bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
                      size_t size);
 
 /* Whether the rules accept an authority: a host, or a host and a port. */
