@@ -27,7 +27,7 @@ typedef struct cardbox_box_options {
     const char *box_id;            /**< a UUID of the caller's; NULL: a new one */
     const char *const *card_ids;   /**< the first ids */
     size_t card_count;             /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
-    const char *const *parent_ids; /**< UUIDs of the boxes that it was made from */
+    const char *const *parent_ids; /**< UUIDs of the other boxes that it was made from */
     size_t parent_count;           /**< 0 to CARDBOX_IDS_PER_APPEND_MAX */
 } cardbox_box_options;
 

@@ -1,5 +1,4 @@
--- Makes a token. One row: its id, when it was made and expires, and whether it is the first ever, with
--- which servers begin to ask for tokens.
+-- Makes a token. One row: its id, and when it was made and expires.
 -- $1 text    name
 -- $2 bytea   SHA-256 of the secret
 -- $3 text[]  tenants; NULL: all
@@ -8,4 +7,4 @@
 INSERT INTO cardbox.tokens (name, hash, tenants, scopes, expires_at)
 VALUES ($1::text, $2::bytea, $3::text[], $4::text[],
         coalesce($6::timestamptz, clock_timestamp() + make_interval(secs => $5::int8)))
-RETURNING token_id, created_at, expires_at, NOT EXISTS (SELECT FROM cardbox.tokens)
+RETURNING token_id, created_at, expires_at

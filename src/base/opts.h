@@ -14,7 +14,7 @@ typedef enum opt_kind {
     OPT_INT,   /* long *: min to max */
     OPT_SIZE,  /* long *: bytes, with an optional suffix K, M or G; min to max */
     OPT_LEVEL, /* int *: a log_level, by its name */
-    OPT_LIST,  /* opt_list *: may be given several times; has no variable */
+    OPT_LIST,  /* opt_list *: may be given several times; a variable is one value */
     OPT_END
 } opt_kind;
 

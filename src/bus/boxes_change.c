@@ -29,6 +29,8 @@ BUS_READS(box_create)
     create->parent_ids = input_box_ids(in, "parent_ids");
     if (!input_uuid(in, "box_id", &create->box_id))
         uuid16_v7(&create->box_id);
+    if (in->status == CARDBOX_OK && box_is_own_parent(&create->box_id, create->parent_ids))
+        in->status = error_set(in->err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
 }
 
 BUS_BUILDS(box_create)

@@ -279,6 +279,10 @@ static int start(process *p)
         fprintf(stderr, "cardboxd: %s\n", error);
         return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
     }
+    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        return EXIT_USAGE;
+    }
     p->server.reachable = p->listener.reachable;
     p->server.transfers = transfer_pool_new(&p->server);
     bool made = p->server.transfers != NULL && make_loops(p, &err);

@@ -6,7 +6,7 @@
 #define SERVER_SERVER_H
 
 #include <stdatomic.h>
-#include "server/settings.h"
+#include "server/auth/host.h"
 #include "server/stats.h"
 #include "server/tls.h"
 
@@ -79,6 +79,7 @@ typedef struct server_state {
     atomic_llong lineage;       /* of the primary, as it was asked last; 0: not known */
     atomic_uint lineage_ups;    /* primary.ups before it was asked */
     struct token_board *tokens; /* who may do what */
+    host_rules hosts;           /* for which requests may be, where no token is asked for */
     struct places *places;      /* where cards lie */
     struct card_cache *cards;   /* what they said; NULL: that is not kept */
     bool reachable;             /* others than users of this machine can connect */

@@ -32,7 +32,11 @@ static const opt_spec SPECS[] = {
     OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
            "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
     OPTION("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
-           "ask nobody for a token, whoever can reach the address", 0, 0),
+           "ask for no token; every client that reaches the address may do everything", 0, 0),
+    OPTION("allow-host", OPT_LIST, allow_host, "CARDBOX_ALLOW_HOST", "NAME",
+           "with --insecure-no-auth: accept requests for this host too, beside localhost, loopback "
+           "addresses and the address of --listen; may be given several times",
+           0, 0),
     OPTION("tls-cert", OPT_TEXT, tls_cert, "CARDBOX_TLS_CERT", "FILE",
            "serve HTTPS with this certificate and its chain, PEM; default off", 0, 0),
     OPTION("tls-key", OPT_TEXT, tls_key, "CARDBOX_TLS_KEY", "FILE", "its key, PEM; default off", 0,

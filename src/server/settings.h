@@ -4,8 +4,7 @@
 #ifndef SERVER_SETTINGS_H
 #define SERVER_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/opts.h"
 
 /* What transfers_max may be. */
 #define TRANSFERS_MOST 64
@@ -15,6 +14,7 @@ typedef struct settings {
     const char *read_dsn; /* of standbys; NULL: none */
     const char *listen;
     bool insecure_no_auth;
+    opt_list allow_host;  /* names, or several with commas between */
     const char *tls_cert; /* NULL: no TLS */
     const char *tls_key;
     long cpus;                 /* that the process may use */

@@ -73,6 +73,12 @@ bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error
     return false;
 }
 
+void tls_send(void *session, const char *text, size_t len)
+{
+    if (gnutls_record_send(session, text, len) > 0)
+        gnutls_bye(session, GNUTLS_SHUT_WR);
+}
+
 void tls_free(tls *t)
 {
     if (t->key != NULL)

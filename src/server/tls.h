@@ -17,6 +17,9 @@ typedef struct tls {
  * or they do not belong together. */
 bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size);
 
+/* Sends a last text in a session of GnuTLS. */
+void tls_send(void *session, const char *text, size_t len);
+
 /* The key is wiped. */
 void tls_free(tls *t);
 

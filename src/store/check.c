@@ -3,6 +3,7 @@
  */
 #include "store/check.h"
 
+#include "base/clock.h"
 #include "base/isotime.h"
 #include "store/errors.h"
 
@@ -28,6 +29,13 @@ cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_
                      "%s must be a time like 2025-01-02T03:04:05Z, in the years 1 to 9999 of UTC, "
                      "not \"%.*s\"",
                      what, error_shown(text), text.ptr);
+}
+
+cardbox_status check_not_ahead(const char *what, int64_t micros, cardbox_error *err)
+{
+    if (micros <= clock_wall_micros() + CHECK_AHEAD_MAX_S * INT64_C(1000000))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "%s is more than a day ahead", what);
 }
 
 cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,

@@ -16,6 +16,12 @@ cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_er
 /* A moment that a caller names: RFC 3339 with an offset. */
 cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err);
 
+/* A time in microseconds since 1970 at which something was made elsewhere: CHECK_AHEAD_MAX_S ahead
+ * of this machine's clock at most. What is further ahead would be the newest of its list until
+ * then. */
+enum { CHECK_AHEAD_MAX_S = 24 * 60 * 60 };
+cardbox_status check_not_ahead(const char *what, int64_t micros, cardbox_error *err);
+
 /* JSON of a size and, unless `kind` is SCAN_NONE, of a kind. `value` and `flags` may be NULL. */
 cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
                           unsigned *flags, cardbox_error *err);

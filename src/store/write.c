@@ -98,6 +98,25 @@ void box_create_params(params *p, const box_create *create)
     params_bool(p, create->may_exist);
 }
 
+/* Bytes: more than a UUID has. What is longer is none. */
+enum { PARENT_MAX = 64 };
+
+bool box_is_own_parent(const uuid16 *box, view parent_ids)
+{
+    bool found = false;
+    scan_value id;
+    buf text = BUF_INIT(PARENT_MAX);
+    for (scan_walk walk = scan_enter(scan_whole(parent_ids)); !found && scan_element(&walk, &id);) {
+        uuid16 parent;
+        buf_reset(&text, PARENT_MAX);
+        found = id.kind == SCAN_STRING && scan_decode(&text, id.text) && buf_ok(&text) &&
+                uuid16_parse(&parent, buf_as_view(&text)) &&
+                memcmp(&parent, box, sizeof(parent)) == 0;
+    }
+    buf_free(&text);
+    return found;
+}
+
 void box_save_params(params *p, const box_save *save)
 {
     params_text(p, save->tenant);

@@ -58,6 +58,11 @@ typedef struct box_create {
 
 void box_create_params(params *p, const box_create *create);
 
+/* Whether a JSON array of parents has the box itself. */
+bool box_is_own_parent(const uuid16 *box, view parent_ids);
+
+#define BOX_OWN_PARENT "a box can't be its own parent"
+
 /* STATEMENT_box_save: a box that is missing is made, unless it must exist or a version is expected.
  */
 typedef struct box_save {

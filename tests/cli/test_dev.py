@@ -10,16 +10,17 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, at_end, cardbox, temp_dir
+from cardbox_test import WAIT_S, at_end, await_, cardbox, temp_dir
 
 BOX = "01970000-0000-7000-8000-000000000001"
 PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox")
 CLEAN = {name: value for name, value in os.environ.items()
-         if not name.startswith(("PG", "CARDBOX_DSN", "CARDBOX_PROJECT", "CARDBOX_LISTEN"))}
+         if not name.startswith(("PG", "CARDBOX_DSN", "CARDBOX_PROJECT", "CARDBOX_LISTEN", "CARDBOX_INSECURE"))}
 
 
 def open_folder():
@@ -32,13 +33,13 @@ def open_folder():
 class Dev:
     """A running `cardbox dev`, on any free port."""
 
-    def __init__(self, folder, *options, wait=WAIT_S, ready=True, cwd=None, program=PROGRAM, user=None):
+    def __init__(self, folder, *options, wait=WAIT_S, ready=True, cwd=None, program=PROGRAM, user=None, env=()):
         self.folder = folder
         command = [program, "dev", "--listen", "127.0.0.1:0", *options]
         if folder is not None:
             command += ["--data", folder]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=CLEAN, cwd=cwd, start_new_session=True, user=user,
+                                        env={**CLEAN, **dict(env)}, cwd=cwd, start_new_session=True, user=user,
                                         group=user)
         at_end(self.kill)
         self.text = ""
@@ -67,6 +68,14 @@ class Dev:
     def get(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=WAIT_S) as answer:
             return json.loads(answer.read())
+
+    def status(self, path, headers=()):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=dict(headers))
+        try:
+            with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
 
     def children(self):
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as children:
@@ -140,11 +149,26 @@ def test_first_and_second_start():
     assert dev.get("/projects/demo/cards/demo-001-instruction")["content"] == "changed"
     assert "token" not in dev.text
     cardbox("token", "create", "--dsn", dev.dsn, "--name", "first", "--tenant", "demo")
+    assert dev.get("/projects/mine/cards/kept")["content"] == {"text": "x"}
     dev.stop(signal.SIGTERM)
 
-    dev = Dev(folder)
+
+def test_auth():
+    dev = Dev(open_folder(), "--auth", env={"CARDBOX_INSECURE_NO_AUTH": "1"})
     assert re.search("^  curl -s -H 'Authorization: Bearer cbx_...' http://", dev.text, re.M), dev.text
-    assert "Requests need a token" in dev.text
+    assert "Requests need a token" in dev.text and "token create --name NAME --tenant demo" in dev.text
+    path = f"/projects/demo/boxes/{BOX}/cards"
+    assert dev.status(path) == 401
+    token = cardbox("token", "create", "--dsn", dev.dsn, "--name", "first", "--tenant", "demo").stdout.strip()
+    await_(lambda: dev.status(path, {"Authorization": f"Bearer {token}"}) == 200)
+    dev.stop()
+
+
+def test_names_of_other_hosts():
+    """A web page whose name was made to lead here (DNS rebinding) reads and changes nothing."""
+    dev = Dev(open_folder(), "--no-sample")
+    assert dev.status("/projects", {"Host": "localhost:1"}) == 200
+    assert dev.status("/projects", {"Host": f"evil.example:{dev.port}"}) == 421
     dev.stop()
 
 
@@ -192,7 +216,7 @@ def test_address_that_others_can_reach():
         assert done.returncode == 2 and f'takes ADDR:PORT, not "{address}"' in done.stderr, done
     for address in ("0.0.0.0:8099", "10.0.0.1:80", "[::]:8099", "example.org:80"):
         done = cardbox("dev", "--listen", address, "--data", "/nonexistent", check=False)
-        assert done.returncode == 2 and "asks nobody for a token" in done.stderr, done
+        assert done.returncode == 2 and "can be reached from other machines" in done.stderr, done
     for address in ("127.0.0.1:0", "localhost:0", "[::1]:0", "127.9.9.9:0"):
         done = cardbox("dev", "--listen", address, "--data", "/dev/null/x", check=False)
         assert done.returncode == 1 and "cannot make the folder" in done.stderr, done

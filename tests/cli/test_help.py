@@ -153,7 +153,7 @@ def test_wrong_usage():
     wrong("import", say="--project PROJECT or --tenant-from-rows")
     wrong("import", "--project", "p", "--tenant-from-rows", say="either --project")
     wrong("export", say="which project?")
-    wrong("dev", "--listen", "0.0.0.0:8099", say="asks nobody for a token")
+    wrong("dev", "--listen", "0.0.0.0:8099", say="can be reached from other machines")
     wrong("dev", "--listen", "foo", say='--listen takes ADDR:PORT, not "foo"')
     wrong("migrate", "--dsn", "nix=1", say='invalid connection option "nix"')
     wrong("card", "get", "--project", "p", "c", env={"CARDBOX_DSN": "a b=1"}, say="CARDBOX_DSN: bad")

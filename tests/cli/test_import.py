@@ -2,15 +2,17 @@
 """cardbox import: what rows become, what is refused and why, and that nothing spoils the rest."""
 
 import concurrent.futures
+import datetime
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import cardbox, database, load, psql, shared_file
+from cardbox_test import Server, cardbox, database, load, psql, shared_file
 
 BOX = "01970000-0000-7000-8000-0000000000%02d"
 
@@ -52,6 +54,49 @@ def test_times_without_offset_are_utc():
     assert stored(dsn, "c", "created_at AT TIME ZONE 'UTC'") == "2025-01-02 03:04:05"
     assert psql(dsn, "SELECT updated_at = created_at, updated_at AT TIME ZONE 'UTC'"
                      " FROM cardbox.card_boxes") == "t|2025-01-02 03:04:00\n"
+
+
+def test_what_was_made_in_a_day_and_more():
+    """An error of its line, for each kind alike, by the command line and over HTTP. Hours are a wrong clock."""
+    dsn = database()
+
+    def rows(hours):
+        ms = int((time.time() + 3600 * hours) * 1000)
+        at = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc).isoformat()
+        task = {"kind": "task", "id": f"t{hours}", "system_prompt": "x", "created_at": ms, "updated_at": 1}
+        return (card(f"c{hours}", created_at=at), box(hours % 7, [], created_at=at), box(hours % 7 + 7, [], updated_at=at),
+                {"kind": "session", "session_id": f"s{hours}", "version": 1, "created_at": at}, task,
+                {"kind": "message", "id": f"m{hours}", "task_id": "t", "role": "user", "content": "x", "timestamp": ms},
+                {"kind": "call", "id": f"k{hours}", "task_id": "t", "ability_name": "card:get", "parameters": "{}",
+                 "status": "completed", "created_at": ms, "updated_at": 1, "start_message_id": "m"})
+
+    needed = ({"kind": "task", "id": "t", "system_prompt": "x", "created_at": 1, "updated_at": 1},
+              {"kind": "message", "id": "m", "task_id": "t", "role": "user", "content": "x", "timestamp": 1})
+    names = ["created_at", "created_at", "updated_at", "created_at", "created_at", "timestamp", "created_at"]
+    said = [f"line {number}: {name} is more than a day ahead" for number, name in enumerate(names, 1)]
+    assert load(dsn, *needed, *rows(23))[0] == 0
+    status, counts, complaints = load(dsn, *rows(25))
+    assert status == 1 and complaints[:7] == said, complaints
+    assert not any(one["inserted"] for one in counts.values() if isinstance(one, dict)), counts
+    server = Server(dsn)
+    body = cardbox_test.json_lines(*rows(25), card("good"))
+    answer = server.request("POST", "/projects/p/import", body, {"Content-Type": "application/x-ndjson"}).json()
+    assert [f"line {one['line']}: {one['reason']}" for one in answer["errors"]] == said, answer
+    assert answer["cards"]["inserted"] == 1, answer
+    for ms in (2 ** 63 - 1, 253402300799999):
+        status, _, complaints = load(dsn, {**needed[0], "id": "far", "created_at": ms})
+        assert status == 1 and "created_at is more than a day ahead" in complaints[0], complaints
+    for ms in (-1, -2 ** 63):
+        assert load(dsn, {**needed[0], "id": "far", "created_at": ms})[0] == 1
+    server.stop()
+
+
+def test_boxes_that_name_themselves():
+    dsn = database()
+    for parents in ([BOX % 1], [BOX % 2, "x", (BOX % 1).upper()], json.dumps([BOX % 1])):
+        status, counts, complaints = load(dsn, box(1, [], parent_ids=parents), box(2, [], parent_ids=[BOX % 1]))
+        assert status == 1 and complaints[0] == "line 1: parent_ids: a box can't be its own parent", complaints
+        assert counts["boxes"]["refused"] == 1, counts
 
 
 def test_dead_cards_are_dead():

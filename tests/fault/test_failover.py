@@ -99,7 +99,7 @@ def test_the_standby_takes_over():
     await_(lambda: primary.psql(dsn, "SELECT sync_state FROM pg_stat_replication").strip() == "sync")
     token = cardbox("token", "create", "--dsn", dsn, "--name", "t", "--all-tenants", "--scope", "read,write,tasks").stdout.strip()
     headers = {"Authorization": f"Bearer {token}"}
-    server = Server(both(dsn, primary.directory, standby))
+    server = Server(both(dsn, primary.directory, standby), auth=True)
     await_(lambda: server.get("/projects/p/cards/none").status == 401)
     task = server.post("/projects/p/abilities/task:spawn", {"goal": "count"}, headers).json()["taskId"]
     with Writers(server, headers) as writers:

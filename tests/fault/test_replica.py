@@ -347,7 +347,7 @@ def test_a_token_is_the_primarys():
     token = cardbox("token", "create", "--dsn", dsn, "--name", "t", "--all-tenants", "--scope", "read,write,admin").stdout.strip()
     headers = {"Authorization": f"Bearer {token}"}
     with paused():
-        of = Server(dsn, "--read-dsn", as_role(standby()[0].there(dsn), "cardbox_app"))
+        of = Server(dsn, "--read-dsn", as_role(standby()[0].there(dsn), "cardbox_app"), auth=True)
         await_(lambda: of.get("/projects/p/cards/none", headers).status == 404)
         cardbox("token", "revoke", "--dsn", dsn, "t")
         await_(lambda: of.get("/projects/p/cards/none", headers).status == 401)

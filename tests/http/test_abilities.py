@@ -212,6 +212,7 @@ def test_missing_members():
 def test_extra_members():
     for name, good in GOOD.items():
         refused(name, {**good(), "surplus": 1}, 422, "invalid_input", "/surplus: is not known here")
+    refused("box:create", {"box_id": NOWHERE, "parent_ids": [NOWHERE]}, 422, "invalid_input", "can't be its own parent")
 
 
 def test_wrong_members():
@@ -644,7 +645,7 @@ def test_scopes():
         return {"Authorization": "Bearer " + json.loads(made.stdout)["token"]}
     headers = {scope: token("acme", scope) for scope in ("read", "write", "tasks", "admin")}
     elsewhere = token("other", "read,write,tasks")
-    guarded = Server(own)
+    guarded = Server(own, auth=True)
     try:
         for name, shown in described().items():
             needed, = shown["tags"]

@@ -266,6 +266,51 @@ def test_requests():
         yield generator.__name__, lambda g=generator, c=count: run_plan(g, c)
 
 
+BAD_LENGTHS = (b"+41", b"-1", b"41, 41", b"41,", b"41;", b"4 1", b"0x29", b"4e1", b"", b" ", b"\t", b"41 ", b"\xc2\xb2",
+               b"18446744073709551615", b"18446744073709551616", b"9" * 40, b"41\r\nContent-Length: 41",
+               b"41\r\nContent-Length: 2", b"41\r\nTransfer-Encoding: chunked", b"+41\r\nTransfer-Encoding: chunked",
+               b"+41\r\nTransfer-Encoding: gzip", b"41\r\nTransfer-Encoding: identity")
+
+
+def one_refusal(lines, chunk=None):
+    """The one answer of a connection on which a second request follows."""
+    body = b'{"card_ids":["a","b","c","d","e","f","g"]}'[:41]
+    start = b"POST " + hostile.CARDS_BATCH + b" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    data = start + lines + b"\r\n\r\n" + body + hostile.SMUGGLED
+    answers = parse_responses(prepare().raw(data, chunk=chunk, pause=0.002 if chunk else 0))
+    assert len(answers) == 1, answers
+    answer = answers[0]
+    assert answer.status == 400 and answer.header("Connection") == "close" and answer.header("X-Request-Id"), answer
+    assert answer.json()["detail"]["error_code"] == "bad_request", answer
+    return answer
+
+
+def test_lengths_that_are_none():
+    """libmicrohttpd 0.9.75 answers some of them twice by itself."""
+    for value in BAD_LENGTHS:
+        for chunk in (None, 50):
+            yield f"{value[:50]!r} {chunk}", lambda v=value, c=chunk: one_refusal(b"Content-Length: " + v, c)
+
+
+def test_cookies_without_end():
+    one_refusal(b"Cookie: " + b"a=b;" * 2000)
+
+
+def test_refusals_are_counted_and_hurt_no_neighbour():
+    """A head that is half there stays, while others are refused."""
+    server = prepare()
+    refused = server.metric('cardbox_errors_total{error_code="bad_request"')
+    half = b"GET /projects/p/cards/a HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as waiting:
+        waiting.sendall(half)
+        for _ in range(20):
+            one_refusal(b"Content-Length: +41")
+        waiting.sendall(b"Connection: close\r\n\r\n")
+        answers = parse_responses(cardbox_test.read_all(waiting))
+    assert [answer.status for answer in answers] == [200], answers
+    assert server.metric('cardbox_errors_total{error_code="bad_request"') == refused + 20
+
+
 def test_count():
     assert Seen.sent >= 10000 * SHARE, Seen.sent
 

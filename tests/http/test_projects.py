@@ -60,7 +60,7 @@ def test_who_may():
                for name, options in (("all", ("--all-tenants", "--scope", "admin")),
                                      ("one", ("--tenant", "a", "--scope", every)),
                                      ("reader", ("--all-tenants", "--scope", "read,write,tasks")))}
-    guarded = Server(dsn)
+    guarded = Server(dsn, auth=True)
 
     def ask(name):
         return guarded.get("/projects", {"Authorization": f"Bearer {secrets[name]}"})

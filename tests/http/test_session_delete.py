@@ -184,7 +184,7 @@ def test_other_tenants_and_scopes():
         made = cardbox("token", "create", "--dsn", own, "--name", scope, "--tenant", "p", "--scope", scope,
                        "--json")
         headers[scope] = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}"}
-    with_tokens = Server(own)
+    with_tokens = Server(own, auth=True)
     try:
         path = url("s")
         assert with_tokens.request("PUT", path, b"{}", {**headers["write"], "Content-Type":

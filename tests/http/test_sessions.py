@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
 import llm_rules
-from cardbox_test import LIGHT, server
+from cardbox_test import LIGHT, dsn, psql, server
 from cardbox_test import session_url as url
 
 FORMATS = ("openai", "anthropic", "entries")
@@ -585,6 +585,22 @@ def test_broken_contexts():
                 again = server().get(url(session, "context") + f"?leaf={leaf}&format={form}")
                 assert first.status == 200 and first.body == again.body, first
                 llm_rules.check(first.json())
+
+
+def test_stored_depths_below_zero():
+    """What a role of a worker may have written is a fault of the database's, and no lack of memory."""
+    name = "below"
+    make(name)
+    append(name, plain("a", None), plain("b", "a"))
+    psql(dsn(), """DO $$ DECLARE c record; BEGIN
+        FOR c IN SELECT conname FROM pg_constraint WHERE conrelid = 'cardbox.session_entries'::regclass AND contype = 'c'
+        LOOP EXECUTE format('ALTER TABLE cardbox.session_entries DROP CONSTRAINT %I', c.conname); END LOOP; END $$""")
+    for depth in (-1, -2, -2 ** 31):
+        psql(dsn(), f"UPDATE cardbox.session_entries SET depth = {depth} WHERE session_id = '{name}' AND entry_id = 'b'")
+        for path in ("context", "path", "entries/b/path"):
+            answer = server().get(url(name, *path.split("/")))
+            assert answer.status == 500 and answer.json()["detail"]["error_code"] == "internal", (depth, path, answer)
+    assert server().get(url(name, "entries", "a")).status == 200
 
 
 def test_stop():

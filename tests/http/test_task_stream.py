@@ -449,7 +449,7 @@ def test_ends_with_its_token():
                        scope, "--json")
         return {"Authorization": "Bearer " + json.loads(made.stdout)["token"]}
     reader, tasks = token("reader", "read"), token("tasks", "tasks")
-    guarded = Server(own)
+    guarded = Server(own, auth=True)
     try:
         guarded.await_ready()
         task = ask("task:spawn", {"goal": "x"}, at=guarded, headers=tasks)["taskId"]

@@ -28,7 +28,7 @@ def secret(project):
 
 @once
 def server():
-    return Server(dsn())
+    return Server(dsn(), auth=True)
 
 
 @once

@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import (CARDBOXD, PATIENT, WAIT_S, Postgres, as_role, await_, cardbox, cardboxd, once,
+from cardbox_test import (CARDBOXD, OPEN, PATIENT, WAIT_S, Postgres, as_role, await_, cardbox, cardboxd, once,
                           parse_responses, read_all)
 
 CARD = "/projects/p/cards/a"
@@ -41,7 +41,7 @@ class Secure:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [CARDBOXD, "--dsn", as_role(dsn, "cardbox_app"), "--listen", "127.0.0.1:0",
-                 "--tls-cert", cert, "--tls-key", key, *PATIENT, *options], stdout=subprocess.PIPE, stderr=log,
+                 "--tls-cert", cert, "--tls-key", key, *OPEN, *PATIENT, *options], stdout=subprocess.PIPE, stderr=log,
                 text=True)
         cardbox_test.at_end(self.process.kill)
         line = self.process.stdout.readline()
@@ -148,6 +148,11 @@ def test_malformed_heads():
                               f"GET {CARD} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert b"HTTP/1.1 200" not in answer, (lines, answer)
         assert not answer or parse_responses(answer)[0].status == 400, (lines, answer)
+
+
+def test_malformed_length_is_answered_once():
+    answer = server().raw(b"POST /projects/p/cards/batch HTTP/1.1\r\nHost: x\r\nContent-Length: +2\r\n\r\n{}")
+    assert [one.status for one in parse_responses(answer)] == [400], answer
 
 
 def test_stalled_handshakes():

@@ -324,6 +324,10 @@ def test_create_a_box():
     assert made == {"box_id": wanted, "version": 1, "length": 3}
     got = box("boxes", wanted)
     assert got["card_ids"] == ["a", "b", "a"] and got["parent_ids"] == [parent]
+    for own in (NOWHERE, NOWHERE.upper(), NOWHERE.replace("0", "\\u0030", 1)):
+        body = f'{{"box_id":"{NOWHERE}","parent_ids":["{parent}","{own}"]}}'.encode()
+        faults("POST", url("boxes", "boxes"), body, ("value_error", ["body", "parent_ids"]))
+    send("GET", url("boxes", "boxes", NOWHERE), expect=404)
     detail = refused("POST", url("boxes", "boxes"), {"box_id": wanted}, 409, "conflict", "exists")
     assert detail["current_version"] == 1
     send("DELETE", url("boxes", "boxes", wanted))

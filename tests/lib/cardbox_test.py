@@ -357,6 +357,8 @@ def free_port():
         return probe.getsockname()[1]
 
 
+# No token is needed. Raw requests may name the host x.
+OPEN = ("--insecure-no-auth", "--allow-host", "x")
 PATIENT = ("--request-timeout-ms", str(1000 * WAIT_S), "--slow-request-timeout-ms", str(1000 * WAIT_S))
 
 
@@ -364,17 +366,17 @@ class Server:
     """A running cardboxd, as role cardbox_app; requests to it are methods. However loaded the machine is, it answers:
     options of its own may make it less patient.
 
-    `prefix`: a program, with arguments, that runs it in its own place, such as prlimit. `port`: any
+    `auth`: it asks for tokens. `prefix`: a program, with arguments, that runs it in its own place, such as prlimit. `port`: any
     free one, where none is given; its own `port` says which.
     """
 
-    def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=0):
+    def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=0, auth=False):
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
             dsn, options = pooled(dsn), (*options, "--no-named-statements")
         command = [*prefix, CARDBOXD,
                    "--dsn", as_role(dsn, "cardbox_app"),
-                   "--listen", f"127.0.0.1:{port}", *PATIENT, *options]
+                   "--listen", f"127.0.0.1:{port}", *([] if auth else OPEN), *PATIENT, *options]
         with open(self.log_path, "wb") as log:
             # A session of its own: Ctrl-C must reach it through stop(), once.
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,

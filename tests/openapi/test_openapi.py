@@ -495,7 +495,7 @@ class Operation:
 
     def provocations(self):
         """By status, how to have it answered."""
-        ways = {"304": self.unchanged, "405": self.wrong_method, "415": self.wrong_type}
+        ways = {"304": self.unchanged, "405": self.wrong_method, "415": self.wrong_type, "421": self.wrong_host}
         if "{" in self.described:
             ways["400"] = self.bad_escape
         if (self.method, self.described) not in LENIENT:
@@ -515,6 +515,9 @@ class Operation:
 
     def bad_escape(self):
         self.ask(400, self.described.format(**{name: "%00" for name in PATHS}))
+
+    def wrong_host(self):
+        self.ask(421, headers={"Host": "evil.example"})
 
     def wrong_method(self):
         answer = self.ask(405, method="PATCH")

@@ -84,7 +84,7 @@ def test_logical_replication():
     here, there = Postgres("wal_level=logical"), Postgres()
     dsn = here.database()
     cardbox("token", "create", "--dsn", dsn, "--name", "t", "--tenant", "demo")
-    server = Server(dsn, "--insecure-no-auth")
+    server = Server(dsn)
     target = there.database()
     there.psql(target, "TRUNCATE cardbox.migrations, cardbox.token_changes")
     here.psql(dsn, "CREATE PUBLICATION everything FOR ALL TABLES")
@@ -98,7 +98,7 @@ def test_logical_replication():
     with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as readme:
         there.psql(target, re.search("SELECT setval.*?(?=`)", readme.read()).group(0))
     assert cardbox("token", "create", "--dsn", target, "--name", "after", "--tenant", "demo").stdout.startswith("cbx_")
-    server = Server(target, "--insecure-no-auth")
+    server = Server(target)
     assert server.get("/projects/p/cards/c1").json()["content"] == "another"
     for answer in changes(server):
         assert answer.status in (200, 201, 410), answer

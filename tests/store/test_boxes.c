@@ -89,6 +89,11 @@ static void create_and_ensure(void **state)
     assert_int_equal(cardbox_boxes_at(boxes, 0)->parent_count, 1);
     assert_string_equal(cardbox_boxes_at(boxes, 0)->parent_ids[0], id);
     cardbox_boxes_free(boxes);
+    char own[CARDBOX_UUID_SIZE];
+    cardbox_uuid7(own);
+    options.box_id = parents[0] = own;
+    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_INVALID);
+    assert_non_null(strstr(err.message, "its own parent"));
 }
 
 static void delete_takes_the_id(void **state)

@@ -813,7 +813,7 @@ def test_a_server_with_tokens():
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "demo", SAMPLE)
     made = cardbox_test.cardbox("token", "create", "--dsn", dsn, "--name", "web", "--tenant", "demo",
                                 "--json")
-    guarded = Server(dsn)
+    guarded = Server(dsn, auth=True)
     browser = page()
     browser.complaints()
     browser.open("about:blank")

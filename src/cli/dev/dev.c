@@ -18,7 +18,6 @@
 #include "cli/dev/dev_server.h"
 #include "store/operate/migrate.h"
 #include "store/operate/operate.h"
-#include "store/operate/tokens.h"
 
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"
@@ -27,6 +26,7 @@ typedef struct dev_options {
     cli_common common;
     const char *data;
     const char *listen;
+    bool auth;
     bool no_sample;
 } dev_options;
 
@@ -37,7 +37,6 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    bool wants_token; /* since the database has had one */
     dev_sample sample;
     dev_server server;
 } dev_run;
@@ -190,7 +189,7 @@ static void print_hints(const dev_run *r)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
     if (r->sample.boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
-               r->wants_token ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
+               r->options->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, box);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
         if (r->sample.sessions > 0)
@@ -199,11 +198,9 @@ static void print_hints(const dev_run *r)
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
                DEV_PROJECT);
     }
-    if (r->wants_token)
-        printf(
-            "Requests need a token, since this database has had one: `%s token create --name NAME "
-            "--tenant %s` makes one.\n",
-            program, DEV_PROJECT);
+    if (r->options->auth)
+        printf("Requests need a token: `%s token create --name NAME --tenant %s` makes one.\n",
+               program, DEV_PROJECT);
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
 }
 
@@ -215,20 +212,15 @@ static void count_migration(void *arg, const migration *m, bool applied_now)
     *(unsigned *)arg += applied_now;
 }
 
-/* The server's role, and whether the server will ask for tokens. */
-static bool prepare(dev_run *r, cardbox *db)
+/* Makes the server's role. */
+static bool prepare(cardbox *db)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    store_rows *tokens = NULL;
-    bool prepared =
-        operate_dev_prepare(db, &err) == CARDBOX_OK && tokens_list(&tokens, db, &err) == CARDBOX_OK;
 
-    if (prepared)
-        r->wants_token = rows_count(tokens) > 0;
-    else
-        cli_failed(&err);
-    rows_free(tokens);
-    return prepared;
+    if (operate_dev_prepare(db, &err) == CARDBOX_OK)
+        return true;
+    cli_failed(&err);
+    return false;
 }
 
 /* The schema, the server's role and the sample. */
@@ -248,7 +240,7 @@ static bool fill(dev_run *r)
     db = cli_open(&common);
     if (db == NULL)
         return false;
-    filled = prepare(r, db);
+    filled = prepare(db);
     if (filled && !r->options->no_sample)
         filled = dev_sample_load(&r->sample, db, r->dir);
     cli_close();
@@ -261,9 +253,11 @@ static bool fill(dev_run *r)
 static bool serve(dev_run *r)
 {
     char dsn[sizeof(r->dsn) + 64];
+    const dev_server_options options = {
+        .dir = r->dir, .dsn = dsn, .listen = r->options->listen, .auth = r->options->auth};
 
     snprintf(dsn, sizeof(dsn), "%s user=" OPERATE_DEV_ROLE, r->dsn);
-    return dev_server_start(&r->server, r->dir, dsn, r->options->listen, &stop_asked);
+    return dev_server_start(&r->server, &options, &stop_asked);
 }
 
 static bool start(dev_run *r)
@@ -336,8 +330,8 @@ static cli_exit run(const void *given, char **arguments)
     }
     if (!dev_is_loopback(options->listen)) {
         cli_error(
-            "--listen %s can be reached from other machines, and dev asks nobody for a token: "
-            "use a loopback address such as 127.0.0.1:8099",
+            "--listen %s can be reached from other machines, and dev serves this one alone: use a "
+            "loopback address such as 127.0.0.1:8099",
             options->listen);
         return CLI_USAGE;
     }
@@ -359,6 +353,7 @@ static const opt_spec specs[] = {
      "folder of the database (default " DEV_FOLDER ")", 0, 0},
     {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
      "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+    CLI_FLAG(dev_options, "auth", auth, "ask for tokens, as cardboxd does by itself"),
     CLI_FLAG(dev_options, "no-sample", no_sample, "leave the sample project out"),
     CLI_OPTIONS_END,
 };

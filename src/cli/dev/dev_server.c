@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -152,10 +153,13 @@ static void find_program(char out[PATH_MAX])
     snprintf(out, PATH_MAX, "cardboxd");
 }
 
-static bool launch(dev_server *s, const char *dsn, const char *listen)
+static bool launch(dev_server *s, const dev_server_options *options)
 {
     char program[PATH_MAX];
-    const char *const argv[] = {program, "--dsn", dsn, "--listen", listen, NULL};
+    const char *const argv[] = {
+        program,    "--dsn",         options->dsn,
+        "--listen", options->listen, options->auth ? NULL : "--insecure-no-auth",
+        NULL};
     int ends[2], log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     process_plan plan = {.argv = argv, .errors = log, .death_signal = SIGTERM};
 
@@ -164,6 +168,8 @@ static bool launch(dev_server *s, const char *dsn, const char *listen)
         return false;
     }
     find_program(program);
+    if (options->auth)
+        unsetenv("CARDBOX_INSECURE_NO_AUTH");
     plan.output = ends[1];
     s->pid = process_start(&plan);
     s->lines = fdopen(ends[0], "r");
@@ -212,12 +218,12 @@ static bool await_ready(const dev_server *s, int64_t deadline, const volatile si
     return false;
 }
 
-bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const char *listen,
+bool dev_server_start(dev_server *s, const dev_server_options *options,
                       const volatile sig_atomic_t *stop)
 {
     int64_t deadline = clock_ms() + READY_MS;
 
-    if (!path_join(s->log, dir, "cardboxd.log") || !launch(s, dsn, listen))
+    if (!path_join(s->log, options->dir, "cardboxd.log") || !launch(s, options))
         return false;
     if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
         return true;

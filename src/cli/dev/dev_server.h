@@ -23,8 +23,15 @@ bool dev_is_loopback(const char *listen);
 /* Whether nobody listens there; else that is said. */
 bool dev_is_free(const char *listen);
 
+typedef struct dev_server_options {
+    const char *dir; /* of its log */
+    const char *dsn;
+    const char *listen;
+    bool auth; /* it asks for tokens */
+} dev_server_options;
+
 /* Starts it and waits until it serves, or *stop is set. False: why was said, if not for *stop. */
-bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const char *listen,
+bool dev_server_start(dev_server *s, const dev_server_options *options,
                       const volatile sig_atomic_t *stop);
 
 /* Waits a little, taking what it prints, so that no full pipe holds it up. */

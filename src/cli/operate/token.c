@@ -95,8 +95,6 @@ static cli_exit print_made(const create_options *options, const token_made *made
         cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
                  options->name, until);
     }
-    if (made->first)
-        cli_note("it is the first: from now on servers refuse requests without a token");
     return status;
 }
 
@@ -149,10 +147,9 @@ const cli_command cli_token_create = {
     .name = "token create",
     .arguments = "",
     .summary = "make a token for the HTTP API",
-    .description =
-        "Prints it on stdout; it can't be shown again. With the first one that is made, servers "
-        "begin to ask for tokens. Each scope stands for itself: write does not include read. Run "
-        "it as the role that migrates: a server's own role may not make tokens.",
+    .description = "Prints it on stdout; it can't be shown again. Each scope stands for itself: "
+                   "write does not include read. Run "
+                   "it as the role that migrates: a server's own role may not make tokens.",
     .examples = "token create --name web --tenant demo\n"
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
@@ -249,7 +246,8 @@ static cli_exit print_tokens(const store_rows *rows, bool json)
                      LISTING_COLUMNS(columns)};
 
     return listing_print(&found, json,
-                         "no tokens: whoever reaches a server may do everything there");
+                         "no tokens: servers refuse all requests until `cardbox token create` "
+                         "makes one");
 }
 
 static cli_exit run_list(cardbox *db, const void *given, char **arguments)

@@ -29,7 +29,6 @@ struct keeper {
     atomic_bool looked;
     pthread_mutex_t lock;
     /* under the lock: */
-    bool no_tokens; /* there is none, and there must be */
     role_rights rights;
     /* the thread's own: */
     cardbox *db;
@@ -100,18 +99,14 @@ static bool take_list(keeper *k, const store_rows *rows, int64_t asked_ms)
     token_list *list = token_list_new(rows, asked_ms);
     if (list == NULL)
         return false;
-    bool needed = server->reachable && !server->set->insecure_no_auth;
-    bool missing = needed && !token_list_ever(list);
+    bool needed = !server->set->insecure_no_auth;
     k->version = token_list_version(list);
-    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version,
-             server->set->insecure_no_auth                ? "no"
-             : server->reachable || token_list_ever(list) ? "yes"
-                                                          : "no");
-    if (missing)
-        log_error("no_tokens", "hint=\"nobody can be let in; make one with cardbox token create\"");
-    pthread_mutex_lock(&k->lock);
-    k->no_tokens = missing;
-    pthread_mutex_unlock(&k->lock);
+    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version, needed ? "yes" : "no");
+    if (needed && !token_list_ever(list))
+        log_warn("no_tokens",
+                 "reason=\"requests get 401 until the database has a token\" hint=\"make one: "
+                 "cardbox token create --name NAME --all-tenants --scope read,write,tasks; or "
+                 "start with --insecure-no-auth to accept requests without a token\"");
     board_put(server->tokens, list);
     return true;
 }
@@ -242,12 +237,6 @@ bool keeper_objects(keeper *k, char *out, size_t size)
                  "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
                  "127.0.0.1",
                  k->server->set->listen, k->rights.name, excess, ROLE_REMEDY);
-    else if (k->no_tokens)
-        snprintf(out, size,
-                 "other machines can reach %s and there is no token that could be asked for: make "
-                 "one with `cardbox token create`, listen on 127.0.0.1, or let everybody in with "
-                 "--insecure-no-auth",
-                 k->server->set->listen);
     bool barred = atomic_load(&k->server->tokens_barred);
     if (barred)
         snprintf(
@@ -255,7 +244,7 @@ bool keeper_objects(keeper *k, char *out, size_t size)
             "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
             "cardbox_service TO \"%s\", or log in as a role that has it",
             k->rights.name, k->rights.name);
-    bool objects = excess != NULL || k->no_tokens || barred;
+    bool objects = excess != NULL || barred;
     pthread_mutex_unlock(&k->lock);
     return objects;
 }

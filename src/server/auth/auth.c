@@ -25,12 +25,6 @@ bool auth_is_decided(const server_state *server)
            (server->set->insecure_no_auth || is_known(server));
 }
 
-/* Whether nobody is asked for a token. Once there was one, even a revoked one, everybody is. */
-static bool is_open(const server_state *server, const token_list *list)
-{
-    return !token_list_ever(list) && !server->reachable;
-}
-
 /* The secret of "Bearer SECRET". ptr NULL: anything else. */
 static view secret_of(const head *h)
 {
@@ -112,10 +106,7 @@ bool auth_check(request *r, const head *h)
     }
     if (server->set->insecure_no_auth)
         return true;
-    const token_list *list = board_read(server->tokens, r->tokens);
-    if (is_open(server, list))
-        return true;
-    const token *t = find_token(list, h);
+    const token *t = find_token(board_read(server->tokens, r->tokens), h);
     if (t == NULL) {
         fault_answer(r, FAULT_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
                      "the request needs a token that is known, not revoked and not expired");
@@ -133,9 +124,6 @@ bool auth_still_good(const request *r)
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN || server->set->insecure_no_auth || !is_known(server))
         return true;
-    const token_list *list = board_read(server->tokens, r->tokens);
-    if (r->token_id == 0)
-        return is_open(server, list);
-    const token *t = token_list_find_id(list, r->token_id);
+    const token *t = token_list_find_id(board_read(server->tokens, r->tokens), r->token_id);
     return t != NULL && clock_ms() < t->expires_ms && is_good_for(t, r);
 }

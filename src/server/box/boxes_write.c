@@ -72,6 +72,10 @@ void handle_create_box(request *r)
                            .parent_ids = ids_or_none(&body[N_PARENT_IDS])};
     if (!body[N_BOX_ID].given)
         uuid16_v7(&create->box_id);
+    if (box_is_own_parent(&create->box_id, create->parent_ids)) {
+        handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
+        return;
+    }
     handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_create, build_create, create, render_create);
 }
 

@@ -307,10 +307,25 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
 static void on_log(void *arg, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* libmicrohttpd 0.9.75 gives a request whose Content-Length or cookies it refuses two answers, one
+ * behind the other, and says so in its log before it sends them. The request is the one whose head
+ * is complete and that it has not shown us: that is never so otherwise. */
+static void refuse_first(http *h)
+{
+    for (const client *c = h->clients.first; c != NULL; c = c->next) {
+        exchange *x = c->exchange;
+        if (x != NULL && !x->begun &&
+            MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL)
+            http_refuse(x);
+    }
+}
+
 static void on_log(void *arg, const char *format, va_list args)
 {
+    static const char REFUSES[] = "Error processing request";
     char message[256], quoted[LOG_QUOTE_SIZE];
-    (void)arg;
+    if (strncmp(format, REFUSES, sizeof(REFUSES) - 1) == 0)
+        refuse_first(arg);
     if (log_threshold < (int)LOG_LEVEL_DEBUG)
         return;
     text_format(message, sizeof(message), format, args);
@@ -356,7 +371,7 @@ static struct MHD_Daemon *start_daemon(http *h)
                      MHD_USE_ERROR_LOG | MHD_USE_SUPPRESS_DATE_NO_CLOCK;
     bool plain = t->cert == NULL;
     return MHD_start_daemon(plain ? flags : flags | MHD_USE_TLS, 0, NULL, NULL, on_request, h,
-                            MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_EXTERNAL_LOGGER, on_log, h, MHD_OPTION_ARRAY, options,
                             MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
 }
 

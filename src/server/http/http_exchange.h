@@ -81,6 +81,9 @@ struct http {
 /* Looks at the head, and refuses what must be refused. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version);
 
+/* Answers a request whose head is complete, and which the library is about to refuse by itself. */
+void http_refuse(exchange *x);
+
 /* Takes a piece of the body. Sets how much of it must come again, after the connection that is then
  * suspended is resumed. */
 enum MHD_Result http_receive(exchange *x, view piece, size_t *left);
@@ -90,6 +93,9 @@ void http_work(exchange *x);
 
 /* Hands the answer to the library. */
 enum MHD_Result http_send(exchange *x);
+
+/* Sends the answer, a 400, past the library, and shuts the connection down. */
+void http_send_past(exchange *x);
 
 /* The whole request is here and waits, and so does its connection; called again when it is asked.
  */

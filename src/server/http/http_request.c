@@ -115,6 +115,32 @@ static void answer_unknown_path(request *r, const char *hint)
     buf_free(&text);
 }
 
+/* Whoever watches a server asks it by whatever name or address it has. */
+static bool is_probe(view path)
+{
+    return view_equal(path, VIEW("/healthz")) || view_equal(path, VIEW("/health")) ||
+           view_equal(path, VIEW("/readyz"));
+}
+
+/* Where no token is asked for, a page whose name was made to lead to this machine could read and
+ * change everything: it is of the same origin, but its Host is not one of ours. */
+static bool check_host(request *r, const head *h)
+{
+    const host_rules *rules = &r->server->hosts;
+    view path, query, authority = target_authority(r->target);
+    target_split(r->target, &path, &query);
+    if (!rules->checked || is_probe(path))
+        return true;
+    if (host_is_accepted(rules, h->host) &&
+        (authority.ptr == NULL || host_is_accepted(rules, authority)))
+        return true;
+    fault_answer(r, FAULT_MISDIRECTED,
+                 "send the request to localhost or to the server's address; its operator allows "
+                 "other names with --allow-host NAME",
+                 "this server asks for no token, and accepts requests for its own hosts only");
+    return false;
+}
+
 /* Finds the route. False: answered. */
 static bool check_path(request *r)
 {
@@ -278,8 +304,9 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     set_ids(x, h);
     r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
-    if (formed && check_path(r) && auth_check(r, h) && check_writable(r) && check_origin(r, h) &&
-        check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) && check_body(r, h)) {
+    if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
+        check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
+        check_body(r, h)) {
         if (r->match.route->body == ROUTE_STREAM)
             r->match.route->handle(r);
         if (r->state == REQUEST_ARRIVING)
@@ -288,6 +315,22 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     bool readable =
         formed && !h->expects && h->length <= (uint64_t)r->server->set->body_max * DRAIN_FACTOR;
     return readable ? MHD_YES : http_send(x);
+}
+
+void http_refuse(exchange *x)
+{
+    request *r = &x->request;
+    reading in = {.frame = {.broken = true}};
+    x->begun = true;
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
+    next_id(x->http, r->started_ms);
+    uuid16_format(x->own_id, &x->http->id);
+    r->id = view_of(x->own_id);
+    const char *reason = head_fault(&in.head, false);
+    fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s",
+                 reason != NULL ? reason
+                                : "the Content-Length is malformed, or there are too many cookies");
+    http_send_past(x);
 }
 
 /* --- the body --- */

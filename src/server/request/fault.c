@@ -35,6 +35,7 @@ static const struct {
     [FAULT_CONFLICT] = {409, "conflict", NULL, NULL},
     [FAULT_GONE] = {410, "gone", NULL, NULL},
     [FAULT_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
+    [FAULT_MISDIRECTED] = {421, "misdirected_request", NULL, NULL},
     [FAULT_TOO_LARGE] = {413, "too_large", NULL, NULL},
     [FAULT_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
     [FAULT_INTERNAL] = {500, "internal", NULL, NULL},

@@ -17,6 +17,7 @@ typedef enum fault {
     FAULT_CONFLICT,
     FAULT_GONE,
     FAULT_PRECONDITION, /* If-Match */
+    FAULT_MISDIRECTED,  /* Host */
     FAULT_TOO_LARGE,
     FAULT_MEDIA_TYPE,
     FAULT_INTERNAL,

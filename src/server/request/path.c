@@ -40,6 +40,15 @@ static size_t authority_end(view target)
     return at;
 }
 
+view target_authority(view target)
+{
+    size_t end = authority_end(target);
+    if (end == 0)
+        return (view){NULL, 0};
+    const char *from = (const char *)memchr(target.ptr, ':', end) + 3;
+    return (view){from, (size_t)(target.ptr + end - from)};
+}
+
 void target_split(view target, view *raw_path, view *query)
 {
     size_t from = authority_end(target);

@@ -26,6 +26,9 @@ typedef struct url_path {
 /* Cuts a target at its first '?'. An absolute one, "http://host/path", loses scheme and host. */
 void target_split(view target, view *raw_path, view *query);
 
+/* The "host:port" of an absolute target; ptr NULL: it is none. */
+view target_authority(view target);
+
 /* Segments that need no decoding are views of `raw`, the others are in `memory`. `reason` says what
  * is malformed, as static text. */
 path_result path_decode(url_path *out, view raw, arena *memory, const char **reason);

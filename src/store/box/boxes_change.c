@@ -108,7 +108,8 @@ static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant,
     return status;
 }
 
-static cardbox_status check_parents(const cardbox_box_options *options, cardbox_error *err)
+static cardbox_status check_parents(const cardbox_box_options *options, const uuid16 *box,
+                                    cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     uuid16 parent;
@@ -117,8 +118,11 @@ static cardbox_status check_parents(const cardbox_box_options *options, cardbox_
     if (options->parent_count > CARDBOX_IDS_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu parents, the limit is %d",
                          options->parent_count, CARDBOX_IDS_PER_APPEND_MAX);
-    for (size_t i = 0; status == CARDBOX_OK && i < options->parent_count; i++)
+    for (size_t i = 0; status == CARDBOX_OK && i < options->parent_count; i++) {
         status = check_uuid(&parent, "parent_ids", options->parent_ids[i], err);
+        if (status == CARDBOX_OK && memcmp(&parent, box, sizeof(parent)) == 0)
+            status = error_set(err, CARDBOX_INVALID, "parent_ids[%zu]: " BOX_OWN_PARENT, i);
+    }
     return status;
 }
 
@@ -136,7 +140,7 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
         status =
             check_card_ids(options->card_ids, options->card_count, CARDBOX_IDS_PER_APPEND_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_parents(options, err);
+        status = check_parents(options, &box, err);
     if (status != CARDBOX_OK)
         return status;
     box_create made = {view_of(tenant), box, list_ids(&ids, options->card_ids, options->card_count),

@@ -100,7 +100,6 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
         return explain_forbidden(status, err);
     out->id = rows_int8(rows, 0, 0);
     out->expires_micros = rows_null(rows, 0, 2) ? 0 : rows_micros(rows, 0, 2);
-    out->first = rows_bool(rows, 0, 3);
     rows_free(rows);
     return CARDBOX_OK;
 }

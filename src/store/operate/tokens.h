@@ -39,7 +39,6 @@ typedef struct token_input {
 typedef struct token_made {
     int64_t id;
     int64_t expires_micros; /* 0: never */
-    bool first;             /* there was none before: from now on servers ask for one */
 } token_made;
 
 /* CARDBOX_CONFLICT: the name is taken. */

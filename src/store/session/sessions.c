@@ -258,6 +258,8 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     if (out->entry_id.ptr == NULL)
         return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, goal, NODE_DEPTH) + 1;
+    if (out->length < 1)
+        return broken(err);
     out->count = (size_t)rows_count(rows) - 1;
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (out->rows == NULL)
@@ -395,6 +397,8 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
         return session_no_entry(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
+    if (out->length < (out->entry_id.ptr != NULL))
+        return broken(err);
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))

@@ -10,6 +10,7 @@
 #include "store/check.h"
 #include "store/content/content.h"
 #include "store/errors.h"
+#include "store/write.h"
 
 /* --- members --- */
 
@@ -171,6 +172,13 @@ cardbox_status item_read_time(import_item *item, scan_value value, const char *n
     return CARDBOX_OK;
 }
 
+cardbox_status item_read_made(import_item *item, scan_value value, const char *name, bool *has,
+                              int64_t *micros, cardbox_error *err)
+{
+    cardbox_status status = item_read_time(item, value, name, has, micros, err);
+    return status == CARDBOX_OK && *has ? check_not_ahead(name, *micros, err) : status;
+}
+
 cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, view *out,
                                 cardbox_error *err)
 {
@@ -297,7 +305,7 @@ static cardbox_status read_life(import_item *item, const members *m, cardbox_err
     card_input *card = &item->card;
     cardbox_status status = read_ttl(item, m->ttl_seconds, err);
     if (status == CARDBOX_OK)
-        status = item_read_time(item, m->created_at, "created_at", &card->has_created,
+        status = item_read_made(item, m->created_at, "created_at", &card->has_created,
                                 &card->created_micros, err);
     if (status == CARDBOX_OK)
         status = item_read_time(item, m->expires_at, "expires_at", &card->has_expires,
@@ -382,12 +390,17 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
         status = read_ids(item, m->card_ids, "card_ids", &box->card_ids, err);
     if (status == CARDBOX_OK)
         status = read_ids(item, m->parent_ids, "parent_ids", &box->parent_ids, err);
+    if (status == CARDBOX_OK && box_is_own_parent(&box->box_id, box->parent_ids))
+        status = error_set(err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
     if (status == CARDBOX_OK)
         status = item_read_time(item, m->updated_at, "updated_at", &box->has_updated,
                                 &box->updated_micros, err);
     if (status == CARDBOX_OK)
-        status = item_read_time(item, m->created_at, "created_at", &box->has_created,
+        status = item_read_made(item, m->created_at, "created_at", &box->has_created,
                                 &box->created_micros, err);
+    /* A new box that has no other time was made when it was last changed. */
+    if (status == CARDBOX_OK && box->has_updated && !box->has_created)
+        status = check_not_ahead("updated_at", box->updated_micros, err);
     return status;
 }
 

@@ -100,6 +100,10 @@ cardbox_status item_read_tenant(import_item *item, scan_value named, const char 
 cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
                               int64_t *micros, cardbox_error *err);
 
+/* The same of when it was made, which must not be far ahead: check_not_ahead. */
+cardbox_status item_read_made(import_item *item, scan_value value, const char *name, bool *has,
+                              int64_t *micros, cardbox_error *err);
+
 /* What a string token says, which lives as long as the item. False: no UTF-8 text can hold it. */
 bool item_decode(import_item *item, scan_value value, view *out);
 

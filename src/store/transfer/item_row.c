@@ -3,6 +3,7 @@
  * names of the ledger that CardBox replaces. Knows nothing of the database.
  */
 #include "base/base64.h"
+#include "store/check.h"
 #include "store/errors.h"
 #include "store/session/core/entry.h"
 #include "store/transfer/item.h"
@@ -13,8 +14,10 @@ typedef enum field_type {
     FIELD_TOKEN,
     FIELD_OBJECT,
     FIELD_MS,
+    FIELD_MADE_MS, /* when it was made */
     FIELD_INT,
     FIELD_TIME,
+    FIELD_MADE,
     FIELD_BYTES,
     FIELD_BASE64
 } field_type;
@@ -58,7 +61,7 @@ static const struct {
      0},
     {TRANSFER_SESSION, "head_entry_id", FIELD_TEXT, true, SESSION_ID_MAX, PART(session, head), 0},
     {TRANSFER_SESSION, "version", FIELD_INT, false, 0, PART(session, version), 0},
-    {TRANSFER_SESSION, "created_at", FIELD_TIME, true, 0, PART(session, created_micros),
+    {TRANSFER_SESSION, "created_at", FIELD_MADE, true, 0, PART(session, created_micros),
      PART(session, has_created)},
     {TRANSFER_SESSION, "updated_at", FIELD_TIME, true, 0, PART(session, updated_micros),
      PART(session, has_updated)},
@@ -68,20 +71,22 @@ static const struct {
     {TRANSFER_TASK, "completion_status", FIELD_TEXT, true, CARDBOX_TASK_STATUS_MAX,
      AT(task, status), 0},
     {TRANSFER_TASK, "system_prompt", FIELD_TOKEN, false, 0, AT(task, prompt), 0},
-    {TRANSFER_TASK, "created_at", FIELD_MS, false, 0, AT(task, created_ms), 0},
+    {TRANSFER_TASK, "created_at", FIELD_MADE_MS, false, 0, AT(task, created_ms), 0},
     {TRANSFER_TASK, "updated_at", FIELD_MS, false, 0, AT(task, updated_ms), 0},
     {TRANSFER_MESSAGE, "id", FIELD_TEXT, false, CARDBOX_CARD_ID_MAX, AT(message, message_id), 0},
     {TRANSFER_MESSAGE, "task_id", FIELD_TEXT, false, CARDBOX_CARD_ID_MAX, AT(message, task_id), 0},
     {TRANSFER_MESSAGE, "role", FIELD_TEXT, false, CARDBOX_KEY_MAX, AT(message, role), 0},
     {TRANSFER_MESSAGE, "content", FIELD_TOKEN, false, 0, AT(message, content), 0},
-    {TRANSFER_MESSAGE, "timestamp", FIELD_MS, false, 0, AT(message, ts_ms), AT(message, has_ts)},
+    {TRANSFER_MESSAGE, "timestamp", FIELD_MADE_MS, false, 0, AT(message, ts_ms),
+     AT(message, has_ts)},
     {TRANSFER_CALL, "id", FIELD_TEXT, false, CARDBOX_CARD_ID_MAX, AT(call, call_id), 0},
     {TRANSFER_CALL, "task_id", FIELD_TEXT, false, CARDBOX_CARD_ID_MAX, AT(call, task_id), 0},
     {TRANSFER_CALL, "ability_name", FIELD_TEXT, false, CARDBOX_KEY_MAX, AT(call, ability), 0},
     {TRANSFER_CALL, "parameters", FIELD_TOKEN, false, 0, AT(call, parameters), 0},
     {TRANSFER_CALL, "status", FIELD_TEXT, false, CARDBOX_KEY_MAX, AT(call, status), 0},
     {TRANSFER_CALL, "details", FIELD_TOKEN, true, 0, AT(call, details), 0},
-    {TRANSFER_CALL, "created_at", FIELD_MS, false, 0, AT(call, created_ms), AT(call, has_created)},
+    {TRANSFER_CALL, "created_at", FIELD_MADE_MS, false, 0, AT(call, created_ms),
+     AT(call, has_created)},
     {TRANSFER_CALL, "updated_at", FIELD_MS, false, 0, AT(call, updated_ms), AT(call, has_updated)},
     {TRANSFER_CALL, "start_message_id", FIELD_TEXT, false, CARDBOX_CARD_ID_MAX, AT(call, start_id),
      0},
@@ -96,6 +101,19 @@ static cardbox_status read_number(scan_value value, const char *name, const char
     if (value.kind != SCAN_NUMBER || !scan_integer(value.text, out))
         return item_wrong_kind(err, name, wanted, value);
     return CARDBOX_OK;
+}
+
+static cardbox_status read_ms(scan_value value, const char *name, bool made, int64_t *out,
+                              cardbox_error *err)
+{
+    int64_t micros;
+    cardbox_status status =
+        read_number(value, name, "an integer: milliseconds since 1970", out, err);
+    if (status != CARDBOX_OK || !made)
+        return status;
+    if (__builtin_mul_overflow(*out, 1000, &micros))
+        micros = *out < 0 ? INT64_MIN : INT64_MAX;
+    return check_not_ahead(name, micros, err);
 }
 
 static cardbox_status read_json(scan_value value, const char *name, scan_kind kind, view *out,
@@ -147,11 +165,14 @@ static cardbox_status read_value(import_item *item, size_t field, scan_value val
     case FIELD_OBJECT:
         return read_json(value, name, SCAN_OBJECT, out, err);
     case FIELD_MS:
-        return read_number(value, name, "an integer: milliseconds since 1970", out, err);
+    case FIELD_MADE_MS:
+        return read_ms(value, name, FIELDS[field].type == FIELD_MADE_MS, out, err);
     case FIELD_INT:
         return read_number(value, name, "an integer", out, err);
     case FIELD_TIME:
         return item_read_time(item, value, name, has, out, err);
+    case FIELD_MADE:
+        return item_read_made(item, value, name, has, out, err);
     case FIELD_BYTES:
     case FIELD_BASE64:
         break;

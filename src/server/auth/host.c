@@ -1,0 +1,164 @@
+/*
+ * host.c: reads hosts as a Host header or an option gives them, and compares them.
+ */
+#include "server/auth/host.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_MAX_BYTES = 253 }; /* of a name in DNS */
+
+/* --- reading --- */
+
+/* Nothing, or a colon and perhaps digits. */
+static bool is_port(view text)
+{
+    for (size_t i = 1; i < text.len; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    return text.len == 0 || text.ptr[0] == ':';
+}
+
+static bool is_name(view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alphanumeric && c != '-' && c != '_' && c != '.')
+            return false;
+    }
+    return text.len > 0 && text.len <= NAME_MAX_BYTES;
+}
+
+static bool read_address(host *out, int family, view text)
+{
+    char copy[INET6_ADDRSTRLEN];
+    if (text.len >= sizeof(copy) || memchr(text.ptr, '\0', text.len) != NULL)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *out = (host){.family = family};
+    return inet_pton(family, copy, out->address) == 1;
+}
+
+/* An IPv6 address in brackets. A zone, as in [fe80::1%eth0], is passed over. */
+static bool read_brackets(host *out, view text)
+{
+    const char *end = memchr(text.ptr, ']', text.len);
+    if (end == NULL || !is_port((view){end + 1, (size_t)(text.ptr + text.len - end - 1)}))
+        return false;
+    view inside = {text.ptr + 1, (size_t)(end - text.ptr - 1)};
+    const char *zone = memchr(inside.ptr, '%', inside.len);
+    if (zone != NULL)
+        inside.len = (size_t)(zone - inside.ptr);
+    return read_address(out, AF_INET6, inside);
+}
+
+/* The dot at the end of a complete name in DNS is no part of it here. */
+static bool read_host(host *out, view text)
+{
+    if (text.len == 0)
+        return false;
+    if (text.ptr[0] == '[')
+        return read_brackets(out, text);
+    const char *colon = memchr(text.ptr, ':', text.len);
+    view name = {text.ptr, colon == NULL ? text.len : (size_t)(colon - text.ptr)};
+    if (!is_port((view){name.ptr + name.len, text.len - name.len}))
+        return false;
+    if (name.len > 0 && name.ptr[name.len - 1] == '.')
+        name.len--;
+    if (!is_name(name))
+        return false;
+    if (!read_address(out, AF_INET, name))
+        *out = (host){.family = AF_UNSPEC, .name = name};
+    return true;
+}
+
+/* --- comparing --- */
+
+static bool is_same(const host *a, const host *b)
+{
+    if (a->family != b->family)
+        return false;
+    if (a->family == AF_UNSPEC)
+        return a->name.len == b->name.len &&
+               strncasecmp(a->name.ptr, b->name.ptr, a->name.len) == 0;
+    return memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+static bool is_own_machine(const host *h)
+{
+    static const host NAME = {.family = AF_UNSPEC, .name = {"localhost", 9}};
+    static const host SIX = {.family = AF_INET6, .address = {[15] = 1}};
+    return is_same(h, &NAME) || is_same(h, &SIX) || (h->family == AF_INET && h->address[0] == 127);
+}
+
+bool host_is_accepted(const host_rules *rules, view authority)
+{
+    host wanted;
+    if (!read_host(&wanted, authority))
+        return false;
+    bool known = is_own_machine(&wanted);
+    for (size_t i = 0; i < rules->count && !known; i++)
+        known = is_same(&wanted, &rules->known[i]);
+    return known;
+}
+
+/* --- the rules --- */
+
+/* A name or an address of either kind, without a port. */
+static bool read_name(host *out, view text)
+{
+    bool colons = text.len > 0 && memchr(text.ptr, ':', text.len) != NULL && text.ptr[0] != '[';
+    if (colons)
+        return read_address(out, AF_INET6, text);
+    return read_host(out, text) && text.ptr[text.len - 1] != ':' &&
+           (text.ptr[0] != '[' || text.ptr[text.len - 1] == ']');
+}
+
+/* One value of the option or its variable: names with commas between. */
+static bool add_names(host_rules *rules, const char *value, char *error, size_t size)
+{
+    for (const char *at = value; at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        view name = {at, strcspn(at, ",")};
+        if (rules->count == OPT_LIST_MAX) {
+            snprintf(error, size, "--allow-host takes at most %d names", OPT_LIST_MAX);
+            return false;
+        }
+        if (!read_name(&rules->known[rules->count], name)) {
+            snprintf(error, size,
+                     "--allow-host takes the name or the address of a host, without a port, not "
+                     "\"%.*s\"",
+                     (int)view_cut(name, 200), name.ptr);
+            return false;
+        }
+        rules->count++;
+        at += name.len;
+    }
+    return true;
+}
+
+/* An address that can't be read, as that of a unix socket, adds nothing. */
+static void add_listened(host_rules *rules, const char *address)
+{
+    if (read_host(&rules->known[rules->count], view_of(address)))
+        rules->count++;
+}
+
+bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
+                     size_t size)
+{
+    static const char SCHEME[] = "http://";
+    bool is_tcp = strncmp(where, SCHEME, sizeof(SCHEME) - 1) == 0;
+    *out = (host_rules){.checked = set->insecure_no_auth && is_tcp};
+    for (size_t i = 0; i < set->allow_host.count; i++)
+        if (!add_names(out, set->allow_host.at[i], error, size))
+            return false;
+    if (is_tcp) {
+        add_listened(out, where + sizeof(SCHEME) - 1);
+        add_listened(out, set->listen);
+    }
+    return true;
+}
