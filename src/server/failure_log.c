@@ -98,6 +98,6 @@ void failure_log_database(const cardbox_error *err)
     char message[LOG_QUOTE_SIZE];
     unsigned unlogged;
     if (is_due(err->sqlstate, NULL, DATABASE_MS, &unlogged))
-        log_error("database_refuses", "sqlstate=%s statement=%s reason=%s", err->sqlstate,
-                  name_of(err), failure_message(message, err));
+        log_error("database_refuses", "sqlstate=%s reason=%s statement=%s", err->sqlstate,
+                  failure_message(message, err), name_of(err));
 }

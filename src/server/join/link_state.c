@@ -68,7 +68,7 @@ static void not_fit(db_link *k, unfit_cause cause, const char *reason)
     char why[LOG_QUOTE_SIZE];
     atomic_store(&of->cause, (int)cause);
     set_aside(k);
-    if (!is_news(of, NEWS[cause]))
+    if (!is_news(of, (int)NEWS[cause]))
         return;
     log_quote(why, reason, strlen(reason));
     if (k->all->are_of_replica)
