@@ -45,13 +45,14 @@ typedef struct cardbox_error {
     int64_t current_version; /**< of the box, for a version CONFLICT; else 0 */
     size_t position;         /**< byte offset of a fault in JSON input; else 0 */
     char message[CARDBOX_MESSAGE_SIZE]; /**< one line, lower case: the problem and what to do */
-    bool lease_lost;            /**< a CONFLICT of a worker's write: it is no longer its task */
-    unsigned char reserved[63]; /**< zero */
+    bool lease_lost;       /**< a CONFLICT of a worker's write: it is no longer its task */
+    const char *statement; /**< name of the statement that PostgreSQL refused, static; or NULL */
+    unsigned char reserved[48]; /**< zero */
 } cardbox_error;
 
 #define CARDBOX_ERROR_INIT                                                                         \
     {                                                                                              \
-        CARDBOX_OK, false, "", 0, 0, "", false,                                                    \
+        CARDBOX_OK, false, "", 0, 0, "", false, NULL,                                              \
         {                                                                                          \
             0                                                                                      \
         }                                                                                          \

@@ -25,14 +25,29 @@ typedef enum stop_phase {
 } stop_phase;
 
 /* What the log was told of the database last, so that an outage is two lines and not thousands. */
-typedef enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOWN, TOLD_UNFIT, TOLD_FORBIDDEN } told;
+typedef enum told {
+    TOLD_NOTHING,
+    TOLD_UP,
+    TOLD_DOWN,
+    TOLD_UNFIT,
+    TOLD_FORBIDDEN,
+    TOLD_CHECK_FAILED
+} told;
+
+/* Why a database did not pass the server's check. */
+typedef enum unfit_cause {
+    UNFIT_SCHEMA, /* migrations are missing */
+    UNFIT_RIGHTS, /* the role lacks rights */
+    UNFIT_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
+} unfit_cause;
 
 /* How things stand with a database: the primary, or its standbys. */
 typedef struct database_state {
     atomic_int connections_up; /* that are usable, of all loops */
     atomic_bool given_up;      /* none is up, and it is not just being made anew */
+    atomic_bool refuses;       /* given up, and the last attempt got an answer: a refusal */
     atomic_int unfit;          /* connections to a database that can't be read as it is */
-    atomic_bool forbidden;     /* for want of rights; else for want of migrations */
+    atomic_int cause;          /* an unfit_cause: of the last of them */
     atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
     atomic_int told;           /* a told */
 } database_state;
@@ -52,7 +67,6 @@ typedef struct server_state {
     database_state replica;
     atomic_llong lineage;       /* of the primary, as it was asked last; 0: not known */
     atomic_uint lineage_ups;    /* primary.ups before it was asked */
-    _Atomic int64_t trouble_ms; /* when the log is next told what the database lacks */
     struct token_board *tokens; /* who may do what */
     struct places *places;      /* where cards lie */
     struct card_cache *cards;   /* what they said; NULL: that is not kept */

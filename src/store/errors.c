@@ -38,32 +38,32 @@ static const struct {
     cardbox_status status;
     bool retryable; /* the same transaction may succeed if it is run again */
 } SQLSTATES[] = {
-    {"40001", CARDBOX_UNAVAILABLE, true}, /* serialization failure */
-    {"40P01", CARDBOX_UNAVAILABLE, true}, /* deadlock */
-    {"55P03", CARDBOX_BUSY, true},        /* lock_timeout */
-    {"57014", CARDBOX_TIMEOUT, false},    /* statement_timeout or cancel */
-    {"26000", CARDBOX_UNAVAILABLE, true}, /* a prepared statement is gone (DISCARD, failover) */
-    {"42P05", CARDBOX_UNAVAILABLE, true}, /* ... or is there already */
-    {"0A000", CARDBOX_UNAVAILABLE, true}, /* ... or its result type has changed (migration) */
-    {"25006", CARDBOX_UNAVAILABLE, true}, /* read-only: the primary has moved */
-    {"23001", CARDBOX_CONFLICT, false},   /* a sealed card */
-    {"23505", CARDBOX_CONFLICT, false},   /* unique */
-    {"CB", CARDBOX_CONFLICT, false},      /* our own: the message is for the client */
-    {"22003", CARDBOX_TOO_LARGE, false},  /* number out of range */
-    {"42501", CARDBOX_FORBIDDEN, false},  /* no privilege, row-level security */
-    {"3F000", CARDBOX_INTERNAL, false},   /* no schema: not migrated */
-    {"28", CARDBOX_UNAVAILABLE, false},   /* wrong password or role */
-    {"3D", CARDBOX_UNAVAILABLE, false},   /* no such database */
-    {"08", CARDBOX_UNAVAILABLE, true},    /* connection */
-    {"57P", CARDBOX_UNAVAILABLE, true},   /* the server stops, starts or recovers */
-    {"53", CARDBOX_UNAVAILABLE, true},    /* out of connections, memory or disk */
-    {"58", CARDBOX_UNAVAILABLE, false},   /* its own files can't be read or written */
-    {"54", CARDBOX_TOO_LARGE, false},     /* PostgreSQL's own limits */
-    {"22", CARDBOX_INVALID, false},       /* data */
-    {"23", CARDBOX_INVALID, false},       /* other constraints */
-    {"25P03", CARDBOX_UNAVAILABLE, true}, /* idle_in_transaction_session_timeout: cut off */
-    {"25P04", CARDBOX_UNAVAILABLE, true}, /* transaction_timeout, likewise */
-    {"25", CARDBOX_CONFLICT, false},      /* the transaction has failed already */
+    {"40001", CARDBOX_UNAVAILABLE, true},  /* serialization failure */
+    {"40P01", CARDBOX_UNAVAILABLE, true},  /* deadlock */
+    {"55P03", CARDBOX_BUSY, true},         /* lock_timeout */
+    {"57014", CARDBOX_TIMEOUT, false},     /* statement_timeout or cancel */
+    {"26000", CARDBOX_UNAVAILABLE, true},  /* a prepared statement is gone (DISCARD, failover), or
+                                            * its result type has changed (migration) */
+    {"42P05", CARDBOX_UNAVAILABLE, true},  /* ... or is there already */
+    {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only: the primary has moved */
+    {"23001", CARDBOX_CONFLICT, false},    /* a sealed card */
+    {"23505", CARDBOX_CONFLICT, false},    /* unique */
+    {"CB", CARDBOX_CONFLICT, false},       /* our own: the message is for the client */
+    {"22003", CARDBOX_TOO_LARGE, false},   /* number out of range */
+    {"42501", CARDBOX_FORBIDDEN, false},   /* no privilege, row-level security */
+    {"3F000", CARDBOX_INTERNAL, false},    /* no schema: not migrated */
+    {"28", CARDBOX_UNAVAILABLE, false},    /* wrong password or role */
+    {"3D", CARDBOX_UNAVAILABLE, false},    /* no such database */
+    {"08", CARDBOX_UNAVAILABLE, true},     /* connection */
+    {"57P", CARDBOX_UNAVAILABLE, true},    /* the server stops, starts or recovers */
+    {"53", CARDBOX_UNAVAILABLE, true},     /* out of connections, memory or disk */
+    {"58030", CARDBOX_UNAVAILABLE, false}, /* its own files can't be read or written */
+    {"54", CARDBOX_TOO_LARGE, false},      /* PostgreSQL's own limits */
+    {"22", CARDBOX_INVALID, false},        /* data */
+    {"23", CARDBOX_INVALID, false},        /* other constraints */
+    {"25P03", CARDBOX_UNAVAILABLE, true},  /* idle_in_transaction_session_timeout: cut off */
+    {"25P04", CARDBOX_UNAVAILABLE, true},  /* transaction_timeout, likewise */
+    {"25", CARDBOX_CONFLICT, false},       /* the transaction has failed already */
 };
 
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
@@ -89,8 +89,9 @@ const char *error_true_state(const char *sqlstate, const char *file)
     } MISLEADING[] = {
         {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* a limit, but none of the statement's */
         {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* ... likewise */
-        {"42501", "md.c", STATE_FILES}, /* no right, but PostgreSQL's own: a file */
-        {"42501", "fd.c", STATE_FILES}, /* system that only reads, for instance */
+        {"42501", "md.c", STATE_FILES},             /* no right, but PostgreSQL's own: a file */
+        {"42501", "fd.c", STATE_FILES},             /* system that only reads, for instance */
+        {"0A000", "plancache.c", STATE_STALE_PLAN}, /* supported, once it is prepared again */
     };
     if (sqlstate == NULL || file == NULL)
         return sqlstate;
@@ -108,10 +109,19 @@ bool error_is_refusal(const cardbox_error *err)
 
 /* While it connects libpq has no SQLSTATE to give. In its words a server's message begins with the
  * severity, whatever the language, and two spaces; a password that nobody gave was asked for. */
+bool error_message_is_answer(const char *message)
+{
+    return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;
+}
+
 bool error_has_answer(const cardbox_error *err)
 {
-    return err->sqlstate[0] != '\0' || strstr(err->message, ":  ") != NULL ||
-           strstr(err->message, "fe_sendauth: ") != NULL;
+    return err->sqlstate[0] != '\0' || error_message_is_answer(err->message);
+}
+
+bool error_is_of_class(const char *sqlstate, const char *class_prefix)
+{
+    return strncmp(sqlstate, class_prefix, strlen(class_prefix)) == 0;
 }
 
 bool error_is_rolled_back(const cardbox_error *err)
@@ -131,6 +141,11 @@ bool error_is_schema(const char *sqlstate)
         if (strcmp(sqlstate, STATES[i]) == 0)
             return true;
     return false;
+}
+
+bool error_may_be_unfit(const cardbox_error *err)
+{
+    return err->status == CARDBOX_FORBIDDEN || error_is_schema(err->sqlstate);
 }
 
 void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)

@@ -54,6 +54,7 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
  * `file` of its source (NULL: not known); else the state as it is. */
 #define STATE_NO_TRANSACTIONS "53000" /* its transaction ids run out: insufficient resources */
 #define STATE_FILES           "58030" /* I/O error */
+#define STATE_STALE_PLAN      "26000" /* a prepared statement can't be used any more */
 const char *error_true_state(const char *sqlstate, const char *file);
 
 /* Whether the server itself has said that a statement failed, and so that nothing of it was done.
@@ -63,6 +64,12 @@ bool error_is_refusal(const cardbox_error *err);
 /* Whether a server is there: the message is one of its own, or asks for what it wants to hear. */
 bool error_has_answer(const cardbox_error *err);
 
+/* The same of a message of libpq about a connection that failed. */
+bool error_message_is_answer(const char *message);
+
+/* Whether an SQLSTATE belongs to a class, such as "53". */
+bool error_is_of_class(const char *sqlstate, const char *class_prefix);
+
 /* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
 bool error_is_rolled_back(const cardbox_error *err);
 
@@ -71,5 +78,9 @@ bool error_is_read_only(const char *sqlstate);
 
 /* Whether something that the migrations make is missing. */
 bool error_is_schema(const char *sqlstate);
+
+/* Whether a statement failed in a way that all statements do where the role lost its rights or the
+ * schema is not ours. A single statement may do so as well: only a check can tell. */
+bool error_may_be_unfit(const cardbox_error *err);
 
 #endif

@@ -39,6 +39,12 @@ typedef struct play_flight {
     pipe_rows some;
 } play_flight;
 
+typedef struct play_probe {
+    links_probed done;
+    void *arg;
+    play_group *on;
+} play_probe;
+
 static struct {
     play_group group[LINK_GROUPS];
     statement_id statement; /* that was sent last, as the next three */
@@ -51,6 +57,7 @@ static struct {
     play_flight flight[8]; /* in the order in which they were sent */
     size_t flights;
     cardbox_status refuse;
+    play_probe probe; /* done NULL: none */
 } database;
 
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
@@ -92,10 +99,21 @@ void links_doubt(db_link *k, const char *reason)
     database.doubted++;
 }
 
-bool links_blame(db_link *k, const cardbox_error *err)
+/* The check behind a failed statement: its answer comes next in the order of statements. */
+bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
 {
-    (void)k;
-    return err->status == CARDBOX_FORBIDDEN;
+    if (err->status != CARDBOX_FORBIDDEN)
+        return false;
+    database.probe = (play_probe){done, arg, (play_group *)(void *)k};
+    return true;
+}
+
+static inline void give_probe(bool fit)
+{
+    play_probe probe = database.probe;
+    database.probe = (play_probe){NULL, NULL, NULL};
+    if (probe.done != NULL)
+        probe.done(probe.arg, fit);
 }
 
 /* The number of elements of the first array stands behind its dimensions, flags and type. */

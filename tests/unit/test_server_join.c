@@ -344,9 +344,34 @@ static void others_go_together(void **state)
     joiner_flush(j);
     assert_int_equal(database.keys, 2);
     give_sqlstate(CARDBOX_FORBIDDEN, "42501");
+    assert_int_equal(status(0), 0);
+    atomic_store(&server.primary.unfit, 1);
+    give_probe(false);
     assert_int_equal(database.sent, 2);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(status(i), 503);
+}
+
+/* While the database passes its check, what one member's rows cause is that member's fault. It runs
+ * once more, since its rights may have been given back meanwhile. */
+static void a_refusal_is_its_requests_fault(void **state)
+{
+    (void)state;
+    add_many(0, 2);
+    joiner_flush(j);
+    give_sqlstate(CARDBOX_FORBIDDEN, "42501");
+    give_probe(true);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        assert_int_equal(status(0), 0);
+        joiner_flush(j);
+        assert_int_equal(database.keys, 1);
+        give_sqlstate(CARDBOX_FORBIDDEN, "42501");
+        give_probe(true);
+    }
+    assert_int_equal(status(0), 500);
+    joiner_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
 }
 
 static void drops_who_has_left(void **state)
@@ -419,6 +444,7 @@ int main(void)
         TEST(refuses_rows_of_nobody),
         TEST(cancelled_ones_go_alone),
         TEST(others_go_together),
+        TEST(a_refusal_is_its_requests_fault),
         TEST(drops_who_has_left),
         TEST(keeps_a_connection_for_cards),
         TEST(answers_who_wants_nothing),

@@ -83,10 +83,8 @@ static void answer_undecided(request *r)
         fault_answer(r, FAULT_UNFIT,
                      "let the server log in as a role that is a member of cardbox_service",
                      "the server's database role may not read the tokens");
-    else if (atomic_load(&server->primary.unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&server->primary.forbidden));
     else
-        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+        fault_answer_away(r, "the tokens could not be read from the database");
 }
 
 /* What the operation needs is no secret; which part of it the token lacks is not said. */

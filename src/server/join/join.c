@@ -239,12 +239,9 @@ void join_let_go(joiner *j, request *r)
 
 /* --- requests come --- */
 
-void join_answer_away(joiner *j, request *r)
+void join_answer_away(request *r)
 {
-    if (atomic_load(&j->server->primary.unfit) > 0)
-        fault_answer_unfit(r, atomic_load(&j->server->primary.forbidden));
-    else
-        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+    fault_answer_away(r, "there is no database connection for requests of this kind");
 }
 
 /* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
@@ -284,7 +281,7 @@ void joiner_add(joiner *j, request *r)
         return;
     }
     if (links_away(j->links, kind->group)) {
-        join_answer_away(j, r);
+        join_answer_away(r);
         return;
     }
     if (j->waiting >= (size_t)j->server->set->queue_max) {
@@ -459,7 +456,7 @@ void joiner_tick(joiner *j, int64_t now_ms)
         while (l->first != NULL) {
             request *r = l->first;
             join_let_go(j, r);
-            join_answer_away(j, r);
+            join_answer_away(r);
         }
     }
 }

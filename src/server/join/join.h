@@ -81,8 +81,9 @@ typedef struct join_ticket {
     int64_t since_ms;
     unsigned tries;
     join_pace pace;
-    bool apart;  /* it stands in the list in which tenants take turns */
-    bool locked; /* what it changes was found locked by others */
+    bool suspected; /* its statement failed alone, and the database passed the check after it */
+    bool apart;     /* it stands in the list in which tenants take turns */
+    bool locked;    /* what it changes was found locked by others */
 } join_ticket;
 
 typedef struct joiner joiner;

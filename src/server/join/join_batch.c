@@ -31,16 +31,18 @@ struct join_batch {
     join_lane lane;
     size_t keys;
     size_t count;
-    size_t in_flight; /* its statement, and behind a write, or before a read of a standby, the
-                       * question for its position */
-    bool patient;     /* its one request has waited by itself before */
-    bool apart;       /* it is its tenant's turn: */
-    turn *turn;       /* NULL: nobody remembers */
-    bool wary;        /* it passes over what is locked */
-    bool sent;        /* the database may have run it */
-    bool streams;     /* its one request takes the rows as they come */
-    int64_t half_ms;  /* when the time that it has is over, if its requests have more */
-    bool unfit;       /* it failed for what the database is, not for what was asked */
+    size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
+                          * question for its position */
+    bool patient;        /* its one request has waited by itself before */
+    bool apart;          /* it is its tenant's turn: */
+    turn *turn;          /* NULL: nobody remembers */
+    bool wary;           /* it passes over what is locked */
+    bool sent;           /* the database may have run it */
+    bool streams;        /* its one request takes the rows as they come */
+    int64_t half_ms;     /* when the time that it has is over, if its requests have more */
+    bool suspect;        /* it failed in a way that may be the database's, so that was checked: */
+    bool unfit;          /* the check failed too */
+    cardbox_error error; /* of the statement, during the check */
     store_rows *rows;
     batch_member member[];
 };
@@ -156,6 +158,7 @@ static pipe_limits limits_of(const join_batch *batch, const request *first)
 }
 
 static void fail_batch(join_batch *batch, const cardbox_error *err);
+static void fail_statement(join_batch *batch, const cardbox_error *err);
 static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
@@ -394,8 +397,7 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
     mistrust(batch);
     if (rows == NULL) {
-        batch->unfit = links_blame(batch->link, err);
-        fail_batch(batch, err);
+        fail_statement(batch, err);
     } else if (batch->streams && rows_count(rows) == 0) {
         end_stream(batch);
     } else if (batch->in_flight == 1) {
@@ -475,6 +477,8 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
         return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
     if (batch->unfit)
         return false;
+    if (batch->suspect && !r->ticket.suspected) /* the database may have changed since */
+        return true;
     if (err->status == CARDBOX_BUSY || is_too_much_by_place(batch, err))
         return true;
     if (r->ticket.tries >= TRIES_MAX)
@@ -509,7 +513,7 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
     }
     join_let_go(j, r);
     if (links_away(join_links(j, LANES[batch->lane].group), LANES[batch->lane].group))
-        join_answer_away(j, r);
+        join_answer_away(r);
     else
         fault_answer_store(r, err);
 }
@@ -532,9 +536,34 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
             continue;
         r->ticket.locked = locked && batch->count == 1;
         r->ticket.tries -= locked && r->ticket.tries > 0;
-        if (again(batch, r, err))
+        if (again(batch, r, err)) {
+            r->ticket.suspected |= batch->suspect && batch->count == 1;
             run_again(batch, r, pace);
-        else
+        } else {
             fail_member(batch, r, err);
+        }
     }
+}
+
+/* The answer to the check behind a failed statement. */
+static void on_probed(void *arg, bool fit)
+{
+    join_batch *batch = arg;
+    batch->unfit = !fit;
+    fail_batch(batch, &batch->error);
+    release(batch);
+}
+
+/* A failure is the request's own fault until the server's check of the database fails too. Standbys
+ * are checked as well, but nobody waits for that: the primary answers. */
+static void fail_statement(join_batch *batch, const cardbox_error *err)
+{
+    bool waits = !is_on_replica(batch);
+    batch->suspect = links_blame(batch->link, err, waits ? on_probed : NULL, batch) && waits;
+    if (!batch->suspect) {
+        fail_batch(batch, err);
+        return;
+    }
+    batch->error = *err;
+    batch->in_flight++;
 }

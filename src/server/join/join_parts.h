@@ -93,7 +93,7 @@ void lane_remove(joiner *j, request *r);
 void join_let_go(joiner *j, request *r);
 
 /* 503: the database is away, or can't be used. */
-void join_answer_away(joiner *j, request *r);
+void join_answer_away(request *r);
 
 /* Lets go of a request and answers that its time is over (FAULT_TIMEOUT) or that it can't be waited
  * for; with what to do about a write that has been sent, and so may have been done. */

@@ -58,20 +58,25 @@ static void set_aside(db_link *k)
     k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
 }
 
-static void not_fit(db_link *k, bool forbidden, const char *reason)
+static void not_fit(db_link *k, unfit_cause cause, const char *reason)
 {
+    static const told NEWS[] = {[UNFIT_SCHEMA] = TOLD_UNFIT,
+                                [UNFIT_RIGHTS] = TOLD_FORBIDDEN,
+                                [UNFIT_CHECK] = TOLD_CHECK_FAILED};
     database_state *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
-    atomic_store(&of->forbidden, forbidden);
+    atomic_store(&of->cause, (int)cause);
     set_aside(k);
-    if (!is_news(of, forbidden ? TOLD_FORBIDDEN : TOLD_UNFIT))
+    if (!is_news(of, (int)NEWS[cause]))
         return;
     log_quote(why, reason, strlen(reason));
     if (k->all->are_of_replica)
         log_warn("replica_unfit", "reason=%s hint=\"the primary serves what it would\"", why);
-    else if (forbidden)
+    else if (cause == UNFIT_RIGHTS)
         log_error("database_forbidden",
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
+    else if (cause == UNFIT_CHECK)
+        log_error("database_check_failed", "reason=%s", why);
     else
         log_error("database_not_migrated",
                   "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
@@ -92,11 +97,11 @@ static void judge_schema(db_link *k, const store_rows *rows)
     int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
     snprintf(reason, sizeof(reason), "it is at migration %d", version);
     if (version < migrations_newest())
-        not_fit(k, false, reason);
+        not_fit(k, UNFIT_SCHEMA, reason);
     else if (rows_null(rows, 0, 1))
-        not_fit(k, false, "a function is missing");
+        not_fit(k, UNFIT_SCHEMA, "a function is missing");
     else if (!rows_bool(rows, 0, 1))
-        not_fit(k, true,
+        not_fit(k, UNFIT_RIGHTS,
                 k->group == LINK_WRITES ? "the role may not write to all tables"
                                         : "the role may not read all tables");
     else if (k->all->are_of_replica)
@@ -112,11 +117,18 @@ static void judge_lineage(db_link *k, const store_rows *rows)
     if (primary != 0 && lineage_of(rows, true) == primary)
         link_move(k, LINK_USABLE);
     else if (primary != 0)
-        not_fit(k, false,
+        not_fit(k, UNFIT_SCHEMA,
                 "it is no standby of the primary's database, or not yet of its timeline, or asked "
                 "as another role");
     else
         set_aside(k);
+}
+
+/* A check that PostgreSQL refused for a reason of its own, such as a file that it can't read. */
+static bool is_check_failure(const cardbox_error *err)
+{
+    return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
+           strcmp(err->sqlstate, STATE_FILES) == 0;
 }
 
 /* What a check gave, or not. */
@@ -125,8 +137,12 @@ static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
 {
     if (rows != NULL) {
         judge_rows(k, rows);
-    } else if (err->status == CARDBOX_INTERNAL || err->status == CARDBOX_FORBIDDEN) {
-        not_fit(k, err->status == CARDBOX_FORBIDDEN, err->message);
+    } else if (err->status == CARDBOX_FORBIDDEN) {
+        not_fit(k, UNFIT_RIGHTS, err->message);
+    } else if (error_is_schema(err->sqlstate)) {
+        not_fit(k, UNFIT_SCHEMA, err->message);
+    } else if (is_check_failure(err)) {
+        not_fit(k, UNFIT_CHECK, err->message);
     } else {
         link_move(k, LINK_DOWN);
         pipe_drop(k->pipe, err->message);
@@ -147,7 +163,7 @@ static void compared(void *arg, store_rows *rows, const cardbox_error *err)
 void links_doubt(db_link *k, const char *reason)
 {
     if (k->state == LINK_USABLE)
-        not_fit(k, false, reason);
+        not_fit(k, UNFIT_SCHEMA, reason);
 }
 
 /* Who waits for another connection to a standby that is silent must not wait as long once more. */
@@ -157,25 +173,45 @@ void links_doubt_all(links *l, const char *reason)
         links_doubt(&l->link[i], reason);
 }
 
-bool links_blame(db_link *k, const cardbox_error *err)
+static void ask_ready(db_link *k, pipe_done done)
 {
-    bool forbidden = err->status == CARDBOX_FORBIDDEN;
+    params p;
+    params_init(&p, READY_BYTES_MAX);
+    params_bool(&p, k->group == LINK_WRITES);
+    ask(k, STATEMENT_ready, &p, done);
+}
+
+/* A connection that is found to be fit stays as it is. */
+static void probed(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    db_link *k = arg;
+    links_probed done = k->probed;
+    k->probing = false;
+    conclude(k, rows, err, judge_schema);
+    if (done != NULL)
+        done(k->probed_arg, k->state == LINK_USABLE);
+}
+
+bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
+{
     if (error_is_read_only(err->sqlstate))
         pipe_drop(k->pipe, "the database is read-only");
-    if (!forbidden && !error_is_schema(err->sqlstate))
+    if (!error_may_be_unfit(err) || !link_is_usable(k) || k->probing)
         return false;
-    if (k->state == LINK_USABLE)
-        not_fit(k, forbidden, err->message);
-    return true;
+    k->probing = true;
+    k->probed = done;
+    k->probed_arg = arg;
+    ask_ready(k, probed);
+    if (link_is_usable(k))
+        return true;
+    k->probing = false;
+    return false;
 }
 
 void link_check(db_link *k)
 {
-    params p;
     link_move(k, LINK_CHECKING);
-    params_init(&p, READY_BYTES_MAX);
-    params_bool(&p, k->group == LINK_WRITES);
-    ask(k, STATEMENT_ready, &p, checked);
+    ask_ready(k, checked);
 }
 
 /* That it has another primary than ours does not show otherwise. */
@@ -203,6 +239,7 @@ void link_consider_giving_up(const db_link *k, int64_t now_ms)
         return;
     if (reason[0] == '\0')
         reason = "it does not accept connections";
+    atomic_store(&of->refuses, error_message_is_answer(reason));
     atomic_store(&of->given_up, true);
     if (!is_news(of, TOLD_DOWN))
         return;

@@ -39,10 +39,15 @@ size_t links_usable(const links *l, link_group group);
  * quick. */
 bool links_is_last(const links *l, const db_link *free_one);
 
-/* After a statement on it has failed: if that was for want of rights or of a part of the schema it
- * is not used until it was found to be in order. True: so it was. If the database has become
- * read-only the connection is made anew: the primary is elsewhere. */
-bool links_blame(db_link *k, const cardbox_error *err);
+/* What the database answered to the server's own check of a connection. */
+typedef void (*links_probed)(void *arg, bool fit);
+
+/* After a statement has failed on it. If the error may mean that the role lost rights, or that a
+ * part of the schema is missing, the connection is checked: behind the statement, and it stays
+ * usable meanwhile. Then true, and `done` (NULL: none) is called once, later. False: there is no
+ * check. If the database has become read-only the connection is made anew: the primary is
+ * elsewhere. */
+bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg);
 
 /* It is not used until it was found to be a standby of the primary again. */
 void links_doubt(db_link *k, const char *reason);

@@ -17,7 +17,10 @@ struct db_link {
     link_group group;
     store_pipe *pipe;
     link_state state;
-    bool unfit; /* what it was found to be last; it stays so while it is asked again */
+    bool unfit;          /* what it was found to be last; it stays so while it is asked again */
+    bool probing;        /* it is usable and checked all the same, see links_blame: */
+    links_probed probed; /* NULL: nobody waits for the check */
+    void *probed_arg;
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
     uint64_t tag;

@@ -8,14 +8,14 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "server/failure_log.h"
 #include "store/errors.h"
 
 enum {
     FAULT_BODY_MAX =
-        8 * 1024 * 1024,        /* of a thousand cards that are refused, each with its id and why */
-    TROUBLE_LOG_MS = 60 * 1000, /* between two lines that say what the database lacks */
-    OTHERS_SHARE = 4 /* an answer that did not fit while others had less than this part of the
-                      * memory does not fit alone either */
+        8 * 1024 * 1024, /* of a thousand cards that are refused, each with its id and why */
+    OTHERS_SHARE = 4     /* an answer that did not fit while others had less than this part of the
+                          * memory does not fit alone either */
 };
 
 #define NO_MEMORY "out of memory"
@@ -252,14 +252,35 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items)
     fault_end(r, what);
 }
 
-void fault_answer_unfit(request *r, bool forbidden)
+void fault_answer_unfit(request *r, unfit_cause cause)
 {
-    if (forbidden)
+    switch (cause) {
+    case UNFIT_RIGHTS:
         fault_answer(r, FAULT_UNFIT, "grant cardbox_service to the server's database role",
                      "the server's database role may not read or write cards and boxes");
-    else
+        break;
+    case UNFIT_CHECK:
+        fault_answer(r, FAULT_UNFIT, "the server's log has the reason, as database_check_failed",
+                     "the database refuses the server's check");
+        break;
+    case UNFIT_SCHEMA:
         fault_answer(r, FAULT_UNFIT, "run cardbox migrate on the server's database",
                      "the database was not migrated");
+        break;
+    }
+}
+
+void fault_answer_away(request *r, const char *otherwise)
+{
+    database_state *d = &r->server->primary;
+    if (atomic_load(&d->unfit) > 0)
+        fault_answer_unfit(r, (unfit_cause)atomic_load(&d->cause));
+    else if (otherwise != NULL && atomic_load(&d->connections_up) > 0)
+        fault_answer(r, FAULT_AWAY, NULL, "%s", otherwise);
+    else if (atomic_load(&d->refuses))
+        fault_answer(r, FAULT_AWAY, NULL, "the database refuses connections of the server");
+    else
+        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
 }
 
 static void answer_internal(request *r)
@@ -269,38 +290,42 @@ static void answer_internal(request *r)
                  "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-/* What PostgreSQL itself lacks; NULL: nothing that it would say. */
-static const char *trouble_of(const cardbox_error *err)
-{
-    if (error_is_read_only(err->sqlstate))
-        return "the database only reads: it is a standby, or set so";
-    if (strcmp(err->sqlstate, STATE_NO_TRANSACTIONS) == 0)
-        return "the database takes no writes before it is vacuumed: its transaction ids run out";
-    if (strcmp(err->sqlstate, STATE_FILES) == 0)
-        return "the database can't read or write its files";
-    if (strncmp(err->sqlstate, "53", 2) == 0)
-        return "the database lacks disk space, memory or connections";
-    return NULL;
-}
+/* Refusals that a client may wait for, by SQLSTATE or class; a whole SQLSTATE before its class. */
+static const struct {
+    const char *prefix;
+    bool logged; /* the database is ready all the while, so nothing else tells operators */
+    const char *reason;
+} REFUSALS[] = {
+    {"25006", true, "the database only reads: it is a standby, or set so"},
+    {STATE_NO_TRANSACTIONS, true,
+     "the database takes no writes before it is vacuumed: its transaction ids run out"},
+    {STATE_FILES, true, "the database can't read or write its files"},
+    {"53", true, "the database lacks disk space, memory or connections"},
+    {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
+    {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
+    {"40", false, "other transactions got in the way, again and again"},
+    {"55P03", false, "another transaction has locked what the request needs"},
+    {"57P", false, "the database stops, starts or recovers"},
+    {"25P03", false, "the database ended the transaction: it was over its time"},
+    {"25P04", false, "the database ended the transaction: it was over its time"},
+};
 
-/* It is ready all the while, so that nothing else tells operators. */
-static void log_trouble(server_state *server, const cardbox_error *err)
+const char *fault_why_away(const cardbox_error *err)
 {
-    char why[LOG_QUOTE_SIZE];
-    int64_t now_ms = clock_ms(), due_ms = atomic_load(&server->trouble_ms);
-    if (trouble_of(err) != NULL && now_ms >= due_ms &&
-        atomic_compare_exchange_strong(&server->trouble_ms, &due_ms, now_ms + TROUBLE_LOG_MS))
-        log_error("database_refuses", "sqlstate=%s reason=%s", err->sqlstate,
-                  log_quote(why, err->message, strlen(err->message)));
-}
-
-const char *fault_why_away(request *r, const cardbox_error *err)
-{
-    const char *trouble = trouble_of(err);
-    log_trouble(r->server, err);
     if (err->status == CARDBOX_NOMEM)
-        return "out of memory";
-    return trouble != NULL ? trouble : "the database does not answer";
+        return NO_MEMORY;
+    if (err->sqlstate[0] == '\0' && err->status == CARDBOX_BUSY)
+        return "no database connection became free in time";
+    if (err->sqlstate[0] == '\0' && error_message_is_answer(err->message))
+        return "the database refuses connections of the server";
+    for (size_t i = 0; i < sizeof(REFUSALS) / sizeof(REFUSALS[0]); i++) {
+        if (!error_is_of_class(err->sqlstate, REFUSALS[i].prefix))
+            continue;
+        if (REFUSALS[i].logged)
+            failure_log_database(err);
+        return REFUSALS[i].reason;
+    }
+    return "the database does not answer";
 }
 
 /* links.c took no more of an answer. What there was of it is freed, so what is in use now is what
@@ -316,22 +341,45 @@ static void answer_much(request *r)
         fault_answer_over(r, MEMORY, most, OPTION, "ask for fewer things at once");
 }
 
+/* An error of a statement that nothing of ours expects. If the database failed the server's check
+ * that is the reason, and it was logged already. */
+static void answer_unexpected(request *r, const cardbox_error *err)
+{
+    database_state *d = &r->server->primary;
+    if (error_may_be_unfit(err) && atomic_load(&d->unfit) > 0) {
+        fault_answer_unfit(r, (unfit_cause)atomic_load(&d->cause));
+        return;
+    }
+    failure_log(LOG_LEVEL_ERROR, "statement_failed", err, r->id);
+    answer_internal(r);
+}
+
+/* Our checks should have found it, but it is still the client's. */
+static void answer_refused_value(request *r, const cardbox_error *err)
+{
+    if (err->sqlstate[0] != '\0')
+        failure_log(LOG_LEVEL_WARN, "value_refused", err, r->id);
+    if (err->status == CARDBOX_CONFLICT)
+        fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
+    else
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
+}
+
 void fault_answer_store(request *r, const cardbox_error *err)
 {
-    char why[LOG_QUOTE_SIZE];
     switch (err->status) {
     case CARDBOX_TIMEOUT:
         fault_answer(r, FAULT_TIMEOUT, NULL, "the database did not answer in time");
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(r, err));
+        fault_answer(r, FAULT_AWAY, NULL, "%s", fault_why_away(err));
         return;
     case CARDBOX_NOMEM:
         fault_answer_memory(r);
         return;
-    case CARDBOX_INVALID: /* our checks should have found it, but it is still the client's */
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the database refuses a value of the request");
+    case CARDBOX_INVALID:
+        answer_refused_value(r, err);
         return;
     case CARDBOX_TOO_LARGE:
         if (err->sqlstate[0] == '\0')
@@ -341,22 +389,15 @@ void fault_answer_store(request *r, const cardbox_error *err)
                          "the request is over a limit of the database");
         return;
     case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
-        if (strncmp(err->sqlstate, "CB", 2) == 0)
+        if (error_is_of_class(err->sqlstate, "CB"))
             fault_answer(r, FAULT_CONFLICT, NULL, "%s", err->message);
+        else if (error_is_of_class(err->sqlstate, "25"))
+            answer_unexpected(r, err);
         else
-            fault_answer(r, FAULT_CONFLICT, NULL, "the request conflicts with what is stored");
-        return;
-    case CARDBOX_FORBIDDEN: /* as for the schema, the log was told by the connection */
-        fault_answer_unfit(r, true);
+            answer_refused_value(r, err);
         return;
     default:
-        if (error_is_schema(err->sqlstate)) {
-            fault_answer_unfit(r, false);
-            return;
-        }
-        log_error("statement_failed", "request=%.*s sqlstate=%s message=%s", (int)r->id.len,
-                  r->id.ptr, err->sqlstate, log_quote(why, err->message, strlen(err->message)));
-        answer_internal(r);
+        answer_unexpected(r, err);
     }
 }
 

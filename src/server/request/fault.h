@@ -66,12 +66,15 @@ void fault_answer_ability(request *r, const cardbox_error *err, view items);
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
 void fault_answer_store(request *r, const cardbox_error *err);
 
-/* What a database that serves nothing now is up to, for a client; or that there was no memory. What
- * PostgreSQL itself lacks the log is told too. */
-const char *fault_why_away(request *r, const cardbox_error *err);
+/* Why a statement that failed with BUSY, UNAVAILABLE or NOMEM was not run, for a client. If
+ * PostgreSQL itself lacks something this is logged too. */
+const char *fault_why_away(const cardbox_error *err);
 
-/* 503, with what to do about a database that the server can't read. */
-void fault_answer_unfit(request *r, bool forbidden);
+/* 503: no statement can be sent. `otherwise` is the reason if the database is up and fit. */
+void fault_answer_away(request *r, const char *otherwise);
+
+/* 503, with what to do about a database that did not pass the server's check. */
+void fault_answer_unfit(request *r, unfit_cause cause);
 
 /* 503: out of memory; for the answer, where its ticket says that a write was run. */
 void fault_answer_memory(request *r);

@@ -10,7 +10,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/auth/auth.h"
+#include "server/failure_log.h"
 #include "server/request/fault.h"
+#include "store/errors.h"
+#include "store/operate/role.h"
+#include "store/pg/migrations.h"
 
 enum {
     RING_BYTES = 256 * 1024, /* between a thread and its client */
@@ -159,6 +163,44 @@ void transfer_begun(transfer *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+static void set_unfit(transfer *t, unfit_cause cause)
+{
+    t->unfit = true;
+    t->cause = cause;
+}
+
+/* As on a loop's connection: what PostgreSQL refuses is the transfer's own fault until the server's
+ * check fails too. To open the database is a check already. */
+static void check_database(transfer *t)
+{
+    role_check found = {.migration = 0};
+    cardbox_error check = t->err;
+    if (t->db != NULL) {
+        if (!error_may_be_unfit(&t->err))
+            return;
+        check = (cardbox_error)CARDBOX_ERROR_INIT;
+        role_check_get(&found, t->db, &check);
+    }
+    if (check.status == CARDBOX_OK && found.migration >= migrations_newest() && found.has_rights)
+        return;
+    if (check.status == CARDBOX_FORBIDDEN ||
+        (check.status == CARDBOX_OK && found.migration >= migrations_newest()))
+        set_unfit(t, UNFIT_RIGHTS);
+    else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
+             (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))
+        set_unfit(t, UNFIT_SCHEMA);
+}
+
+/* A failure is logged here if the answer is under way already: it is only cut off then. */
+static void note_failure(transfer *t, cardbox_status status)
+{
+    if (status == CARDBOX_OK)
+        return;
+    check_database(t);
+    if (t->begun && t->err.sqlstate[0] != '\0')
+        failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, VIEW(""));
+}
+
 /* Its place is free before its client has the last byte, and so may begin the next. */
 static void *run(void *arg)
 {
@@ -167,6 +209,7 @@ static void *run(void *arg)
     cardbox_status status = open_database(p, &t->db, &t->err);
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
+    note_failure(t, status);
     leave_place(p, t->place);
     pthread_mutex_lock(&t->lock);
     t->over = true;
@@ -229,7 +272,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 transfer *transfer_new(request *r, const transfer_kind_of *kind)
 {
     if (database_is_away(&r->server->primary)) {
-        fault_answer(r, FAULT_AWAY, NULL, "the database does not answer");
+        fault_answer_away(r, NULL);
         return NULL;
     }
     size_t place = 0;
@@ -293,8 +336,8 @@ void transfer_answer_failed(transfer *t)
                      "the token was revoked, or has expired, while this went on");
     else if (t->aborted)
         fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
-    else if (t->db == NULL && t->err.status == CARDBOX_INTERNAL)
-        fault_answer_unfit(r, false);
+    else if (t->unfit)
+        fault_answer_unfit(r, t->cause);
     else if (is_for_client(&t->err))
         fault_answer_error(r, fault_of_status(t->err.status), &t->err);
     else
@@ -308,7 +351,7 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
         transfer_answer_failed(t);
     else
         fault_answer(t->request, what, "send it all again: what is there already is left as it is",
-                     "%s: %s", how_far, fault_why_away(t->request, &t->err));
+                     "%s: %s", how_far, fault_why_away(&t->err));
 }
 
 /* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of

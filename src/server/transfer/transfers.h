@@ -63,7 +63,9 @@ struct transfer {
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
     cardbox *db;
-    cardbox_error err; /* the loop may read it once it is over */
+    cardbox_error err; /* the loop may read it once it is over, and the next two */
+    bool unfit;        /* it failed, and the database did not pass the server's check after it: */
+    unfit_cause cause;
     /* the loop's */
     transfers *home;
     transfer *next;

@@ -21,6 +21,23 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
     return status;
 }
 
+cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    params p;
+    *out = (role_check){.migration = 0};
+    params_init(&p, 16);
+    params_bool(&p, true);
+    cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK && rows_count(rows) == 1 && !rows_null(rows, 0, 0) &&
+        !rows_null(rows, 0, 1)) {
+        out->migration = rows_int4(rows, 0, 0);
+        out->has_rights = rows_bool(rows, 0, 1);
+    }
+    rows_free(rows);
+    return status;
+}
+
 const char *role_excess(const role_rights *rights)
 {
     if (rights->superuser)

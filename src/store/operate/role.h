@@ -17,6 +17,16 @@ typedef struct role_rights {
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);
 
+/* The server's own check of a connection for writes, for threads that have no such connection: the
+ * migration that the database is at, and whether the role has its rights. A schema without a
+ * function that is needed counts as migration 0. */
+typedef struct role_check {
+    int migration;
+    bool has_rights;
+} role_check;
+
+cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err);
+
 /* What the role has or is that it should not, as static text: "is a superuser". NULL: nothing. */
 const char *role_excess(const role_rights *rights);
 

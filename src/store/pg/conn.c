@@ -268,6 +268,8 @@ cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *
         status = give_up(conn, err);
     else if (!is_fine(result))
         status = connect_error(err, conn->pg, result);
+    if (status != CARDBOX_OK && err != NULL)
+        err->statement = statement_get(conn->running)->name;
     if (status != CARDBOX_OK || rows == NULL) {
         PQclear(result);
         result = NULL;
@@ -306,6 +308,7 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
     int count = p == NULL ? 0 : p->count;
     if (conn_is_forked(conn))
         return error_forked(err);
+    conn->running = id;
     if (conn->borrowed && !conn_is_at_rest(conn->pg) && conn_alive(conn))
         return error_set(err, CARDBOX_INVALID,
                          "the lent connection is busy: it must be idle during each call");

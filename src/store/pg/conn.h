@@ -20,6 +20,7 @@ typedef struct store_conn {
     int64_t idle_since_ms;
     int64_t retire_ms;       /* not used again after this */
     struct store_conn *next; /* in the pool's idle list */
+    statement_id running;    /* the statement that was sent last */
     bool prepared[STATEMENT_COUNT];
 } store_conn;
 

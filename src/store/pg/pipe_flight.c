@@ -148,7 +148,7 @@ cardbox_status pipe_send(store_pipe *pipe, statement_id id, params *p, const pip
  * one of that name from a session before (a pooler's). */
 static bool can_heal(const store_pipe *pipe, const flight *f)
 {
-    static const char *const CURABLE[] = {"26000", "0A000", "42P05"};
+    static const char *const CURABLE[] = {"26000", "42P05"};
     if (!f->failed || f->healed || f->given || pipe->options.no_named_statements)
         return false;
     for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
@@ -216,6 +216,7 @@ static void keep_result(store_pipe *pipe, flight *f, PGresult *result)
     bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_SINGLE_TUPLE;
     if (!fine && kind != PGRES_PIPELINE_ABORTED && !f->failed) {
         connect_error(&f->error, pipe->conn, result);
+        f->error.statement = statement_get(f->id)->name;
         f->failed = true;
         /* What failed behind its preparation stays prepared. */
         if (f->preparing && f->ahead > 0)

@@ -130,10 +130,11 @@ static void refuse(store_import *in, transfer_kind kind, uint64_t line, const ch
 }
 
 /* Whether a failure is the connection's or the database's, and not of the rows that were sent. */
-static bool ends_import(cardbox_status status)
+static bool ends_import(const cardbox_error *err)
 {
-    return status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT || status == CARDBOX_BUSY ||
-           status == CARDBOX_NOMEM;
+    return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
+           err->status == CARDBOX_BUSY || err->status == CARDBOX_NOMEM ||
+           error_is_of_class(err->sqlstate, "58") || error_is_of_class(err->sqlstate, "0A");
 }
 
 /* --- sending rows --- */
@@ -432,7 +433,7 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
                                   size_t count, cardbox_error *err)
 {
     cardbox_status status = write_kind(in, kind, items, count, err);
-    if (status == CARDBOX_OK || ends_import(status))
+    if (status == CARDBOX_OK || ends_import(err))
         return status;
     count = set_apart(items, count);
     if (count == 1) {
