@@ -1,4 +1,4 @@
--- The session that stands in our way, in words: of several the one whose transaction is the oldest. No
+-- The session that stands in our way: in words, its process and its name. Of several the one whose transaction is the oldest. No
 -- row: nobody does any more. What others run is shown to those of their role and of pg_read_all_stats only.
 -- plan: each time
 -- $1 text  the name of an advisory lock that it holds; NULL: it holds locks of tables of ours,
@@ -6,7 +6,8 @@
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
               ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state
-              || ', "' || left(btrim(regexp_replace(a.query, '\s+', ' ', 'g'), ' ;'), 100) || '"', a.pid)
+              || ', "' || left(btrim(regexp_replace(a.query, '\s+', ' ', 'g'), ' ;'), 100) || '"', a.pid),
+       a.pid, coalesce(a.application_name, '')
   FROM pg_locks l
   JOIN pg_stat_activity a ON a.pid = l.pid
   LEFT JOIN pg_class c ON c.oid = l.relation

@@ -36,6 +36,7 @@ typedef struct settings {
     long card_cache;            /* bytes; 0: none */
     bool read_only;
     long sweep_interval_s; /* 0: never */
+    long gc_warn_s;
     long retention_days;
     bool no_named_statements;
     bool access_log;

@@ -148,6 +148,8 @@ static const struct {
     {BOX_KEY_REUSED, CARDBOX_CONFLICT, "the append key was used for other ids",
      ": the box is at version"},
     {BOX_EXISTS, CARDBOX_CONFLICT, "the box exists", ": it is at version"},
+    {BOX_INCOMPLETE, CARDBOX_CONFLICT, "fewer card ids are stored than the log of the box claims",
+     ": the box is at version"},
     {BOX_DELETED, CARDBOX_GONE, "the box was deleted: choose another id", ". It was at version"},
 };
 

@@ -93,7 +93,8 @@ typedef enum box_outcome {
     BOX_EXISTS = 6,
     BOX_DELETED = 7,
     BOX_NO_SUCH_MOMENT = 8,
-    BOX_LOCKED = 9
+    BOX_LOCKED = 9,
+    BOX_INCOMPLETE = 10 /* fewer ids are stored than its log or its length claims */
 } box_outcome;
 
 /* A row of these statements. */

@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, connected, psql
+from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, connected, holding, psql
 
 OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
 KINDS = (*OF_COLLECT, "entries")
@@ -366,6 +367,33 @@ def test_two_servers_sweep():
         finally:
             for server in servers:
                 server.kill()
+
+
+def test_a_session_that_keeps_gc_out_is_logged():
+    dsn = Postgres.shared().database()
+    server = Server(dsn, "--sweep-interval-s", "1", "--gc-warn-s", "1")
+    for sql, why in (("SELECT FROM cardbox.lock_rows WHERE name = 'gc' FOR UPDATE", "holds the lock of gc"), ("LOCK TABLE cardbox.cards", "has locked tables")):
+        seen = len(server.log())
+        with holding(dsn, sql) as pid:
+            line = await_(lambda: re.search(r"event=gc_kept_out .*", server.log()[seen:]), server.log).group()  # pylint: disable=cell-var-from-loop
+            assert why in line and f'pid={pid} application="holder"' in line, line
+        await_(lambda: "event=gc_runs_again" in server.log()[seen:], server.log)  # pylint: disable=cell-var-from-loop
+    assert "held by" not in server.log(), "what the other session runs may have values in it"
+    server.stop()
+
+
+def test_gc_without_its_row():
+    """As where only the schema was restored: the row is made again, by one of two."""
+    dsn = Postgres.shared().database()
+    psql(dsn, "DELETE FROM cardbox.lock_rows")
+    with connected(dsn) as s:
+        assert collect(s)["busy"] is False
+        s.run("BEGIN")
+        assert collect(s)["busy"] is False
+        with connected(dsn) as other:
+            assert collect(other)["busy"] is True
+            s.run("COMMIT")
+            assert collect(other)["busy"] is False
 
 
 def write(s, chooser, live, seconds):

@@ -114,6 +114,28 @@ def test_worker_locks_no_table_of_all():
     assert int(granted) == int(columns) - 1, (granted, columns)  # when a box was made stays
 
 
+def test_worker_holds_no_lock_of_others():
+    """Of gc, or of another project's imports: not those of today, and nobody asks for those of former releases."""
+    dsn = database()
+    ledger = ("SELECT count(*) FROM cardbox.save_ledger('other', '[{\"id\": \"x\", \"created\": 1, \"updated\": 1}, "
+              "{\"id\": \"y\", \"created\": 1, \"updated\": 1}]', ARRAY['\"x\"', '\"x\"']::json[], '[]', NULL, NULL, '[]', NULL, NULL)")
+    for text in ("SELECT FROM cardbox.lock_rows FOR UPDATE", "SELECT FROM cardbox.lock_rows", "SELECT cardbox.try_lock_gc()",
+                 "BEGIN; LOCK TABLE cardbox.lock_rows IN ACCESS SHARE MODE", "BEGIN; LOCK TABLE cardbox.lock_rows",
+                 "INSERT INTO cardbox.lock_rows VALUES ('other', 'ledger')", "DELETE FROM cardbox.lock_rows"):
+        assert "permission denied" in sql(dsn, ROLE, text).stderr, text
+    for text in ("SELECT FROM cardbox.lock_rows FOR UPDATE", "BEGIN; LOCK TABLE cardbox.lock_rows"):
+        assert "permission denied" in sql(dsn, "cardbox_app", text).stderr, text
+    assert sql(dsn, "cardbox_app", ledger).stdout.strip() == "2"
+    with cardbox_test.connected(dsn, ROLE) as worker:
+        worker.run("BEGIN; SELECT cardbox.lock_ledger('other'), cardbox.lock_ledger('mine')")
+        worker.run("SELECT pg_advisory_lock(hashtextextended('cardbox.collect', 0)),"
+                   " pg_advisory_lock(hashtextextended('other', hashtextextended('cardbox.save_ledger', 0)))")
+        assert sql(dsn, "cardbox_app", "SET lock_timeout = 5000; " + ledger).stdout.strip() == "2"
+        assert sql(dsn, "cardbox_app", "SELECT (cardbox.collect(0, 10)).busy").stdout.strip() == "f"
+        own = sql(dsn, "cardbox_app", "SET lock_timeout = 100; SELECT cardbox.lock_ledger('mine')")
+        assert "lock timeout" in own.stderr, own
+
+
 def test_boxes_keep_their_shape():
     """Policies stand where a CHECK would cost each append a quarter: for every role that is bound."""
     dsn = database()

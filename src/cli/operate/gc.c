@@ -88,11 +88,11 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
 
 static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_state state)
 {
-    char holder[CARDBOX_MESSAGE_SIZE];
+    collect_holder holder;
 
-    collect_holder(holder, db, state);
+    collect_holder_get(&holder, db, state);
     cli_error("waited %ld s for %s: %s", options->wait_s,
-              state == COLLECT_BUSY ? "the lock of collectors" : "locked tables", holder);
+              state == COLLECT_BUSY ? "the lock of collectors" : "locked tables", holder.text);
     return CLI_FAILED;
 }
 

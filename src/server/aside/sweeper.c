@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/aside/aside.h"
+#include "server/aside/kept_out.h"
 #include "server/aside/ticker.h"
+#include "server/failure_log.h"
 #include "store/operate/collect.h"
 #include "store/operate/grown.h"
 
@@ -24,6 +26,7 @@ struct sweeper {
     bool told;        /* that no table can be analyzed */
     int64_t round_ms; /* when the next round of sweeping is due */
     collect_sum sum;  /* of this round */
+    kept_out kept_out;
 };
 
 static void tell(sweeper *s)
@@ -42,7 +45,7 @@ static void warn(const char *event, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
     if (err->status != CARDBOX_UNAVAILABLE)
-        log_warn(event, "reason=%s", log_quote(why, err->message, strlen(err->message)));
+        log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
 /* A table that has grown. True: there may be another one. */
@@ -59,6 +62,32 @@ static bool analyze(sweeper *s)
     return table[0] != '\0';
 }
 
+/* Logs when gc has been kept out for long. The holder's SQL is not logged: it may have values. */
+static void note_kept_out(sweeper *s, collect_state state)
+{
+    char application[LOG_QUOTE_SIZE];
+    collect_holder holder;
+    int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->set->gc_warn_s * 1000;
+    collect_holder_get(&holder, s->db, state);
+    if (kept_out_note(&s->kept_out, state, holder.transaction, now_ms, limit_ms))
+        log_warn("gc_kept_out",
+                 "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
+                 "hint=\"SELECT pg_terminate_backend(PID) ends that session\"",
+                 (now_ms - s->kept_out.since_ms) / 1000,
+                 state == COLLECT_BUSY ? "a session holds the lock of gc"
+                                       : "a session has locked tables",
+                 holder.pid,
+                 log_quote(application, holder.application, strlen(holder.application)));
+}
+
+/* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
+static int64_t pause_ms(const sweeper *s, bool was_out)
+{
+    int64_t round_ms = (int64_t)s->set->sweep_interval_s * 1000;
+    int64_t look_ms = (int64_t)s->set->gc_warn_s * 100; /* ten times before it is logged */
+    return was_out && look_ms < round_ms ? look_ms : round_ms;
+}
+
 /* True: there is more. */
 static bool sweep(sweeper *s)
 {
@@ -70,10 +99,14 @@ static bool sweep(sweeper *s)
         collect_batch(&s->sum, &state, s->db, s->set->retention_days, COLLECT_BATCH, &err);
     if (status != CARDBOX_OK)
         warn("not_swept", &err);
+    else if (state >= COLLECT_BUSY)
+        note_kept_out(s, state);
+    else if (kept_out_end(&s->kept_out))
+        log_info("gc_runs_again", "reason=\"no other session keeps it out any more\"");
     if (status == CARDBOX_OK && state == COLLECT_MORE)
         return true;
     tell(s);
-    s->round_ms = clock_ms() + (int64_t)s->set->sweep_interval_s * 1000;
+    s->round_ms = clock_ms() + pause_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
     return false;
 }
 

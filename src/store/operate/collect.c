@@ -4,7 +4,6 @@
  */
 #include "store/operate/collect.h"
 
-#include <stdio.h>
 #include "store/client.h"
 
 /* The first columns; two for each kind follow. */
@@ -79,17 +78,23 @@ cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db
     return status;
 }
 
-void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state state)
+void collect_holder_get(collect_holder *out, cardbox *db, collect_state state)
 {
     store_rows *rows = NULL;
     params p;
-    snprintf(out, CARDBOX_MESSAGE_SIZE, "it has ended just now");
+    bool is_busy = state == COLLECT_BUSY;
+    *out = (collect_holder){.text = "it has ended just now"};
     params_init(&p, 64);
-    params_cstr(&p, state == COLLECT_BUSY ? "cardbox.collect" : NULL);
-    params_bool(&p, false);
-    if (client_run(db, STATEMENT_lock_holder, &p, RUN_AGAIN, &rows, NULL) == CARDBOX_OK &&
-        rows_count(rows) > 0)
-        rows_copy_text(out, CARDBOX_MESSAGE_SIZE, rows, 0, 0);
+    params_cstr(&p, is_busy ? "gc" : NULL);
+    if (!is_busy)
+        params_bool(&p, false);
+    statement_id id = is_busy ? STATEMENT_lock_row_holder : STATEMENT_lock_holder;
+    if (client_run(db, id, &p, RUN_AGAIN, &rows, NULL) == CARDBOX_OK && rows_count(rows) > 0) {
+        rows_copy_text(out->text, sizeof(out->text), rows, 0, 0);
+        out->pid = rows_int4(rows, 0, 1);
+        rows_copy_text(out->application, sizeof(out->application), rows, 0, 2);
+        out->transaction = is_busy ? rows_int8(rows, 0, 3) : 0;
+    }
     rows_free(rows);
 }
 

@@ -50,8 +50,16 @@ typedef enum collect_state {
 cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
                              int64_t retention_days, int64_t most, cardbox_error *err);
 
-/* Who has it, when the state is BUSY or LOCKED: what it does, and what to do about it. */
-void collect_holder(char out[CARDBOX_MESSAGE_SIZE], cardbox *db, collect_state state);
+/* The session that keeps a collector out. */
+typedef struct collect_holder {
+    char text[CARDBOX_MESSAGE_SIZE]; /* what it does, and what to do about it */
+    int pid;                         /* of its server process; 0: it has ended just now */
+    char application[64];
+    int64_t transaction; /* that holds the lock of collectors; 0: not known, or LOCKED */
+} collect_holder;
+
+/* Which session it is, when the state is BUSY or LOCKED. */
+void collect_holder_get(collect_holder *out, cardbox *db, collect_state state);
 
 /* What all batches would remove; nothing is changed. */
 cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,

@@ -1,0 +1,14 @@
+-- The session that holds the lock of a row of lock_rows, in the columns of lock_holder, and its transaction, which is
+-- another one each time that the lock is taken. No row: nobody holds it any more.
+-- plan: each time
+-- $1 text  the name of the lock, one of the whole database
+SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
+              a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
+              ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state
+              || ', "' || left(btrim(regexp_replace(a.query, '\s+', ' ', 'g'), ' ;'), 100) || '"', a.pid),
+       a.pid, coalesce(a.application_name, ''), k.xmax::text::int8
+  FROM cardbox.lock_rows k
+  JOIN pg_locks l
+    ON l.locktype = 'transactionid' AND l.transactionid = k.xmax AND l.mode = 'ExclusiveLock' AND l.granted
+  JOIN pg_stat_activity a ON a.pid = l.pid
+ WHERE k.tenant_id = '' AND k.name = $1::text AND l.pid <> pg_backend_pid()
