@@ -53,8 +53,9 @@ void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t befor
 {
     scan_value element;
     int64_t at = start;
-    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
-        if (at >= first && at < before)
+    for (scan_walk walk = scan_enter(scan_whole(run)); at < before && scan_element(&walk, &element);
+         at++)
+        if (at >= first)
             ids[at - first] = id_text(memory, element);
 }
 
