@@ -90,6 +90,12 @@ int64_t box_position(const store_rows *rows, int row)
     return clamp(rows_int8(rows, row, BOX_COL_POS), 0, INT64_MAX - BOX_RUN_MAX);
 }
 
+view box_run_ids(const store_rows *rows, int row)
+{
+    view ids = rows_jsonb(rows, row, BOX_COL_IDS);
+    return ids.len > 0 && ids.ptr[0] == '[' ? ids : VIEW("[]");
+}
+
 /* 0 <= first <= before <= length, whatever the row has. */
 void box_head_read(box_head *out, const store_rows *rows, int row)
 {

@@ -133,6 +133,9 @@ typedef struct box_head {
     int64_t created_micros, updated_micros;
 } box_head;
 
+/* The array of ids of a run; an empty one for what is no array. */
+view box_run_ids(const store_rows *rows, int row);
+
 /* The position of a run or a card: 0 or more, and a run's end can be computed. */
 int64_t box_position(const store_rows *rows, int row);
 

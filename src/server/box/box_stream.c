@@ -43,6 +43,13 @@ static bool is_same(const box_stream *s, const box_head *now)
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
+/* Whether all ids that were asked for came: the log may have another length than the box. */
+static bool is_all(const box_read *read, const box_view *box)
+{
+    return box->head.first == read->skip && box->head.before == read->skip + read->most &&
+           box_view_is_whole(box);
+}
+
 static void render_more(request *r, const join_rows *found)
 {
     box_stream *s = r->plan;
@@ -53,7 +60,7 @@ static void render_more(request *r, const join_rows *found)
     s->at = 0;
     if (!box_query_view(&box, found, &memory))
         out->failure = BUF_NOMEM;
-    else if (box.exists && is_same(s, &box.head) && box_view_is_whole(&box))
+    else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
         add_page(r, s, &box);
     arena_reset(&memory);
     /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
@@ -112,7 +119,7 @@ static void render_last(request *r, const join_rows *found)
     box_view box;
     bool fine = box_query_view(&box, found, &memory);
     bool there = fine && box.exists && is_same(s, &box.head),
-         whole = there && box_view_is_whole(&box);
+         whole = there && is_all(&s->last, &box);
     arena_reset(&memory);
     if (!fine) {
         fault_answer_memory(r);

@@ -63,6 +63,8 @@ static const char *const *read_list(arena *memory, view json, size_t *count)
 {
     size_t n = 0;
     scan_value element;
+    if (scan_whole(json).kind != SCAN_ARRAY)
+        json = VIEW("[]");
     for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
         n++;
     const char **list = arena_zeros(memory, n, sizeof(*list));

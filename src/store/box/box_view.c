@@ -99,7 +99,7 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     for (size_t i = 0; i < box->run_count; i++) {
         int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
-        view run = rows_jsonb(box->runs[i].rows, box->runs[i].row, BOX_COL_IDS);
+        view run = box_run_ids(box->runs[i].rows, box->runs[i].row);
         if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
             add_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
@@ -126,7 +126,7 @@ bool box_view_is_whole(const box_view *box)
     size_t i = 0;
 
     for (; i < box->run_count && next < box->head.before; i++, next += BOX_RUN_MAX)
-        if (box->runs[i].pos != next)
+        if (box->runs[i].pos != next || box_run_ids(box->runs[i].rows, box->runs[i].row).len <= 2)
             return false;
     return next >= box->head.before;
 }

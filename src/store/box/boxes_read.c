@@ -124,8 +124,8 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
         if (rows_int4(rows, row, BOX_COL_KIND) != BOX_IDS || its->head == 0)
             continue;
         box_head_read(&head, rows, its->head - 1);
-        its->found += ids_within(head.first, head.before, box_position(rows, row),
-                                 rows_jsonb(rows, row, BOX_COL_IDS));
+        its->found +=
+            ids_within(head.first, head.before, box_position(rows, row), box_run_ids(rows, row));
     }
     for (size_t i = 0; i < count; i++) {
         if (at[i].head == 0)
@@ -145,7 +145,7 @@ static void place_runs(cardbox_boxes *result, const read_rows *at)
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
             box_place_ids(&result->memory, its->ids, its->box->first,
                           its->box->first + (int64_t)its->box->card_count, box_position(rows, row),
-                          rows_jsonb(rows, row, BOX_COL_IDS));
+                          box_run_ids(rows, row));
     }
 }
 

@@ -168,7 +168,7 @@ void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const se
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;
-    add_side(out, rows, limit, shown, SESSION_DIFF_COMMON);
+    add_side(out, rows, 1, shown, SESSION_DIFF_COMMON);
     buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
     bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
     buf_text(out, "],\"b\":[");

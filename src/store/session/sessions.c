@@ -284,7 +284,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
         return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, goal, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
-    if ((int64_t)out->count != rows_of_path(out->length, read))
+    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
         return broken(err);
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (out->rows == NULL)
@@ -447,6 +447,8 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
         return session_no_entry(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
+    if (out->entry_id.ptr != NULL && out->length < 1)
+        return broken(err);
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))

@@ -93,7 +93,7 @@ static size_t add_runs(exporter *x, const store_rows *rows, const box_part *part
 {
     size_t i = 1;
     for (; i < count && parts[i].ord == parts[0].ord; i++)
-        add_run(&x->line, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head, any);
+        add_run(&x->line, box_run_ids(rows, parts[i].row), parts[i].pos, head, any);
     return i;
 }
 
