@@ -43,6 +43,9 @@
  * reads in some 50 ms. */
 #define CARDBOX_LIST_WALK_MAX 20000
 
+/* Ids in a box, at most: a longer one would not be read in an hour. */
+#define CARDBOX_BOX_IDS_MAX 2147483647
+
 /* Boxes that are looked at for one page of those that hold a card: they are larger than the rows of
  * cards, and their tails are read; and runs of 64 ids, where so many hold it that each box is asked
  * by itself. */

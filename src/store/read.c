@@ -80,14 +80,34 @@ void boxes_read_params(params *p, const box_read *reads, size_t count)
     params_array_end(p);
 }
 
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+int64_t box_position(const store_rows *rows, int row)
+{
+    return clamp(rows_int8(rows, row, BOX_COL_POS), 0, INT64_MAX - BOX_RUN_MAX);
+}
+
+view box_run_ids(const store_rows *rows, int row)
+{
+    view ids = rows_jsonb(rows, row, BOX_COL_IDS);
+    return ids.len > 0 && ids.ptr[0] == '[' ? ids : VIEW("[]");
+}
+
+/* 0 <= first <= before <= length, whatever the row has. */
 void box_head_read(box_head *out, const store_rows *rows, int row)
 {
+    int64_t length = clamp(rows_int8(rows, row, BOX_COL_LENGTH), 0, INT64_MAX);
+    int64_t first = clamp(rows_int8(rows, row, BOX_COL_FIRST), 0, length);
+
     *out = (box_head){
         .parent_ids = rows_jsonb(rows, row, BOX_COL_IDS),
         .version = rows_int8(rows, row, BOX_COL_VERSION),
-        .length = rows_int8(rows, row, BOX_COL_LENGTH),
-        .first = rows_int8(rows, row, BOX_COL_FIRST),
-        .before = rows_int8(rows, row, BOX_COL_BEFORE),
+        .length = length,
+        .first = first,
+        .before = clamp(rows_int8(rows, row, BOX_COL_BEFORE), first, length),
         .created_micros = rows_micros(rows, row, BOX_COL_CREATED),
         .updated_micros = rows_micros(rows, row, BOX_COL_UPDATED),
     };

@@ -106,6 +106,9 @@ void boxes_read_params(params *p, const box_read *reads, size_t count);
 /* Rows of boxes_read come in any order: kind tells what each is. */
 enum { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 };
 
+/* Ids in a run, at most: the length of a segment in the database. */
+enum { BOX_RUN_MAX = 64 };
+
 enum box_column {
     BOX_COL_ORD = 0, /* int8: index of the request + 1 */
     BOX_COL_KIND,    /* int4 */
@@ -129,6 +132,12 @@ typedef struct box_head {
     int64_t version, length, first, before;
     int64_t created_micros, updated_micros;
 } box_head;
+
+/* The array of ids of a run; an empty one for what is no array. */
+view box_run_ids(const store_rows *rows, int row);
+
+/* The position of a run or a card: 0 or more, and a run's end can be computed. */
+int64_t box_position(const store_rows *rows, int row);
 
 void box_head_read(box_head *out, const store_rows *rows, int row);
 

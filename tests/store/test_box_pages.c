@@ -1,6 +1,7 @@
 /*
  * test_box_pages.c: a box that is longer than a page, read whole and in parts while it changes.
  */
+#include <libpq-fe.h>
 #include "store/store_test.h"
 
 enum { LENGTH = 25003, APPENDED = 9999 };
@@ -118,6 +119,37 @@ static void refused(void **state)
     assert_int_equal(s.pages, 0);
 }
 
+static bool count_ids(void *arg, const cardbox_box *page)
+{
+    size_t *bytes = arg;
+    for (size_t i = 0; i < page->card_count; i++)
+        *bytes += strlen(page->card_ids[i]);
+    return true;
+}
+
+/* A worker may write any length into the log: no page shows more ids than were read. */
+static void log_of_another_length(void **state)
+{
+    (void)state;
+    const char *change = "UPDATE cardbox.card_box_log SET length = 5 WHERE box_id = $1::uuid";
+    const char *parameters[1];
+    size_t bytes = 0;
+    cardbox_box_change made;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    assert_ok(cardbox_create_box(&made, db, "t", NULL, &err), &err);
+    append_some(made.box_id, 0, 20);
+    parameters[0] = made.box_id;
+    PGconn *pg = PQconnectdb(getenv("CARDBOX_TEST_DSN"));
+    PGresult *result = PQexecParams(pg, change, 1, NULL, parameters, NULL, NULL, 0);
+    assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
+    assert_string_equal(PQcmdTuples(result), "2");
+    PQclear(result);
+    PQfinish(pg);
+    assert_int_equal(cardbox_each_box_page(db, "t", made.box_id, NULL, count_ids, &bytes, &err),
+                     CARDBOX_INTERNAL);
+    assert_int_equal(bytes, 0);
+}
+
 /* Last, since it leaves the box with another list. */
 static void one_version_while_it_changes(void **state)
 {
@@ -135,6 +167,7 @@ int main(void)
         cmocka_unit_test(parts),
         cmocka_unit_test(ended_by_the_callback),
         cmocka_unit_test(refused),
+        cmocka_unit_test(log_of_another_length),
         cmocka_unit_test(one_version_while_it_changes),
     };
     return cmocka_run_group_tests(tests, make_box, close_db);

@@ -5,13 +5,16 @@
 #include "server/box/box_stream.h"
 #include "server/auth/auth.h"
 #include "server/box/box_query.h"
+#include "store/box/boxes_read.h"
 
 typedef struct box_stream {
     box_read read;  /* of the next page */
+    box_read last;  /* of the last id */
     int64_t length; /* ids to be given in all */
     int64_t created_micros, updated_micros;
-    size_t at; /* taken of the page */
-    view end;  /* what stands behind the ids */
+    size_t at;  /* taken of the page */
+    view frame; /* what stands before and behind the ids */
+    view end;   /* what stands behind them */
 } box_stream;
 
 static bool has_more(const box_stream *s)
@@ -40,6 +43,13 @@ static bool is_same(const box_stream *s, const box_head *now)
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
+/* Whether all ids that were asked for came: the log may have another length than the box. */
+static bool is_all(const box_read *read, const box_view *box)
+{
+    return box->head.first == read->skip && box->head.before == read->skip + read->most &&
+           box_view_is_whole(box);
+}
+
 static void render_more(request *r, const join_rows *found)
 {
     box_stream *s = r->plan;
@@ -50,11 +60,11 @@ static void render_more(request *r, const join_rows *found)
     s->at = 0;
     if (!box_query_view(&box, found, &memory))
         out->failure = BUF_NOMEM;
-    else if (box.exists && is_same(s, &box.head) && box_view_reaches(&box))
+    else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* It was deleted or made again since, or the log says that it has more ids than there are, as a
-     * worker may have written: nothing was added, and the stream breaks off. */
+    /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
+     * written: nothing was added, and the stream breaks off. */
     if (buf_ok(out) && out->len > 0)
         request_move(r, REQUEST_SENDING);
     else
@@ -99,9 +109,40 @@ static view write_frame(request *r, const box_view *box, const box_read *read, s
     return text;
 }
 
-void box_stream_answer(request *r, const box_view *first, const box_read *read)
+/* Before the first byte: whether the last id is there, too. A worker may have written any length.
+ */
+static void render_last(request *r, const join_rows *found)
 {
     static const answer_stream STREAM = {peek, took};
+    box_stream *s = r->plan;
+    arena memory = ARENA_INIT;
+    box_view box;
+    bool fine = box_query_view(&box, found, &memory);
+    bool there = fine && box.exists && is_same(s, &box.head),
+         whole = there && is_all(&s->last, &box);
+    arena_reset(&memory);
+    if (!fine) {
+        fault_answer_memory(r);
+    } else if (!there) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+    } else if (!whole) {
+        box_stream_refuse(r);
+    } else {
+        request_tag(r, s->last.at_version);
+        r->answer.tagged_by = s->frame;
+        r->answer.stream = &STREAM;
+        fault_or_answer(r);
+    }
+}
+
+void box_stream_refuse(request *r)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    fault_check(r, box_damaged(&err), &err);
+}
+
+void box_stream_answer(request *r, const box_view *first, const box_read *read)
+{
     size_t before;
     view frame = write_frame(r, first, read, &before);
     box_stream *s = handler_take(r, 1, sizeof(*s));
@@ -112,6 +153,9 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->read.box_id = read->box_id;
     s->read.at_version = first->head.version;
     s->length = first->head.length;
+    s->last = s->read;
+    s->last.skip = s->length - 1;
+    s->last.most = 1;
     s->created_micros = first->head.created_micros;
     s->updated_micros = first->head.updated_micros;
     buf_free(&r->answer.body);
@@ -123,10 +167,8 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->end = (view){frame.ptr + before, frame.len - before};
     buf_add(request_body(r), frame.ptr, before);
     add_page(r, s, first);
-    request_tag(r, first->head.version);
+    s->frame = frame;
     r->plan = s;
     r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
-    r->answer.tagged_by = frame;
-    r->answer.stream = &STREAM;
-    fault_or_answer(r);
+    handler_join(r, JOIN_BOXES, &s->last, 1, 1, render_last);
 }

@@ -15,4 +15,7 @@
 /* Answers with a box of which `first` is the beginning, read by `read`. */
 void box_stream_answer(request *r, const box_view *first, const box_read *read);
 
+/* Answers that the rows of the box contradict each other. */
+void box_stream_refuse(request *r);
+
 #endif

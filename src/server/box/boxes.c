@@ -37,7 +37,10 @@ static void render_box(request *r, const join_rows *found)
     if (!box_query_open(r, found, &box))
         return;
     if (box.head.before < box.head.length && !is_page(read)) {
-        box_stream_answer(r, &box, read);
+        if (box_view_is_whole(&box))
+            box_stream_answer(r, &box, read);
+        else
+            box_stream_refuse(r);
         return;
     }
     if (!handler_check_budget(r, found, r->ticket.count))

@@ -91,6 +91,8 @@ static bool keep(batch_answer *a, store_rows *rows)
 
 static void note_missing(batch_answer *a, view id)
 {
+    if (id.ptr == NULL) /* what stands there is no id but the JSON null */
+        return;
     view copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
     if (found == IDSET_NOMEM)
@@ -183,7 +185,7 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
 static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
-    box_row here = {rows_int8(rows, row, BOX_COL_POS), rows, row};
+    box_row here = {box_position(rows, row), rows, row};
     if (key >= a->box_count || kind < a->kind) {
         a->disorder = true;
         return false;

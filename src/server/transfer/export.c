@@ -21,7 +21,7 @@ static bool take_piece(void *arg, view piece, const export_counts *counts)
         return outgoing_put(&e->out, piece);
     e->total = counts->total;
     outgoing_begin(&e->out);
-    return true;
+    return !ring_is_shut(e->out.transfer.ring); /* asked at each page: has the client left? */
 }
 
 static cardbox_status run(transfer *t)

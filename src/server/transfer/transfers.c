@@ -350,7 +350,8 @@ static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
            (err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INVALID ||
-            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE);
+            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE ||
+            err->status == CARDBOX_INTERNAL /* rows that contradict each other */);
 }
 
 void transfer_answer_failed(transfer *t)

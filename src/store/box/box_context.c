@@ -101,9 +101,12 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     const char **ids = arena_zeros(memory, box->card_count + 1, sizeof(*ids));
     size_t count = 0;
 
-    for (size_t i = 0; ids != NULL && i < box->card_count; i++)
-        if (is_missing(box, i))
-            ids[count++] = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
+    for (size_t i = 0; ids != NULL && i < box->card_count; i++) {
+        /* NULL: what stands there is no id but the JSON null. */
+        const char *id = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
+        if (is_missing(box, i) && id != NULL)
+            ids[count++] = id;
+    }
     const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
     for (size_t i = 0, given = 0; first != NULL && i < count; i++) {
         if (first[i] != i)

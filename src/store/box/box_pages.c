@@ -2,9 +2,8 @@
  * box_pages.c: a box of any length read in pages, for <cardbox/box.h>. Uses the public reads and
  * knows no statement.
  */
-#include "cardbox/box.h"
-
 #include "cardbox/limits.h"
+#include "store/box/boxes_read.h"
 #include "store/errors.h"
 
 /* What is left to read of one version, and the length that it is shown with: at_length cuts it. */
@@ -57,6 +56,8 @@ static cardbox_status give_page(box_range *range, bool *more, cardbox *db, const
     cardbox_read_options part = {.offset = range->first, .at_version = range->version};
     part.limit = count > 0 ? count : 1; /* 0 would be all */
     cardbox_status status = cardbox_load_box(&boxes, db, tenant, box_id, &part, err);
+    if (status == CARDBOX_OK && cardbox_boxes_at(boxes, 0)->card_count < count)
+        status = box_damaged(err);
     if (status == CARDBOX_OK) {
         cardbox_box shown = *cardbox_boxes_at(boxes, 0);
         shown.length = range->length;

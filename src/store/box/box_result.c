@@ -53,8 +53,9 @@ void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t befor
 {
     scan_value element;
     int64_t at = start;
-    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
-        if (at >= first && at < before)
+    for (scan_walk walk = scan_enter(scan_whole(run)); at < before && scan_element(&walk, &element);
+         at++)
+        if (at >= first)
             ids[at - first] = id_text(memory, element);
 }
 
@@ -62,6 +63,8 @@ static const char *const *read_list(arena *memory, view json, size_t *count)
 {
     size_t n = 0;
     scan_value element;
+    if (scan_whole(json).kind != SCAN_ARRAY)
+        json = VIEW("[]");
     for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
         n++;
     const char **list = arena_zeros(memory, n, sizeof(*list));

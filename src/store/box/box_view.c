@@ -8,9 +8,6 @@
 #include "base/scan.h"
 #include "store/card/card_json.h"
 
-/* Ids in a run, at most: the length of a segment in the database. */
-enum { RUN_MAX = 64 };
-
 /* --- rows in order --- */
 
 static int by_position(const void *a, const void *b)
@@ -40,7 +37,7 @@ bool box_view_take(box_view *out, const store_rows *from, const int *index, size
     /* Runs from the front, cards from the back: there is room for both. */
     for (size_t i = 0; i < count; i++) {
         int32_t kind = rows_int4(from, index[i], BOX_COL_KIND);
-        box_row here = {rows_int8(from, index[i], BOX_COL_POS), from, index[i]};
+        box_row here = {box_position(from, index[i]), from, index[i]};
         if (kind == BOX_HEAD) {
             box_head_read(&out->head, from, index[i]);
             out->exists = true;
@@ -102,9 +99,9 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     for (size_t i = 0; i < box->run_count; i++) {
         int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
-        view run = rows_jsonb(box->runs[i].rows, box->runs[i].row, BOX_COL_IDS);
-        if (from > 0 || (last && before - start < RUN_MAX)) {
-            add_part(out, run, from, last ? before - start : RUN_MAX);
+        view run = box_run_ids(box->runs[i].rows, box->runs[i].row);
+        if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
+            add_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
             comma(out);
             scan_compact(out, (view){run.ptr + 1, run.len - 2});
@@ -123,10 +120,15 @@ void box_view_start(buf *out, const uuid16 *id)
     buf_text(out, "\",\"card_ids\":[");
 }
 
-bool box_view_reaches(const box_view *box)
+bool box_view_is_whole(const box_view *box)
 {
-    return box->run_count > 0 && box->head.before > box->head.first &&
-           box->runs[box->run_count - 1].pos + RUN_MAX > box->head.first;
+    int64_t next = box->head.first / BOX_RUN_MAX * BOX_RUN_MAX;
+    size_t i = 0;
+
+    for (; i < box->run_count && next < box->head.before; i++, next += BOX_RUN_MAX)
+        if (box->runs[i].pos != next || box_run_ids(box->runs[i].rows, box->runs[i].row).len <= 2)
+            return false;
+    return next >= box->head.before;
 }
 
 void box_view_ids(buf *out, const box_view *box)

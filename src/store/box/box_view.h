@@ -40,7 +40,7 @@ void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 /* The same in parts: before the ids, those in the range that was read, and after them. */
 void box_view_start(buf *out, const uuid16 *id);
 void box_view_ids(buf *out, const box_view *box);
-bool box_view_reaches(const box_view *box);           /* whether there are any in that range */
+bool box_view_is_whole(const box_view *box);          /* whether there is a run for each of them */
 void box_view_all_ids(buf *out, const box_view *box); /* all of the box, where they were read */
 void box_view_end(buf *out, const box_head *head);
 

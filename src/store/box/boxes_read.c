@@ -97,8 +97,9 @@ static int64_t ids_within(int64_t first, int64_t before, int64_t start, view run
 {
     int64_t at = start, count = 0;
     scan_value element;
-    for (scan_walk walk = scan_enter(scan_whole(run)); scan_element(&walk, &element); at++)
-        count += at >= first && at < before ? 1 : 0;
+    for (scan_walk walk = scan_enter(scan_whole(run)); at < before && scan_element(&walk, &element);
+         at++)
+        count += at >= first ? 1 : 0;
     return count;
 }
 
@@ -123,8 +124,8 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
         if (rows_int4(rows, row, BOX_COL_KIND) != BOX_IDS || its->head == 0)
             continue;
         box_head_read(&head, rows, its->head - 1);
-        its->found += ids_within(head.first, head.before, rows_int8(rows, row, BOX_COL_POS),
-                                 rows_jsonb(rows, row, BOX_COL_IDS));
+        its->found +=
+            ids_within(head.first, head.before, box_position(rows, row), box_run_ids(rows, row));
     }
     for (size_t i = 0; i < count; i++) {
         if (at[i].head == 0)
@@ -143,16 +144,16 @@ static void place_runs(cardbox_boxes *result, const read_rows *at)
         const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
             box_place_ids(&result->memory, its->ids, its->box->first,
-                          its->box->first + (int64_t)its->box->card_count,
-                          rows_int8(rows, row, BOX_COL_POS), rows_jsonb(rows, row, BOX_COL_IDS));
+                          its->box->first + (int64_t)its->box->card_count, box_position(rows, row),
+                          box_run_ids(rows, row));
     }
 }
 
-static cardbox_status damaged(cardbox_error *err)
+cardbox_status box_damaged(cardbox_error *err)
 {
     return error_set(err, CARDBOX_INTERNAL,
-                     "a box is damaged: its length is not that of its list; who wrote to the "
-                     "tables past the functions?");
+                     "the box is damaged: its rows hold fewer or more ids than its length says: "
+                     "replace its list");
 }
 
 /* Takes boxes and missing ids in the order of the request. */
@@ -163,7 +164,7 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
     if (at == NULL)
         return CARDBOX_OK; /* boxes_finish tells */
     if (!index_reads(at, r->read_count, result->rows))
-        return damaged(err);
+        return box_damaged(err);
     for (size_t i = 0; i < count && !result->memory.failed; i++) {
         size_t read = r->read_of[i];
         if (r->first[i] != i)
@@ -275,7 +276,7 @@ static int *rows_by_position(arena *memory, const store_rows *rows, const box_he
     size_t size = (size_t)(head->before - head->first);
     int *row_at = arena_zeros(memory, size, sizeof(*row_at)); /* row + 1 */
     for (int row = 0; row_at != NULL && row < rows_count(rows); row++) {
-        int64_t at = rows_int8(rows, row, BOX_COL_POS);
+        int64_t at = box_position(rows, row);
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD && at >= head->first &&
             at < head->before)
             row_at[at - head->first] = row + 1;
@@ -327,7 +328,7 @@ static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head
     box_head_read(&head, rows, head_row);
     if (count_cards(rows) != head.before - head.first) {
         rows_free(rows);
-        return damaged(err);
+        return box_damaged(err);
     }
     size_t size = (size_t)(head.before - head.first);
     cardbox_status status = cards_new(&cards, rows, size, size, err);

@@ -16,6 +16,9 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
 /* CARDBOX_NOT_FOUND of a box, in the words of the public functions. */
 cardbox_status box_none_such(const char *box_id, cardbox_error *err);
 
+/* CARDBOX_INTERNAL of a box whose rows contradict each other. */
+cardbox_status box_damaged(cardbox_error *err);
+
 /* A read of a part of a box becomes one of its cards. CARDBOX_NOT_FOUND: no box has such an id. */
 cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err);

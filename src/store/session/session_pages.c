@@ -62,8 +62,9 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 
     if (of->by_id)
         return list_cursor_text(memory, 0, last->entry_id);
-    /* One more than the number, so that none is 0. */
-    snprintf(text, sizeof(text), "%" PRId64, (of->by_extra ? last->extra : last->seq) + 1);
+    int64_t number = of->by_extra ? last->extra : last->seq;
+    /* One more than the number, so that none is 0. Nothing stands behind the largest. */
+    snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, view_of(text));
 }
 
@@ -167,7 +168,7 @@ void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const se
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;
-    add_side(out, rows, limit, shown, SESSION_DIFF_COMMON);
+    add_side(out, rows, 1, shown, SESSION_DIFF_COMMON);
     buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
     bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
     buf_text(out, "],\"b\":[");

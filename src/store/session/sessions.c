@@ -4,6 +4,7 @@
  */
 #include "store/session/sessions.h"
 
+#include <stdlib.h>
 #include "store/errors.h"
 
 static void put_session(params *p, view tenant, view session)
@@ -106,19 +107,35 @@ enum {
     NODE_KEPT /* of a path only */
 };
 
+/* A worker may have written any number: one of no kind is read as SESSION_OTHER, of no role as
+ * SESSION_ROLE_NONE. */
+static session_kind kind_of(int32_t code)
+{
+    int32_t kind = code < 0 ? SESSION_OTHER : code % SESSION_KIND_CODES;
+
+    return kind < SESSION_KINDS ? (session_kind)kind : SESSION_OTHER;
+}
+
+static session_role role_of(int32_t code)
+{
+    int32_t role = code < 0 ? SESSION_ROLE_NONE : code / SESSION_KIND_CODES;
+
+    return role <= SESSION_ROLE_SYSTEM ? (session_role)role : SESSION_ROLE_NONE;
+}
+
 void session_node_read(session_node_row *out, const store_rows *rows, int row)
 {
-    int kind = rows_int4(rows, row, NODE_KIND);
+    int32_t code = rows_int4(rows, row, NODE_KIND), size = rows_int4(rows, row, NODE_SIZE);
 
     *out = (session_node_row){
         .seq = rows_int8(rows, row, NODE_SEQ),
         .entry_id = rows_text(rows, row, NODE_ENTRY),
         .parent_id = rows_text(rows, row, NODE_PARENT),
         .depth = rows_int4(rows, row, NODE_DEPTH),
-        .kind = (session_kind)(kind % SESSION_KIND_CODES),
-        .role = (session_role)(kind / SESSION_KIND_CODES),
+        .kind = kind_of(code),
+        .role = role_of(code),
         .missing = rows_text(rows, row, NODE_MISSING),
-        .size = rows_int4(rows, row, NODE_SIZE),
+        .size = size < 0 ? 0 : size,
         .card_id = rows_text(rows, row, NODE_CARD),
         .label = rows_text(rows, row, NODE_LABEL),
         .text = rows_text(rows, row, NODE_TEXT),
@@ -245,6 +262,14 @@ static cardbox_status broken(cardbox_error *err)
                      "the stored places of the session's entries contradict each other");
 }
 
+/* How many rows a path of this length gives: a cycle of parents, or a wrong depth, gives fewer. */
+static int64_t rows_of_path(int64_t length, const session_path_read *read)
+{
+    int64_t left = length > read->from ? length - read->from : 0;
+
+    return read->limit >= 0 && read->limit < left ? read->limit : left;
+}
+
 cardbox_status session_path_take(session_path *out, const store_rows *rows,
                                  const session_path_read *read, arena *memory, cardbox_error *err)
 {
@@ -258,9 +283,9 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     if (out->entry_id.ptr == NULL)
         return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, goal, NODE_DEPTH) + 1;
-    if (out->length < 1)
-        return broken(err);
     out->count = (size_t)rows_count(rows) - 1;
+    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
+        return broken(err);
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (out->rows == NULL)
         return error_nomem(err);
@@ -300,7 +325,7 @@ static bool read_line(session_line *out, view text)
 
 static session_kind line_kind(const store_rows *rows, int row)
 {
-    return (session_kind)(rows_int4(rows, row, LINE_KIND) % SESSION_KIND_CODES);
+    return kind_of(rows_int4(rows, row, LINE_KIND));
 }
 
 /* Of these the statement gives no text: they are in no context whatever they say. */
@@ -333,44 +358,69 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     return CARDBOX_OK;
 }
 
-/* Rows by their depth, those that there are one behind the other. NULL: two are in one place, or
- * one is outside, which is a fault of the database's; or out of memory. */
-static int *line_rows(const store_rows *rows, int goal, int64_t length, arena *memory)
+/* A row of a context and how deep its entry is. */
+typedef struct line_row {
+    int depth, row;
+} line_row;
+
+static int compare_lines(const void *left, const void *right)
 {
-    int *order = arena_zeros(memory, (size_t)length, sizeof(*order));
+    const line_row *a = left, *b = right;
+
+    return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+/* Whether rows in the order of their depth are those of one path of `length` entries: its end, and
+ * all above it, or those that a compaction leaves. A cycle of parents, or a wrong depth, is not. */
+static bool is_path(const line_row *lines, size_t count, const store_rows *rows, int64_t length)
+{
+    size_t first = count; /* from here on there is no gap */
+    bool cut = false;
+
+    if (count == 0)
+        return length == 0;
+    if (lines[0].depth < 0 || lines[count - 1].depth != length - 1)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && lines[i].depth == lines[i - 1].depth)
+            return false;
+        cut = cut || line_kind(rows, lines[i].row) == SESSION_COMPACTION;
+    }
+    while (first > 0 && (int64_t)lines[first - 1].depth == length - (int64_t)(count - first) - 1)
+        first--;
+    return cut || (first == 0 && lines[0].depth == 0);
+}
+
+/* The rows but the goal's, by their depth. NULL: out of memory. */
+static line_row *line_rows(const store_rows *rows, int goal, arena *memory)
+{
+    line_row *lines = arena_zeros(memory, (size_t)rows_count(rows), sizeof(*lines));
     size_t count = 0;
 
-    for (int row = 0; order != NULL && row < rows_count(rows); row++) {
-        int64_t at = rows_int4(rows, row, LINE_DEPTH);
-
-        if (row == goal)
-            continue;
-        if (at < 0 || at >= length || order[at] != 0)
-            return NULL;
-        order[at] = row + 1;
+    for (int row = 0; lines != NULL && row < rows_count(rows); row++) {
+        if (row != goal)
+            lines[count++] = (line_row){rows_int4(rows, row, LINE_DEPTH), row};
     }
-    for (int64_t i = 0; order != NULL && i < length; i++) {
-        if (order[i] != 0)
-            order[count++] = order[i] - 1;
-    }
-    return order;
+    if (lines != NULL)
+        qsort(lines, count, sizeof(*lines), compare_lines);
+    return lines;
 }
 
 static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int goal,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
-    int *order = line_rows(rows, goal, out->length, memory);
+    const line_row *lines = line_rows(rows, goal, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
     out->path = arena_zeros(memory, count, sizeof(session_entry *));
     if (memory->failed)
         return error_nomem(err);
-    if (order == NULL)
+    if (!is_path(lines, count, rows, out->length))
         return broken(err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
-        int row = order[out->count];
+        int row = lines[out->count].row;
 
         if (rows_null(rows, row, LINE_TEXT) && !is_silent(line_kind(rows, row)))
             return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
@@ -397,7 +447,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
         return session_no_entry(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
-    if (out->length < (out->entry_id.ptr != NULL))
+    if (out->entry_id.ptr != NULL && out->length < 1)
         return broken(err);
     if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
         out->has_header = true;

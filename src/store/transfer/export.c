@@ -63,7 +63,7 @@ static cardbox_status export_rows(exporter *x, transfer_kind kind)
     cardbox_status status = CARDBOX_OK;
     for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
         params p;
-        params_init(&p, CARDBOX_TENANT_MAX + (EXPORT_KEYS + 1) * CARDBOX_CARD_ID_MAX);
+        params_init(&p, REQUEST_MAX); /* a stored key may be longer than what we write */
         params_text(&p, x->tenant);
         put_keys(&p, source, rows);
         params_int8(&p, x->page);

@@ -41,7 +41,7 @@ static box_part *sort_parts(const store_rows *rows, size_t *count)
     for (size_t i = 0; i < *count; i++) {
         int row = (int)i;
         parts[i] = (box_part){.ord = rows_int8(rows, row, BOX_COL_ORD),
-                              .pos = rows_int8(rows, row, BOX_COL_POS),
+                              .pos = box_position(rows, row),
                               .kind = rows_int4(rows, row, BOX_COL_KIND),
                               .row = row};
     }
@@ -71,53 +71,67 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
     return status;
 }
 
-/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. */
-static void add_run(buf *out, view ids, int64_t pos, const box_head *head)
+/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. A comma
+ * follows each but the first, wherever that stands. */
+static void add_run(buf *out, view ids, int64_t pos, const box_head *head, bool *any)
 {
     scan_value id;
     for (scan_walk walk = scan_enter(scan_whole(ids));
          pos < head->before && scan_element(&walk, &id); pos++) {
         if (pos < head->first)
             continue;
-        buf_text(out, pos > 0 ? "," : "");
+        buf_text(out, *any ? "," : "");
         buf_view(out, id.text);
+        *any = true;
     }
 }
 
-/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. */
+/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. `any`: whether
+ * the box's line has ids. */
 static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
-                       const box_head *head)
+                       const box_head *head, bool *any)
 {
     size_t i = 1;
     for (; i < count && parts[i].ord == parts[0].ord; i++)
-        add_run(&x->line, rows_jsonb(rows, parts[i].row, BOX_COL_IDS), parts[i].pos, head);
+        add_run(&x->line, box_run_ids(rows, parts[i].row), parts[i].pos, head, any);
     return i;
 }
 
+/* One more page of the ids of a long box, from *from on, which is moved behind it. `more`: there
+ * were rows with ids. Those end the list, not the box's length, which may say more than there is.
+ */
+static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, bool *any, bool *more)
+{
+    store_rows *rows = NULL;
+    size_t count;
+    cardbox_status status = read_boxes(x, id, 1, *from, IDS_PAGE, &rows);
+    box_part *parts = status == CARDBOX_OK ? sort_parts(rows, &count) : NULL;
+    *more = false;
+    if (parts != NULL && count > 1 && parts[0].kind == BOX_HEAD) {
+        box_head head;
+        box_head_read(&head, rows, parts[0].row);
+        add_runs(x, rows, parts, count, &head, any);
+        *more = head.before > *from;
+        *from = head.before;
+    } else if (status == CARDBOX_OK && parts == NULL) {
+        status = error_nomem(x->err);
+    }
+    free(parts);
+    rows_free(rows);
+    return status;
+}
+
 /* The ids of a long box that were not on the page of boxes. */
-static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length)
+static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length,
+                               bool any)
 {
     cardbox_status status = CARDBOX_OK;
-    while (status == CARDBOX_OK && from < length && !x->stopped) {
-        store_rows *rows = NULL;
-        box_part *parts = NULL;
-        box_head head;
-        size_t count;
-        if (x->line.len >= PIECE_BYTES)
+    for (bool more = true; status == CARDBOX_OK && more && from < length && !x->stopped;) {
+        status = add_page(x, id, &from, &any, &more);
+        if (status == CARDBOX_OK && x->line.len >= PIECE_BYTES)
             status = export_hand_over(x);
-        if (status == CARDBOX_OK)
-            status = read_boxes(x, id, 1, from, IDS_PAGE, &rows);
-        if (status == CARDBOX_OK)
-            parts = sort_parts(rows, &count);
-        if (status == CARDBOX_OK && (parts == NULL || count == 0))
-            status = error_nomem(x->err);
-        if (status == CARDBOX_OK) {
-            box_head_read(&head, rows, parts[0].row);
-            add_runs(x, rows, parts, count, &head);
-            from = head.before;
-        }
-        free(parts);
-        rows_free(rows);
+        else if (status == CARDBOX_OK)
+            x->stopped = !x->take(x->arg, VIEW(""), &x->counts);
     }
     return status;
 }
@@ -128,12 +142,13 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
 {
     buf *out = &x->line;
     box_head head;
+    bool any = false;
     char text[UUID_TEXT_SIZE];
     box_head_read(&head, rows, parts[0].row);
     uuid16_format(text, id);
     buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
-    *used = add_runs(x, rows, parts, count, &head);
-    cardbox_status status = add_rest(x, id, head.before, head.length);
+    *used = add_runs(x, rows, parts, count, &head, &any);
+    cardbox_status status = *used > 1 ? add_rest(x, id, head.before, head.length, any) : CARDBOX_OK;
     if (status != CARDBOX_OK || x->stopped)
         return status;
     buf_char(out, ']');

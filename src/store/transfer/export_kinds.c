@@ -30,10 +30,20 @@ static void add_text(buf *out, const char *name, const store_rows *rows, int row
     buf_json_string(out, rows_text(rows, row, column));
 }
 
+static bool has_line_ends(view json)
+{
+    return memchr(json.ptr, '\n', json.len) != NULL || memchr(json.ptr, '\r', json.len) != NULL;
+}
+
+/* To the byte, unless line ends between tokens would break the line. */
 static void add_json(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
+    view json = rows_text(rows, row, column);
     add_name(out, name);
-    buf_view(out, rows_text(rows, row, column));
+    if (has_line_ends(json))
+        scan_compact(out, json);
+    else
+        buf_view(out, json);
 }
 
 static void add_jsonb(buf *out, const char *name, const store_rows *rows, int row, int column)
@@ -73,7 +83,7 @@ static void add_true(buf *out, const char *name, const store_rows *rows, int row
 static void add_content(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
     view json = rows_text(rows, row, column);
-    if (memchr(json.ptr, '\n', json.len) == NULL && memchr(json.ptr, '\r', json.len) == NULL)
+    if (!has_line_ends(json))
         add_json(out, name, rows, row, column);
     else
         add_text(out, "content_text", rows, row, column);

@@ -89,8 +89,8 @@ typedef struct export_counts {
 } export_counts;
 
 /* Takes what comes next of the text: a line, or a part of one that is long, and the numbers of
- * lines that are complete with it. The first piece is empty: only the total is known. False ends
- * the export. */
+ * lines that are complete with it. The first piece is empty: only the total is known. Later ones
+ * are empty where there is nothing new to write. False ends the export. */
 typedef bool (*export_piece)(void *arg, view piece, const export_counts *counts);
 
 /* Gives all that a tenant has, as of one moment. CARDBOX_OK also if `take` ended it. */
