@@ -23,9 +23,11 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
 
 /**
  * Writes a session as JSON Lines: byte for byte what was imported and appended, in the order in
- * which it came. A line that leaves its id, its parent or what a compaction keeps to its place in
- * the file says them at its end where it stands at another. Memory stays what it is however long
- * the session: about 2 MiB, or one line, and up to 16 MiB for the ids of entries.
+ * which it came. On a pool all of it is read in one snapshot, which is held until this returns; in
+ * a transaction its isolation level decides what is seen. A line that leaves its id, its parent or
+ * what a compaction keeps to its place in the file says them at its end where it stands at another.
+ * Memory stays what it is however long the session: about 2 MiB, or one line, and up to 16 MiB for
+ * the ids of entries.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -34,8 +36,9 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
  * @param take        receives the pieces
  * @param arg         is passed along
  * @param err         may be NULL
- * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: it was deleted
- *         meanwhile, or a line of it is missing; CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: a line
+ *         is missing, or in a transaction that is no snapshot it was deleted meanwhile;
+ * CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */

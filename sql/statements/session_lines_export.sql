@@ -4,7 +4,7 @@
 -- $1 text  tenant
 -- $2 text session, $3 int8 seq, $4 int4 ord  after this line; NULL: from the first
 -- $5 int8  how many
-WITH gone AS MATERIALIZED ( -- of which only remains are there
+WITH gone AS MATERIALIZED ( -- sessions that are being deleted, or are not whole yet
     SELECT r.session_id FROM cardbox.session_remains r WHERE r.tenant_id = $1::text
 )
 SELECT k.session_id, k.seq, CASE WHEN k.entry_id IS NULL THEN k.ord END, k.bytes, k.ring_id, k.entry_id,

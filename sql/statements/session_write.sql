@@ -9,6 +9,7 @@
 -- $19 int8 when the session of the lines before was made, as it was answered; NULL: there were none
 -- $20 text the id of the file's header, '' it has none, NULL any file will do
 -- $21 text the entry before, which '' stands for as a parent; NULL: there is none
+-- The rows come in the order of the lines, that of the whole (place 0) first.
 -- Of an import's headers, and lines that are entries but none of the session's tree, was_there says whether
 -- they stood at their places before this statement: false, another did; NULL, the session ended before.
 SELECT w.place, CASE WHEN s.is_new AND w.place = 0 AND w.outcome = 2 THEN 1 ELSE w.outcome END AS outcome,
@@ -32,3 +33,4 @@ SELECT w.place, CASE WHEN s.is_new AND w.place = 0 AND w.outcome = 2 THEN 1 ELSE
        $1::text, $2::text, s.made IS NOT NULL, $4::int4, $5::int8, $6::text,
        $7::int8[], $8::int4[], $9::text[], $10::int4[], array_replace($11::text[], '', $21::text), $12::int4[], $13::int4[],
        $14::json[], $15::bytea[], $16::bytea[], $17::text[], $18::json[]) AS w
+ ORDER BY w.place

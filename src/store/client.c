@@ -20,9 +20,9 @@ typedef struct attempts {
     unsigned failed;
 } attempts;
 
-static attempts first_attempt(const cardbox_options *options)
+static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
 {
-    return (attempts){clock_ms() + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
+    return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
 /* Waits before the next one. False: it would be too late. */
@@ -47,7 +47,8 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
 static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
     store_pool *pool = flight->db->pool;
-    attempts tries = first_attempt(pool_options(pool));
+    int64_t began_ms = flight->began_us == 0 ? clock_ms() : flight->began_us / 1000;
+    attempts tries = first_attempt(pool_options(pool), began_ms);
     bool may_be_done = false;
     for (;;) {
         bool unknown;
@@ -60,22 +61,31 @@ static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
             !next_attempt(&tries)) {
             flight->err.retryable =
                 flight->err.retryable && (!may_be_done || flight->safety == RUN_AGAIN);
+            if (may_be_done && flight->safety == RUN_ONCE)
+                error_add_unknown(&flight->err);
             return status;
         }
         pool_count_retry(pool);
         flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
-        flight->status = pool_send(pool, &flight->conn, flight->id, flight->p, &flight->err);
+        flight->status =
+            pool_send(pool, clock_us(), &flight->conn, flight->id, flight->p, &flight->err);
     }
+}
+
+static void send_since(client_flight *out, int64_t began_us)
+{
+    cardbox *db = out->db;
+    if (db->kind == CLIENT_POOL)
+        out->status = pool_send(db->pool, began_us, &out->conn, out->id, out->p, &out->err);
+    else
+        out->status = conn_send(db->conn, out->id, out->p, &out->err);
 }
 
 void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
                  client_safety safety)
 {
-    *out = (client_flight){db, id, p, safety, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
-    if (db->kind == CLIENT_POOL)
-        out->status = pool_send(db->pool, &out->conn, id, p, &out->err);
-    else
-        out->status = conn_send(db->conn, id, p, &out->err);
+    *out = (client_flight){db, id, p, safety, 0, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    send_since(out, clock_us());
 }
 
 cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err)
@@ -95,6 +105,17 @@ cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety
 {
     client_flight flight;
     client_send(&flight, db, id, p, safety);
+    cardbox_status status = client_receive(&flight, rows, err);
+    if (p != NULL)
+        params_free(p);
+    return status;
+}
+
+cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
+                                client_safety safety, store_rows **rows, cardbox_error *err)
+{
+    client_flight flight = {db, id, p, safety, began_us, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    send_since(&flight, began_us);
     cardbox_status status = client_receive(&flight, rows, err);
     if (p != NULL)
         params_free(p);
@@ -210,7 +231,7 @@ cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardb
         return error_nomem(err);
     made->kind = CLIENT_TRANSACTION;
     made->pool = db->pool;
-    attempts tries = first_attempt(pool_options(db->pool));
+    attempts tries = first_attempt(pool_options(db->pool), clock_ms());
     cardbox_error own = CARDBOX_ERROR_INIT;
     cardbox_status status;
     do

@@ -31,12 +31,18 @@ typedef enum client_safety {
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
+/* The same for a call that began at `began_us` (clock_us): its waiting for a connection and its
+ * retries count from there. */
+cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
+                                client_safety safety, store_rows **rows, cardbox_error *err);
+
 /* A statement under way. */
 typedef struct client_flight {
     cardbox *db;
     statement_id id;
     const params *p;
     client_safety safety;
+    int64_t began_us; /* from which retries count; 0: from the first failure */
     store_conn *conn; /* NULL: there is none to receive from */
     cardbox_status status;
     cardbox_error err; /* of the attempt so far */

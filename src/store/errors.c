@@ -4,6 +4,7 @@
  */
 #include "store/errors.h"
 
+#include <stdio.h>
 #include "base/text.h"
 
 static const struct {
@@ -158,6 +159,12 @@ void error_fill(cardbox_error *err, cardbox_status status, const char *format, .
     va_start(args, format);
     text_format(err->message, sizeof(err->message), format, args);
     va_end(args);
+}
+
+void error_add_unknown(cardbox_error *err)
+{
+    size_t len = strlen(err->message);
+    snprintf(err->message + len, sizeof(err->message) - len, ": the outcome is unknown");
 }
 
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault)

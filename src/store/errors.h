@@ -21,6 +21,9 @@ static inline cardbox_status error_status(cardbox_status status)
 /* The same, and gives the status; a macro, so that who analyses the code sees which. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
+/* Adds to the message that nobody knows whether the statement was done. */
+void error_add_unknown(cardbox_error *err);
+
 static inline cardbox_status error_nomem(cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOMEM, "out of memory");

@@ -377,39 +377,6 @@ static void test_fork_and_export(void **state)
         CARDBOX_NOT_FOUND);
 }
 
-typedef struct away {
-    const char *session;
-    bool is_made_anew;
-} away;
-
-/* Deletes the session that is exported, and may make another in its place. */
-static bool take_away(void *arg, const char *bytes, size_t len)
-{
-    const away *of = arg;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    (void)bytes;
-    (void)len;
-    cardbox_session_delete(db, T, of->session, &err);
-    if (of->is_made_anew)
-        assert_ok(cardbox_session_create(NULL, db, T, of->session, NULL, &err), &err);
-    return true;
-}
-
-static void test_deleted_while_exported(void **state)
-{
-    (void)state;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    for (int i = 0; i < 4; i++) {
-        const char *s = tree();
-        away of = {s, i % 2 > 0};
-        assert_int_equal(cardbox_session_export(db, T, s, i < 2 ? NULL : "a", take_away, &of, &err),
-                         CARDBOX_CONFLICT);
-        assert_non_null(strstr(err.message, "was deleted while it was exported"));
-    }
-}
-
 static void test_headers(void **state)
 {
     (void)state;
@@ -575,7 +542,6 @@ int main(void)
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_fork_and_export),
-        cmocka_unit_test(test_deleted_while_exported),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_list_of_sessions),
         cmocka_unit_test(test_writer),

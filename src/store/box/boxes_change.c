@@ -5,6 +5,7 @@
 #include "cardbox/box.h"
 
 #include <inttypes.h>
+#include "base/clock.h"
 #include "store/box/boxes_read.h"
 #include "store/box/gather.h"
 #include "store/call.h"
@@ -13,17 +14,13 @@
 /* Ids of an append that the quick way takes: one more fills a segment in any box. */
 enum { QUICK_IDS_MAX = 63 };
 
-/* Runs one statement, whose one row says what became of the box: outcome 0 if there is none. */
-static cardbox_status run_statement(box_change *change, cardbox *db, statement_id id, params *p,
-                                    client_safety safety, cardbox_error *err)
+/* Reads the one row that says what became of the box: outcome 0 if there is none. */
+static void take_change(box_change *change, cardbox_status status, store_rows *rows)
 {
-    store_rows *rows = NULL;
     *change = (box_change){.version = 0};
-    cardbox_status status = client_run(db, id, p, safety, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 1)
         box_change_read(change, rows, 0, 0);
     rows_free(rows);
-    return status;
 }
 
 /* Fills `out`, which may be NULL. */
@@ -44,7 +41,9 @@ static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement
                                  client_safety safety, const uuid16 *box, cardbox_error *err)
 {
     box_change change;
-    cardbox_status status = run_statement(&change, db, id, p, safety, err);
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, id, p, safety, &rows, err);
+    take_change(&change, status, rows);
     return status == CARDBOX_OK ? tell_change(out, &change, box, err) : status;
 }
 
@@ -172,21 +171,25 @@ cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const ch
 }
 
 /* First the quick way, with what other threads append, unless that could fail the caller's
- * transaction: when it meets an equal key. */
+ * transaction: when it meets an equal key. Both ways share the caller's timeouts. */
 static cardbox_status run_append(box_change *change, cardbox *db, const box_append *append,
                                  size_t count, cardbox_error *err)
 {
     params p;
+    store_rows *rows = NULL;
+    int64_t began_us = clock_us();
     cardbox_status status = CARDBOX_OK;
     *change = (box_change){.version = 0};
     if (db->kind == CLIENT_POOL && count <= QUICK_IDS_MAX)
-        status = gather_append(db->gather, append, change, err);
+        status = gather_append(db->gather, append, began_us, change, err);
     if (status != CARDBOX_OK || change->outcome != 0)
         return status;
     params_init(&p, REQUEST_MAX);
     box_append_params(&p, append);
-    return run_statement(change, db, STATEMENT_box_append, &p,
-                         append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, err);
+    status = client_run_since(db, began_us, STATEMENT_box_append, &p,
+                              append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, &rows, err);
+    take_change(change, status, rows);
+    return status;
 }
 
 cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const char *tenant,

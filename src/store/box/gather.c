@@ -2,35 +2,41 @@
  * gather.c: a thread that wants to append sends for itself and for all who wait, unless enough are
  * sending: then it sleeps until it is done or one of those who end makes it the next to send. It is
  * woken once, and then needs no lock to return. A box is on its way once at a time.
- * What fails together is tried again by each alone, so nobody pays for a neighbour's mistake.
+ * What fails together is tried again by each alone, so nobody pays for a neighbour's mistake. An
+ * append that nobody sends soon, since the statements under way hang, goes alone, too.
  */
 #include "store/box/gather.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cardbox/limits.h"
 #include "store/box/gather_way.h"
+#include "store/errors.h"
 
 enum {
     TOGETHER_MAX = 64, /* appends in one statement */
     SENDERS_LEAST = 2, /* while one commits, another is at work */
     SENDERS_PART = 4,  /* of the pool's connections, one in so many */
     MEAN_OVER = 8,     /* statements */
-    AWAIT_PART = 8     /* of the time that a statement takes, one in so many */
+    AWAIT_PART = 8,    /* of the time that a statement takes, one in so many */
+    QUEUE_PART = 2     /* of the time to get a connection, one in so many */
 };
 
 /* An append under way, on its thread's stack. */
 typedef struct waiting {
     const box_append *append;
+    int64_t began_us; /* its call */
     box_change change;
     cardbox_status status;
     cardbox_error *err;
     sem_t wake;
-    bool taken; /* somebody sends it */
-    bool leads; /* itself does */
+    atomic_bool woken; /* orders memory: not every sanitizer knows sem_clockwait */
+    bool taken;        /* somebody sends it */
+    bool leads;        /* itself does */
     struct waiting *next;
 } waiting;
 
@@ -121,12 +127,13 @@ static waiting *appoint_next(gather *g)
     return w;
 }
 
-/* The appends that `self` sends, its own first; it leads. Lock held. */
+/* The appends that `self` sends, its own first; it leads. The others have asked later than it, and
+ * so their time to get a connection ends later. Lock held. */
 static size_t take(gather *g, waiting *self, waiting *together[TOGETHER_MAX])
 {
     size_t count = 0, most = g->way.one_by_one || g->company == 0 ? TOGETHER_MAX : g->company;
     together[count++] = self;
-    for (waiting *w = g->first; w != NULL && count < most; w = w->next) {
+    for (waiting *w = self->next; w != NULL && count < most; w = w->next) {
         if (!may_go(g, w))
             continue;
         w->taken = true;
@@ -162,11 +169,13 @@ static void leave(gather *g, waiting *gone)
     g->count--;
 }
 
-/* Lock held. */
-static void finish(gather *g, waiting *const *together, size_t count, int64_t began_us)
+/* What a statement that failed has taken says nothing of the others. Lock held. */
+static void finish(gather *g, waiting *const *together, size_t count, int64_t began_us,
+                   bool went_well)
 {
     g->ended_us = clock_us();
-    g->took_us += (g->ended_us - began_us - g->took_us) / MEAN_OVER;
+    if (went_well)
+        g->took_us += (g->ended_us - began_us - g->took_us) / MEAN_OVER;
     gather_way_learn(&g->way, g->ended_us, (unsigned)count);
     g->senders--;
     g->company = (g->count + senders_now(g) - 1) / senders_now(g);
@@ -177,21 +186,25 @@ static void finish(gather *g, waiting *const *together, size_t count, int64_t be
 
 /* --- sending --- */
 
-/* Whether one that failed with others has to leave it at that: it has waited as long as it may, or
- * nobody knows whether it was done. */
-static bool is_final(const waiting *w, cardbox_status status, bool unknown)
+/* Whether one that failed with others has to leave it at that: the database has had its time, or
+ * nobody knows whether it was done. If there was no connection each may wait for one by itself: its
+ * own time need not be over. */
+static bool is_final(const waiting *w, cardbox_status status, const cardbox_error *why,
+                     bool unknown)
 {
-    return status == CARDBOX_TIMEOUT || status == CARDBOX_BUSY ||
+    return status == CARDBOX_TIMEOUT || (status == CARDBOX_BUSY && why->sqlstate[0] != '\0') ||
            (unknown && w->append->key.ptr == NULL);
 }
 
 static void fail(waiting *w, cardbox_status status, const cardbox_error *why, bool unknown)
 {
-    if (!is_final(w, status, unknown))
+    if (!is_final(w, status, why, unknown))
         return;
     w->status = status;
     *w->err = *why;
     w->err->retryable = why->retryable && (!unknown || w->append->key.ptr != NULL);
+    if (unknown)
+        error_add_unknown(w->err);
 }
 
 static void read_changes(const store_rows *rows, waiting *const *together, size_t count)
@@ -203,7 +216,7 @@ static void read_changes(const store_rows *rows, waiting *const *together, size_
     }
 }
 
-static void send(gather *g, waiting *const *together, size_t count)
+static bool send(gather *g, waiting *const *together, size_t count)
 {
     box_append appends[TOGETHER_MAX];
     store_rows *rows = NULL;
@@ -214,14 +227,15 @@ static void send(gather *g, waiting *const *together, size_t count)
         appends[i] = *together[i]->append;
     params_init(&p, REQUEST_MAX);
     boxes_append_quick_params(&p, appends, count);
-    cardbox_status status =
-        pool_run(g->pool, STATEMENT_boxes_append_quick, &p, &rows, &unknown, &err);
+    cardbox_status status = pool_run(g->pool, together[0]->began_us, STATEMENT_boxes_append_quick,
+                                     &p, &rows, &unknown, &err);
     params_free(&p);
     if (status == CARDBOX_OK)
         read_changes(rows, together, count);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
         fail(together[i], status, &err, unknown);
     rows_free(rows);
+    return status == CARDBOX_OK;
 }
 
 /* Those whom the end of a statement has woken are about to ask for the next, and who comes too late
@@ -241,8 +255,10 @@ static void await_company(gather *g)
 /* One that is woken may be gone at once: it lies on its thread's stack. */
 static void wake(waiting *one)
 {
-    if (one != NULL)
-        sem_post(&one->wake);
+    if (one == NULL)
+        return;
+    atomic_store(&one->woken, true);
+    sem_post(&one->wake);
 }
 
 static void lead(gather *g, waiting *self)
@@ -255,9 +271,9 @@ static void lead(gather *g, waiting *self)
     pthread_mutex_unlock(&g->lock);
     wake(next);
     int64_t began_us = clock_us();
-    send(g, together, count);
+    bool went_well = send(g, together, count);
     pthread_mutex_lock(&g->lock);
-    finish(g, together, count, began_us);
+    finish(g, together, count, began_us, went_well);
     next = appoint_next(g);
     pthread_mutex_unlock(&g->lock);
     wake(next);
@@ -265,10 +281,41 @@ static void lead(gather *g, waiting *self)
         wake(together[i]);
 }
 
-cardbox_status gather_append(gather *g, const box_append *append, box_change *change,
-                             cardbox_error *err)
+/* Takes `self` out of the queue, unless somebody has begun to send it. */
+static bool stop_waiting(gather *g, waiting *self)
 {
-    waiting self = {.append = append, .status = CARDBOX_OK, .err = err};
+    pthread_mutex_lock(&g->lock);
+    bool stopped = !self->taken;
+    if (stopped) {
+        g->ready--;
+        leave(g, self);
+    }
+    pthread_mutex_unlock(&g->lock);
+    return stopped;
+}
+
+/* Waits until it is done, or leads, or has waited long enough for others: false. Once it is sent
+ * the deadline of the statement ends the wait. */
+static bool wait_for_others(gather *g, waiting *self)
+{
+    int64_t most_ms = pool_options(g->pool)->acquire_timeout_ms / QUEUE_PART;
+    struct timespec until = clock_timespec(self->began_us + most_ms * 1000);
+    while (sem_clockwait(&self->wake, CLOCK_MONOTONIC, &until) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (stop_waiting(g, self))
+            return false;
+        while (sem_wait(&self->wake) != 0 && errno == EINTR) {
+        }
+        break;
+    }
+    return atomic_load(&self->woken);
+}
+
+cardbox_status gather_append(gather *g, const box_append *append, int64_t began_us,
+                             box_change *change, cardbox_error *err)
+{
+    waiting self = {.append = append, .began_us = began_us, .status = CARDBOX_OK, .err = err};
     *change = self.change;
     if (pool_is_forked(g->pool))
         return CARDBOX_OK; /* no lock of the parent's: what it does next says why */
@@ -277,11 +324,8 @@ cardbox_status gather_append(gather *g, const box_append *append, box_change *ch
     join(g, &self);
     bool leads = appoint(g, &self);
     pthread_mutex_unlock(&g->lock);
-    if (!leads) {
-        while (sem_wait(&self.wake) != 0 && errno == EINTR) {
-        }
-        leads = self.leads;
-    }
+    if (!leads)
+        leads = wait_for_others(g, &self) && self.leads;
     if (leads)
         lead(g, &self);
     sem_destroy(&self.wake);

@@ -158,11 +158,11 @@ static void remove_waiter(store_pool *pool, waiter *gone)
 }
 
 /* Waits in line, lock held. True: served, with a connection or (NULL) the right to open one. */
-static bool wait_in_line(store_pool *pool, store_conn **out)
+static bool wait_in_line(store_pool *pool, int64_t began_us, store_conn **out)
 {
     waiter self = {.served = false};
     struct timespec until =
-        clock_timespec(clock_us() + pool->options.acquire_timeout_ms * INT64_C(1000));
+        clock_timespec(began_us + pool->options.acquire_timeout_ms * INT64_C(1000));
     int waited = 0;
     pthread_cond_init(&self.wake, &pool->clock);
     /* On the stack, but out of the list before this returns. */
@@ -218,7 +218,8 @@ static void trim_idle(store_pool *pool, store_conn **unfit)
     }
 }
 
-cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err)
+static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **out,
+                              cardbox_error *err)
 {
     store_conn *unfit = NULL, *conn = NULL;
     if (pool_is_forked(pool))
@@ -229,7 +230,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
     if (conn == NULL && pool->stats.open < pool->options.pool_max)
         pool->stats.open++;
     else if (conn == NULL)
-        served = wait_in_line(pool, &conn);
+        served = wait_in_line(pool, began_us, &conn);
     pthread_mutex_unlock(&pool->lock);
     free_list(unfit);
     if (!served) {
@@ -241,6 +242,11 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
     }
     *out = conn;
     return conn != NULL ? CARDBOX_OK : open_in_place(pool, out, err);
+}
+
+cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err)
+{
+    return acquire(pool, clock_us(), out, err);
 }
 
 void pool_release(store_pool *pool, store_conn *conn, bool broken)
@@ -272,11 +278,11 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
 
 /* --- a statement --- */
 
-cardbox_status pool_send(store_pool *pool, store_conn **conn, statement_id id, const params *p,
-                         cardbox_error *err)
+cardbox_status pool_send(store_pool *pool, int64_t began_us, store_conn **conn, statement_id id,
+                         const params *p, cardbox_error *err)
 {
     *conn = NULL;
-    cardbox_status status = pool_acquire(pool, conn, err);
+    cardbox_status status = acquire(pool, began_us, conn, err);
     return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
 }
 
@@ -293,11 +299,11 @@ cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status s
     return status;
 }
 
-cardbox_status pool_run(store_pool *pool, statement_id id, const params *p, store_rows **rows,
-                        bool *unknown, cardbox_error *err)
+cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
+                        store_rows **rows, bool *unknown, cardbox_error *err)
 {
     store_conn *conn;
-    cardbox_status sent = pool_send(pool, &conn, id, p, err);
+    cardbox_status sent = pool_send(pool, began_us, &conn, id, p, err);
     return pool_receive(pool, conn, sent, rows, unknown, err);
 }
 

@@ -26,16 +26,17 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken);
 bool pool_is_forked(const store_pool *pool);
 
 /*
- * One attempt to run a statement on a connection of the pool. `*unknown`: it failed, and may have
- * been done all the same, since nobody says what became of it. `err` must not be NULL.
+ * One attempt to run a statement on a connection of the pool. The time to get one ends
+ * acquire_timeout_ms after `began_us` (clock_us). `*unknown`: it failed, and may have been done all
+ * the same, since nobody says what became of it. `err` must not be NULL.
  */
-cardbox_status pool_run(store_pool *pool, statement_id id, const params *p, store_rows **rows,
-                        bool *unknown, cardbox_error *err);
+cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
+                        store_rows **rows, bool *unknown, cardbox_error *err);
 
 /* The two halves of it. What pool_send gives goes to pool_receive, which has to come: the status,
  * and in `*conn` the connection, NULL where none could be had. */
-cardbox_status pool_send(store_pool *pool, store_conn **conn, statement_id id, const params *p,
-                         cardbox_error *err);
+cardbox_status pool_send(store_pool *pool, int64_t began_us, store_conn **conn, statement_id id,
+                         const params *p, cardbox_error *err);
 cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status sent,
                             store_rows **rows, bool *unknown, cardbox_error *err);
 

@@ -21,6 +21,7 @@ typedef struct exporter {
     bool stopped;     /* the taker wants no more */
     bool is_whole;    /* all of it, not a branch */
     bool has_changed; /* a line was not given as it is */
+    bool is_open;     /* what was given last has no line feed */
     int64_t created;  /* when the session was made, which tells it from one that comes after it */
     session_reread reader;
     arena memory; /* of a page */
@@ -28,12 +29,23 @@ typedef struct exporter {
 
 static void give(exporter *x, view bytes)
 {
-    if (!x->stopped && bytes.len > 0)
-        x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
+    if (x->stopped || bytes.len == 0)
+        return;
+    x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
+    x->is_open = bytes.ptr[bytes.len - 1] != '\n';
+}
+
+/* Before the next line. A caller's transaction need not be a snapshot: what was the last line may
+ * have got its line feed after it was given. */
+static void end_line(exporter *x)
+{
+    if (x->is_open)
+        give(x, VIEW("\n"));
 }
 
 static cardbox_status give_other(exporter *x, view bytes, bool is_ring)
 {
+    end_line(x);
     if (!session_reread_other(&x->reader, bytes, is_ring, &x->memory))
         return error_nomem(x->err);
     give(x, bytes);
@@ -103,6 +115,7 @@ static cardbox_status give_entry(exporter *x, view before, const session_reread_
     view ending, text = entry->text;
     cardbox_status status = CARDBOX_OK;
 
+    end_line(x);
     if (!session_reread_ending(&x->reader, entry, &ending, &x->memory))
         return error_nomem(x->err);
     if (ending.ptr != NULL && x->is_whole && !x->has_changed)
@@ -248,6 +261,24 @@ static cardbox_status check_same(exporter *x)
     return status;
 }
 
+/* Everything is read in one snapshot, but for a transaction of the caller's, which decides that. */
+static cardbox_status run(exporter *x, view entry)
+{
+    cardbox *snapshot = NULL;
+    cardbox_status status = CARDBOX_OK;
+
+    if (x->db->kind == CLIENT_POOL) {
+        status = client_begin(&snapshot, x->db, STATEMENT_begin_snapshot, x->err);
+        x->db = snapshot;
+    }
+    if (status == CARDBOX_OK)
+        status = x->is_whole ? give_all(x) : give_path(x, entry);
+    if (status == CARDBOX_OK && !x->stopped && snapshot == NULL)
+        status = check_same(x);
+    cardbox_rollback(snapshot);
+    return status;
+}
+
 cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const char *session_id,
                                       const char *entry_id, cardbox_session_piece take, void *arg,
                                       cardbox_error *err)
@@ -264,9 +295,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
     x.tenant = view_of(tenant);
     x.session = view_of(session_id);
     x.is_whole = entry_id == NULL;
-    status = entry_id == NULL ? give_all(&x) : give_path(&x, view_of(entry_id));
-    if (status == CARDBOX_OK && !x.stopped)
-        status = check_same(&x);
+    status = run(&x, x.is_whole ? (view){NULL, 0} : view_of(entry_id));
     session_reread_free(&x.reader);
     arena_reset(&x.memory);
     return status;

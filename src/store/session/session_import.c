@@ -379,6 +379,27 @@ static cardbox_status take_part(importer *in)
     return status;
 }
 
+/* The session's version now: others may have written since the last batch. */
+static cardbox_status read_version(importer *in)
+{
+    store_rows *rows = NULL;
+    session_row row;
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_get_params(&p, view_of(in->tenant), view_of(in->session));
+    cardbox_status status =
+        client_run(in->db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, in->err);
+    if (status == CARDBOX_OK && rows_count(rows) == 0)
+        status = session_none_such(view_of(in->session), in->err);
+    if (status == CARDBOX_OK) {
+        session_row_read(&row, rows, 0);
+        in->report.version = row.version;
+    }
+    rows_free(rows);
+    return status;
+}
+
 /* Links entries to parents that came later, and takes rings apart. */
 static cardbox_status settle(importer *in)
 {
@@ -392,10 +413,9 @@ static cardbox_status settle(importer *in)
         session_line_outcome outcome = session_settled_read(&id, &seq, rows, row);
         session_report_settled(&in->report, outcome, seq, id);
     }
-    in->report.version += has_changed; /* it is a change of its own */
     in->report.is_changed = in->report.is_changed || has_changed;
     rows_free(rows);
-    return status;
+    return has_changed ? read_version(in) : status;
 }
 
 static cardbox_status count(importer *in)
