@@ -108,8 +108,9 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* A connection that was not made by connect_begin has no SQLSTATE to give. In its words a server's message begins with the
- * severity, whatever the language, and two spaces; a password that nobody gave was asked for. */
+/* A connection that was not made by connect_begin has no SQLSTATE to give. In its words a server's
+ * message begins with the severity, whatever the language, and two spaces; a password that nobody
+ * gave was asked for. */
 bool error_message_is_answer(const char *message)
 {
     return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;

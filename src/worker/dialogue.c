@@ -305,7 +305,7 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
     cardbox_status status = CARDBOX_NOMEM;
 
     *out = (dialogue){.messages = BUF_INIT(0)};
-    b.ctx.memory = &b.memory;
+    b.ctx = (context){.memory = &b.memory, .most = CONTEXT_BYTES_MAX};
     if (!index_calls(&b))
         goto done;
     add_prompt(&b);
@@ -315,8 +315,11 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
     context_pair(&b.ctx);
     if (b.is_due)
         end_in_question(&b.ctx.list);
-    if (b.memory.failed)
+    if (b.memory.failed) {
+        if (b.ctx.is_over)
+            status = CARDBOX_TOO_LARGE;
         goto done;
+    }
     if (!context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI)) {
         if (written.messages.failure == BUF_TOO_LARGE)
             status = CARDBOX_TOO_LARGE;
