@@ -106,7 +106,7 @@ static void start_proxy(void)
     PGconn *pg = PQconnectdb(test_dsn());
     assert_int_equal(PQstatus(pg), CONNECTION_OK);
     memset(&proxy, 0, sizeof(proxy));
-    strcpy(proxy.dir, "/tmp/cardbox-hang-XXXXXX");
+    snprintf(proxy.dir, sizeof(proxy.dir), "/tmp/cardbox-hang-XXXXXX");
     assert_non_null(mkdtemp(proxy.dir));
     proxy.own.sun_family = proxy.behind.sun_family = AF_UNIX;
     snprintf(proxy.own.sun_path, sizeof(proxy.own.sun_path), "%s/.s.PGSQL.5432", proxy.dir);
