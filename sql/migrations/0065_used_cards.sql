@@ -41,7 +41,7 @@ $$;
 CREATE OR REPLACE FUNCTION cardbox.remove_session_part(
     tenant text, session text, most bigint, OUT entries bigint, OUT entry_bytes bigint,
     OUT cards bigint, OUT card_bytes bigint, OUT more boolean)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     ids   text[];
     first bigint;
@@ -349,7 +349,7 @@ $$;
 -- After the row of a session was inserted, which waits for a deletion or a restoration of its id. With
 -- cardbox.restores_session 'begin' the row is a lock (see begin_restoring); 'end': the session is whole.
 CREATE OR REPLACE FUNCTION cardbox.refuse_session_of_remains() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     step text := current_setting('cardbox.restores_session', true);
     is_restored boolean;
@@ -376,7 +376,7 @@ $$;
 -- Takes the marker of a restoration back if there is such a session. The session's row is inserted and removed,
 -- so that this and the creation of a session wait for each other. Workers have no right to delete.
 CREATE FUNCTION cardbox.begin_restoring() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM set_config('cardbox.restores_session', 'begin', true);
     INSERT INTO cardbox.sessions (tenant_id, session_id, last_seq, last_ord, open_end, entries, version,
@@ -630,7 +630,7 @@ CREATE OR REPLACE FUNCTION cardbox.place_entries(
     tenant text, session text, seqs bigint[], parents text[], parent_places integer[], kinds integer[],
     OUT outcomes integer[], OUT branches bigint[], OUT depths integer[], OUT ups bigint[],
     OUT missings text[])
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = auto AS $$
 DECLARE
     n         integer := cardinality(seqs);
     first     integer := CASE WHEN kinds[1] < 0 THEN 2 ELSE 1 END;

@@ -10,7 +10,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test
-from cardbox_test import Server, database, dsn, json_lines, psql, server
+from cardbox_test import Server, await_locks, connected, database, dsn, json_lines, psql, server
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 JSON = {"Content-Type": "application/json"}
@@ -136,6 +136,63 @@ def test_lines_without_ids_follow_their_own():
     bring("v1", file(7))
     context = server().get(url("v1", "/context")).json()["messages"]
     assert [m["content"] for m in context] == [f"m{i}" for i in range(7)], context
+
+
+def test_the_parent_is_the_importers_in_every_batch():
+    """The file's 4,001st line has no id and goes on from the line before, which came here by an append. Its batch is a
+    new one, and begins where the session ends: but what ends the session is another line."""
+    start = {"type": "custom", "id": "a", "parentId": None}
+    other = {"type": "custom", "id": "x", "parentId": "a"}
+    between = [{"type": "custom", "id": f"b{n}", "parentId": "a"} for n in range(3997)]
+    header = {"type": "session", "version": 3, "id": "batches", "timestamp": "2025-01-01T00:00:00Z", "cwd": "/"}
+    bring("batches", json_lines(header, start))
+    assert append("batches", other).status == 200
+    report = bring("batches", json_lines(header, start, *between, other, {"type": "custom", "data": "no id"}))
+    assert report["appended"] == len(between) + 1, report
+    head = server().get(url("batches")).json()["head_entry_id"]
+    assert server().get(url("batches", f"/entries/{head}")).json()["parent_id"] == "x"
+
+
+def test_a_report_reads_the_version():
+    """An append comes between the last lines of an import and the linking of parents that came later."""
+    bring("between", json_lines(user("a", None)))
+    report, appended = [], []
+    importer = threading.Thread(target=lambda: report.append(
+        bring("between", json_lines(user("a", None), user("child", "parent"), user("parent", "a")))))
+    writer = threading.Thread(target=lambda: appended.append(append("between", user("z", "a"))))
+    with connected(dsn(), "postgres") as holder:
+        holder.run("BEGIN; SELECT FROM cardbox.sessions WHERE session_id = 'between' FOR UPDATE")
+        importer.start()
+        await_locks(dsn())
+        writer.start()
+        await_locks(dsn(), 2)
+        holder.run("COMMIT")
+        importer.join()
+        writer.join()
+    assert appended[0].status == 200, appended
+    version = server().get(url("between")).json()["version"]
+    assert tree_of("between")["child"] == "parent"
+    if appended[0].json()["version"] < version:  # as it was meant to be
+        assert report[0]["version"] == version, (report, appended, version)
+    else:
+        print("the append came after the import")
+
+
+def test_a_replay_answers_in_the_order_of_the_lines():
+    """However PostgreSQL joins them."""
+    own = database()
+    for join in "nestloop", "hashjoin":
+        psql(own, f"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET enable_{join} = off', current_database()); END $$")
+    other = Server(own)
+    try:
+        assert other.request("PUT", url("order"), b"{}", JSON).status == 200
+        entries = [user(f"e{n:03}", None) for n in reversed(range(100))]
+        answers = [other.request("POST", url("order", "/entries"), json.dumps({"entries": entries}),
+                              {**JSON, "Idempotency-Key": "k"}).json() for _ in range(2)]
+        first, again = ([(e["entry_id"], e["seq"]) for e in answer["entries"]] for answer in answers)
+        assert first == again and len(first) == 100, (first[:3], again[:3])
+    finally:
+        other.stop()
 
 
 # --- cards in the way ---

@@ -265,6 +265,7 @@ def all_cases(t, n):
     yield "session_fork", f"{s}, 'e-{BATCH}', 'new'", BATCH
     yield "session_head", f"{s}, 'e-7', NULL, NULL", 1
     yield "session_restore", f"{s}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", 1
+    yield "session_restore", f"{T}, 'new', 1, NULL, NULL, NULL, NULL, 7, NULL, NULL", 1
     yield "session_context", f"{s}, 'e-{n - 1}', 1000000", n
     yield "session_counts", s, n
     yield "session_diff", f"{s}, 'e-{n - 5}', 'e-{n - 50}', 50, 1000", 50
