@@ -7,6 +7,7 @@ LOCK TABLE cardbox.sessions IN SHARE ROW EXCLUSIVE MODE; -- transactions that re
 -- The lines of a session without a row in cardbox.sessions: a deletion removes them, or an import restores them.
 -- Either way no session can be created under the id meanwhile, and nothing reads the lines.
 ALTER TABLE cardbox.session_remains ADD restoring boolean NOT NULL DEFAULT false;
+ALTER TABLE cardbox.session_remains ALTER restoring SET STATISTICS 0; -- as 0051 did with all columns
 INSERT INTO cardbox.session_remains (tenant_id, session_id, restoring)
 SELECT s.tenant_id, s.session_id, true FROM cardbox.sessions s WHERE s.version = 0;
 DELETE FROM cardbox.sessions s WHERE s.version = 0;
