@@ -5,6 +5,7 @@ that meets one of before answers, in bounded time and memory, and goes on."""
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -215,19 +216,29 @@ def test_cycles_of_chains():
 
 
 def test_a_client_that_leaves_ends_its_export():
-    """Its place is free for another, and PostgreSQL holds no snapshot for it."""
-    alone = Server(dsn(), "--project-transfers-max", "1")
-    box = make_box(10000, "leave")
-    for _ in range(40):
-        server().post(url("leave", "boxes", box, "append"), {"card_ids": [f"{'x' * 400}-{at}" for at in range(1000)]})
-    with cardbox_test.socket.create_connection(("127.0.0.1", alone.port)) as connection:
-        connection.sendall(f"GET {url('leave', 'export')} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+    """Also of a box that has an id in each page and next to nothing to send: its place is free for another, and
+    PostgreSQL holds no snapshot for it."""
+    alone, pages = Server(dsn(), "--project-transfers-max", "1"), 60000
+    box = make_box(1, "leave")
+    psql(dsn(), f"UPDATE cardbox.card_boxes SET length = {pages} * 8192, tail = '[]' WHERE box_id = '{box}';"
+                " INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)"
+                f" SELECT 'leave', b.chain_id, n * 8192, '[\"a\"]' FROM cardbox.card_boxes b, generate_series(0, {pages - 1}) n"
+                f" WHERE b.box_id = '{box}';"
+                # A page looks into all of its 256 chains, so that what is to be sent grows slowly.
+                f" UPDATE cardbox.card_boxes SET own_from = {pages} * 8192 WHERE box_id = '{box}';"
+                " INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)"
+                " SELECT 'leave', CASE WHEN n = 256 THEN b.chain_id ELSE md5('chain' || n)::uuid END,"
+                f" md5('chain' || n - 1)::uuid, {pages} * 8192, n"
+                f" FROM cardbox.card_boxes b, generate_series(1, 256) n WHERE b.box_id = '{box}'")
     reading = ("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
                " AND application_name LIKE '%transfer%' AND xact_start IS NOT NULL")
+    with socket.create_connection(("127.0.0.1", alone.port)) as connection:
+        connection.sendall(f"GET {url('leave', 'export')} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        assert psql(dsn(), reading) == "1\n"
     await_(lambda: psql(dsn(), reading) == "0\n", seconds=SOON_S)
-    assert alone.get(url("leave", "export")).status == 200
-    alone.stop()
+    assert alone.get(url("empty", "export")).status == 200
+    alone.kill()
 
 
 def test_the_server_is_well():
