@@ -39,7 +39,7 @@ def headers():
         done = cardbox("token", "create", "--dsn", dsn(), "--name", project, "--tenant", project, "--scope",
                        "read,write,tasks,admin")
         made[project] = {"Authorization": "Bearer " + done.stdout.strip(), "Content-Type": "application/json"}
-    cardbox_test.await_(lambda: server().get(url("a", "cards")).status == 401)
+    cardbox_test.await_(lambda: all(server().get(url(project, "cards"), made[project]).status == 200 for project in made))
     return made
 
 
