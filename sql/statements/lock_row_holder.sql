@@ -1,4 +1,4 @@
--- The session that holds the lock of a row of lock_rows, in the columns of lock_holder, and its transaction, which is
+-- The session that holds the lock of a row of lock_rows, or that this session waits for, in the columns of lock_holder, and its transaction, which is
 -- another one each time that the lock is taken. No row: nobody holds it any more.
 -- plan: each time
 -- $1 text  the name of the lock, one of the whole database
@@ -10,5 +10,5 @@ SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT p
   FROM cardbox.lock_rows k
   JOIN pg_locks l
     ON l.locktype = 'transactionid' AND l.transactionid = k.xmax AND l.mode = 'ExclusiveLock' AND l.granted
-  JOIN pg_stat_activity a ON a.pid = l.pid
+  JOIN pg_stat_activity a ON a.pid = coalesce((pg_blocking_pids(l.pid))[1], l.pid)
  WHERE k.tenant_id = '' AND k.name = $1::text AND l.pid <> pg_backend_pid()

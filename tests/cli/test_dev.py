@@ -156,7 +156,7 @@ def test_first_and_second_start():
 def test_auth():
     dev = Dev(open_folder(), "--auth", env={"CARDBOX_INSECURE_NO_AUTH": "1"})
     assert re.search("^  curl -s -H 'Authorization: Bearer cbx_...' http://", dev.text, re.M), dev.text
-    assert "Requests need a token" in dev.text and "token create --name NAME --tenant demo" in dev.text
+    assert "Requests need a token" in dev.text and "token create --name NAME --all-tenants" in dev.text
     path = f"/projects/demo/boxes/{BOX}/cards"
     assert dev.status(path) == 401
     token = cardbox("token", "create", "--dsn", dev.dsn, "--name", "first", "--tenant", "demo").stdout.strip()

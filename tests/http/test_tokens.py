@@ -260,6 +260,7 @@ def test_first_token_and_last():
     with serving(dsn, "--insecure-no-auth") as server:
         assert server.get(path).status == 200
         assert server.get(path, bearer("garbage")).status == 200
+        assert "event=no_auth " not in server.log()
 
 
 def test_no_token_was_ever_made():
@@ -463,6 +464,7 @@ def test_open_address():
             with open(log) as lines:
                 said = lines.read()
             assert ("event=no_tokens " in said and "cardbox token create" in said) == (status == 401), said
+                assert ("event=no_auth " in said) == (status == 200), said
 
 
 @contextlib.contextmanager

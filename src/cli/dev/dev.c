@@ -199,8 +199,9 @@ static void print_hints(const dev_run *r)
                DEV_PROJECT);
     }
     if (r->options->auth)
-        printf("Requests need a token: `%s token create --name NAME --tenant %s` makes one.\n",
-               program, DEV_PROJECT);
+        printf("Requests need a token: `%s token create --name NAME --all-tenants --scope "
+               "read,write,tasks,admin` makes one.\n",
+               program);
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
 }
 

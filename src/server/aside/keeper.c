@@ -103,10 +103,15 @@ static bool take_list(keeper *k, const store_rows *rows, int64_t asked_ms)
     k->version = token_list_version(list);
     log_info("tokens", "version=%lld asked_for=%s", (long long)k->version, needed ? "yes" : "no");
     if (needed && !token_list_ever(list))
-        log_warn("no_tokens",
-                 "reason=\"requests get 401 until the database has a token\" hint=\"make one: "
-                 "cardbox token create --name NAME --all-tenants --scope read,write,tasks; or "
-                 "start with --insecure-no-auth to accept requests without a token\"");
+        log_warn(
+            "no_tokens",
+            "reason=\"requests get 401 until the database has a token\" hint=\"make one: "
+            "cardbox token create --name NAME --all-tenants --scope read,write,tasks,admin; or "
+            "start with --insecure-no-auth to accept requests without a token\"");
+    if (!needed && server->reachable)
+        log_warn("no_auth",
+                 "at=%s reason=\"every client that reaches this address may do everything\"",
+                 server->set->listen);
     board_put(server->tokens, list);
     return true;
 }

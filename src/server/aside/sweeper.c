@@ -73,12 +73,12 @@ static void note_kept_out(sweeper *s, collect_state state)
     if (kept_out_note(&s->kept_out, state, holder.transaction, now_ms, limit_ms))
         log_warn("gc_kept_out",
                  "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
-                 "hint=\"SELECT pg_terminate_backend(PID) ends that session\"",
+                 "hint=\"SELECT pg_terminate_backend(%d) ends that session\"",
                  (now_ms - s->kept_out.since_ms) / 1000,
                  state == COLLECT_BUSY ? "a session holds the lock of gc"
                                        : "a session has locked tables",
-                 holder.pid,
-                 log_quote(application, holder.application, strlen(holder.application)));
+                 holder.pid, log_quote(application, holder.application, strlen(holder.application)),
+                 holder.pid);
 }
 
 /* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */

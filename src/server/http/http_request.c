@@ -135,8 +135,8 @@ static bool check_host(request *r, const head *h)
         (authority.ptr == NULL || host_is_accepted(rules, authority)))
         return true;
     fault_answer(r, FAULT_MISDIRECTED,
-                 "send the request to localhost or to the server's address; its operator allows "
-                 "other names with --allow-host NAME",
+                 "send the request to localhost or to the address of --listen; the operator "
+                 "allows other names and addresses with --allow-host NAME",
                  "this server asks for no token, and accepts requests for its own hosts only");
     return false;
 }
