@@ -20,9 +20,10 @@ SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
 CLI_LIBS    = $(LIB_LIBS) -lgnutls
 WORKER_LIBS = $(LIB_LIBS) -lcurl
 
-# Of every source in these rooms and in the rooms inside them.
+# The objects of all sources in these folders and their subfolders.
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(shell find $(1) -name '*.c')))
-LIB_OBJ    := $(call objects,src/base src/store src/bus)
+LIB_OBJ    := $(call objects,src/base src/model src/db src/store src/bus)
+APP_OBJ    := $(call objects,src/app)
 SERVER_OBJ := $(call objects,src/server)
 CLI_OBJ    := $(call objects,src/cli)
 WORKER_OBJ := $(call objects,src/worker)
@@ -127,17 +128,17 @@ $(BUILD)/lib/libcardbox.so: $(LIB_OBJ) $(BUILD)/lib/objects src/store/exports.ma
 	@ln -sf libcardbox.so.$(VERSION) $(BUILD)/lib/$(SONAME)
 	@ln -sf $(SONAME) $@
 
-define program # NAME, ROOM
-$(BUILD)/bin/$(1): $($(2)_OBJ) $(BUILD)/lib/libcardbox.a
+define program # NAME, PREFIX OF ITS VARIABLES
+$(BUILD)/bin/$(1): $($(2)_OBJ) $(APP_OBJ) $(BUILD)/lib/libcardbox.a
 	@mkdir -p $$(@D)
 	@echo "  LD   $$@"
-	@$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$($(2)_OBJ) $(BUILD)/lib/libcardbox.a $$($(2)_LIBS)
+	@$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$($(2)_OBJ) $$(APP_OBJ) $(BUILD)/lib/libcardbox.a $$($(2)_LIBS)
 endef
 $(eval $(call program,cardboxd,SERVER))
 $(eval $(call program,cardbox,CLI))
 $(eval $(call program,cardbox-worker,WORKER))
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(SERVER_OBJ) $(CLI_OBJ) $(WORKER_OBJ))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(APP_OBJ) $(SERVER_OBJ) $(CLI_OBJ) $(WORKER_OBJ))
 
 # --- installing ---
 

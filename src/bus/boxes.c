@@ -5,7 +5,7 @@
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
 #include "store/box/box_view.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/list_json.h"
 
 /* Ids that box:get gives at once: it is not sent in pieces. */

@@ -3,7 +3,7 @@
  * the JSON of the input.
  */
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/list_json.h"
 
 /* The one row of a change. */

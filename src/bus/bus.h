@@ -10,9 +10,9 @@
 #include "base/arena.h"
 #include "base/scan.h"
 #include "cardbox/status.h"
-#include "store/pg/params.h"
-#include "store/pg/rows.h"
-#include "store/pg/statement.h"
+#include "db/params.h"
+#include "db/rows.h"
+#include "db/statement.h"
 
 /* What a token must be good for. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;

@@ -4,9 +4,9 @@
  */
 #include "base/isotime.h"
 #include "bus/input.h"
-#include "bus/schema.h"
-#include "store/check.h"
-#include "store/errors.h"
+#include "bus/schema/schema.h"
+#include "store/client/check.h"
+#include "base/errors.h"
 
 static void note_faults(bus_call *call, const schema_faults *faults)
 {

@@ -3,7 +3,7 @@
  */
 #include "bus/abilities.h"
 #include "store/card/card_json.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/list_json.h"
 
 static cardbox_status no_card(cardbox_error *err)

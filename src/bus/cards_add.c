@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/write.h"
 
 typedef struct added {

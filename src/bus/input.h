@@ -9,7 +9,7 @@
 #include "bus/bus.h"
 #include "cardbox/limits.h"
 #include "store/list.h"
-#include "store/session/core/context.h"
+#include "model/session/context.h"
 
 struct input_reader {
     bus_call *call;

@@ -3,7 +3,7 @@
  */
 #include "bus/abilities.h"
 #include "bus/describe.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* The first from there on that is not of this module, or the end. */
 static size_t module_end(view module, size_t from)

@@ -3,7 +3,7 @@
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/task/work.h"
 
 /* Bytes of an output. */

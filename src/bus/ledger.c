@@ -3,7 +3,7 @@
  * asked for. What people and models say goes through as JSON string tokens, to the byte.
  */
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/ledger/ledger.h"
 
 enum { QUERY_DEFAULT = 100 };

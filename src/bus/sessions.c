@@ -3,7 +3,7 @@
  * has, and the messages that a model is given at an entry of it.
  */
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/session/session_context.h"
 #include "store/session/session_pages.h"
 

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/session/session_append.h"
 
 /* --- create --- */

@@ -3,7 +3,7 @@
  * does not tell whether there is such a session: that is asked then.
  */
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/session/session_pages.h"
 
 typedef struct tree_wish {

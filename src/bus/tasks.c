@@ -3,7 +3,7 @@
  * output, not an error: who asked is often a model, and is to read why.
  */
 #include "bus/abilities.h"
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/task/tasks.h"
 
 enum { ACTIVE_DEFAULT = 100 };

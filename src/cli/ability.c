@@ -2,7 +2,7 @@
  * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
  * last the database.
  */
-#include "base/wrap.h"
+#include "app/wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
 #include "cli/source.h"

@@ -7,9 +7,9 @@
 #define CLI_CLI_H
 
 #include "base/buf.h"
-#include "base/opts.h"
+#include "app/opts.h"
 #include "cardbox.h"
-#include "store/dev_dsn.h"
+#include "app/dev_dsn.h"
 
 /* What the process ends with; the numbers are promised to scripts. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;

@@ -3,8 +3,8 @@
  * dev`; and what to do when it can't be reached. Knows no command.
  */
 #include "cli/cli.h"
-#include "store/pg/connect.h"
-#include "store/errors.h"
+#include "db/connect.h"
+#include "base/errors.h"
 
 /* A person waits, and can press Ctrl-C: longer than a service would. */
 #define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)

@@ -1,7 +1,7 @@
 /*
  * help.c: `cardbox`, `cardbox help`, and --help of every command, all from the table of commands.
  */
-#include "base/wrap.h"
+#include "app/wrap.h"
 #include "cli/cli.h"
 
 /* Width of the overview's first column. */

@@ -2,7 +2,7 @@
  * unknown.c: what is said to words that are no command, and which one they may stand for. Knows the
  * commands through their table.
  */
-#include "base/near.h"
+#include "app/near.h"
 #include "cli/cli.h"
 
 /* Verbs that other programs have for what a command here does. */

@@ -10,12 +10,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/log.h"
-#include "server/acceptor.h"
-#include "server/aside/jobs.h"
-#include "server/join/links.h"
-#include "server/task/followers.h"
-#include "server/transfer/transfers.h"
+#include "app/log.h"
+#include "server/net/acceptor.h"
+#include "server/background/jobs.h"
+#include "server/batch/links.h"
+#include "server/api/followers.h"
+#include "server/background/transfers.h"
 
 enum {
     EVENTS_MAX = 64,

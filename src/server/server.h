@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include "server/auth/host.h"
 #include "server/stats.h"
-#include "server/tls.h"
+#include "server/net/tls.h"
 
 struct loop;
 struct token_board;

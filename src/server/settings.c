@@ -3,13 +3,13 @@
  */
 #include "server/settings.h"
 #include <stdio.h>
-#include "base/cpus.h"
-#include "base/log.h"
-#include "base/opts.h"
-#include "base/wrap.h"
+#include "app/cpus.h"
+#include "app/log.h"
+#include "app/opts.h"
+#include "app/wrap.h"
 #include "cardbox/version.h"
 #include "server/request/route.h"
-#include "store/operate/collect.h"
+#include "store/admin/collect.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \

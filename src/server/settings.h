@@ -4,7 +4,7 @@
 #ifndef SERVER_SETTINGS_H
 #define SERVER_SETTINGS_H
 
-#include "base/opts.h"
+#include "app/opts.h"
 
 /* What transfers_max may be. */
 #define TRANSFERS_MOST 64

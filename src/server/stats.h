@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "store/pg/statement.h"
+#include "db/statement.h"
 
 typedef _Atomic(uint64_t) tally;
 

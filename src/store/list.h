@@ -7,8 +7,8 @@
 #define STORE_LIST_H
 
 #include "base/arena.h"
-#include "store/pg/params.h"
-#include "store/pg/rows.h"
+#include "db/params.h"
+#include "db/rows.h"
 
 typedef struct card_match {
     view key;

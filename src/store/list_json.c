@@ -9,7 +9,7 @@
 #include "base/isotime.h"
 #include "base/scan.h"
 #include "store/card/card_json.h"
-#include "store/operate/projects.h"
+#include "store/admin/projects.h"
 
 static void add_time(buf *out, const char *name, int64_t micros)
 {

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 #include "base/isotime.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 void cards_get_params(params *p, const card_key *keys, size_t count)
 {

@@ -6,8 +6,8 @@
 #define STORE_READ_H
 
 #include "cardbox/status.h"
-#include "store/pg/params.h"
-#include "store/pg/rows.h"
+#include "db/params.h"
+#include "db/rows.h"
 
 /* --- cards by id: STATEMENT_cards_get, _cards_get_at, _cards_placed, _cards_versions --- */
 

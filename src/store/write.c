@@ -5,7 +5,7 @@
 #include "store/write.h"
 
 #include <inttypes.h>
-#include "store/errors.h"
+#include "base/errors.h"
 #include "store/read.h"
 
 /* --- cards --- */

@@ -8,7 +8,7 @@
 
 #include "cardbox/box.h"
 #include "store/card/card_input.h"
-#include "store/pg/rows.h"
+#include "db/rows.h"
 
 /* --- cards --- */
 

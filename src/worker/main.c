@@ -10,14 +10,14 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include "base/clock.h"
-#include "base/log.h"
-#include "store/dev_dsn.h"
-#include "store/errors.h"
-#include "store/pg/connect.h"
-#include "worker/crew.h"
+#include "app/log.h"
+#include "app/dev_dsn.h"
+#include "base/errors.h"
+#include "db/connect.h"
+#include "worker/agent/crew.h"
 #include "worker/say.h"
-#include "worker/toolrun.h"
-#include "worker/warden.h"
+#include "worker/tools/toolrun.h"
+#include "worker/process/warden.h"
 
 enum {
     EXIT_USAGE = 2,

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
-#include "base/wrap.h"
+#include "app/log.h"
+#include "app/wrap.h"
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
-#include "store/dev_dsn.h"
-#include "worker/net.h"
+#include "app/dev_dsn.h"
+#include "worker/model/net.h"
 #include "worker/say.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \

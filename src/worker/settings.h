@@ -4,7 +4,7 @@
 #ifndef WORKER_SETTINGS_H
 #define WORKER_SETTINGS_H
 
-#include "base/opts.h"
+#include "app/opts.h"
 
 enum { SETTINGS_PROJECTS_MAX = 64, SETTINGS_NAME_MAX = 255, SETTINGS_KEY_MAX = 4096 };
 

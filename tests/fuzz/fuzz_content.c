@@ -3,7 +3,7 @@
  * it is checked again, and has a plain text in UTF-8. Must not know any class.
  */
 #include "fuzz/fuzz.h"
-#include "store/content/content.h"
+#include "model/content/content.h"
 
 #include <cardbox/limits.h>
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "cardbox/limits.h"
 #include "server/request/head.h"
-#include "server/request/represent.h"
+#include "server/response/represent.h"
 #include "store/list.h"
 
 enum { FIELDS_MAX = 32 };

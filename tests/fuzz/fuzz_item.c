@@ -3,7 +3,7 @@
  * columns may hold; what is refused has a reason, in UTF-8, as it is told over HTTP.
  */
 #include "fuzz/fuzz.h"
-#include "store/transfer/item.h"
+#include "store/project/item.h"
 
 static bool is_jsonb(view json)
 {

@@ -3,7 +3,7 @@
  * order, and numbers must be within the table's limits.
  */
 #include "fuzz/fuzz.h"
-#include "base/opts.h"
+#include "app/opts.h"
 
 enum { WORDS_MAX = 64 };
 

@@ -3,7 +3,7 @@
  * be checked against, and what is refused has a reason.
  */
 #include "fuzz/fuzz.h"
-#include "bus/schema.h"
+#include "bus/schema/schema.h"
 #include "cardbox/limits.h"
 
 static void require_reason(cardbox_status status, const cardbox_error *err)

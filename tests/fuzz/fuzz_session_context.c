@@ -4,8 +4,8 @@
  * once and right behind it.
  */
 #include "fuzz/fuzz.h"
-#include "store/session/core/context.h"
-#include "store/session/core/file.h"
+#include "model/session/context.h"
+#include "model/session/file.h"
 
 /* How many of the results that follow answer this call. */
 static size_t answers(const context_message *at, view call_id)

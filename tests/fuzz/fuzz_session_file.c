@@ -3,7 +3,7 @@
  * accounted for in the report, and what is in the tree is a tree.
  */
 #include "fuzz/fuzz.h"
-#include "store/session/core/file.h"
+#include "model/session/file.h"
 
 static void check_lines(view bytes)
 {

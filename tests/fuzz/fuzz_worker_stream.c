@@ -3,8 +3,8 @@
  * same, and its parts are insides of JSON strings.
  */
 #include "fuzz/fuzz.h"
-#include "worker/completion.h"
-#include "worker/sse.h"
+#include "worker/model/completion.h"
+#include "worker/model/sse.h"
 
 static bool take(void *arg, view data)
 {

@@ -3,7 +3,7 @@
  * and be found again; what is refused has a reason in one line.
  */
 #include "fuzz/fuzz.h"
-#include "worker/tools.h"
+#include "worker/tools/tools.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

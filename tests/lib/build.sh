@@ -28,7 +28,7 @@ variant_make() { # VARIANT: the variables that make gets for it, one a line
 variant_targets() { # VARIANT
     if [ "$1" = fuzz ]; then
         echo build/fuzz/lib/libcardbox.a
-        find src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
+        find src/app src/server src/cli src/worker -name '*.c' | sed 's|^src/\(.*\)c$|build/fuzz/obj/\1o|'
     elif [ "$(variant_build "$1")" = build ]; then
         echo build build/lib/public/libcardbox.a
     else
@@ -53,7 +53,7 @@ set_variant() { # VARIANT
 # Builds the programs and libraries, once a run. A failed build is reported as a failed test; what
 # was built all the same is tested.
 build_variant() { # VARIANT
-    local build log started settings
+    local build log started settings folder
     build=$(variant_build "$1")
     log=$LOGS/build-$1.log
     [[ " $BUILT " != *" $build "* ]] || return 0
@@ -68,9 +68,7 @@ build_variant() { # VARIANT
         # shellcheck disable=SC2046
         make -k -j"$JOBS" BUILD="$build" "${settings[@]}" $(variant_targets "$1")
         status=$?
-        archive_room "$build" server
-        archive_room "$build" cli
-        archive_room "$build" worker
+        for folder in app server cli worker; do archive_folder "$build" "$folder"; done
         exit "$status"
     ) >"$log" 2>&1 9>"$build/.lock" &&
         printf 'built   %s (%s s)\n' "$build" "$(seconds_since "$started")" && return
@@ -79,7 +77,7 @@ build_variant() { # VARIANT
 
 # Unit tests and fuzz targets may use what is in a program and not in the library. An object whose
 # source has moved or gone would define things twice.
-archive_room() { # BUILD ROOM
+archive_folder() { # BUILD FOLDER
     local source object objects=()
     while read -r source; do
         object=${source/#src/$1/obj}
@@ -91,7 +89,7 @@ archive_room() { # BUILD ROOM
     ar rcs "$1/tests/new$2.a" "${objects[@]}" && mv "$1/tests/new$2.a" "$1/tests/lib$2.a" # another run may link it
 }
 
-room_archives() { # BUILD
+folder_archives() { # BUILD
     compgen -G "$1/tests/lib*.a"
     echo "$1/lib/libcardbox.a"
 }
@@ -108,8 +106,8 @@ compile_test() { # VARIANT FILE [FLAG...]
     read -ra flags <"$build/flags"
     # The archives stand twice, as they may need one another.
     # shellcheck disable=SC2046
-    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(room_archives "$build") \
-        $(room_archives "$build") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid >&2 || return
+    "${flags[@]}" -Itests -o "$program" "$2" "${@:3}" "${own[@]}" $(folder_archives "$build") \
+        $(folder_archives "$build") -lcmocka -ljansson -lmicrohttpd -lcurl -lz -lgnutls -lpq -luuid >&2 || return
     echo "$program"
 }
 

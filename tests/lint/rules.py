@@ -13,25 +13,25 @@ FILE_LINES_MAX = 600
 BANNED = ("sprintf vsprintf strcpy strcat strncat strncpy strtok atoi atol atoll atof gmtime "
           "localtime asctime ctime alloca gets system").split()
 
-# Dependencies point one way. A room may include its own headers, these rooms', and <cardbox/*>.
-ROOMS = {
+# Dependencies point one way. A file may include headers of its own top folder, of these, and
+# <cardbox/*>.
+FOLDERS = {
     "base": (),
-    "store": ("base",),
-    "bus": ("base", "store"),
-    "server": ("base", "store", "bus"),
-    "worker": ("base", "store", "bus"),
-    "cli": ("base", "store", "bus"),
+    "model": ("base",),
+    "db": ("base", "model"),
+    "store": ("base", "model", "db"),
+    "bus": ("base", "model", "db", "store"),
+    "app": ("base",),
+    "server": ("base", "model", "db", "store", "bus", "app"),
+    "worker": ("base", "model", "db", "store", "bus", "app"),
+    "cli": ("base", "model", "db", "store", "bus", "app"),
 }
 
-# Rooms inside the store that know no database, so no other header of the store than these.
-PURE_ROOMS = ("src/store/content/", "src/store/session/core/")
-PURE_HEADERS = ("base/", "store/errors.h", "store/content/", "store/session/core/")
-
-# Outside headers that only some files may see.
-PRIVATE_HEADERS = {
-    "microhttpd.h": re.compile(r"src/server/http/"),
-    "curl/curl.h": re.compile(r"src/worker/net\.c$"),
-    "libpq-fe.h": re.compile(r"(src/store/(?!content/|session/core/)|tests/)"),
+# Outside headers that only some files may include.
+RESTRICTED_HEADERS = {
+    "microhttpd.h": re.compile(r"src/server/net/"),
+    "curl/curl.h": re.compile(r"src/worker/model/net\.c$"),
+    "libpq-fe.h": re.compile(r"(src/db/|src/store/|tests/)"),
 }
 
 SQL = re.compile(r"\s*(?:(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|TRUNCATE|"
@@ -128,30 +128,30 @@ def test_messages_are_cut_between_characters():
                for path in c_files("src") if not path.startswith("src/base/") and "vsnprintf(" in blank(read(path))])
 
 
-def room_of(path):
+def top_folder(path):
     parts = path.split("/")
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None
 
 
 def include_fault(path, quoted, header):
     """What is wrong with this file's including that header; None if nothing is."""
-    allowed = PRIVATE_HEADERS.get(header)
+    allowed = RESTRICTED_HEADERS.get(header)
     if allowed and not allowed.match(path):
-        return f"<{header}> is not for this room"
+        return f"<{header}> is not for this folder"
     if path.startswith("include/"):
         if quoted or header.startswith(("libpq", "microhttpd", "jansson", "uuid/")):
             return f"public headers may not include {header}"
-    room = room_of(path)
-    if quoted and room and not header.endswith(".inc") and not header.startswith("cardbox"):
+    folder = top_folder(path)
+    if quoted and folder and not header.endswith(".inc") and not header.startswith("cardbox"):
         target = header.split("/")[0]
-        if target != room and target not in ROOMS.get(room, ()):
-            return f"room {room} may not include {header}"
-        if path.startswith(PURE_ROOMS) and not header.startswith(PURE_HEADERS):
-            return f"a room that knows no database may not include {header}"
+        if target != folder and target not in FOLDERS.get(folder, ()):
+            return f"src/{folder} may not include {header}"
+        if header.endswith("_internal.h") and os.path.dirname(path) != "src/" + os.path.dirname(header):
+            return f"{header} is private to its folder"
     return None
 
 
-def test_room_dependencies():
+def test_folder_dependencies():
     include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
     findings = []
     for path in c_files("src", "include", "tests"):
@@ -160,6 +160,12 @@ def test_room_dependencies():
             if fault:
                 findings.append(f"{path}: {fault}")
     fail_with(findings)
+
+
+def test_private_headers_say_so():
+    """A header that says that it is shared by the files of one folder is named *_internal.h."""
+    fail_with([f"{path}: name it *_internal.h" for path in files(".h", "src")
+               if not path.endswith("_internal.h") and re.search(r"_parts\.h$", path)])
 
 
 def test_no_sql_in_c():

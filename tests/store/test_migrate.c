@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
-#include "store/operate/migrate.h"
+#include "store/admin/migrate.h"
 
 #define LIST_MAX 128
 

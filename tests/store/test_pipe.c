@@ -6,7 +6,7 @@
 
 #include <poll.h>
 #include "base/clock.h"
-#include "store/pg/pipe_parts.h"
+#include "db/pipe_internal.h"
 
 static bool prepares_fail;
 

@@ -3,7 +3,7 @@
  * the pure reader of a whole file makes; the same file again, and longer versions of it.
  */
 #include "store/store_test.h"
-#include "store/session/core/file.h"
+#include "model/session/file.h"
 #include "unit/session_test.h"
 
 #define T "session-imports"

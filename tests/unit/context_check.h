@@ -5,8 +5,8 @@
 #ifndef UNIT_CONTEXT_CHECK_H
 #define UNIT_CONTEXT_CHECK_H
 
-#include "store/session/core/context.h"
-#include "store/session/core/file.h"
+#include "model/session/context.h"
+#include "model/session/file.h"
 #include "unit/context_rules.h"
 #include "unit/session_test.h"
 

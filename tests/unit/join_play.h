@@ -14,8 +14,8 @@
 #include <endian.h>
 #include <libpq-fe.h>
 #include "base/clock.h"
-#include "server/join/links.h"
-#include "server/request/fault.h"
+#include "server/batch/links.h"
+#include "server/response/fault.h"
 
 enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "store/session/core/convert.h"
-#include "store/session/core/file.h"
+#include "model/session/convert.h"
+#include "model/session/file.h"
 
 #define REAL_SESSION "../shared/data/pi/large-session.jsonl"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "bus/bus.h"
-#include "bus/schema.h"
+#include "bus/schema/schema.h"
 #include "cardbox.h"
 
 static void assert_schema(const bus_ability *ability, scan_value schema)

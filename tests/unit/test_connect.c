@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "store/pg/hosts.h"
+#include "db/hosts.h"
 
 static const char UNREAD[] = "host=/here options='-c role=nobody";
 

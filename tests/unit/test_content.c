@@ -7,7 +7,7 @@
 #include <cardbox/limits.h>
 #include <stdio.h>
 
-#include "store/content/content.h"
+#include "model/content/content.h"
 
 /* --- content_normalise: accepted --- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <cmocka.h>
-#include "base/cpus.h"
+#include "app/cpus.h"
 
 static char root[] = "/tmp/cardbox-cpus-XXXXXX";
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/aside/kept_out.h"
+#include "server/background/kept_out.h"
 
 enum { LIMIT_MS = 600 * 1000, STEP_MS = 60 * 1000 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include "base/lines.h"
+#include "app/lines.h"
 
 #define CHUNK (sizeof(((line_reader *)0)->chunk))
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <cardbox/version.h>
-#include "base/log.h"
+#include "app/log.h"
 
 static int saved_stderr, ends[2];
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/near.h"
+#include "app/near.h"
 
 static int near_of(const char *given, const char *word)
 {

@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <cmocka.h>
 #include "base/buf.h"
-#include "base/log.h"
-#include "base/opts.h"
+#include "app/log.h"
+#include "app/opts.h"
 
 typedef struct options {
     const char *dsn;

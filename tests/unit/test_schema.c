@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "bus/schema.h"
+#include "bus/schema/schema.h"
 #include "cardbox/limits.h"
 
 #define SUITE "/usr/share/json-schema-test-suite/tests/draft7"

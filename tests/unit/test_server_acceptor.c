@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/acceptor.h"
+#include "server/net/acceptor.h"
 
 enum { LOOPS = 3, CROWD = 192 };
 

@@ -3,7 +3,7 @@
  * in order or out of it, together, or again after they broke off. The database is played.
  */
 #include "join_play.h"
-#include "server/handlers.h"
+#include "server/api/handlers.h"
 
 #define BOX "00000000-0000-0000-0000-00000000000"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "cardbox/limits.h"
-#include "server/join/card_cache.h"
+#include "server/batch/card_cache.h"
 
 enum { SIZE = 1 << 20, HOUR_MS = 60 * 60 * 1000, NAMES = 3000, STEPS = 200000 };
 

@@ -3,8 +3,8 @@
  * is played.
  */
 #include "join_play.h"
-#include "server/handlers.h"
-#include "server/task/followers.h"
+#include "server/api/handlers.h"
+#include "server/api/followers.h"
 
 enum { FOLLOWERS = 3, TASK_COLUMNS = 13, LONG_MS = 1000 };
 

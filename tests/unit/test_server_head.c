@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/http/http_frame.h"
+#include "server/net/http_frame.h"
 #include "server/request/head.h"
 
 /* Reads "name=value|name=value". */

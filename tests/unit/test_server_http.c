@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "server/http/http.h"
-#include "server/join/places.h"
+#include "server/net/http.h"
+#include "server/batch/places.h"
 
 enum {
     PATIENCE_MS = 60 * 1000, /* for what must come */

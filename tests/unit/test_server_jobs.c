@@ -13,8 +13,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "server/aside/jobs.h"
-#include "server/request/fault.h"
+#include "server/background/jobs.h"
+#include "server/response/fault.h"
 
 enum { REQUESTS_MAX = 400, LOOPS = 2, OF_PROJECT = 64, IN_ALL = 256, PATIENCE_MS = 120000 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "server/join/places.h"
+#include "server/batch/places.h"
 
 enum { MANY = 20000, TOO_MANY = 600000 };
 

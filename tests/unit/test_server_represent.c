@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/request/represent.h"
+#include "server/response/represent.h"
 
 static void tags_tell_texts_apart(void **state)
 {

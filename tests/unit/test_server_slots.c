@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/clock.h"
-#include "server/join/slots.h"
+#include "server/batch/slots.h"
 
 enum { LATER_MS = 3600 * 1000 };
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "store/session/core/file.h"
-#include "store/session/core/places.h"
+#include "model/session/file.h"
+#include "model/session/places.h"
 #include "unit/session_test.h"
 
 static session_file read_text(const char *text)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "store/session/core/line.h"
+#include "model/session/line.h"
 #include "unit/session_test.h"
 
 static session_line only_line(view bytes)

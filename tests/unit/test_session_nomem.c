@@ -34,9 +34,9 @@ static void *failing_malloc(size_t size)
 
 /* Last, since they use macros and names that those files make. */
 #include <cmocka.h>
-#include "store/session/core/context.h"
-#include "store/session/core/convert.h"
-#include "store/session/core/file.h"
+#include "model/session/context.h"
+#include "model/session/convert.h"
+#include "model/session/file.h"
 
 static const char SESSION[] =
     "{\"type\":\"session\",\"id\":\"s\"}\n"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "worker/dialogue.h"
+#include "worker/agent/dialogue.h"
 
 #define SAID(id, who, number, said)                                                                \
     {                                                                                              \

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "worker/program.h"
-#include "worker/warden.h"
+#include "worker/process/program.h"
+#include "worker/process/warden.h"
 
 enum { PATIENCE_MS = 30000, OUTPUT_MAX = 100000 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include "worker/completion.h"
-#include "worker/sse.h"
+#include "worker/model/completion.h"
+#include "worker/model/sse.h"
 
 /* --- events --- */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "worker/say.h"
-#include "worker/tools.h"
+#include "worker/tools/tools.h"
 
 #define PATH       "/nowhere::/bin:/usr/bin"
 #define TOOL(rest) "{\"tools\":[{\"name\":\"a\",\"description\":\"d\"" rest "}]}"

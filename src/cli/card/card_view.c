@@ -9,8 +9,8 @@
 #include "base/isotime.h"
 #include "cli/cli.h"
 #include "store/card/card_json.h"
-#include "store/content/content.h"
-#include "store/session/core/words.h"
+#include "model/content/content.h"
+#include "model/session/words.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 

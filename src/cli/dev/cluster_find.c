@@ -1,7 +1,7 @@
 /*
  * cluster_find.c: which PostgreSQL programs there are, and which user they may run as.
  */
-#include "cli/dev/cluster_parts.h"
+#include "cli/dev/cluster_internal.h"
 
 #include <glob.h>
 #include <pwd.h>

@@ -2,7 +2,7 @@
  * cluster_make.c: the making of a cluster. It takes its place when it is whole, so that whatever
  * breaks in the middle, the next start begins anew.
  */
-#include "cli/dev/cluster_parts.h"
+#include "cli/dev/cluster_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"
-#include "store/pg/statement.h"
+#include "db/statement.h"
 
 /* Where clusters are kept whose user may not go where the folder is. */
 #define SHARED_FOLDER "/var/lib/cardbox"

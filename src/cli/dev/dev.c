@@ -16,8 +16,8 @@
 #include "cli/commands.h"
 #include "cli/dev/dev_sample.h"
 #include "cli/dev/dev_server.h"
-#include "store/operate/migrate.h"
-#include "store/operate/operate.h"
+#include "store/admin/migrate.h"
+#include "store/admin/operate.h"
 
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"

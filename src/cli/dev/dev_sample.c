@@ -9,8 +9,8 @@
 #include "base/scan.h"
 #include "cli/cli.h"
 #include "cli/dev/process.h"
-#include "store/operate/operate.h"
-#include "store/transfer/transfer.h"
+#include "store/admin/operate.h"
+#include "store/project/transfer.h"
 
 static const char SAMPLE[] =
 #include "sample.inc"

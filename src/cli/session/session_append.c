@@ -3,15 +3,15 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include "base/lines.h"
+#include "app/lines.h"
 #include "base/scan.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_unseen.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
-#include "store/session/core/entry.h"
-#include "store/session/core/words.h"
+#include "model/session/entry.h"
+#include "model/session/words.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000

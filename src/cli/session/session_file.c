@@ -2,7 +2,7 @@
  * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
  * alone. Knows no database.
  */
-#include "store/session/core/file.h"
+#include "model/session/file.h"
 
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
@@ -10,7 +10,7 @@
 #include "cli/session/session_draw.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
-#include "store/session/core/convert.h"
+#include "model/session/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)

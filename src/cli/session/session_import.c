@@ -8,7 +8,7 @@
 #include "cli/session/session_report.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
-#include "store/session/core/entry.h"
+#include "model/session/entry.h"
 
 /* Bytes of the file's beginning that tell whether it is a session, and which. */
 #define BEGINNING_BYTES 65536

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/view/term.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* What is shorter begins no id: a mistyped one shall not mean another. */
 #define BEGINNING_MIN 4

@@ -6,7 +6,7 @@
 
 #include "base/scan.h"
 #include "cli/view/table.h"
-#include "store/session/core/words.h"
+#include "model/session/words.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50

@@ -7,7 +7,7 @@
 
 #include "cardbox/session.h"
 #include "cli/view/listing.h"
-#include "store/session/core/words.h"
+#include "model/session/words.h"
 
 /* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);

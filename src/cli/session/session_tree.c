@@ -6,9 +6,9 @@
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
-#include "store/errors.h"
-#include "store/session/core/names.h"
-#include "store/session/core/words.h"
+#include "base/errors.h"
+#include "model/session/names.h"
+#include "model/session/words.h"
 
 typedef struct tree_options {
     cli_common common;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include "base/scan.h"
-#include "store/session/core/context.h"
+#include "model/session/context.h"
 
 typedef enum unseen { SEEN, UNSEEN_TYPE, UNSEEN_EMPTY, UNSEEN_ORPHAN, UNSEEN_SECOND } unseen;
 enum { UNSEEN_KINDS = UNSEEN_SECOND + 1 };

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include "base/scan.h"
 #include "cli/view/term.h"
-#include "store/session/core/context.h"
-#include "store/session/core/words.h"
+#include "model/session/context.h"
+#include "model/session/words.h"
 
 bool context_view_how(cardbox_context_options *out, const context_view_options *options)
 {

@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 #include "base/text.h"
-#include "base/wrap.h"
+#include "app/wrap.h"
 
 /* Bytes that the line of one object keeps for the next. */
 #define LINE_KEPT ((size_t)1 << 20)

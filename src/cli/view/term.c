@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <wchar.h>
 #include "base/clock.h"
-#include "base/wrap.h"
+#include "app/wrap.h"
 
 /* Cells of the progress bar, and how often it moves. */
 #define BAR_WIDTH    24

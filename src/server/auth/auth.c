@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "base/clock.h"
-#include "server/request/fault.h"
+#include "server/response/fault.h"
 
 /* The list is asked for several times a second. After so long without an answer a token may have
  * been revoked long ago; for less than that a restart of the database need not be noticed. */

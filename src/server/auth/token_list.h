@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/view.h"
-#include "store/operate/tokens.h"
+#include "store/admin/tokens.h"
 
 typedef struct token {
     unsigned char hash[TOKEN_HASH_SIZE];

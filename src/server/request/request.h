@@ -6,8 +6,8 @@
 #define SERVER_REQUEST_H
 
 #include "base/buf.h"
-#include "server/aside/job.h"
-#include "server/join/join.h"
+#include "server/background/job.h"
+#include "server/batch/join.h"
 #include "server/request/route.h"
 #include "server/server.h"
 

@@ -2,7 +2,7 @@
  * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
-#include "base/near.h"
+#include "app/near.h"
 
 /* The next segment of a pattern, which begins with '/'. */
 static view next_segment(const char **pattern)

@@ -4,8 +4,8 @@
  */
 #include "store/box/box_context.h"
 #include "store/box/boxes_read.h"
-#include "store/call.h"
-#include "store/context_result.h"
+#include "store/client/call.h"
+#include "store/context/context_result.h"
 
 static cardbox_status build(cardbox_context **out, const store_rows *rows,
                             const box_context_wish *wish, cardbox_error *err)

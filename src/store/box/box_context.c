@@ -5,9 +5,9 @@
 
 #include "base/isotime.h"
 #include "store/card/card_json.h"
-#include "store/context_answer.h"
-#include "store/errors.h"
-#include "store/ids.h"
+#include "store/context/context_answer.h"
+#include "base/errors.h"
+#include "store/client/ids.h"
 
 void box_context_params(params *p, const box_context_wish *wish)
 {

@@ -6,7 +6,7 @@
 #define STORE_BOX_CONTEXT_H
 
 #include "store/box/box_view.h"
-#include "store/session/core/context.h"
+#include "model/session/context.h"
 
 /* Cards of one context. */
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "store/box/boxes_read.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/list.h"
 
 struct cardbox_log {

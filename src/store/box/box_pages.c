@@ -4,7 +4,7 @@
  */
 #include "cardbox/limits.h"
 #include "store/box/boxes_read.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* What is left to read of one version, and the length that it is shown with: at_length cuts it. */
 typedef struct box_range {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "base/scan.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "store/box/boxes_read.h"
 #include "store/box/gather.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/write.h"
 
 /* Ids of an append that the quick way takes: one more fills a segment in any box. */

@@ -3,7 +3,7 @@
  * that hold a card. Both give pages without ids.
  */
 #include "store/box/box_result.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/list.h"
 
 static void add_box(cardbox_boxes *result, const store_rows *rows, int row)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include "store/box/boxes_read.h"
 #include "store/box/box_result.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/card/card_result.h"
-#include "store/ids.h"
+#include "store/client/ids.h"
 
 /* What a caller asked for: places of UUIDs among all ids, and the reads of those. */
 typedef struct request {

@@ -6,7 +6,7 @@
 #define STORE_BOXES_READ_H
 
 #include "cardbox/box.h"
-#include "store/pg/statement.h"
+#include "db/statement.h"
 #include "store/read.h"
 
 /* Which part of a box, as of when, of options that may be NULL. */

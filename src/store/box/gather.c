@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "cardbox/limits.h"
 #include "store/box/gather_way.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 enum {
     TOGETHER_MAX = 64, /* appends in one statement */

@@ -6,7 +6,7 @@
 #ifndef STORE_GATHER_H
 #define STORE_GATHER_H
 
-#include "store/pg/pool.h"
+#include "db/pool.h"
 #include "store/write.h"
 
 typedef struct gather gather;

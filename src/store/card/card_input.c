@@ -6,8 +6,8 @@
 
 #include "cardbox/content.h"
 #include "store/card/card_result.h"
-#include "store/check.h"
-#include "store/errors.h"
+#include "store/client/check.h"
+#include "base/errors.h"
 
 cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
 {

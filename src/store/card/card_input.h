@@ -7,7 +7,7 @@
 
 #include "base/scan.h"
 #include "cardbox/card.h"
-#include "store/pg/params.h"
+#include "db/params.h"
 
 /* A row for STATEMENT_cards_add and its like. A view with ptr NULL is SQL NULL. */
 typedef struct card_input {

@@ -6,7 +6,7 @@
 #include "store/card/card_json.h"
 
 #include "base/isotime.h"
-#include "store/content/content.h"
+#include "model/content/content.h"
 
 /* What a card shows of its metadata: string tokens as they stand there, or SCAN_NONE. */
 typedef struct card_facts {

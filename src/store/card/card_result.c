@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "base/scan.h"
-#include "store/content/content.h"
-#include "store/errors.h"
+#include "model/content/content.h"
+#include "base/errors.h"
 
 const char CARD_UNKNOWN[] = "unknown";
 

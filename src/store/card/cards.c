@@ -5,9 +5,9 @@
 #include "cardbox/card.h"
 
 #include <stdlib.h>
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/card/card_result.h"
-#include "store/ids.h"
+#include "store/client/ids.h"
 #include "store/list.h"
 #include "store/write.h"
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 #include "base/isotime.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/card/card_result.h"
 #include "store/list.h"
 

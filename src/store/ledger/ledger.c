@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 #include "cardbox/card.h"
-#include "store/check.h"
-#include "store/errors.h"
+#include "store/client/check.h"
+#include "base/errors.h"
 
 /* The end of the year 9999: what PostgreSQL and people can still print. */
 #define TIME_MS_MAX INT64_C(253402300799999)

@@ -11,8 +11,8 @@
 
 #include "base/scan.h"
 #include "cardbox/limits.h"
-#include "store/pg/params.h"
-#include "store/pg/rows.h"
+#include "db/params.h"
+#include "db/rows.h"
 
 /* --- what is saved; ids and the like are decoded text; ptr NULL: not given --- */
 

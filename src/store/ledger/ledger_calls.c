@@ -5,7 +5,7 @@
 #include "cardbox/ledger.h"
 
 #include <stdlib.h>
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 

@@ -3,7 +3,7 @@
  */
 #include "store/ledger/ledger_input.h"
 
-#include "store/errors.h"
+#include "base/errors.h"
 
 view ledger_token(arena *memory, const char *text, const char *json)
 {

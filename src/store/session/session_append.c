@@ -11,7 +11,7 @@
 #include "base/isotime.h"
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* --- JSON of a client as a line --- */
 

@@ -6,7 +6,7 @@
 
 #include "cardbox/session.h"
 #include "cardbox/session_file.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/session/session_write.h"
 
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,

@@ -3,8 +3,8 @@
  * in one statement, and the rest is store/session/core's.
  */
 #include "store/session/session_context.h"
-#include "store/context_answer.h"
-#include "store/context_result.h"
+#include "store/context/context_answer.h"
+#include "store/context/context_result.h"
 #include "store/session/session_call.h"
 
 static cardbox_status build(context *out, session_lines_read *lines, const store_rows *rows,

@@ -6,7 +6,7 @@
 #ifndef STORE_SESSION_SESSION_CONTEXT_H
 #define STORE_SESSION_SESSION_CONTEXT_H
 
-#include "store/session/core/context.h"
+#include "model/session/context.h"
 #include "store/session/sessions.h"
 
 typedef struct session_context_wish {

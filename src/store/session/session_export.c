@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 #include "cardbox/session_file.h"
-#include "store/session/core/reread.h"
+#include "model/session/reread.h"
 #include "store/session/session_call.h"
 
 /* Lines of a page. */

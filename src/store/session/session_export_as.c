@@ -4,8 +4,8 @@
  */
 #include "cardbox/limits.h"
 #include "cardbox/session_file.h"
-#include "store/errors.h"
-#include "store/session/core/convert.h"
+#include "base/errors.h"
+#include "model/session/convert.h"
 #include "store/session/session_call.h"
 
 /* Bytes of the converted session for each of it: ids, and members that carry what has no

@@ -7,8 +7,8 @@
  * importing the same file again.
  */
 #include <stdlib.h>
-#include "store/session/core/file.h"
-#include "store/session/core/places.h"
+#include "model/session/file.h"
+#include "model/session/places.h"
 #include "store/session/session_call.h"
 #include "store/session/session_report.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "store/list_json.h"
-#include "store/session/core/words.h"
+#include "model/session/words.h"
 
 /* --- sessions --- */
 

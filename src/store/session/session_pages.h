@@ -5,7 +5,7 @@
 #ifndef STORE_SESSION_PAGES_H
 #define STORE_SESSION_PAGES_H
 
-#include "store/pg/statement.h"
+#include "db/statement.h"
 #include "store/session/sessions.h"
 
 /* Bytes of a line that a list may give: people look at these. */

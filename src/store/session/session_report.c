@@ -4,7 +4,7 @@
 #include "store/session/session_report.h"
 
 #include <stdlib.h>
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* Bytes of a report. */
 #define REPORT_MAX ((size_t)64 * 1024 * 1024)

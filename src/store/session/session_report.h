@@ -6,7 +6,7 @@
 #define STORE_SESSION_REPORT_H
 
 #include "cardbox/session_file.h"
-#include "store/session/core/file.h"
+#include "model/session/file.h"
 #include "store/session/session_write.h"
 
 /* Entries that stand side by side, in the session and in the file. */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include "base/isotime.h"
-#include "store/errors.h"
+#include "base/errors.h"
 
 struct cardbox_sessions {
     arena memory;

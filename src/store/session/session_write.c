@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "store/errors.h"
+#include "base/errors.h"
 
 /* --- what is said of failures --- */
 

@@ -5,7 +5,7 @@
 #ifndef STORE_SESSION_WRITE_H
 #define STORE_SESSION_WRITE_H
 
-#include "store/session/core/names.h"
+#include "model/session/names.h"
 #include "store/session/sessions.h"
 
 /* What the functions of sql/migrations/0010_sessions.sql answer of a whole call. */

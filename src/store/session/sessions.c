@@ -5,7 +5,7 @@
 #include "store/session/sessions.h"
 
 #include <stdlib.h>
-#include "store/errors.h"
+#include "base/errors.h"
 
 static void put_session(params *p, view tenant, view session)
 {

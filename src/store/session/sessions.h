@@ -8,8 +8,8 @@
 
 #include "cardbox/status.h"
 #include "store/list.h"
-#include "store/pg/rows.h"
-#include "store/session/core/reread.h"
+#include "db/rows.h"
+#include "model/session/reread.h"
 
 /* Bytes of the lines of one path that are read at once, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include "base/clock.h"
-#include "store/pg/conn.h"
+#include "db/conn.h"
 #include "store/task/work.h"
 
 static cardbox_status listen(work_bell *bell, const view *tenants, size_t count, cardbox_error *err)

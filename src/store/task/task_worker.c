@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include "base/clock.h"
-#include "store/call.h"
+#include "store/client/call.h"
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 

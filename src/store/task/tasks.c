@@ -5,9 +5,9 @@
 #include "store/task/tasks.h"
 
 #include <inttypes.h>
-#include "store/check.h"
-#include "store/content/class.h"
-#include "store/errors.h"
+#include "store/client/check.h"
+#include "model/content/class.h"
+#include "base/errors.h"
 
 /* --- for whoever gives work --- */
 

@@ -3,7 +3,7 @@
  */
 #include "store/task/work.h"
 
-#include "store/client.h"
+#include "store/client/client.h"
 
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err)

@@ -1,0 +1,52 @@
+/*
+ * dev_dsn.c: looks at the environment and into ./var. What somebody else has laid there is passed
+ * over.
+ */
+#include "app/dev_dsn.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether the environment says where PostgreSQL is. */
+static bool has_pg_variables(void)
+{
+    static const char *const NAMES[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",
+                                        "PGPORT"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        if (getenv(NAMES[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static dev_found read_dsn(FILE *file, char out[DEV_DSN_SIZE])
+{
+    struct stat about;
+
+    if (fstat(fileno(file), &about) != 0 || about.st_uid != geteuid() ||
+        fgets(out, DEV_DSN_SIZE, file) == NULL)
+        *out = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    return *out == '\0' ? DEV_NONE : DEV_DSN;
+}
+
+dev_found dev_dsn_find(char out[DEV_DSN_SIZE])
+{
+    struct stat about;
+    dev_found found;
+
+    if (has_pg_variables())
+        return DEV_NONE;
+    FILE *file = fopen(DEV_FOLDER "/dsn", "re");
+    if (file == NULL)
+        return errno == ENOENT && lstat(DEV_FOLDER "/pg", &about) == 0 ? DEV_STOPPED : DEV_NONE;
+    found = read_dsn(file, out);
+    fclose(file);
+    return found;
+}

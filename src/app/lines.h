@@ -1,0 +1,38 @@
+/*
+ * lines.h: text that comes in chunks, line by line, in memory that the longest allowed line bounds.
+ * Knows nothing of what the lines say, nor of where they come from.
+ */
+#ifndef APP_LINES_H
+#define APP_LINES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/buf.h"
+
+typedef enum line_state { LINE_READ, LINE_TOO_LONG, LINE_END, LINE_FAILED } line_state;
+
+/* Puts up to `room` bytes into `to` and gives their number; 0: the end, negative: errno says why
+ * not. */
+typedef ssize_t (*line_source)(void *arg, char *to, size_t room);
+
+typedef struct line_reader {
+    line_source source;
+    void *arg;
+    bool failed;
+    uint64_t bytes; /* taken so far */
+    size_t at, end; /* what is left of the chunk */
+    buf line;       /* a line that crosses chunks */
+    char chunk[65536];
+} line_reader;
+
+void lines_init(line_reader *reader, size_t longest, line_source source, void *arg);
+void lines_free(line_reader *reader);
+
+/* The next line, without its newline, lent until the next call. A line over the limit is passed
+ * over and reported as LINE_TOO_LONG. LINE_FAILED: errno says why. */
+line_state lines_next(line_reader *reader, view *line);
+
+/* The source of lines that are in a FILE, which stays the caller's. */
+ssize_t lines_from_file(void *file, char *to, size_t room);
+
+#endif

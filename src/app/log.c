@@ -1,0 +1,111 @@
+/*
+ * log.c: writes one line an event on stderr. Knows the form of a line and nothing of the events;
+ * the library never calls it.
+ */
+#include "app/log.h"
+#include "base/clock.h"
+#include "base/isotime.h"
+#include "base/text.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 4096 };
+
+int log_threshold = LOG_LEVEL_INFO;
+
+const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
+
+/* The bytes that a snprintf into `size` bytes left there. */
+static size_t written(int len, size_t size)
+{
+    if (len < 0)
+        return 0;
+    return (size_t)len < size ? (size_t)len : size - 1;
+}
+
+/* A pair that was not quoted must still not be able to begin a second line. */
+static void blank_controls(char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
+            text[i] = ' ';
+    }
+}
+
+/* One write(2) a line: lines of several threads do not mix. */
+static void write_line(const char *line, size_t len)
+{
+    while (len > 0) {
+        ssize_t some = write(STDERR_FILENO, line, len);
+
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some <= 0)
+            return;
+        line += some;
+        len -= (size_t)some;
+    }
+}
+
+void log_write(log_level level, const char *event, const char *format, ...)
+{
+    char line[LINE_SIZE], now[ISOTIME_SIZE];
+    const size_t room = sizeof(line) - 1; /* the last byte is for the line's end */
+    int cause = errno; /* what is logged is often what errno is still needed for */
+    size_t len;
+    va_list args;
+
+    isotime_format_micros(now, clock_wall_micros());
+    len = written(snprintf(line, room, "ts=%s level=%s event=%s ", now,
+                           log_level_names[(unsigned)level % LOG_LEVELS], event),
+                  room);
+    va_start(args, format);
+    text_format(line + len, room - len, format, args);
+    va_end(args);
+    len += strlen(line + len);
+    if (line[len - 1] == ' ')
+        len--;
+    blank_controls(line, len);
+    line[len++] = '\n';
+    write_line(line, len);
+    errno = cause;
+}
+
+/* What one character of the text becomes: itself if it is harmless UTF-8, else an escape. Gives
+ * the bytes that it took. */
+static size_t quote_one(char piece[8], view text)
+{
+    size_t step = view_utf8_step(text);
+    unsigned char byte = (unsigned char)text.ptr[0];
+
+    if (step == 0 || byte < 0x20 || byte == 0x7F) {
+        snprintf(piece, 8, "\\x%02x", byte);
+        return 1;
+    }
+    snprintf(piece, 8, "%s%.*s", byte == '"' || byte == '\\' ? "\\" : "", (int)step, text.ptr);
+    return step;
+}
+
+const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long len)
+{
+    static const char cut[] = "...\"";
+    size_t at = 0, used = 0;
+
+    out[used++] = '"';
+    while (text != NULL && at < len) {
+        char piece[8];
+        size_t step = quote_one(piece, (view){text + at, len - at});
+
+        if (used + strlen(piece) + sizeof(cut) > LOG_QUOTE_SIZE) {
+            memcpy(out + used, cut, sizeof(cut));
+            return out;
+        }
+        memcpy(out + used, piece, strlen(piece));
+        used += strlen(piece);
+        at += step;
+    }
+    memcpy(out + used, "\"", 2);
+    return out;
+}

@@ -1,0 +1,39 @@
+/*
+ * log.h: one line an event on stderr, as key=value pairs (logfmt), for programs; the library never
+ * logs. The level is a plain int that is tested before the arguments are evaluated.
+ */
+#ifndef APP_LOG_H
+#define APP_LOG_H
+
+typedef enum log_level {
+    LOG_LEVEL_ERROR = 0,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+    LOG_LEVELS
+} log_level;
+
+extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
+
+extern int log_threshold; /* LOG_LEVEL_INFO at start; set before threads start */
+
+/* `format` gives the pairs after ts, level and event: log_info("listening", "addr=%s", text).
+ * Values that come from outside are quoted by the caller with log_quote. */
+void log_write(log_level level, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A value in double quotes with control characters, quotes and backslashes escaped, cut to fit. */
+#define LOG_QUOTE_SIZE 256
+const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long len);
+
+#define log_at(level, ...)                                                                         \
+    do {                                                                                           \
+        if ((int)(level) <= log_threshold)                                                         \
+            log_write((level), __VA_ARGS__);                                                       \
+    } while (0)
+#define log_error(...) log_at(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_at(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...)  log_at(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_at(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * opts.h: command-line options from one table: parsing, environment, defaults and the help text all
+ * come from it, so they can't differ.
+ */
+#ifndef APP_OPTS_H
+#define APP_OPTS_H
+
+#include <stdio.h>
+#include "base/view.h"
+
+typedef enum opt_kind {
+    OPT_FLAG,  /* bool *: takes no value */
+    OPT_TEXT,  /* const char **: borrowed from argv or the environment */
+    OPT_INT,   /* long *: min to max */
+    OPT_SIZE,  /* long *: bytes, with an optional suffix K, M or G; min to max */
+    OPT_LEVEL, /* int *: a log_level, by its name */
+    OPT_LIST,  /* opt_list *: may be given several times; a variable is one value */
+    OPT_END
+} opt_kind;
+
+/* The values of an option that may be given several times, borrowed from argv. */
+#define OPT_LIST_MAX 64
+typedef struct opt_list {
+    const char *at[OPT_LIST_MAX];
+    size_t count;
+} opt_list;
+
+typedef struct opt_spec {
+    const char *name;  /* "dsn" for --dsn */
+    opt_kind kind;     /* OPT_END closes the table */
+    size_t offset;     /* of the field in the target struct */
+    const char *env;   /* environment variable read where the option is absent, or NULL */
+    const char *value; /* what the help calls the value, "DSN"; NULL for flags */
+    const char *help;  /* one line, lower case */
+    long min, max;     /* for OPT_INT and OPT_SIZE */
+} opt_spec;
+
+/*
+ * Reads --name VALUE, --name=VALUE, flags, and -h / --help, in any order with the other arguments,
+ * up to "--". Where an option is absent its variable counts, unless that is empty; a flag's says 1
+ * or 0, yes or no, true or false. The rest moves to the front of argv (from argv[0] on) and *argc
+ * says how many they are. Fields keep what they hold where neither the option nor its variable is
+ * given. Returns 0; 1 if help was asked for; -1 with one line in `error` (size bytes) if the usage
+ * is wrong.
+ */
+int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
+               size_t size);
+
+/* The same for programs that take options alone: an argument that is none is an error too. */
+int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
+                     size_t size);
+
+/* Prints the table, aligned, with variables named, for --help. */
+void opts_print(FILE *out, const opt_spec *specs);
+
+#endif

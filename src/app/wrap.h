@@ -1,0 +1,29 @@
+/*
+ * wrap.h: text for people, set into lines as wide as the terminal. The text is ours, in ASCII; what
+ * comes from outside is the business of others.
+ */
+#ifndef APP_WRAP_H
+#define APP_WRAP_H
+
+#include <stdio.h>
+
+/* Columns of the terminal that `out` is; 0: it is none. */
+int wrap_terminal(FILE *out);
+
+/* Where help texts are wrapped: 80, or what a narrower terminal has. */
+int wrap_width(FILE *out);
+
+/* Prints words, from `column` on, where the cursor is, further lines after `indent` spaces, and
+ * ends the line. An end of line in the text is kept. */
+void wrap_text(FILE *out, const char *text, int column, int indent);
+
+/* Prints words beside what stands at the beginning of the line, up to `at`: from `column` on, up to
+ * the terminal's width, or where that leaves them little room, below it. Where `out` is no terminal
+ * they are one line, for grep. */
+void wrap_beside(FILE *out, const char *text, int at, int column);
+
+/* The same for a line of shell: a line that goes on ends in a backslash, and 'quoted words' stay
+ * whole. */
+void wrap_command(FILE *out, const char *text, int column, int indent);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * errors.h: how the store reports: filling a cardbox_error, and the one table from SQLSTATE to
+ * status. Knows nothing of connections.
+ */
+#ifndef BASE_ERRORS_H
+#define BASE_ERRORS_H
+
+#include "base/arena.h"
+#include "base/scan.h"
+#include "cardbox/status.h"
+
+/* Fills err (may be NULL). The message is cut to fit, but never inside a UTF-8 character. */
+void error_fill(cardbox_error *err, cardbox_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static inline cardbox_status error_status(cardbox_status status)
+{
+    return status;
+}
+
+/* The same, and gives the status; a macro, so that who analyses the code sees which. */
+#define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
+
+/* Adds to the message that nobody knows whether the statement was done. */
+void error_add_unknown(cardbox_error *err);
+
+static inline cardbox_status error_nomem(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_NOMEM, "out of memory");
+}
+
+/* In a child after fork. */
+static inline cardbox_status error_forked(cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INVALID,
+                     "this handle belongs to the parent process: open one after fork");
+}
+
+/* How many bytes of a text from outside a message shows: characters stay whole. */
+static inline int error_shown(view text)
+{
+    return (int)view_cut(text, 60);
+}
+
+/* A JSON text that scan_check refused: `what` names the argument ("content"). */
+cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
+
+/* A cursor that no list gave. */
+cardbox_status error_cursor(cardbox_error *err, const char *cursor);
+
+/* What the builder of a text ran into. */
+cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
+
+/* What memory was out for: CARDBOX_NOMEM, or of an arena with a budget CARDBOX_TOO_LARGE, where it
+ * is too much whatever others take, and CARDBOX_UNAVAILABLE if it was given up. */
+cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what);
+
+/* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
+cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
+
+/* What PostgreSQL means by an SQLSTATE that it has for other things too, where it raised it in
+ * `file` of its source (NULL: not known); else the state as it is. */
+#define STATE_NO_TRANSACTIONS "53000" /* its transaction ids run out: insufficient resources */
+#define STATE_FILES           "58030" /* I/O error */
+#define STATE_STALE_PLAN      "26000" /* a prepared statement can't be used any more */
+const char *error_true_state(const char *sqlstate, const char *file);
+
+/* Whether the server itself has said that a statement failed, and so that nothing of it was done.
+ * If not, as after a lost connection, it may have been done all the same. */
+bool error_is_refusal(const cardbox_error *err);
+
+/* Whether a server is there: the message is one of its own, or asks for what it wants to hear. */
+bool error_has_answer(const cardbox_error *err);
+
+/* The same of a message of libpq about a connection that failed. */
+bool error_message_is_answer(const char *message);
+
+/* Whether an SQLSTATE belongs to a class, such as "53". */
+bool error_is_of_class(const char *sqlstate, const char *class_prefix);
+
+/* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
+bool error_is_rolled_back(const cardbox_error *err);
+
+/* Whether the database is one that only reads, such as a standby. */
+bool error_is_read_only(const char *sqlstate);
+
+/* Whether something that the migrations make is missing. */
+bool error_is_schema(const char *sqlstate);
+
+/* Whether a statement failed in a way that all statements do where the role lost its rights or the
+ * schema is not ours. A single statement may do so as well: only a check can tell. */
+bool error_may_be_unfit(const cardbox_error *err);
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * schema.c: what both sides of JSON Schema share: places and faults, types, references; and the
+ * check of a schema itself, by the table of keywords, so that a rule that would be ignored is found
+ * when the schema is loaded and not when it is needed.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/text.h"
+#include "bus/schema/schema_internal.h"
+#include "cardbox/limits.h"
+#include "base/errors.h"
+
+/* --- faults --- */
+
+/* A name as a step of a JSON pointer, of a plain name or a string token. */
+static void add_step(buf *out, view key)
+{
+    buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
+    if (key.len < 2 || key.ptr[0] != '"')
+        buf_view(&plain, key);
+    else if (!scan_decode(&plain, key))
+        buf_view(&plain, scan_inside(key));
+    if (plain.failure != BUF_FINE)
+        buf_text(out, "...");
+    for (size_t i = 0; buf_ok(&plain) && i < plain.len; i++) {
+        if (plain.data[i] == '~')
+            buf_text(out, "~0");
+        else if (plain.data[i] == '/')
+            buf_text(out, "~1");
+        else
+            buf_char(out, (unsigned char)plain.data[i] < 0x20 ? ' ' : plain.data[i]);
+    }
+    buf_free(&plain);
+}
+
+static void add_place(buf *out, const schema_place *at)
+{
+    const schema_place *steps[4 * SCHEMA_DEPTH_MAX];
+    size_t count = 0;
+    for (; at->up != NULL && count < sizeof(steps) / sizeof(steps[0]); at = at->up)
+        steps[count++] = at;
+    while (count-- > 0) {
+        buf_char(out, '/');
+        if (steps[count]->key.ptr != NULL)
+            add_step(out, steps[count]->key);
+        else
+            buf_int(out, (int64_t)steps[count]->index);
+    }
+}
+
+bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
+{
+    schema_faults *faults = run->faults;
+    size_t count = run->all ? faults->count : 0;
+    schema_fault *fault = &faults->list[count];
+    buf place = BUF_INIT(sizeof(fault->place) - 1);
+    va_list args;
+    if (!run->all && faults->count > 0 && fault->depth >= at->depth)
+        return false;
+    if (count == SCHEMA_FAULTS_MAX) {
+        faults->more++;
+        return false;
+    }
+    va_start(args, format);
+    text_format(fault->message, sizeof(fault->message), format, args);
+    va_end(args);
+    add_place(&place, at);
+    snprintf(fault->place, sizeof(fault->place), "%s",
+             buf_ok(&place) ? buf_str(&place) : "far inside");
+    fault->depth = at->depth;
+    faults->count = count + 1;
+    buf_free(&place);
+    return false;
+}
+
+cardbox_status schema_say(const schema_faults *faults, cardbox_error *err)
+{
+    char text[CARDBOX_MESSAGE_SIZE];
+    size_t len = 0, i = 0, room = sizeof(text) - sizeof("; 18446744073709551615 more");
+    for (; i < faults->count; i++) {
+        const schema_fault *fault = &faults->list[i];
+        size_t need = strlen(fault->place) + strlen(fault->message) + 4;
+        if (len + need > room)
+            break;
+        len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", fault->place,
+                                fault->place[0] == '\0' ? "" : ": ", fault->message);
+    }
+    if (faults->more >= SCHEMA_MORE_MAX)
+        snprintf(text + len, sizeof(text) - len, "; and more");
+    else if (i < faults->count || faults->more > 0)
+        snprintf(text + len, sizeof(text) - len, "; %zu more", faults->count - i + faults->more);
+    return error_set(err, CARDBOX_INVALID, "%s", text);
+}
+
+/* --- types --- */
+
+static bool is_integer(scan_value value)
+{
+    int64_t number;
+    return value.kind == SCAN_NUMBER && scan_integer(value.text, &number);
+}
+
+static const struct {
+    view name;
+    unsigned kinds; /* bits of scan_kind */
+} TYPES[] = {
+    {VIEW("null"), 1u << SCAN_NULL},     {VIEW("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
+    {VIEW("number"), 1u << SCAN_NUMBER}, {VIEW("string"), 1u << SCAN_STRING},
+    {VIEW("array"), 1u << SCAN_ARRAY},   {VIEW("object"), 1u << SCAN_OBJECT},
+};
+
+enum { TYPE_COUNT = sizeof(TYPES) / sizeof(TYPES[0]) };
+
+static size_t find_type(view token)
+{
+    size_t i = 0;
+    while (i < TYPE_COUNT && !scan_string_is(token, TYPES[i].name))
+        i++;
+    return i;
+}
+
+bool schema_is_type(scan_value value, view token)
+{
+    size_t i = find_type(token);
+    if (i < TYPE_COUNT)
+        return (TYPES[i].kinds >> value.kind & 1) != 0;
+    return scan_string_is(token, VIEW("integer")) && is_integer(value);
+}
+
+static bool is_type_name(view token)
+{
+    return find_type(token) < TYPE_COUNT || scan_string_is(token, VIEW("integer"));
+}
+
+/* --- references --- */
+
+/* One step of a pointer, unescaped, in `name`. False: it can't be read. */
+static bool read_step(view *rest, char *name, size_t size)
+{
+    size_t len = 0;
+    view in = {rest->ptr + 1, rest->len - 1};
+    while (in.len > 0 && in.ptr[0] != '/') {
+        char c = in.ptr[0];
+        size_t took = 1;
+        if (c == '~') {
+            if (in.len < 2 || (in.ptr[1] != '0' && in.ptr[1] != '1'))
+                return false;
+            c = in.ptr[1] == '0' ? '~' : '/';
+            took = 2;
+        }
+        if (c == '%' || c == '\0' || len + 1 >= size)
+            return false;
+        name[len++] = c;
+        in = (view){in.ptr + took, in.len - took};
+    }
+    name[len] = '\0';
+    *rest = in;
+    return true;
+}
+
+/* Whether a member of a schema is another one, or a map of such: in all else nothing is checked. */
+static bool holds_schemas(const char *name, bool *is_map)
+{
+    buf token = BUF_INIT(2048);
+    buf_json_string(&token, view_of(name));
+    const schema_keyword *keyword = schema_keyword_find(buf_as_view(&token));
+    buf_free(&token);
+    *is_map = keyword != NULL && keyword->argument == ARGUMENT_MAP;
+    return *is_map || (keyword != NULL && keyword->argument == ARGUMENT_SCHEMA);
+}
+
+scan_value schema_resolve(scan_value root, view token)
+{
+    const scan_value none = {SCAN_NONE, {NULL, 0}};
+    char name[256];
+    bool is_map = false; /* whose next name is anybody's */
+    buf text = BUF_INIT(1024);
+    scan_value at = none;
+    if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
+        view rest = {text.data + 1, text.len - 1};
+        at = root;
+        while (rest.len > 0 && at.kind != SCAN_NONE) {
+            bool is_good = rest.ptr[0] == '/' && read_step(&rest, name, sizeof(name));
+            if (is_map)
+                is_map = false;
+            else
+                is_good = is_good && holds_schemas(name, &is_map);
+            at = is_good ? scan_find(at, name) : none;
+        }
+    }
+    buf_free(&text);
+    return is_map ? none : at;
+}
+
+/* --- the check of a schema --- */
+
+static bool check_schema(schema_run *run, scan_value schema, const schema_place *at);
+
+static bool check_types(schema_run *run, scan_value argument, const schema_place *at)
+{
+    scan_value item;
+    size_t count = 0;
+    if (argument.kind == SCAN_STRING && is_type_name(argument.text))
+        return true;
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++)
+        if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING || !is_type_name(item.text))
+            return schema_refuse(run, at, "is not a list of the names of types");
+    return argument.kind == SCAN_ARRAY && count > 0
+               ? true
+               : schema_refuse(run, at, "is not the name of a type, or a list of such");
+}
+
+static bool check_names(schema_run *run, scan_value argument, const schema_place *at)
+{
+    scan_value item;
+    bool fine = argument.kind == SCAN_ARRAY;
+    for (scan_walk walk = scan_enter(argument); fine && scan_element(&walk, &item);)
+        fine = item.kind == SCAN_STRING;
+    return fine ? true : schema_refuse(run, at, "is not a list of names");
+}
+
+static bool check_list(schema_run *run, scan_value argument, bool schemas, const schema_place *at)
+{
+    scan_value item;
+    size_t count = 0;
+    if (argument.kind != SCAN_ARRAY)
+        return schema_refuse(run, at, "is not a list");
+    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++) {
+        schema_place place = schema_element(at, count);
+        if (schemas && !check_schema(run, item, &place))
+            return false;
+    }
+    return count > 0 ? true : schema_refuse(run, at, "is empty");
+}
+
+static bool check_map(schema_run *run, scan_value argument, const schema_place *at)
+{
+    view key;
+    scan_value value;
+    size_t count = 0;
+    if (argument.kind != SCAN_OBJECT)
+        return schema_refuse(run, at, "is not an object");
+    for (scan_walk walk = scan_enter(argument); scan_member(&walk, &key, &value);) {
+        if (++count > SCHEMA_PROPERTIES_MAX)
+            return schema_refuse(run, at, "has over %d members", SCHEMA_PROPERTIES_MAX);
+        schema_place place = schema_member(at, key);
+        if (!check_schema(run, value, &place))
+            return false;
+    }
+    return true;
+}
+
+static bool check_count(schema_run *run, scan_value argument, const schema_place *at)
+{
+    int64_t count;
+    if (argument.kind == SCAN_NUMBER && scan_integer(argument.text, &count) && count >= 0)
+        return true;
+    return schema_refuse(run, at, "is not an integer from 0 on");
+}
+
+static bool check_reference(schema_run *run, scan_value argument, const schema_place *at)
+{
+    scan_value to = {SCAN_NONE, {NULL, 0}};
+    if (argument.kind == SCAN_STRING)
+        to = schema_resolve(run->root, argument.text);
+    if (to.kind == SCAN_OBJECT || to.kind == SCAN_TRUE || to.kind == SCAN_FALSE)
+        return true;
+    return schema_refuse(run, at, "refers to no schema within this one, such as \"#/$defs/name\"");
+}
+
+static bool check_argument(schema_run *run, schema_argument wanted, scan_value argument,
+                           const schema_place *at)
+{
+    switch (wanted) {
+    case ARGUMENT_ANY:
+        return true;
+    case ARGUMENT_TYPES:
+        return check_types(run, argument, at);
+    case ARGUMENT_COUNT:
+        return check_count(run, argument, at);
+    case ARGUMENT_NUMBER:
+        return argument.kind == SCAN_NUMBER ? true : schema_refuse(run, at, "is not a number");
+    case ARGUMENT_NAMES:
+        return check_names(run, argument, at);
+    case ARGUMENT_VALUES:
+        return check_list(run, argument, false, at);
+    case ARGUMENT_SCHEMA:
+        return check_schema(run, argument, at);
+    case ARGUMENT_SCHEMAS:
+        return check_list(run, argument, true, at);
+    case ARGUMENT_MAP:
+        return check_map(run, argument, at);
+    case ARGUMENT_REFERENCE:
+        return check_reference(run, argument, at);
+    }
+    return false;
+}
+
+static bool check_keywords(schema_run *run, scan_value schema, const schema_place *at)
+{
+    view key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &value);) {
+        const schema_keyword *keyword = schema_keyword_find(key);
+        schema_place place = schema_member(at, key);
+        if (keyword == NULL)
+            return schema_refuse(run, &place,
+                                 "is no keyword that is checked here, so the schema would promise "
+                                 "more than it keeps; leave it out");
+        if (!check_argument(run, keyword->argument, value, &place))
+            return false;
+    }
+    return true;
+}
+
+static bool check_schema(schema_run *run, scan_value schema, const schema_place *at)
+{
+    if (schema.kind == SCAN_TRUE || schema.kind == SCAN_FALSE)
+        return true;
+    if (schema.kind != SCAN_OBJECT)
+        return schema_refuse(run, at, "is not a schema: an object, true or false");
+    if (run->depth >= SCHEMA_DEPTH_MAX)
+        return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
+    run->depth++;
+    bool fine = check_keywords(run, schema, at);
+    run->depth--;
+    return fine;
+}
+
+cardbox_status schema_check(view schema, cardbox_error *err)
+{
+    scan_value root;
+    scan_error error;
+    schema_faults faults = {0};
+    if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
+        return error_json(err, "the schema", &error);
+    schema_run run = {root, &faults, false, 0, NULL};
+    if (check_schema(&run, root, &(schema_place){NULL, {NULL, 0}, 0, 0}))
+        return CARDBOX_OK;
+    return schema_say(&faults, err);
+}

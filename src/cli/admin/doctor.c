@@ -1,0 +1,334 @@
+/*
+ * doctor.c: `cardbox doctor`: looks at a database as a service would find it, and says what is not
+ * as it should be and what to do.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include "base/text.h"
+#include "app/wrap.h"
+#include "cli/commands.h"
+#include "cli/view/term.h"
+#include "db/migrations.h"
+#include "store/admin/operate.h"
+
+typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
+
+enum { DETAIL_SIZE = CARDBOX_MESSAGE_SIZE + 1024 };
+
+/* Columns of the longest result and check. */
+enum { RESULT_WIDTH = sizeof("warning") - 1, CHECK_WIDTH = sizeof("search path") - 1 };
+
+typedef struct doctor {
+    bool json;
+    bool failed;    /* an error was found */
+    bool is_excess; /* the role may do more than a service's */
+} doctor;
+
+static void print_row(const char *result, term_style style, const char *check, const char *text)
+{
+    const int column = RESULT_WIDTH + 2 + CHECK_WIDTH + 2;
+    buf line = BUF_INIT((size_t)4 * DETAIL_SIZE);
+    int at;
+
+    term_add_line(&line, view_of(text), DETAIL_SIZE);
+    printf("%s", term_on(style));
+    at = printf("%s", result);
+    printf("%s", term_off(style));
+    at += printf("%*s%s", RESULT_WIDTH + 2 - at, "", check);
+    wrap_beside(stdout, buf_str(&line), at, column);
+    buf_free(&line);
+}
+
+static bool print_json(const char *result, const char *check, const char *text)
+{
+    buf line = BUF_INIT((size_t)8 * DETAIL_SIZE);
+
+    buf_printf(&line, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check, result);
+    buf_json_string(&line, view_of(text));
+    buf_char(&line, '}');
+    return cli_print_line(&line, true) == CLI_DONE;
+}
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(doctor *d, finding what, const char *check, const char *format, ...)
+{
+    static const struct {
+        const char *name;
+        term_style style;
+    } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
+    char text[DETAIL_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    text_format(text, sizeof(text), format, args);
+    va_end(args);
+    d->failed = d->failed || what == FINDING_ERROR;
+    if (d->json)
+        d->failed = !print_json(words[what].name, check, text) || d->failed;
+    else
+        print_row(words[what].name, words[what].style, check, text);
+}
+
+/* --- the checks --- */
+
+static void check_server(doctor *d, const operate_facts *facts)
+{
+    say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
+        facts->bytes / 1000000, facts->role);
+    if (strtol(facts->version, NULL, 10) >= 14)
+        say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+    else
+        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 14 or later is needed",
+            facts->version);
+    if (facts->in_recovery)
+        say(d, FINDING_WARNING, "server",
+            "a standby: nothing can be written; name the primary, or all hosts with "
+            "target_session_attrs=read-write");
+    else if (facts->reads_only)
+        say(d, FINDING_WARNING, "server",
+            "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
+            "default_transaction_read_only = off, or where it was set",
+            facts->database);
+    if (strcmp(facts->encoding, "UTF8") != 0)
+        say(d, FINDING_ERROR, "server",
+            "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
+            "made with ENCODING 'UTF8' TEMPLATE template0",
+            facts->encoding);
+}
+
+static void check_schema(doctor *d, const operate_facts *facts)
+{
+    if (facts->migration == migrations_newest())
+        say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+    else
+        say(d, FINDING_WARNING, "migrations",
+            "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
+            migrations_newest());
+    if (*facts->open_tables == '\0')
+        say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
+    else
+        say(d, FINDING_ERROR, "isolation",
+            "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
+            "LEVEL SECURITY",
+            facts->open_tables);
+}
+
+/* A role sees what its own queries are expected to give, and that is asked of statistics. */
+static void check_estimates(doctor *d, const operate_facts *facts)
+{
+    if (!facts->in_service_role && !facts->in_worker_role)
+        return; /* it may not ask */
+    if (*facts->telling == '\0')
+        say(d, FINDING_OK, "estimates", "PostgreSQL has no statistics of what tenants' rows say");
+    else
+        say(d, FINDING_WARNING, "estimates",
+            "a worker's role can read other projects' values out of EXPLAIN, from statistics of "
+            "before migration 51 (%s): as a superuser in database %s: DELETE FROM pg_statistic "
+            "WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = "
+            "'cardbox'::regnamespace)",
+            facts->telling, facts->database);
+}
+
+/* Our own sessions look in pg_catalog alone, unless a pooler is between. */
+static void check_path(doctor *d, const operate_facts *facts)
+{
+    if (*facts->open_schemas == '\0')
+        say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+    else
+        say(d, FINDING_WARNING, "search path",
+            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
+            facts->open_schemas, facts->role, facts->role);
+}
+
+/* A worker sees what it was granted, and must not become a service for the sake of more. */
+static void check_worker(doctor *d, const operate_facts *facts)
+{
+    if (!facts->in_worker_role)
+        say(d, FINDING_WARNING, "role",
+            "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
+            "cardbox_service TO %s",
+            facts->role, facts->role);
+    else if (facts->granted == 0)
+        say(d, FINDING_WARNING, "role",
+            "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
+            "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
+            facts->role, facts->role);
+    else
+        say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
+            facts->grants, facts->granted > OPERATE_GRANTS_NAMED ? ", ..." : "");
+}
+
+/* In the database of `cardbox dev` the one user is its owner, and the server has another role. */
+static finding excess_is(const operate_facts *facts)
+{
+    return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
+}
+
+/* One remedy mends all that a role can do too much: people read it once. */
+static void say_excess(doctor *d, const operate_facts *facts, const char *check, const char *who,
+                       const char *what)
+{
+    d->is_excess = true;
+    say(d, excess_is(facts), check, "%s %s%s", who, what, d->json ? ": " ROLE_REMEDY : "");
+}
+
+/* As cardboxd, which does not serve other machines as such a role. */
+static void check_role(doctor *d, const operate_facts *facts)
+{
+    const char *excess = role_excess(&facts->rights);
+
+    if (excess != NULL)
+        say_excess(d, facts, "role", facts->role, excess);
+    else if (!facts->in_service_role)
+        check_worker(d, facts);
+    else
+        say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+}
+
+/* Tries what must not go, and takes it back. Where nothing can be written, what would be written is
+ * refused to whoever may, too. */
+static void check_bounds(doctor *d, const operate_facts *facts, cardbox *db)
+{
+    static const char *const attempts[] = {"read past row-level security", "make a token",
+                                           "grant itself a project"};
+    bool writable = !facts->in_recovery && !facts->reads_only;
+    for (int what = 0; what < OPERATE_ATTEMPTS; what++) {
+        if (what != OPERATE_READ_PAST && !writable)
+            continue;
+        if (operate_try(db, (operate_attempt)what))
+            say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
+        else
+            say(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
+    }
+    if (d->is_excess && !d->json)
+        print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
+}
+
+/* Whether what was acknowledged is still there after a crash. */
+static void check_durability(doctor *d, const operate_facts *facts)
+{
+    if (facts->commits_late)
+        say(d, FINDING_WARNING, "durability",
+            "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
+            "%s SET synchronous_commit = on, or where it was set",
+            facts->database);
+    if (facts->fsync_off)
+        say(d, FINDING_WARNING, "durability",
+            "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
+            "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
+    if (facts->full_pages_off)
+        say(d, FINDING_WARNING, "durability",
+            "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
+            "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
+            "full_page_writes = on; SELECT pg_reload_conf()");
+    if (facts->no_standby)
+        say(d, FINDING_ERROR, "durability",
+            "synchronous_standby_names asks for a standby and none is connected: writes wait for "
+            "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
+            "synchronous_standby_names = ''; SELECT pg_reload_conf()");
+    if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
+        say(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+}
+
+/* PostgreSQL numbers transactions with 32 bits and so must forget old ones, by VACUUM, before it
+ * goes on: some three million before their numbers come round it takes no more writes. */
+static void check_age(doctor *d, const operate_facts *facts)
+{
+    const int million = 1000000, late = 1000 * million, last = 2100 * million;
+    if (facts->age < late)
+        say(d, FINDING_OK, "wraparound",
+            "the oldest transaction that is not forgotten was %d million ago, of 2147",
+            facts->age / million);
+    else
+        say(d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
+            "in database %s the oldest transaction that is not forgotten was %d million ago, and "
+            "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
+            "pg_replication_slots and pg_prepared_xacts, and the oldest xact_start of "
+            "pg_stat_activity), then as a superuser: VACUUM in that database",
+            facts->oldest, facts->age / million);
+}
+
+/* The services' sessions ask for the same when they begin, unless a pooler is between; those of
+ * this command line never do. */
+static void check_settings(doctor *d, const operate_facts *facts)
+{
+    if (facts->has_settings)
+        say(d, FINDING_OK, "settings", "jit is off and random_page_cost 1, as migrations set them");
+    else
+        say(d, FINDING_WARNING, "settings",
+            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
+            "longer behind a pooler and from this command line, where sessions do not ask for them "
+            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
+            "1",
+            facts->database, facts->database);
+}
+
+/* --- the command --- */
+
+static void say_why_not(doctor *d, const cardbox_error *err)
+{
+    if (err->status == CARDBOX_INTERNAL)
+        say(d, FINDING_ERROR, "migrations", "%s", err->message);
+    else if (err->status == CARDBOX_FORBIDDEN)
+        say(d, FINDING_ERROR, "role",
+            "%s; a service's role must be a member of cardbox_service, a worker's of "
+            "cardbox_worker: GRANT cardbox_service TO ...",
+            err->message);
+    else
+        say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+}
+
+static void examine(doctor *d, const cli_common *common)
+{
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char dsn[DEV_DSN_SIZE];
+    operate_facts facts;
+    cardbox *db = NULL;
+
+    how.application_name = "cardbox-doctor";
+    how.no_named_statements = true; /* as cli_open */
+    if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+        say_why_not(d, &err);
+    } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
+        say(d, FINDING_ERROR, "connection", "%s", err.message);
+    } else {
+        check_server(d, &facts);
+        check_role(d, &facts);
+        check_bounds(d, &facts, db);
+        check_schema(d, &facts);
+        check_estimates(d, &facts);
+        check_path(d, &facts);
+        check_durability(d, &facts);
+        check_age(d, &facts);
+        check_settings(d, &facts);
+    }
+    cardbox_close(db);
+}
+
+static cli_exit run(const void *given, char **arguments)
+{
+    const cli_common *common = given;
+    doctor d = {.json = common->json};
+
+    (void)arguments;
+    examine(&d, common);
+    return d.failed ? CLI_FAILED : CLI_DONE;
+}
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "check the database, the role and the isolation",
+    .description = "Run it with the connection string of the service: it is that role that counts. "
+                   "Exit status 1 if there is an error; warnings alone give 0.",
+    .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
+                "doctor --json",
+    .options = cli_database_specs,
+    .size = sizeof(cli_common),
+    .run = run,
+};

@@ -1,0 +1,150 @@
+/*
+ * gc.c: `cardbox gc`: removes what is dead in bounded batches, so that nobody waits for it.
+ */
+#include <inttypes.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/view/table.h"
+#include "store/admin/collect.h"
+
+/* How long somebody who stands in the way is waited for, and how often we look. */
+enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
+
+typedef struct gc_options {
+    cli_common common;
+    long retention_days;
+    long batch;
+    long wait_s;
+    bool dry_run;
+} gc_options;
+
+/* One batch, when it is our turn. */
+static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_sum *sum,
+                                collect_state *state, cardbox_error *err)
+{
+    int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
+    cardbox_status status;
+
+    for (;;) {
+        status = collect_batch(sum, state, db, options->retention_days, options->batch, err);
+        if (status != CARDBOX_OK || *state < COLLECT_BUSY || clock_ms() >= deadline_ms)
+            return status;
+        clock_sleep_ms(WAIT_STEP_MS);
+    }
+}
+
+static cardbox_status collect(cardbox *db, const gc_options *options, collect_sum *sum,
+                              collect_state *state, cardbox_error *err)
+{
+    term_progress progress = {.label = "gc", .unit = "rows"};
+    collect_sum expected = {{0}, {0}};
+    cardbox_status status = CARDBOX_OK;
+
+    if (isatty(STDERR_FILENO))
+        status = collect_count(&expected, db, options->retention_days, err);
+    progress.total = (uint64_t)collect_rows(&expected);
+    *state = COLLECT_MORE;
+    while (status == CARDBOX_OK && *state == COLLECT_MORE) {
+        status = take_turn(db, options, sum, state, err);
+        term_progress_show(&progress, (uint64_t)collect_rows(sum), (uint64_t)collect_rows(sum));
+    }
+    term_progress_clear(&progress);
+    return status;
+}
+
+static void print_json(const gc_options *options, const collect_sum *sum)
+{
+    printf("{\"dry_run\":%s", options->dry_run ? "true" : "false");
+    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+        printf(",\"%s\":{\"rows\":%" PRId64 ",\"bytes\":%" PRId64 "}",
+               collect_name((collect_kind)kind), sum->rows[kind], sum->bytes[kind]);
+    puts("}");
+}
+
+static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
+{
+    static const table_column columns[] = {
+        {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
+    table t;
+
+    if (options->common.json) {
+        print_json(options, sum);
+        return CLI_DONE;
+    }
+    table_init(&t, columns, 3);
+    for (int kind = 0; kind < COLLECT_KINDS; kind++) {
+        if (sum->rows[kind] == 0)
+            continue;
+        table_text(&t, collect_name((collect_kind)kind));
+        table_int(&t, sum->rows[kind]);
+        table_int(&t, sum->bytes[kind]);
+    }
+    bool printed = table_finish(&t, 0);
+    printf("%" PRId64 " rows %s\n", collect_rows(sum),
+           options->dry_run ? "would be removed" : "removed");
+    return printed ? CLI_DONE : cli_nomem();
+}
+
+static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_state state)
+{
+    collect_holder holder;
+
+    collect_holder_get(&holder, db, state);
+    cli_error("waited %ld s for %s: %s", options->wait_s,
+              state == COLLECT_BUSY ? "the lock of collectors" : "locked tables", holder.text);
+    return CLI_FAILED;
+}
+
+static cli_exit run(cardbox *db, const void *given, char **arguments)
+{
+    const gc_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    collect_sum sum = {{0}, {0}};
+    collect_state state = COLLECT_OVER;
+    cardbox_status status;
+    cli_exit end = CLI_DONE;
+
+    (void)arguments;
+    if (options->dry_run)
+        status = collect_count(&sum, db, options->retention_days, &err);
+    else
+        status = collect(db, options, &sum, &state, &err);
+    if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
+        end = print_sum(options, &sum);
+    if (status != CARDBOX_OK)
+        return cli_failed(&err);
+    return state >= COLLECT_BUSY ? waited_in_vain(db, options, state) : end;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_FLAG(gc_options, "dry-run", dry_run, "only count"),
+    CLI_INT(gc_options, "retention-days", retention_days, "N",
+            "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX),
+    CLI_INT(gc_options, "batch", batch, "N", "most rows in one transaction (default 1000)", 1,
+            100000),
+    CLI_INT(gc_options, "wait-s", wait_s, "N",
+            "seconds to wait for whoever has locked what it needs (default 60)", 0, 86400),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+static const gc_options defaults = {
+    .retention_days = COLLECT_RETENTION_DAYS, .batch = COLLECT_BATCH, .wait_s = WAIT_S};
+
+const cli_command cli_gc = {
+    .name = "gc",
+    .arguments = "",
+    .summary = "remove what has expired or was deleted",
+    .description = "Of all projects: expired cards at once; deleted cards and boxes when the "
+                   "retention is over; and what is left of boxes when nothing can reach it any "
+                   "more, and of deleted sessions. Servers do the same by themselves; both may "
+                   "run at any time.",
+    .examples = "gc --dry-run\n"
+                "gc --retention-days 7 --batch 500",
+    .options = specs,
+    .defaults = &defaults,
+    .size = sizeof(gc_options),
+    .ask = run,
+};

@@ -1,0 +1,327 @@
+/*
+ * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once, and what goes
+ * to the database is its SHA-256: so no log of PostgreSQL and no backup ever has it.
+ */
+#include "store/admin/tokens.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/isotime.h"
+#include "cli/card/card_view.h"
+#include "cli/commands.h"
+#include "cli/admin/secret.h"
+#include "cli/view/listing.h"
+#include "store/client/check.h"
+#include "base/errors.h"
+
+#define SECONDS_PER_DAY 86400
+
+/* --- create --- */
+
+typedef struct create_options {
+    cli_common common;
+    const char *name;
+    opt_list tenants;
+    bool all_tenants;
+    const char *scope;
+    const char *expires;
+} create_options;
+
+/* Reads "30d", "12h" or a moment. */
+static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
+{
+    char *suffix;
+    int64_t now_micros = (int64_t)time(NULL) * 1000000;
+    long number = text[strspn(text, "0123456789")] == '\0' ? 0 : strtol(text, &suffix, 10);
+    bool is_days = number > 0 && number <= 36500 && strcmp(suffix, "d") == 0;
+    bool is_hours = number > 0 && number <= 876000 && strcmp(suffix, "h") == 0;
+
+    if (is_days || is_hours) {
+        out->lifetime_s = number * (is_days ? SECONDS_PER_DAY : 3600);
+        return true;
+    }
+    if (check_time("--expires", view_of(text), &out->expires_micros, err) != CARDBOX_OK)
+        error_set(err, CARDBOX_INVALID,
+                  "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.*s\"",
+                  error_shown(view_of(text)), text);
+    else if (out->expires_micros <= now_micros)
+        error_set(err, CARDBOX_INVALID, "--expires %s is over", text);
+    else
+        return true;
+    return false;
+}
+
+/* What the options say, checked. */
+static bool read_options(token_input *out, const create_options *options, cardbox_error *err)
+{
+    out->name = options->name;
+    out->tenants = options->all_tenants ? NULL : options->tenants.at;
+    out->tenant_count = options->tenants.count;
+    if (options->name == NULL)
+        error_set(err, CARDBOX_INVALID, "how is it to be called? give --name NAME");
+    else if (options->all_tenants == (options->tenants.count > 0))
+        error_set(err, CARDBOX_INVALID,
+                  "which projects is it for? give --tenant PROJECT, as often as needed, or "
+                  "--all-tenants");
+    else if (!token_scopes_parse(&out->scopes, view_of(options->scope)))
+        error_set(err, CARDBOX_INVALID,
+                  "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
+                  error_shown(view_of(options->scope)), options->scope);
+    else
+        return options->expires == NULL || read_expiry(out, options->expires, err);
+    return false;
+}
+
+/* The secret alone goes to stdout, so that a script can take it. */
+static cli_exit print_made(const create_options *options, const token_made *made,
+                           const char *secret)
+{
+    char until[ISOTIME_SIZE] = "never";
+    buf line = BUF_INIT(8192);
+    cli_exit status = CLI_DONE;
+
+    if (made->expires_micros != 0)
+        isotime_format_micros(until, made->expires_micros);
+    if (options->common.json) {
+        buf_printf(&line, "{\"token_id\":%" PRId64 ",\"name\":", made->id);
+        buf_json_string(&line, view_of(options->name));
+        buf_printf(&line, ",\"token\":\"%s\",\"expires_at\":", secret);
+        buf_json_text(&line, made->expires_micros == 0 ? NULL : until);
+        buf_char(&line, '}');
+        status = cli_print_line(&line, true);
+    } else {
+        puts(secret);
+        cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
+                 options->name, until);
+    }
+    return status;
+}
+
+static cli_exit run_create(const void *given, char **arguments)
+{
+    static const cli_origin origins[] = {{"name", "--name"}, {"tenant", "--tenant"}, {0}};
+    const create_options *options = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    char secret[TOKEN_TEXT_SIZE + 1];
+    unsigned char hash[TOKEN_HASH_SIZE];
+    token_input input = {.hash = hash};
+    token_made made;
+    cardbox *db = NULL;
+    cardbox_status status;
+
+    (void)arguments;
+    if (!read_options(&input, options, &err)) {
+        cli_error("%s", err.message);
+        return CLI_USAGE;
+    }
+    if (!secret_make(secret, hash)) {
+        cli_error("the system has no random numbers to give");
+        return CLI_FAILED;
+    }
+    db = cli_open(&options->common);
+    if (db == NULL)
+        return CLI_FAILED;
+    status = tokens_create(&made, db, &input, &err);
+    if (status != CARDBOX_OK)
+        return cli_refused(&err, origins);
+    return print_made(options, &made, secret);
+}
+
+static const opt_spec create_specs[] = {
+    CLI_DSN,
+    CLI_TEXT(create_options, "name", name, "NAME", "what it is for; each has its own"),
+    CLI_LIST(create_options, "tenant", tenants, "PROJECT",
+             "a project that it is good for; may be given several times"),
+    CLI_FLAG(create_options, "all-tenants", all_tenants, "good for every project"),
+    CLI_TEXT(create_options, "scope", scope, "SCOPES",
+             "read, write, tasks, admin, with commas between (default read)"),
+    CLI_TEXT(create_options, "expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+static const create_options create_defaults = {.scope = "read"};
+
+const cli_command cli_token_create = {
+    .name = "token create",
+    .arguments = "",
+    .summary = "make a token for the HTTP API",
+    .description = "Prints it on stdout; it can't be shown again. Each scope stands for itself: "
+                   "write does not include read. Run "
+                   "it as the role that migrates: a server's own role may not make tokens.",
+    .examples = "token create --name web --tenant demo\n"
+                "token create --name importer --tenant a --tenant b --scope read,write --expires "
+                "30d\n"
+                "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
+    .options = create_specs,
+    .defaults = &create_defaults,
+    .size = sizeof(create_options),
+    .run = run_create,
+};
+
+/* --- list --- */
+
+static const char *state_of(const store_rows *rows, int row)
+{
+    if (!rows_null(rows, row, TOKEN_REVOKED))
+        return "revoked";
+    return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
+}
+
+static bool is_good(const store_rows *rows, int row)
+{
+    return strcmp(state_of(rows, row), "good") == 0;
+}
+
+/* "in 30 d", "2 h ago" */
+static void add_expiry(table *t, const store_rows *rows, int row)
+{
+    char span[AGE_SIZE], text[AGE_SIZE + 8] = "never";
+    int64_t left = 0;
+
+    if (!rows_null(rows, row, TOKEN_EXPIRES)) {
+        left = rows_micros(rows, row, TOKEN_EXPIRES) / 1000000 - (int64_t)time(NULL);
+        /* Of 30d 30 are left for half a day, and of 12h 12 for half an hour. */
+        left += left > 2 * SECONDS_PER_DAY ? SECONDS_PER_DAY / 2 : left > 3600 ? 1800 : 0;
+        card_view_span(span, left < 0 ? -left : left);
+        snprintf(text, sizeof(text), left < 0 ? "%s ago" : "in %s", span);
+    }
+    table_text(t, text);
+}
+
+static void add_row(table *t, const void *rows, size_t i)
+{
+    int row = (int)i;
+    const char *state = state_of(rows, row);
+    view tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
+    char created[ISOTIME_SIZE];
+
+    isotime_format_micros(created, rows_micros(rows, row, TOKEN_CREATED));
+    table_int(t, rows_int8(rows, row, TOKEN_ID));
+    table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
+    table_add(t, tenants.ptr == NULL ? VIEW("all") : tenants, STYLE_PLAIN);
+    table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
+    table_text(t, created);
+    add_expiry(t, rows, row);
+    table_add(t, view_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
+}
+
+static void add_moment(buf *out, const char *name, const store_rows *rows, int row, int column)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (rows_null(rows, row, column))
+        buf_text(out, "null");
+    else
+        isotime_json_micros(out, rows_micros(rows, row, column));
+}
+
+static void add_object(buf *out, const void *rows, size_t i)
+{
+    int row = (int)i;
+    view tenants = rows_text(rows, row, TOKEN_TENANTS);
+
+    buf_printf(out, "{\"token_id\":%" PRId64 ",\"name\":", rows_int8(rows, row, TOKEN_ID));
+    buf_json_string(out, rows_text(rows, row, TOKEN_NAME));
+    buf_text(out, ",\"tenants\":");
+    buf_view(out, tenants.ptr == NULL ? VIEW("null") : tenants);
+    buf_text(out, ",\"scopes\":");
+    buf_view(out, rows_text(rows, row, TOKEN_SCOPES));
+    add_moment(out, "created_at", rows, row, TOKEN_CREATED);
+    add_moment(out, "expires_at", rows, row, TOKEN_EXPIRES);
+    add_moment(out, "revoked_at", rows, row, TOKEN_REVOKED);
+    buf_printf(out, ",\"state\":\"%s\"}", state_of(rows, row));
+}
+
+static cli_exit print_tokens(const store_rows *rows, bool json)
+{
+    static const table_column columns[] = {{"id", TABLE_RIGHT},      {"name", TABLE_FLEXIBLE},
+                                           {"projects", TABLE_LEFT}, {"scopes", TABLE_LEFT},
+                                           {"created", TABLE_SPARE}, {"expires", TABLE_LEFT},
+                                           {"state", TABLE_LEFT}};
+    listing found = {.of = rows,
+                     .count = (size_t)rows_count(rows),
+                     .add_object = add_object,
+                     .add_row = add_row,
+                     LISTING_COLUMNS(columns)};
+
+    return listing_print(&found, json,
+                         "no tokens: servers refuse all requests until `cardbox token create` "
+                         "makes one");
+}
+
+static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+{
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    store_rows *rows = NULL;
+    cli_exit status;
+
+    (void)arguments;
+    if (tokens_list(&rows, db, &err) == CARDBOX_OK)
+        status = print_tokens(rows, common->json);
+    else
+        status = cli_failed(&err);
+    rows_free(rows);
+    return status;
+}
+
+const cli_command cli_token_list = {
+    .name = "token list",
+    .arguments = "",
+    .summary = "show all tokens, never their secrets",
+    .examples = "token list\n"
+                "token list --json",
+    .options = cli_database_specs,
+    .size = sizeof(cli_common),
+    .ask = run_list,
+};
+
+/* --- revoke --- */
+
+/* Says so if no token is good any more. */
+static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = tokens_list(&rows, db, err);
+    bool is_any = status != CARDBOX_OK;
+
+    for (int row = 0; !is_any && row < rows_count(rows); row++)
+        is_any = is_good(rows, row);
+    if (!is_any)
+        cli_warning("no token is good now: servers refuse all requests until `cardbox token "
+                    "create` makes one");
+    rows_free(rows);
+    return status;
+}
+
+static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
+{
+    const cli_common *common = given;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t id = 0;
+    cardbox_status status;
+
+    status = tokens_revoke(&id, db, arguments[0], &err);
+    if (status != CARDBOX_OK)
+        return cli_failed(&err);
+    if (common->json)
+        printf("{\"token_id\":%" PRId64 ",\"revoked\":true}\n", id);
+    else
+        printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
+    return warn_if_none(db, &err) == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+}
+
+const cli_command cli_token_revoke = {
+    .name = "token revoke",
+    .arguments = "ID|NAME",
+    .summary = "end a token",
+    .description = "Servers refuse it within a second. The last token's end does not open them.",
+    .examples = "token revoke 3\n"
+                "token revoke importer",
+    .options = cli_database_specs,
+    .size = sizeof(cli_common),
+    .least = 1,
+    .most = 1,
+    .ask = run_revoke,
+};

@@ -1,0 +1,240 @@
+/*
+ * import.c: `cardbox import`. Reads lines, shows how far it is, says what became of them; what a
+ * line means is the store's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "app/lines.h"
+#include "cli/commands.h"
+#include "cli/source.h"
+#include "cli/view/term.h"
+#include "store/project/transfer.h"
+
+typedef struct import_options {
+    cli_common common;
+    bool tenant_from_rows;
+} import_options;
+
+typedef struct import_run {
+    cli_source from;
+    line_reader reader;
+    term_progress progress;
+    store_import *in;
+} import_run;
+
+enum { STRANGE_TOLD = 5 }; /* of a file that is no export; the other lines are only counted */
+
+/* Whether all lines so far, if there are any, are of no kind. */
+static bool is_no_export(const import_result *so_far)
+{
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+
+    return strange > 0 && strange + so_far->blank == so_far->lines;
+}
+
+static void report_refused(void *arg, uint64_t line, const char *reason)
+{
+    import_run *r = arg;
+    const import_result *so_far = import_so_far(r->in);
+    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+
+    if (is_no_export(so_far) && strange > STRANGE_TOLD + 1)
+        return;
+    term_progress_clear(&r->progress);
+    if (is_no_export(so_far) && strange > STRANGE_TOLD)
+        cli_note("from line %llu on, lines like these are only counted, until one is of an export",
+                 (unsigned long long)line);
+    else
+        cli_note("line %llu: %s", (unsigned long long)line, reason);
+}
+
+/* Takes every line. False: the import ended before its time, and why was said. */
+static bool take_lines(import_run *r)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = CARDBOX_OK;
+    line_state state = LINE_READ;
+    view line;
+
+    while (status == CARDBOX_OK) {
+        state = lines_next(&r->reader, &line);
+        if (state == LINE_READ)
+            status = import_line(r->in, line, &r->reader.line, &err);
+        else if (state == LINE_TOO_LONG)
+            import_too_long(r->in);
+        else
+            break;
+        term_progress_show(&r->progress, r->reader.bytes, import_so_far(r->in)->lines);
+    }
+    if (state == LINE_FAILED)
+        cli_error("cannot read %s: %s", r->from.name, strerror(errno));
+    if (status == CARDBOX_OK)
+        status = import_finish(r->in, &err);
+    term_progress_clear(&r->progress);
+    if (status != CARDBOX_OK) {
+        cli_failed(&err);
+        cli_error("stopped at line %llu; run it again: what is there already is left as it is",
+                  (unsigned long long)import_so_far(r->in)->lines);
+    }
+    return state != LINE_FAILED && status == CARDBOX_OK;
+}
+
+/* --- the summary --- */
+
+static const char *const NAMES[TRANSFER_KINDS] = {
+    [TRANSFER_CARD] = "cards",
+    [TRANSFER_BOX] = "boxes",
+    [TRANSFER_SESSION_ENTRY] = "session entries",
+    [TRANSFER_SESSION] = "sessions",
+    [TRANSFER_TASK] = "tasks",
+    [TRANSFER_MESSAGE] = "messages",
+    [TRANSFER_CALL] = "calls",
+    [TRANSFER_OTHER] = "other",
+};
+
+static void print_json(const import_result *result)
+{
+    buf out = BUF_INIT(4096);
+    import_result_json(&out, result);
+    printf("{%s}\n", buf_str(&out));
+    buf_free(&out);
+}
+
+static bool any(const import_counts *counts)
+{
+    return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
+}
+
+static bool is_printed(int kind, const import_counts *counts)
+{
+    return kind <= TRANSFER_BOX || any(counts);
+}
+
+static void print_summary(const import_result *result)
+{
+    int width = 0;
+
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        int length = (int)strlen(NAMES[kind]);
+        if (is_printed(kind, &result->of[kind]) && length > width)
+            width = length;
+    }
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        const import_counts *counts = &result->of[kind];
+
+        if (!is_printed(kind, counts))
+            continue;
+        printf("%-*s  ", width, NAMES[kind]);
+        if (kind != TRANSFER_OTHER)
+            printf("%llu inserted, %llu unchanged, %llu repaired, ",
+                   (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
+                   (unsigned long long)counts->repaired);
+        printf("%llu refused\n", (unsigned long long)counts->refused);
+    }
+}
+
+static uint64_t count_refused(const import_result *result)
+{
+    uint64_t refused = 0;
+
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++)
+        refused += result->of[kind].refused;
+    return refused;
+}
+
+static cli_exit summarise(const import_options *options, const import_result *result)
+{
+    if (options->common.json)
+        print_json(result);
+    else
+        print_summary(result);
+    if (is_no_export(result))
+        cli_note("no line is of an export; a session's file is read by `cardbox session import`");
+    if (result->ignored > 0)
+        cli_warning("%llu unknown members were left out; the first is %s in line %llu",
+                    (unsigned long long)result->ignored, result->ignored_name,
+                    (unsigned long long)result->ignored_line);
+    return count_refused(result) > 0 ? CLI_FAILED : CLI_DONE;
+}
+
+/* --- the command --- */
+
+static cli_exit import_file(const import_options *options, import_run *r, cardbox *db)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *tenant = options->tenant_from_rows ? NULL : options->common.project;
+    cli_exit status;
+
+    if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    status = take_lines(r) ? CLI_DONE : CLI_FAILED;
+    if (summarise(options, import_so_far(r->in)) != CLI_DONE)
+        status = CLI_FAILED;
+    import_free(r->in);
+    return status;
+}
+
+/* Whether the project is named twice: on the command line, not by the variable alone. */
+static bool names_both(const import_options *options)
+{
+    const char *project = options->common.project;
+
+    return options->tenant_from_rows && project != NULL && project != getenv("CARDBOX_PROJECT");
+}
+
+static cli_exit run(const void *given, char **arguments)
+{
+    static import_run r; /* large for a stack */
+    const import_options *options = given;
+    cli_exit status = CLI_FAILED;
+
+    if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
+        cli_error("give either --project PROJECT or --tenant-from-rows");
+        return CLI_USAGE;
+    }
+    if (!source_open(&r.from, arguments[0]))
+        return CLI_FAILED;
+    r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
+    lines_init(&r.reader, TRANSFER_LINE_MAX, lines_from_file, r.from.in);
+    cardbox *db = cli_open(&options->common);
+    if (db != NULL)
+        status = import_file(options, &r, db);
+    lines_free(&r.reader);
+    source_close(&r.from);
+    return status;
+}
+
+static const opt_spec specs[] = {
+    CLI_DSN,
+    CLI_PROJECT,
+    CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
+             "each row into the project that its tenant_id names"),
+    CLI_JSON,
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_import = {
+    .name = "import",
+    .arguments = "[FILE]",
+    .summary = "read a project from NDJSON",
+    .description =
+        "FILE is what `cardbox export` writes, or - (the default) for the standard input. A bad "
+        "line is reported with its number and reason, and the rest is imported; the exit status is "
+        "then 1. Of bad lines before the first one of an export five are reported, and all "
+        "counted. "
+        "Importing a file again writes nothing. An export has no append keys, versions and log: "
+        "imported boxes begin a history of their own.\n\nA line is "
+        "{\"kind\":\"card\",\"card_id\":ID,\"content\":JSON,...} or "
+        "{\"kind\":\"box\",\"box_id\":UUID,\"card_ids\":[ID,...],...}, and for --tenant-from-rows "
+        "has \"tenant_id\":PROJECT too; kinds session_entry and session are rows of sessions, "
+        "task, message and call of a ledger. cardbox(1) describes all members under ROWS.",
+    .examples = "import --project demo demo.ndjson\n"
+                "import --project copy --json < demo.ndjson\n"
+                "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
+                "   cardbox import --tenant-from-rows",
+    .options = specs,
+    .size = sizeof(import_options),
+    .most = 1,
+    .project_optional = true,
+    .run = run,
+};

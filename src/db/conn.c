@@ -1,0 +1,338 @@
+/*
+ * conn.c: the exchange of one statement with the server, with a deadline of ours: a server that is
+ * stopped, or a network that is gone, answers nothing at all. Must not decide about retries.
+ */
+#include "db/conn.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/errors.h"
+#include "db/hosts.h"
+
+enum {
+    /* What the server's own statement_timeout is given on top, to answer by itself. */
+    DEADLINE_GRACE_MS = 2000,
+    /* Bytes of a statement that is not sent for ever. With each part that the socket takes libpq
+     * moves what is left: for larger ones that would cost more than sending them. */
+    DEADLINE_SENT_MAX = 16 * 1024 * 1024
+};
+
+/* Connects step by step, not by PQconnectdb: so the notice receiver is there before the first
+ * notice (the library prints nothing), and the time limit is ours and in milliseconds. */
+static void connect_within(PGconn *pg, int64_t deadline_ms)
+{
+    PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
+    while (wanted == PGRES_POLLING_READING || wanted == PGRES_POLLING_WRITING) {
+        short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+        struct pollfd ready = {PQsocket(pg), events, 0};
+        int64_t left = deadline_ms - clock_ms();
+        if (left <= 0 || ready.fd < 0)
+            return;
+        if (poll(&ready, 1, (int)left) > 0)
+            wanted = PQconnectPoll(pg);
+    }
+}
+
+/* The last attempt; NULL: no memory. The time is that of all hosts. */
+static PGconn *connect_any(const cardbox_options *options)
+{
+    PGconn *pg = NULL;
+    unsigned count = 1;
+    for (unsigned first = 0; first < count && (pg == NULL || PQstatus(pg) != CONNECTION_OK);
+         first++) {
+        connect_params how;
+        host_lists hosts;
+        PQfinish(pg);
+        pg = NULL;
+        if (hosts_read(&hosts, options->conninfo, NULL, first) &&
+            connect_params_fill(&how, options, "")) {
+            hosts_give(&hosts, &how);
+            pg = PQconnectStartParams(how.keys, how.values, 1);
+        }
+        count = hosts.count;
+        int64_t deadline_ms = clock_ms() + hosts_share_ms(&hosts, options->connect_timeout_ms);
+        hosts_free(&hosts);
+        if (pg == NULL)
+            break;
+        connect_begin(pg);
+        connect_within(pg, deadline_ms);
+        if (PQstatus(pg) == CONNECTION_BAD)
+            break; /* libpq has asked all of them */
+    }
+    return pg;
+}
+
+/* Why there is no connection; a deadline that is over has no words of libpq's. */
+static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardbox_error *err)
+{
+    cardbox_error why;
+    connect_why(&why, pg);
+    if (why.message[0] == '\0')
+        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database within %u ms",
+                  timeout_ms);
+    else
+        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %s", why.message);
+    if (err != NULL) {
+        err->retryable = true;
+        memcpy(err->sqlstate, why.sqlstate, sizeof(err->sqlstate));
+    }
+    return CARDBOX_UNAVAILABLE;
+}
+
+/* A session that is not prepared for a pooler has it from the start: see connect_params_fill. */
+static cardbox_status guard(store_conn *conn, cardbox_error *err)
+{
+    params p;
+    params_init(&p, 16);
+    params_int4(&p, PQbackendPID(conn->pg));
+    cardbox_status status = conn_run(conn, STATEMENT_session_guard, &p, NULL, err);
+    params_free(&p);
+    return status;
+}
+
+cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    store_conn *conn = calloc(1, sizeof(*conn));
+    if (conn == NULL)
+        return error_nomem(err);
+    conn->pg = connect_any(options);
+    conn->pid = getpid();
+    conn->named = !options->no_named_statements;
+    conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
+    if (conn->pg == NULL) {
+        status = error_nomem(err);
+    } else {
+        connect_made(conn->pg);
+        if (PQstatus(conn->pg) != CONNECTION_OK)
+            status = not_connected(conn->pg, options->connect_timeout_ms, err);
+        else if (!conn->named)
+            status = guard(conn, err);
+    }
+    if (status != CARDBOX_OK) {
+        conn_close(conn);
+        return status;
+    }
+    *out = conn;
+    return CARDBOX_OK;
+}
+
+bool conn_is_forked(const store_conn *conn)
+{
+    return conn->pid != getpid();
+}
+
+/* PQfinish says good-bye on the socket, which is the parent's: let it say so to nobody. */
+static void finish_silently(PGconn *pg)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    if (PQsocket(pg) >= 0 && dup2(nowhere, PQsocket(pg)) >= 0)
+        PQfinish(pg);
+    close(nowhere);
+}
+
+void conn_close(store_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    if (!conn->borrowed && conn_is_forked(conn))
+        finish_silently(conn->pg);
+    else if (!conn->borrowed)
+        PQfinish(conn->pg);
+    free(conn);
+}
+
+bool conn_is_at_rest(const PGconn *pg)
+{
+    return PQpipelineStatus(pg) == PQ_PIPELINE_OFF && !PQisnonblocking(pg) &&
+           PQtransactionStatus(pg) != PQTRANS_ACTIVE;
+}
+
+bool conn_alive(const store_conn *conn)
+{
+    return PQstatus(conn->pg) == CONNECTION_OK;
+}
+
+bool conn_in_transaction(const store_conn *conn)
+{
+    PGTransactionStatusType now = PQtransactionStatus(conn->pg);
+    return now == PQTRANS_INTRANS || now == PQTRANS_INERROR;
+}
+
+bool conn_is_quiet(store_conn *conn)
+{
+    struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
+    return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
+}
+
+/* When what is about to be sent or received is over; 0: never. */
+static int64_t deadline_of(const store_conn *conn)
+{
+    return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
+}
+
+/* Waits for the socket, and takes what has come. False: the deadline is over, or the connection is
+ * lost. */
+static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bool *late)
+{
+    struct pollfd ready = {PQsocket(conn->pg), events, 0};
+    int found;
+    if (ready.fd < 0)
+        return false;
+    do {
+        int64_t left = deadline_ms == 0 ? -1 : deadline_ms - clock_ms();
+        found = deadline_ms != 0 && left <= 0 ? 0 : poll(&ready, 1, (int)left);
+    } while (found < 0); /* a signal */
+    *late = found == 0;
+    return found > 0 && PQconsumeInput(conn->pg) != 0;
+}
+
+/* Sends what libpq holds: of a large statement the socket takes a part at a time, and each has the
+ * deadline anew. What comes meanwhile is taken, since the server may wait for that. Gives whether
+ * nothing was taken in time; of a lost connection who receives is told. */
+static bool is_stuck(store_conn *conn)
+{
+    bool late = false;
+    while (PQflush(conn->pg) > 0 &&
+           await_socket(conn, POLLIN | POLLOUT, deadline_of(conn), &late)) {
+    }
+    return late;
+}
+
+/* Waits until libpq has a whole result. False as above. */
+static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
+{
+    while (PQisBusy(conn->pg))
+        if (!await_socket(conn, POLLIN, deadline_ms, late))
+            return false;
+    return true;
+}
+
+static bool is_fine(const PGresult *result)
+{
+    ExecStatusType kind = PQresultStatus(result);
+    return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
+}
+
+/*
+ * Reads all results of what was sent. Rows are no answer yet: the server commits after it has sent
+ * them, and only its ReadyForQuery, libpq's NULL on a living connection, says so. Until then an
+ * error may follow, or nothing; then the rows must not be believed. NULL: the connection is lost or
+ * `late`.
+ */
+static PGresult *read_result(store_conn *conn, bool *late)
+{
+    PGresult *answer = NULL, *next = NULL;
+    int64_t deadline_ms = deadline_of(conn);
+    bool whole = false;
+    while (await_result(conn, deadline_ms, late)) {
+        next = PQgetResult(conn->pg);
+        whole = next == NULL && conn_alive(conn);
+        if (next == NULL)
+            break;
+        if (answer == NULL || is_fine(answer)) {
+            PQclear(answer);
+            answer = next;
+        } else {
+            PQclear(next);
+        }
+        if (!conn_alive(conn))
+            break; /* libpq would give an error for ever */
+    }
+    if (answer == NULL || whole || !is_fine(answer))
+        return answer;
+    PQclear(answer);
+    return NULL;
+}
+
+/* The server is silent: nothing on this connection can be trusted any more. */
+static cardbox_status give_up(store_conn *conn, cardbox_error *err)
+{
+    if (PQsocket(conn->pg) >= 0)
+        shutdown(PQsocket(conn->pg), SHUT_RDWR);
+    PQconsumeInput(conn->pg);
+    error_set(err, CARDBOX_TIMEOUT, "the database did not answer within %u ms", conn->deadline_ms);
+    return CARDBOX_TIMEOUT;
+}
+
+cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err)
+{
+    bool late = false;
+    PGresult *result = read_result(conn, &late);
+    cardbox_status status = CARDBOX_OK;
+    if (late)
+        status = give_up(conn, err);
+    else if (!is_fine(result))
+        status = connect_error(err, conn->pg, result);
+    if (status != CARDBOX_OK && err != NULL)
+        err->statement = statement_get(conn->running)->name;
+    if (status != CARDBOX_OK || rows == NULL) {
+        PQclear(result);
+        result = NULL;
+    }
+    if (rows != NULL)
+        *rows = result;
+    return status;
+}
+
+/* Of a statement that libpq was given; `sent` 0: it took none. */
+static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err)
+{
+    if (sent == 0)
+        return connect_error(err, conn->pg, NULL);
+    return is_stuck(conn) ? give_up(conn, err) : CARDBOX_OK;
+}
+
+static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *err)
+{
+    const statement *s = statement_get(id);
+    if (conn->prepared[id])
+        return CARDBOX_OK;
+    cardbox_status status =
+        finish_send(conn, PQsendPrepare(conn->pg, s->name, s->text, 0, NULL), err);
+    if (status == CARDBOX_OK)
+        status = conn_receive(conn, NULL, err);
+    conn->prepared[id] = status == CARDBOX_OK;
+    return status;
+}
+
+cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err)
+{
+    const statement *s = statement_get(id);
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], sent;
+    int count = p == NULL ? 0 : p->count;
+    if (conn_is_forked(conn))
+        return error_forked(err);
+    conn->running = id;
+    if (conn->borrowed && !conn_is_at_rest(conn->pg) && conn_alive(conn))
+        return error_set(err, CARDBOX_INVALID,
+                         "the lent connection is busy: it must be idle during each call");
+    if (p != NULL && !params_finish(p, values, lengths, formats))
+        return error_buf(err, &p->bytes, "the request");
+    if (!conn->borrowed)
+        PQsetnonblocking(conn->pg, p == NULL || p->bytes.len <= DEADLINE_SENT_MAX);
+    if (conn->named && !s->plan_each_time) {
+        cardbox_status status = prepare(conn, id, err);
+        if (status != CARDBOX_OK)
+            return status;
+        sent = PQsendQueryPrepared(conn->pg, s->name, count, values, lengths, formats, 1);
+    } else {
+        sent = PQsendQueryParams(conn->pg, s->text, count, NULL, values, lengths, formats, 1);
+    }
+    return finish_send(conn, sent, err);
+}
+
+cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
+                        cardbox_error *err)
+{
+    cardbox_status status = conn_send(conn, id, p, err);
+    return status == CARDBOX_OK ? conn_receive(conn, rows, err) : status;
+}

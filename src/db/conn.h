@@ -1,0 +1,56 @@
+/*
+ * conn.h: one blocking connection that runs statements of the table, preparing each on its first
+ * use. Belongs to one thread at a time. Knows nothing of pools and retries.
+ */
+#ifndef DB_CONN_H
+#define DB_CONN_H
+
+#include <sys/types.h>
+#include "db/connect.h"
+#include "db/params.h"
+#include "db/rows.h"
+#include "db/statement.h"
+
+typedef struct store_conn {
+    PGconn *pg;
+    pid_t pid;            /* of the process that made it */
+    bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
+    bool named;           /* statements may be prepared */
+    unsigned deadline_ms; /* for one statement; 0: none */
+    int64_t idle_since_ms;
+    int64_t retire_ms;       /* not used again after this */
+    struct store_conn *next; /* in the pool's idle list */
+    statement_id running;    /* the statement that was sent last */
+    bool prepared[STATEMENT_COUNT];
+} store_conn;
+
+cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
+
+/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the
+ * parent's socket left alone. */
+void conn_close(store_conn *conn);
+
+/* Whether this is a child of the process that made it: nothing may be sent on it. */
+bool conn_is_forked(const store_conn *conn);
+
+/* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
+ * the server has forgotten is CARDBOX_UNAVAILABLE like a lost connection: both are cured by
+ * another. */
+cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
+                        cardbox_error *err);
+
+/* The two halves of conn_run: the server works while the caller does something else. After a send
+ * that has succeeded nothing but conn_receive may be called. */
+cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
+cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
+
+/* Whether a lent connection can take a statement now: nothing is under way on it. */
+bool conn_is_at_rest(const PGconn *pg);
+
+bool conn_alive(const store_conn *conn);
+bool conn_in_transaction(const store_conn *conn);
+
+/* Whether an idle connection still is what it was: nothing has arrived on it. */
+bool conn_is_quiet(store_conn *conn);
+
+#endif

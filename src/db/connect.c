@@ -1,0 +1,321 @@
+/*
+ * connect.c: libpq's parameters and errors, for every kind of connection. Knows no statements.
+ */
+#include "db/connect.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/errors.h"
+#include "db/hosts.h"
+
+enum {
+    DEFAULT_POOL_MAX = 8,
+    DEFAULT_ACQUIRE_TIMEOUT_MS = 5000,
+    DEFAULT_CONNECT_TIMEOUT_MS = 5000,
+    DEFAULT_STATEMENT_TIMEOUT_MS = 30000,
+    DEFAULT_RETRY_TIMEOUT_MS = 10000,
+    DEFAULT_MAX_LIFETIME_S = 1800,
+    DEFAULT_IDLE_TIMEOUT_S = 300
+};
+
+static unsigned or_default(unsigned value, unsigned fallback)
+{
+    return value == 0 ? fallback : value;
+}
+
+/* PostgreSQL and poll take no more than an int, and a statement's has something on top. */
+static unsigned timeout_of(unsigned ms, unsigned fallback)
+{
+    return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
+}
+
+void options_complete(cardbox_options *out, const cardbox_options *given)
+{
+    cardbox_options o = CARDBOX_OPTIONS_INIT;
+    if (given != NULL) {
+        size_t size = given->struct_size;
+        memcpy(&o, given, size < sizeof(o) ? size : sizeof(o));
+    }
+    o.struct_size = sizeof(o);
+    o.conninfo = o.conninfo == NULL ? "" : o.conninfo;
+    o.application_name = o.application_name == NULL ? "cardbox" : o.application_name;
+    o.pool_max = or_default(o.pool_max, DEFAULT_POOL_MAX);
+    o.pool_min = o.pool_min > o.pool_max ? o.pool_max : o.pool_min;
+    o.acquire_timeout_ms = or_default(o.acquire_timeout_ms, DEFAULT_ACQUIRE_TIMEOUT_MS);
+    o.connect_timeout_ms = timeout_of(o.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT_MS);
+    o.statement_timeout_ms = timeout_of(o.statement_timeout_ms, DEFAULT_STATEMENT_TIMEOUT_MS);
+    o.retry_timeout_ms = or_default(o.retry_timeout_ms, DEFAULT_RETRY_TIMEOUT_MS);
+    o.max_lifetime_s = or_default(o.max_lifetime_s, DEFAULT_MAX_LIFETIME_S);
+    o.idle_timeout_s = or_default(o.idle_timeout_s, DEFAULT_IDLE_TIMEOUT_S);
+    *out = o;
+}
+
+/* A database's name, which libpq allows in the place of a connection string. */
+static bool is_bare_name(const char *conninfo)
+{
+    return strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+}
+
+bool conninfo_read(PQconninfoOption **out, const char *conninfo)
+{
+    *out = is_bare_name(conninfo) ? NULL : PQconninfoParse(conninfo, NULL);
+    return *out != NULL || is_bare_name(conninfo);
+}
+
+const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
+                             const char *variable)
+{
+    for (; parsed != NULL && parsed->keyword != NULL; parsed++)
+        if (strcmp(parsed->keyword, keyword) == 0 && parsed->val != NULL)
+            return parsed->val;
+    const char *value = variable == NULL ? NULL : getenv(variable);
+    return value == NULL ? "" : value;
+}
+
+/* What libpq would send by itself. */
+static const char *given_options(const PQconninfoOption *parsed)
+{
+    return conninfo_setting(parsed, "options", "PGOPTIONS");
+}
+
+/* How PostgreSQL finds out that nobody is at the other end: with its own defaults it keeps what a
+ * transaction has locked, and what its snapshot sees, for two hours after a machine was lost. A
+ * connection string may say otherwise. */
+#define PEER_IS_LOST                                                                               \
+    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
+    "-c tcp_user_timeout=30000 "
+
+/* What others may have put into a schema on the path, such as an operator that fits better than
+ * PostgreSQL's own, must not run with our rights; and no statement must mean or do another thing
+ * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
+ * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
+ * session_guard.sql first, and behind one the role has them. */
+static bool fill_settings(connect_params *out, const cardbox_options *options, const char *more)
+{
+    PQconninfoOption *parsed;
+    if (!conninfo_read(&parsed, options->conninfo))
+        return false;
+    snprintf(out->settings, sizeof(out->settings),
+             PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
+                          "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
+                          "-c standard_conforming_strings=on -c row_security=on %s",
+             given_options(parsed), options->statement_timeout_ms, more);
+    PQconninfoFree(parsed);
+    return true;
+}
+
+bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more)
+{
+    out->settings[0] = '\0';
+    if (!options->no_named_statements && !fill_settings(out, options, more))
+        return false;
+
+    const char *const pairs[][2] = {
+        {"fallback_application_name", options->application_name},
+        {"client_encoding", "UTF8"},
+        {"gssencmode", "disable"},
+        {"keepalives_idle", "30"},
+        {"keepalives_interval", "10"},
+        {"keepalives_count", "3"},
+        {"tcp_user_timeout", "30000"},
+        {"dbname", options->conninfo},
+        {out->settings[0] == '\0' ? NULL : "options", out->settings},
+    };
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (pairs[i][0] == NULL)
+            continue;
+        out->keys[used] = pairs[i][0];
+        out->values[used++] = pairs[i][1];
+    }
+    out->keys[used] = NULL;
+    out->values[used] = NULL;
+    return true;
+}
+
+int connect_first_line(const char *message)
+{
+    return (int)strcspn(message, "\r\n");
+}
+
+/* An empty item is libpq's default; white space around a number is libpq's, too. */
+static bool are_ports(const char *list)
+{
+    for (size_t i = 0; i < hosts_length(list); i++) {
+        view item = hosts_item(list, i);
+        char *end = NULL;
+        long port = strtol(item.ptr, &end, 10);
+        end += strspn(end, " \t\r\n\v\f");
+        if (item.len > 0 && (end != item.ptr + item.len || port < 1 || port > 65535))
+            return false;
+    }
+    return true;
+}
+
+static bool is_one_of(const char *words, const char *word)
+{
+    for (const char *at = words; *at != '\0'; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ",");
+        if (strlen(word) == length && memcmp(at, word, length) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* As many of one as of the other, or one for all; none counts as one. */
+static cardbox_status check_lists(const PQconninfoOption *parsed, cardbox_error *err)
+{
+    const char *host = conninfo_setting(parsed, "host", "PGHOST");
+    const char *address = conninfo_setting(parsed, "hostaddr", "PGHOSTADDR");
+    const char *port = conninfo_setting(parsed, "port", "PGPORT");
+    size_t hosts = hosts_length(address[0] != '\0' ? address : host), ports = hosts_length(port);
+    if (address[0] != '\0' && host[0] != '\0' && hosts_length(host) != hosts)
+        return error_set(err, CARDBOX_INVALID,
+                         "the connection string has %zu hosts and %zu addresses of hosts: give as "
+                         "many",
+                         hosts_length(host), hosts);
+    if (ports != 1 && ports != hosts)
+        return error_set(err, CARDBOX_INVALID,
+                         "the connection string has %zu ports for %zu hosts: give as many, or one",
+                         ports, hosts);
+    return CARDBOX_OK;
+}
+
+/* What libpq looks at when it connects only, and then refuses each time. Of what a service file
+ * says instead we know nothing. */
+static cardbox_status check_values(const PQconninfoOption *parsed, cardbox_error *err)
+{
+    static const struct {
+        const char *keyword, *variable, *words;
+    } choices[] = {
+        {"sslmode", "PGSSLMODE", "disable, allow, prefer, require, verify-ca, verify-full"},
+        {"target_session_attrs", "PGTARGETSESSIONATTRS",
+         "any, read-write, read-only, primary, standby, prefer-standby"},
+    };
+    bool by_service = conninfo_setting(parsed, "service", "PGSERVICE")[0] != '\0';
+    const char *port = conninfo_setting(parsed, "port", by_service ? NULL : "PGPORT");
+    if (!are_ports(port))
+        return error_set(err, CARDBOX_INVALID,
+                         "port (or PGPORT) is \"%s\": give a number from 1 to 65535", port);
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        const char *variable = by_service ? NULL : choices[i].variable;
+        const char *word = conninfo_setting(parsed, choices[i].keyword, variable);
+        if (word[0] != '\0' && !is_one_of(choices[i].words, word))
+            return error_set(err, CARDBOX_INVALID, "%s (or %s) is \"%s\": give one of %s",
+                             choices[i].keyword, choices[i].variable, word, choices[i].words);
+    }
+    return by_service ? CARDBOX_OK : check_lists(parsed, err);
+}
+
+/* libpq has no other way to tell, and NULL where there is no memory for that either. */
+static bool is_out_of_memory(const char *why)
+{
+    static const char WORDS[] = "out of memory";
+    return why == NULL || strncmp(why, WORDS, sizeof(WORDS) - 1) == 0;
+}
+
+cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
+{
+    char *why = NULL;
+    PQconninfoOption *parsed =
+        is_bare_name(conninfo) ? PQconndefaults() : PQconninfoParse(conninfo, &why);
+    cardbox_status status = CARDBOX_OK;
+    if (parsed == NULL)
+        status = is_out_of_memory(why)
+                     ? error_nomem(err)
+                     : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
+                                 connect_first_line(why), why);
+    else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
+        status = error_set(err, CARDBOX_INVALID,
+                           "the connection string's options, or PGOPTIONS, have more than %d bytes",
+                           CONNECT_OPTIONS_MAX);
+    else
+        status = check_values(parsed, err);
+    PQconninfoFree(parsed);
+    PQfreemem(why);
+    return status;
+}
+
+static void ignore_notice(void *arg, const PGresult *notice)
+{
+    (void)arg;
+    (void)notice;
+}
+
+void connect_silence(PGconn *pg)
+{
+    PQsetNoticeReceiver(pg, ignore_notice, NULL);
+}
+
+void connect_begin(PGconn *pg)
+{
+    connect_silence(pg);
+    PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
+}
+
+void connect_made(PGconn *pg)
+{
+    PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
+}
+
+/* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */
+static const char *find_state(const char *message)
+{
+    static const char ALPHABET[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (const char *at = message; (at = strstr(at, ":  ")) != NULL; at += 3)
+        if (strspn(at + 3, ALPHABET) == 5 && at[8] == ':' && at[9] == ' ')
+            return at + 3;
+    return NULL;
+}
+
+/* Of several hosts the first line may be another's. */
+void connect_why(cardbox_error *out, const PGconn *pg)
+{
+    enum { STATE_BYTES = 7 }; /* with the colon and the blank */
+    const char *message = pg == NULL ? "" : PQerrorMessage(pg);
+    const char *state = find_state(message);
+    int length = connect_first_line(message);
+    int before = state != NULL && state < message + length ? (int)(state - message) : length;
+    int after = before < length ? before + STATE_BYTES : length;
+    error_fill(out, CARDBOX_UNAVAILABLE, "%.*s%.*s", before, message, length - after,
+               message + after);
+    if (state != NULL)
+        memcpy(out->sqlstate, state, sizeof(out->sqlstate) - 1);
+}
+
+static const char *hint_of(const char *sqlstate)
+{
+    if (sqlstate == NULL)
+        return "";
+    if (error_is_schema(sqlstate))
+        return " (was the database migrated? run `cardbox migrate`)";
+    if (error_is_read_only(sqlstate))
+        return " (is it a standby? name the primary, or all hosts with "
+               "target_session_attrs=read-write)";
+    return "";
+}
+
+cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result)
+{
+    const char *sqlstate = error_true_state(PQresultErrorField(result, PG_DIAG_SQLSTATE),
+                                            PQresultErrorField(result, PG_DIAG_SOURCE_FILE));
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    bool retryable;
+    if (severity != NULL && strcmp(severity, "PANIC") == 0)
+        sqlstate = NULL; /* of what it died does not matter: the connection is lost */
+    cardbox_status status = error_of_sqlstate(sqlstate, &retryable);
+    if (sqlstate == NULL)
+        message = PQerrorMessage(pg);
+    if (message == NULL || message[0] == '\0')
+        message = "the connection to the database was lost";
+    error_set(err, status, "%.*s%s", connect_first_line(message), message, hint_of(sqlstate));
+    if (err != NULL) {
+        err->retryable = retryable;
+        if (sqlstate != NULL)
+            memcpy(err->sqlstate, sqlstate, sizeof(err->sqlstate) - 1);
+    }
+    return status;
+}

@@ -1,0 +1,65 @@
+/*
+ * connect.h: how every connection of ours is made, blocking or not: libpq's parameters, in one
+ * place.
+ */
+#ifndef DB_CONNECT_H
+#define DB_CONNECT_H
+
+#include <libpq-fe.h>
+#include "cardbox/client.h"
+
+/* Bytes of the options that a connection string may have for the server, and of what a pipe adds.
+ */
+#define CONNECT_OPTIONS_MAX 1000
+#define CONNECT_MORE_MAX    64
+
+/* Arrays for PQconnectStartParams, with expand_dbname = 1. What they point to
+ * is static, inside, or the options' text. */
+typedef struct connect_params {
+    const char *keys[16];
+    const char *values[16];
+    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 320];
+} connect_params;
+
+/* Defaults first, then the caller's connection string, which wins, but for the session's settings
+ * that statements count on, and `more` of them, as "-c name=value" each. conninfo_check has passed
+ * it. False: no memory. */
+bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more);
+
+/* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
+ * its default. Pointers are not copied. */
+void options_complete(cardbox_options *out, const cardbox_options *given);
+
+/* What a connection string says that conninfo_check has passed, for conninfo_setting; the caller
+ * frees it. NULL: a bare database name. False: no memory, and the environment must not speak for
+ * it. */
+bool conninfo_read(PQconninfoOption **out, const char *conninfo);
+
+/* What a parsed connection string (NULL: a bare database name) says of a keyword, else a variable
+ * of the environment (NULL: none); "": neither. */
+const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
+                             const char *variable);
+
+/* Whether libpq can read a connection string and will ever connect with what it and the environment
+ * say, and its options leave room for ours. */
+cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
+
+/* Keeps notices off stderr: the library prints nothing. */
+void connect_silence(PGconn *pg);
+
+/* Before a connection is polled first: does the same, and has a failure carry its SQLSTATE, for
+ * connect_why. connect_made ends that. */
+void connect_begin(PGconn *pg);
+void connect_made(PGconn *pg);
+
+/* Why a connection could not be made, as CARDBOX_UNAVAILABLE: the first line of what libpq says
+ * ("": nothing), and the SQLSTATE with which PostgreSQL refused it ("": it did not). */
+void connect_why(cardbox_error *out, const PGconn *pg);
+
+/* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
+int connect_first_line(const char *message);
+
+/* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
+cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);
+
+#endif

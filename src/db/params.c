@@ -1,0 +1,240 @@
+/*
+ * params.c: PostgreSQL's binary parameter formats. Integers are big-endian; an array is its number
+ * of dimensions, a NULL flag, the element type, its length and lower bound, then the elements, each
+ * behind its length. Source: the type's _send functions in PostgreSQL.
+ */
+#include "db/params.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <limits.h>
+#include <stdlib.h>
+
+void params_init(params *p, size_t max_bytes)
+{
+    *p = (params){.bytes = BUF_INIT(max_bytes)};
+}
+
+void params_free(params *p)
+{
+    buf_free(&p->bytes);
+}
+
+static void put_int4(buf *b, int32_t value)
+{
+    uint32_t wire = htonl((uint32_t)value);
+    buf_add(b, &wire, sizeof(wire));
+}
+
+/* Starts a parameter or an element of `len` bytes; -1 for NULL. */
+static void begin_value(params *p, int len)
+{
+    if (p->in_array) {
+        p->elements++;
+        put_int4(&p->bytes, len);
+        return;
+    }
+    if (p->count == PARAMS_MAX) {
+        p->bytes.failure = BUF_TOO_LARGE; /* a statement of ours with too many: cannot happen */
+        return;
+    }
+    p->offsets[p->count] = p->bytes.len;
+    p->lengths[p->count] = len;
+    p->count++;
+}
+
+static void put_bytes(params *p, const void *bytes, size_t len)
+{
+    if (len > INT_MAX / 2) {
+        p->bytes.failure = BUF_TOO_LARGE;
+        return;
+    }
+    begin_value(p, (int)len);
+    buf_add(&p->bytes, bytes, len);
+}
+
+void params_null(params *p)
+{
+    begin_value(p, -1);
+}
+
+void params_text(params *p, view text)
+{
+    put_bytes(p, text.ptr, text.len);
+}
+
+void params_cstr(params *p, const char *text)
+{
+    if (text == NULL)
+        params_null(p);
+    else
+        params_text(p, view_of(text));
+}
+
+void params_text_or_null(params *p, view text)
+{
+    if (text.ptr == NULL)
+        params_null(p);
+    else
+        params_text(p, text);
+}
+
+void params_jsonb(params *p, view text)
+{
+    if (text.len > INT_MAX / 2) {
+        p->bytes.failure = BUF_TOO_LARGE;
+        return;
+    }
+    begin_value(p, (int)text.len + 1);
+    buf_char(&p->bytes, 1); /* version of the format */
+    buf_view(&p->bytes, text);
+}
+
+void params_bool(params *p, bool value)
+{
+    char wire = value ? 1 : 0;
+    put_bytes(p, &wire, 1);
+}
+
+void params_int4(params *p, int32_t value)
+{
+    uint32_t wire = htonl((uint32_t)value);
+    put_bytes(p, &wire, sizeof(wire));
+}
+
+void params_int8(params *p, int64_t value)
+{
+    uint64_t wire = htobe64((uint64_t)value);
+    put_bytes(p, &wire, sizeof(wire));
+}
+
+void params_int8_or_null(params *p, bool has, int64_t value)
+{
+    if (has)
+        params_int8(p, value);
+    else
+        params_null(p);
+}
+
+void params_uuid(params *p, const uuid16 *id)
+{
+    put_bytes(p, id->bytes, sizeof(id->bytes));
+}
+
+static void put_tid(params *p, uint64_t tid)
+{
+    uint64_t wire = htobe64(tid << 16);
+    put_bytes(p, &wire, 6);
+}
+
+void params_timestamptz(params *p, int64_t micros_since_1970)
+{
+    if (micros_since_1970 == INT64_MAX)
+        params_int8(p, INT64_MAX); /* infinity */
+    else if (micros_since_1970 < INT64_MIN + POSTGRES_EPOCH_MICROS)
+        params_int8(p, INT64_MIN);
+    else
+        params_int8(p, micros_since_1970 - POSTGRES_EPOCH_MICROS);
+}
+
+void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970)
+{
+    if (has)
+        params_timestamptz(p, micros_since_1970);
+    else
+        params_null(p);
+}
+
+/* Offset in the header of an array of what is known only at its end. */
+enum { ARRAY_COUNT = 12 };
+
+void params_array(params *p, params_type element)
+{
+    begin_value(p, 0);
+    p->array = p->bytes.len;
+    p->elements = 0;
+    p->in_array = true;
+    put_int4(&p->bytes, 1); /* dimensions */
+    put_int4(&p->bytes, 1); /* there may be NULLs */
+    put_int4(&p->bytes, (int32_t)element);
+    put_int4(&p->bytes, 0); /* elements, set at the end */
+    put_int4(&p->bytes, 1); /* lower bound */
+}
+
+void params_array_end(params *p)
+{
+    p->in_array = false;
+    if (!buf_ok(&p->bytes))
+        return;
+    uint32_t count = htonl((uint32_t)p->elements);
+    memcpy(p->bytes.data + p->array + ARRAY_COUNT, &count, sizeof(count));
+    size_t len = p->bytes.len - p->array;
+    if (len > INT_MAX / 2)
+        p->bytes.failure = BUF_TOO_LARGE;
+    else
+        p->lengths[p->count - 1] = (int)len;
+}
+
+void params_value(params *p, params_type type, const void *at)
+{
+    switch (type) {
+    case PARAMS_BOOL:
+        params_bool(p, *(const bool *)at);
+        break;
+    case PARAMS_INT4:
+        params_int4(p, *(const int32_t *)at);
+        break;
+    case PARAMS_INT8:
+        params_int8(p, *(const int64_t *)at);
+        break;
+    case PARAMS_TIMESTAMPTZ:
+        params_timestamptz(p, *(const int64_t *)at);
+        break;
+    case PARAMS_UUID:
+        params_uuid(p, at);
+        break;
+    case PARAMS_TID:
+        put_tid(p, *(const uint64_t *)at);
+        break;
+    case PARAMS_JSONB:
+        if (((const view *)at)->ptr == NULL)
+            params_null(p);
+        else
+            params_jsonb(p, *(const view *)at);
+        break;
+    case PARAMS_TEXT:
+    case PARAMS_JSON:
+    case PARAMS_BYTEA:
+        params_text_or_null(p, *(const view *)at);
+        break;
+    }
+}
+
+void params_column(params *p, params_type type, const void *structs, size_t count, size_t size,
+                   size_t offset)
+{
+    params_array(p, type);
+    for (size_t i = 0; i < count; i++)
+        params_value(p, type, (const char *)structs + i * size + offset);
+    params_array_end(p);
+}
+
+void params_made_of(params *p, const buf *text)
+{
+    if (!buf_ok(text))
+        p->bytes.failure = text->failure;
+}
+
+bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
+                   int formats[PARAMS_MAX])
+{
+    if (!buf_ok(&p->bytes))
+        return false;
+    for (int i = 0; i < p->count; i++) {
+        bool null = p->lengths[i] < 0;
+        values[i] = null ? NULL : buf_str(&p->bytes) + p->offsets[i];
+        lengths[i] = null ? 0 : p->lengths[i];
+        formats[i] = 1;
+    }
+    return true;
+}

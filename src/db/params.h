@@ -1,0 +1,82 @@
+/*
+ * params.h: the parameters of one statement, in PostgreSQL's binary form, built in one buffer. All
+ * go with an explicit length, so a NUL or a megabyte is no special case. Latches its first failure.
+ */
+#ifndef DB_PARAMS_H
+#define DB_PARAMS_H
+
+#include "base/buf.h"
+#include "base/uuid.h"
+
+#define PARAMS_MAX 21
+
+/* Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL's timestamps begin. */
+#define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)
+
+/* Bytes of one statement's parameters: a message to PostgreSQL ends at 1 GiB. */
+#define REQUEST_MAX ((size_t)900 * 1024 * 1024)
+
+typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays */
+                           PARAMS_BOOL = 16,
+                           PARAMS_BYTEA = 17,
+                           PARAMS_INT8 = 20,
+                           PARAMS_INT4 = 23,
+                           PARAMS_TEXT = 25,
+                           PARAMS_TID = 27,
+                           PARAMS_JSON = 114,
+                           PARAMS_TIMESTAMPTZ = 1184,
+                           PARAMS_UUID = 2950,
+                           PARAMS_JSONB = 3802
+} params_type;
+
+typedef struct params {
+    buf bytes;
+    int count;
+    size_t offsets[PARAMS_MAX];
+    int lengths[PARAMS_MAX]; /* -1: NULL */
+    size_t array; /* offset of the open array's header; 0 is possible only when in_array */
+    bool in_array;
+    int elements;
+} params;
+
+/* `max_bytes` bounds all of them together. */
+void params_init(params *p, size_t max_bytes);
+void params_free(params *p);
+
+/* Each of these adds one parameter; between params_array and params_array_end one element. */
+void params_null(params *p);
+void params_text(params *p, view text);         /* json too: its binary form is the same */
+void params_cstr(params *p, const char *text);  /* NULL: a null */
+void params_text_or_null(params *p, view text); /* ptr NULL: a null */
+void params_jsonb(params *p, view text);        /* valid JSON that jsonb accepts */
+void params_bool(params *p, bool value);
+void params_int4(params *p, int32_t value);
+void params_int8(params *p, int64_t value);
+void params_uuid(params *p, const uuid16 *id);
+void params_int8_or_null(params *p, bool has, int64_t value);
+void params_timestamptz(params *p, int64_t micros_since_1970);
+void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
+
+void params_array(params *p, params_type element);
+void params_array_end(params *p);
+
+/* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
+ * microseconds since 1970 for PARAMS_TIMESTAMPTZ, a uint64_t as rows_tid gives it for PARAMS_TID;
+ * else a view, whose ptr NULL is a null. */
+void params_value(params *p, params_type type, const void *at);
+
+/* An array of one field of each of `count` structs:
+ * params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, card_id)). */
+void params_column(params *p, params_type type, const void *structs, size_t count, size_t size,
+                   size_t offset);
+#define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
+
+/* What was added was made of this text: no good if that has failed. */
+void params_made_of(params *p, const buf *text);
+
+/* Fills the arrays that libpq wants: values, lengths, formats (all binary). Pointers live until the
+ * next change. False if an append failed. */
+bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
+                   int formats[PARAMS_MAX]);
+
+#endif

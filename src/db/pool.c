@@ -1,0 +1,331 @@
+/*
+ * pool.c: the pool's policy. One mutex guards the lists and the counters; connections are opened
+ * and closed outside of it. A waiter is a node on its thread's stack; whoever gives something up
+ * hands it to the first one: a connection, or the right to open one.
+ */
+#include "db/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/errors.h"
+
+/* A connection that was idle for longer is looked at before it is used. */
+enum { CHECK_AFTER_IDLE_MS = 1000 };
+
+typedef struct waiter {
+    pthread_cond_t wake;
+    bool served;      /* conn is set, or the right to open one was given */
+    store_conn *conn; /* handed over */
+    struct waiter *next;
+} waiter;
+
+struct store_pool {
+    cardbox_options options;
+    char *text; /* conninfo and application name */
+    pid_t pid;  /* of the process that made it */
+    pthread_mutex_t lock;
+    pthread_condattr_t clock;
+    store_conn *idle; /* the one used last first */
+    waiter *first_waiter;
+    waiter **last_waiter;
+    cardbox_pool_stats stats; /* stats.open counts those being opened too */
+    unsigned seed;            /* of the jitter */
+};
+
+static char *copy_text(cardbox_options *options)
+{
+    size_t info = strlen(options->conninfo) + 1, name = strlen(options->application_name) + 1;
+    char *text = malloc(info + name);
+    if (text == NULL)
+        return NULL;
+    memcpy(text, options->conninfo, info);
+    memcpy(text + info, options->application_name, name);
+    options->conninfo = text;
+    options->application_name = text + info;
+    return text;
+}
+
+cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbox_error *err)
+{
+    store_pool *pool = calloc(1, sizeof(*pool));
+    if (pool == NULL)
+        return error_nomem(err);
+    pool->options = *options;
+    pool->text = copy_text(&pool->options);
+    if (pool->text == NULL) {
+        free(pool);
+        return error_nomem(err);
+    }
+    pool->pid = getpid();
+    pool->seed = (unsigned)clock_ms();
+    pool->last_waiter = &pool->first_waiter;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_condattr_init(&pool->clock);
+    pthread_condattr_setclock(&pool->clock, CLOCK_MONOTONIC);
+    *out = pool;
+    return CARDBOX_OK;
+}
+
+bool pool_is_forked(const store_pool *pool)
+{
+    return pool->pid != getpid();
+}
+
+static void free_list(store_conn *conn)
+{
+    while (conn != NULL) {
+        store_conn *next = conn->next;
+        conn_close(conn);
+        conn = next;
+    }
+}
+
+void pool_free(store_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    free_list(pool->idle);
+    if (!pool_is_forked(pool)) {
+        pthread_mutex_destroy(&pool->lock);
+        pthread_condattr_destroy(&pool->clock);
+    }
+    free(pool->text);
+    free(pool);
+}
+
+/* Lifetimes differ by a tenth either way, so that connections do not all end at once. */
+static int64_t retire_time(store_pool *pool)
+{
+    int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000;
+    int64_t spread = life_ms / 5;
+    pthread_mutex_lock(&pool->lock);
+    int64_t jitter = spread > 0 ? rand_r(&pool->seed) % spread : 0;
+    pthread_mutex_unlock(&pool->lock);
+    return clock_ms() + life_ms - spread / 2 + jitter;
+}
+
+/* Gives the first waiter what has come free. False: nobody waits. Called with the lock held. */
+static bool serve_waiter(store_pool *pool, store_conn *conn)
+{
+    waiter *first = pool->first_waiter;
+    if (first == NULL)
+        return false;
+    pool->first_waiter = first->next;
+    if (pool->first_waiter == NULL)
+        pool->last_waiter = &pool->first_waiter;
+    pool->stats.waiting--;
+    first->conn = conn;
+    first->served = true;
+    pthread_cond_signal(&first->wake);
+    return true;
+}
+
+/* A place has come free: somebody who waits may open a connection in it. Lock held. */
+static void give_up_place(store_pool *pool)
+{
+    if (!serve_waiter(pool, NULL))
+        pool->stats.open--;
+}
+
+static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_error *err)
+{
+    cardbox_status status = conn_open(out, &pool->options, err);
+    if (status == CARDBOX_OK)
+        (*out)->retire_ms = retire_time(pool);
+    pthread_mutex_lock(&pool->lock);
+    if (status == CARDBOX_OK) {
+        pool->stats.opened++;
+    } else {
+        pool->stats.failed++;
+        give_up_place(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+static void remove_waiter(store_pool *pool, waiter *gone)
+{
+    waiter **at = &pool->first_waiter;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    if (*at == NULL)
+        pool->last_waiter = at;
+    pool->stats.waiting--;
+}
+
+/* Waits in line, lock held. True: served, with a connection or (NULL) the right to open one. */
+static bool wait_in_line(store_pool *pool, int64_t began_us, store_conn **out)
+{
+    waiter self = {.served = false};
+    struct timespec until =
+        clock_timespec(began_us + pool->options.acquire_timeout_ms * INT64_C(1000));
+    int waited = 0;
+    pthread_cond_init(&self.wake, &pool->clock);
+    /* On the stack, but out of the list before this returns. */
+    // cppcheck-suppress autoVariables
+    *pool->last_waiter = &self;
+    // cppcheck-suppress autoVariables
+    pool->last_waiter = &self.next;
+    pool->stats.waiting++;
+    while (!self.served && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&self.wake, &pool->lock, &until);
+    if (!self.served)
+        remove_waiter(pool, &self);
+    pthread_cond_destroy(&self.wake);
+    *out = self.conn;
+    return self.served;
+}
+
+/* The most recently used idle connection that is fit; unfit ones go to `unfit`. Lock held. */
+static store_conn *take_idle(store_pool *pool, store_conn **unfit)
+{
+    int64_t now = clock_ms();
+    while (pool->idle != NULL) {
+        store_conn *conn = pool->idle;
+        bool rested = now - conn->idle_since_ms > CHECK_AFTER_IDLE_MS;
+        bool old = now > conn->retire_ms;
+        pool->idle = conn->next;
+        pool->stats.idle--;
+        if (!old && (!rested || conn_is_quiet(conn)))
+            return conn;
+        pool->stats.lost += old ? 0 : 1;
+        pool->stats.open--;
+        conn->next = *unfit;
+        *unfit = conn;
+    }
+    return NULL;
+}
+
+/* Idle connections over their time, beyond pool_min. Lock held. */
+static void trim_idle(store_pool *pool, store_conn **unfit)
+{
+    int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
+    for (store_conn **at = &pool->idle; *at != NULL;) {
+        store_conn *conn = *at;
+        if (conn->idle_since_ms > limit || pool->stats.idle <= pool->options.pool_min) {
+            at = &conn->next;
+            continue;
+        }
+        *at = conn->next;
+        pool->stats.idle--;
+        pool->stats.open--;
+        conn->next = *unfit;
+        *unfit = conn;
+    }
+}
+
+static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **out,
+                              cardbox_error *err)
+{
+    store_conn *unfit = NULL, *conn = NULL;
+    if (pool_is_forked(pool))
+        return error_forked(err);
+    pthread_mutex_lock(&pool->lock);
+    conn = take_idle(pool, &unfit);
+    bool served = true;
+    if (conn == NULL && pool->stats.open < pool->options.pool_max)
+        pool->stats.open++;
+    else if (conn == NULL)
+        served = wait_in_line(pool, began_us, &conn);
+    pthread_mutex_unlock(&pool->lock);
+    free_list(unfit);
+    if (!served) {
+        error_set(err, CARDBOX_BUSY, "all %u connections were in use for %u ms: raise pool_max",
+                  pool->options.pool_max, pool->options.acquire_timeout_ms);
+        if (err != NULL)
+            err->retryable = true;
+        return CARDBOX_BUSY;
+    }
+    *out = conn;
+    return conn != NULL ? CARDBOX_OK : open_in_place(pool, out, err);
+}
+
+cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *err)
+{
+    return acquire(pool, clock_us(), out, err);
+}
+
+void pool_release(store_pool *pool, store_conn *conn, bool broken)
+{
+    store_conn *unfit = NULL;
+    if (pool_is_forked(pool)) {
+        conn_close(conn);
+        return;
+    }
+    int64_t now = clock_ms();
+    bool lost = broken || !conn_alive(conn);
+    bool close = lost || conn_in_transaction(conn) || now > conn->retire_ms;
+    pthread_mutex_lock(&pool->lock);
+    if (close) {
+        pool->stats.lost += lost ? 1 : 0;
+        give_up_place(pool);
+        conn->next = NULL;
+        unfit = conn;
+    } else if (!serve_waiter(pool, conn)) {
+        conn->idle_since_ms = now;
+        conn->next = pool->idle;
+        pool->idle = conn;
+        pool->stats.idle++;
+        trim_idle(pool, &unfit);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    free_list(unfit);
+}
+
+/* --- a statement --- */
+
+cardbox_status pool_send(store_pool *pool, int64_t began_us, store_conn **conn, statement_id id,
+                         const params *p, cardbox_error *err)
+{
+    *conn = NULL;
+    cardbox_status status = acquire(pool, began_us, conn, err);
+    return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
+}
+
+cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status sent,
+                            store_rows **rows, bool *unknown, cardbox_error *err)
+{
+    *unknown = false;
+    if (conn == NULL)
+        return sent;
+    cardbox_status status = sent == CARDBOX_OK ? conn_receive(conn, rows, err) : sent;
+    bool lost = status == CARDBOX_UNAVAILABLE && !error_is_rolled_back(err);
+    *unknown = status != CARDBOX_OK && !error_is_refusal(err);
+    pool_release(pool, conn, lost || status == CARDBOX_TIMEOUT);
+    return status;
+}
+
+cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
+                        store_rows **rows, bool *unknown, cardbox_error *err)
+{
+    store_conn *conn;
+    cardbox_status sent = pool_send(pool, began_us, &conn, id, p, err);
+    return pool_receive(pool, conn, sent, rows, unknown, err);
+}
+
+/* --- what is told of it --- */
+
+void pool_count_retry(store_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->stats.retried++;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_read_stats(store_pool *pool, cardbox_pool_stats *out)
+{
+    if (pool_is_forked(pool))
+        return; /* the lock may be one of the parent's threads', for ever */
+    pthread_mutex_lock(&pool->lock);
+    *out = pool->stats;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+const cardbox_options *pool_options(const store_pool *pool)
+{
+    return &pool->options;
+}

@@ -1,0 +1,170 @@
+/*
+ * rows.c: reads the cells of a PGresult in binary form. The statements are ours, so a cell has the
+ * type that the caller asks for; one of another size reads as zero.
+ */
+#include "db/rows.h"
+
+#include <endian.h>
+#include <libpq-fe.h>
+#include "db/params.h"
+
+/* PostgreSQL's type OIDs, beside those of parameters. */
+enum { TYPE_NAME = 19, TYPE_XID = 28, TYPE_LSN = 3220 };
+
+/* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
+ * build with a sanitizer stops where a column is none, or has another type. */
+#ifdef __SANITIZE_ADDRESS__
+static void check_type(const store_rows *rows, int column, params_type type)
+{
+    params_type found = (params_type)PQftype(rows, column);
+    bool fits = type == PARAMS_TEXT ? found == PARAMS_TEXT || found == PARAMS_JSON ||
+                                          found == PARAMS_BYTEA || found == TYPE_NAME
+                                    : found == type;
+    bool made_by_a_test = found == 0 && column < PQnfields(rows);
+    if (!fits && !made_by_a_test)
+        __builtin_trap();
+}
+#else
+static void check_type(const store_rows *rows, int column, params_type type)
+{
+    (void)rows, (void)column, (void)type;
+}
+#endif
+
+int rows_count(const store_rows *rows)
+{
+    return rows == NULL ? 0 : PQntuples(rows);
+}
+
+size_t rows_memory(const store_rows *rows)
+{
+    return PQresultMemorySize(rows);
+}
+
+void rows_free(store_rows *rows)
+{
+    PQclear(rows);
+}
+
+bool rows_null(const store_rows *rows, int row, int column)
+{
+    return PQgetisnull(rows, row, column) != 0;
+}
+
+static view read_cell(const store_rows *rows, int row, int column)
+{
+    int length = PQgetlength(rows, row, column);
+    if (length == 0 && rows_null(rows, row, column))
+        return (view){NULL, 0};
+    return (view){PQgetvalue(rows, row, column), (size_t)length};
+}
+
+view rows_text(const store_rows *rows, int row, int column)
+{
+    check_type(rows, column, PARAMS_TEXT);
+    return read_cell(rows, row, column);
+}
+
+view rows_jsonb(const store_rows *rows, int row, int column)
+{
+    check_type(rows, column, PARAMS_JSONB);
+    view cell = read_cell(rows, row, column);
+    return cell.len == 0 ? (view){NULL, 0} : (view){cell.ptr + 1, cell.len - 1};
+}
+
+/* Copies a cell of exactly `size` bytes; zeros for any other. */
+static void read_fixed(void *out, size_t size, params_type type, const store_rows *rows, int row,
+                       int column)
+{
+    check_type(rows, column, type);
+    view cell = read_cell(rows, row, column);
+    memset(out, 0, size);
+    if (cell.len == size)
+        memcpy(out, cell.ptr, size);
+}
+
+int32_t rows_int4(const store_rows *rows, int row, int column)
+{
+    uint32_t wire;
+    read_fixed(&wire, sizeof(wire), PARAMS_INT4, rows, row, column);
+    return (int32_t)be32toh(wire);
+}
+
+static int64_t read_int8(params_type type, const store_rows *rows, int row, int column)
+{
+    uint64_t wire;
+    read_fixed(&wire, sizeof(wire), type, rows, row, column);
+    return (int64_t)be64toh(wire);
+}
+
+int64_t rows_int8(const store_rows *rows, int row, int column)
+{
+    return read_int8(PARAMS_INT8, rows, row, column);
+}
+
+uint64_t rows_tid(const store_rows *rows, int row, int column)
+{
+    uint64_t wire = 0;
+    read_fixed(&wire, 6, PARAMS_TID, rows, row, column);
+    return be64toh(wire) >> 16;
+}
+
+uint32_t rows_xid(const store_rows *rows, int row, int column)
+{
+    uint32_t wire;
+    read_fixed(&wire, sizeof(wire), (params_type)TYPE_XID, rows, row, column);
+    return be32toh(wire);
+}
+
+uint64_t rows_lsn(const store_rows *rows, int row, int column)
+{
+    return (uint64_t)read_int8((params_type)TYPE_LSN, rows, row, column);
+}
+
+bool rows_bool(const store_rows *rows, int row, int column)
+{
+    char wire;
+    read_fixed(&wire, sizeof(wire), PARAMS_BOOL, rows, row, column);
+    return wire != 0;
+}
+
+uuid16 rows_uuid(const store_rows *rows, int row, int column)
+{
+    uuid16 id;
+    read_fixed(&id, sizeof(id), PARAMS_UUID, rows, row, column);
+    return id;
+}
+
+int64_t rows_micros(const store_rows *rows, int row, int column)
+{
+    int64_t since_2000 = read_int8(PARAMS_TIMESTAMPTZ, rows, row, column);
+    if (since_2000 == INT64_MIN || since_2000 == INT64_MAX)
+        return since_2000; /* the infinities stay so */
+    return since_2000 >= INT64_MAX - POSTGRES_EPOCH_MICROS ? INT64_MAX - 1
+                                                           : since_2000 + POSTGRES_EPOCH_MICROS;
+}
+
+void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column)
+{
+    view text = rows_text(rows, row, column);
+    size_t len = view_cut(text, size - 1);
+    if (text.ptr != NULL)
+        memcpy(out, text.ptr, len);
+    out[len] = '\0';
+}
+
+size_t rows_bytes_of(const store_rows *rows, int row)
+{
+    size_t bytes = 0;
+    for (int column = PQnfields(rows) - 1; column >= 0; column--)
+        bytes += (size_t)PQgetlength(rows, row, column);
+    return bytes;
+}
+
+size_t rows_bytes(const store_rows *rows)
+{
+    size_t bytes = 0;
+    for (int row = 0; row < rows_count(rows); row++)
+        bytes += rows_bytes_of(rows, row);
+    return bytes;
+}

@@ -1,0 +1,38 @@
+/*
+ * rows.h: what a statement gave, in binary form. A store_rows is a PGresult; cells are borrowed
+ * from it until rows_free. Rooms above the store see only this.
+ */
+#ifndef DB_ROWS_H
+#define DB_ROWS_H
+
+#include "base/uuid.h"
+#include "cardbox/status.h"
+
+typedef struct pg_result store_rows;
+
+int rows_count(const store_rows *rows);
+void rows_free(store_rows *rows);
+
+bool rows_null(const store_rows *rows, int row, int column);
+view rows_text(const store_rows *rows, int row, int column);  /* text, json; NULL: {NULL, 0} */
+view rows_jsonb(const store_rows *rows, int row, int column); /* jsonb's text; NUL-terminated */
+int32_t rows_int4(const store_rows *rows, int row, int column);
+int64_t rows_int8(const store_rows *rows, int row, int column);
+bool rows_bool(const store_rows *rows, int row, int column);
+uint64_t rows_tid(const store_rows *rows, int row, int column); /* block, then 16 bits in it */
+uint32_t rows_xid(const store_rows *rows, int row, int column);
+uint64_t rows_lsn(const store_rows *rows, int row, int column); /* a place in the log; NULL: 0 */
+uuid16 rows_uuid(const store_rows *rows, int row, int column);
+int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz, since 1970 */
+
+/* A text cell as a C string of at most `size` bytes with its NUL, cut between characters. */
+void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column);
+
+/* Bytes of memory, about; at no cost. */
+size_t rows_memory(const store_rows *rows);
+
+/* Bytes of all cells, or of a row's, for a budget. */
+size_t rows_bytes(const store_rows *rows);
+size_t rows_bytes_of(const store_rows *rows, int row);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * statement.c: the text of sql/statements. Knows nothing of connections.
+ */
+#include "db/statement.h"
+
+static const statement STATEMENTS[STATEMENT_COUNT] = {
+#define STATEMENT(name, each_time, text) {"cardbox_" #name, text, each_time},
+#include "statements.inc"
+#undef STATEMENT
+};
+
+const statement *statement_get(statement_id id)
+{
+    return &STATEMENTS[id];
+}

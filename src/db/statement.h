@@ -1,0 +1,25 @@
+/*
+ * statement.h: the statements of sql/statements, compiled in. STATEMENT_cards_get is
+ * sql/statements/cards_get.sql.
+ */
+#ifndef DB_STATEMENT_H
+#define DB_STATEMENT_H
+
+#include <stdbool.h>
+
+typedef enum statement_id {
+#define STATEMENT(name, each_time, text) STATEMENT_##name,
+#include "statements.inc"
+#undef STATEMENT
+    STATEMENT_COUNT
+} statement_id;
+
+typedef struct statement {
+    const char *name; /* "cardbox_cards_get": also its name when prepared */
+    const char *text;
+    bool plan_each_time; /* never prepared: its parameters decide the plan */
+} statement;
+
+const statement *statement_get(statement_id id);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * class.h: the content classes as one table, and the little that is needed to read members
+ * by it. Knows which fields there are and which rules they have, and not how a rule is checked.
+ */
+#ifndef MODEL_CLASS_H
+#define MODEL_CLASS_H
+
+#include "model/content/content.h"
+
+/* Fields of the class that has most of them, with room. */
+#define CONTENT_FIELDS_MAX 16
+
+typedef enum content_kind {
+    CONTENT_ANY,     /* any value, kept as it is */
+    CONTENT_STRING,  /* a string */
+    CONTENT_URI,     /* a string by the uri rule */
+    CONTENT_TIME,    /* a string with a time, stored in UTC */
+    CONTENT_NUMBER,  /* a number */
+    CONTENT_INTEGER, /* a number without a fraction, of any size */
+    CONTENT_OBJECT,  /* an object, kept as it is */
+    CONTENT_JSON,    /* an object or an array, kept as it is */
+    CONTENT_OBJECTS, /* an array of objects, each kept as it is */
+    CONTENT_PART,    /* an object with the fields of `part` */
+    CONTENT_PARTS,   /* an array of such objects */
+    CONTENT_FILES    /* an array of objects, each of a file class that its "__type__" names */
+} content_kind;
+
+enum {
+    CONTENT_REQUIRED = 1 << 0,  /* neither absent nor null */
+    CONTENT_NOT_EMPTY = 1 << 1, /* a string with a character, an array with an element */
+    CONTENT_TRIM = 1 << 2,      /* white space around a string goes, before all other rules */
+    CONTENT_POSITIVE = 1 << 3,  /* above 0 */
+    CONTENT_NATURAL = 1 << 4,   /* 0 or above */
+    CONTENT_AFTER = 1 << 5      /* "suspend" or "terminate" */
+};
+
+typedef struct content_class content_class;
+
+typedef struct content_field {
+    const char *name;
+    content_kind kind;
+    unsigned rules;            /* CONTENT_REQUIRED and so on */
+    const char *unset;         /* JSON stored where the field is unset; NULL: null */
+    const content_class *part; /* for CONTENT_PART and CONTENT_PARTS */
+} content_field;
+
+struct content_class {
+    const char *name;            /* what "__type__" says; for a part only for people */
+    const content_field *fields; /* required ones first; one without a name ends them */
+    const char *text;            /* the field that is the content's plain text; NULL: none */
+    bool is_part;                /* has no "__type__" */
+    bool is_file;                /* may be in a MultiFileContent */
+    bool is_result;              /* status and error exclude each other */
+};
+
+/* The class of an object by its "__type__", or NULL. Parts are not found. */
+const content_class *content_class_find(scan_value content);
+
+/* The class of a name, or NULL. */
+const content_class *content_class_named(const char *name);
+
+/* A field's place in its class, by its name as text or as a string token; -1 if it has none. */
+int content_field_named(const content_class *class, const char *name);
+int content_field_find(const content_class *class, view key);
+
+/* Whether a member is neither a field nor the "__type__" that the class is known by. */
+bool content_is_unknown(const content_class *class, view key);
+
+/* The next character of the inside of a valid string token: a code point, half a pair included.
+ * Moves `rest` past it, which must not be empty. */
+uint32_t content_next_char(view *rest);
+
+/* The inside of a token without the white space (Unicode's White_Space, and the four separators
+ * U+001C to U+001F) around what it says. */
+view content_trim(view inside);
+
+/* Whether nobody would see anything of the inside of a token. */
+bool content_is_blank(view inside);
+
+/* Whether the inside of a token says exactly `text`, which is ASCII. */
+bool content_says(view inside, const char *text);
+
+/* Which of two insides of tokens comes first, by their characters, not by their spelling. */
+int content_compare(view a, view b);
+
+/* Whether a uri, decoded, is one of an allowed scheme. Else what it must be, as static text. */
+bool content_uri_fits(view uri, const char **must);
+
+/* Whether a JSON number is above 0, or is 0; exact at any size. */
+bool content_number_is_positive(view number);
+bool content_number_is_zero(view number);
+
+/* Appends the members of an object that its class does not know, each after a comma, the last of
+ * each name. */
+void content_put_unknown(buf *out, const content_class *class, scan_value object);
+
+#endif

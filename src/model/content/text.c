@@ -1,0 +1,82 @@
+/*
+ * text.c: content as plain text, for people, search and logs. Must not refuse anything:
+ * what does not fit its class, because it was stored by other means, is shown as JSON.
+ */
+#include "model/content/class.h"
+
+#include <cardbox/limits.h>
+
+static void put_json(buf *out, scan_value value)
+{
+    scan_compact(out, value.text);
+}
+
+/* What a string says. What no text can hold is replaced first. */
+static void put_string(buf *out, view token)
+{
+    if (scan_decode(out, token))
+        return;
+    buf clean = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    scan_sanitise(&clean, token);
+    if (buf_ok(&clean))
+        scan_decode(out, buf_as_view(&clean));
+    else
+        out->failure = clean.failure;
+    buf_free(&clean);
+}
+
+/* The uris of an array of files, one a line. Elements that have none have no line. */
+static void put_uris(buf *out, scan_value files)
+{
+    bool first = true;
+    scan_value file;
+    scan_walk walk = scan_enter(files);
+    while (scan_element(&walk, &file)) {
+        scan_value uri = file.kind == SCAN_OBJECT ? scan_find(file, "uri") : (scan_value){0};
+        if (uri.kind != SCAN_STRING)
+            continue;
+        if (!first)
+            buf_char(out, '\n');
+        put_string(out, uri.text);
+        first = false;
+    }
+}
+
+/* The field that is the text of a class, by its kind. False if it does not fit. */
+static bool put_field(buf *out, content_kind kind, scan_value value)
+{
+    switch (kind) {
+    case CONTENT_STRING:
+    case CONTENT_URI:
+        if (value.kind != SCAN_STRING)
+            return false;
+        put_string(out, value.text);
+        return true;
+    case CONTENT_FILES:
+        if (value.kind != SCAN_ARRAY)
+            return false;
+        put_uris(out, value);
+        return true;
+    default:
+        if (value.kind != SCAN_ARRAY && value.kind != SCAN_OBJECT)
+            return false;
+        put_json(out, value);
+        return true;
+    }
+}
+
+void content_text(buf *out, view content)
+{
+    scan_value value = scan_whole(content);
+    const content_class *class = content_class_find(value);
+    if (value.kind == SCAN_STRING) {
+        put_string(out, value.text);
+        return;
+    }
+    if (class && class->text) {
+        content_kind kind = class->fields[content_field_named(class, class->text)].kind;
+        if (put_field(out, kind, scan_find(value, class->text)))
+            return;
+    }
+    put_json(out, value);
+}

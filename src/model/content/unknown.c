@@ -1,0 +1,77 @@
+/*
+ * unknown.c: members that a class does not know: kept as they came, the last of each name.
+ * An object may have millions of them, so that names are sorted rather than compared each with
+ * each. Must not know any rule.
+ */
+#include "model/content/class.h"
+
+#include <stdlib.h>
+
+static int by_place(const void *left, const void *right)
+{
+    const view *a = left;
+    const view *b = right;
+    return (a->ptr > b->ptr) - (a->ptr < b->ptr);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const view *a = left;
+    const view *b = right;
+    int order = content_compare(scan_inside(*a), scan_inside(*b));
+    return order != 0 ? order : by_place(left, right);
+}
+
+/* Moves the keys that a later one of the same name supersedes to the front, in the order of the
+ * text. Gives their number. */
+static size_t find_superseded(view *keys, size_t count)
+{
+    size_t found = 0;
+    if (count < 2)
+        return 0;
+    qsort(keys, count, sizeof *keys, by_name);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (content_compare(scan_inside(keys[i]), scan_inside(keys[i + 1])) == 0)
+            keys[found++] = keys[i];
+    qsort(keys, found, sizeof *keys, by_place);
+    return found;
+}
+
+static void collect_keys(buf *keys, const content_class *class, scan_value object)
+{
+    view key;
+    scan_value value;
+    scan_walk walk = scan_enter(object);
+    while (scan_member(&walk, &key, &value))
+        if (content_is_unknown(class, key))
+            buf_add(keys, &key, sizeof key);
+}
+
+void content_put_unknown(buf *out, const content_class *class, scan_value object)
+{
+    /* A member has 5 bytes or more with its comma: the text bounds the number of keys. */
+    buf keys = BUF_INIT((object.text.len / 5 + 1) * sizeof(view));
+    collect_keys(&keys, class, object);
+    if (!buf_ok(&keys)) {
+        out->failure = keys.failure;
+        goto done;
+    }
+    view *list = (view *)(void *)keys.data;
+    size_t superseded = find_superseded(list, keys.len / sizeof(view));
+    size_t next = 0;
+    view key;
+    scan_value value;
+    scan_walk walk = scan_enter(object);
+    while (keys.len > 0 && scan_member(&walk, &key, &value)) {
+        if (next < superseded && key.ptr == list[next].ptr) {
+            next++;
+        } else if (content_is_unknown(class, key)) {
+            buf_char(out, ',');
+            buf_view(out, key);
+            buf_char(out, ':');
+            buf_view(out, value.text);
+        }
+    }
+done:
+    buf_free(&keys);
+}

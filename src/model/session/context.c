@@ -1,0 +1,167 @@
+/*
+ * context.c: which entries of a path count (rule 2), the settings on the way, and the report. How a
+ * message is made of an entry is message_entry.c's, how it is written the formats'.
+ */
+#include "model/session/context.h"
+
+static bool begin(context *out, size_t count, arena *memory)
+{
+    *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
+    if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
+        out->most = memory->budget->answer_most;
+    return session_names_init(&out->shown, count / 4, memory);
+}
+
+static bool finish(context *ctx, bool repair)
+{
+    ctx->before = ctx->list.count;
+    if (repair)
+        context_pair(ctx);
+    return !ctx->memory->failed;
+}
+
+/* --- settings --- */
+
+static void set_model(context_settings *settings, scan_value provider, scan_value model)
+{
+    if (provider.kind != SCAN_STRING || model.kind != SCAN_STRING)
+        return;
+    settings->provider = provider;
+    settings->model = model;
+}
+
+/* The last one that says something holds: a change, or an assistant's message. */
+static void follow(context_settings *settings, const session_entry *entry)
+{
+    const scan_value *fields = entry->fields;
+
+    if (entry->kind == SESSION_THINKING_LEVEL_CHANGE && entry->content.kind == SCAN_STRING) {
+        settings->thinking_level = entry->content;
+    } else if (entry->kind == SESSION_MODEL_CHANGE) {
+        set_model(settings, fields[SESSION_FIELD_PROVIDER], entry->content);
+    } else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_ASSISTANT) {
+        set_model(settings, fields[SESSION_FIELD_PROVIDER], fields[SESSION_FIELD_MODEL]);
+    }
+}
+
+static void begin_settings(context_settings *settings, const session_header *header)
+{
+    if (header == NULL)
+        return;
+    set_model(settings, header->provider, header->model);
+    if (header->thinking_level.kind == SCAN_STRING)
+        settings->thinking_level = header->thinking_level;
+}
+
+/* --- which entries --- */
+
+/* Where the entries begin that a compaction keeps; its own place if that is not on the path. */
+static size_t first_kept(const session_entry *const *path, size_t compaction)
+{
+    view kept = path[compaction]->kept;
+    size_t i = 0;
+
+    while (i < compaction && (kept.len == 0 || !view_equal(path[i]->id, kept)))
+        i++;
+    return i;
+}
+
+static void add_range(context *ctx, const session_entry *const *path, size_t from, size_t to)
+{
+    for (size_t i = from; i < to && !ctx->memory->failed; i++) {
+        if (path[i]->kind != SESSION_COMPACTION)
+            context_add_entry(ctx, path[i]);
+    }
+}
+
+bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
+                     size_t count, bool repair, arena *memory)
+{
+    size_t compaction = count;
+
+    if (!begin(out, count, memory))
+        return false;
+    begin_settings(&out->settings, header);
+    for (size_t i = 0; i < count; i++) {
+        follow(&out->settings, path[i]);
+        if (path[i]->kind == SESSION_COMPACTION)
+            compaction = i;
+    }
+    if (compaction < count) {
+        context_add_entry(out, path[compaction]);
+        add_range(out, path, first_kept(path, compaction), compaction);
+        add_range(out, path, compaction + 1, count);
+    } else {
+        add_range(out, path, 0, count);
+    }
+    return finish(out, repair);
+}
+
+bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
+                      arena *memory)
+{
+    if (!begin(out, count, memory))
+        return false;
+    for (size_t i = 0; i < count && !memory->failed; i++)
+        context_add_card(out, &cards[i]);
+    return finish(out, repair);
+}
+
+/* --- the report --- */
+
+const char *context_repair_name(context_repair_kind kind)
+{
+    static const char *const NAMES[CONTEXT_REPAIR_KINDS] = {
+        [CONTEXT_DROPPED_MESSAGE] = "dropped_message",
+        [CONTEXT_DROPPED_RESULT] = "dropped_result",
+        [CONTEXT_ORPHAN_RESULT] = "orphan_result",
+        [CONTEXT_SECOND_RESULT] = "second_result",
+        [CONTEXT_MOVED_RESULT] = "moved_result",
+        [CONTEXT_SYNTHETIC_RESULT] = "synthetic_result",
+        [CONTEXT_CALL_ID] = "call_id",
+        [CONTEXT_TOOL_NAME] = "tool_name",
+        [CONTEXT_DROPPED_BLOCK] = "dropped_block",
+        [CONTEXT_EMPTY_MESSAGE] = "empty_message",
+        [CONTEXT_EMPTY_RESULT] = "empty_result",
+        [CONTEXT_FIRST_MESSAGE] = "first_message",
+    };
+
+    return NAMES[kind];
+}
+
+static void put_repair(buf *out, const context_repair *repair)
+{
+    buf_printf(out, "{\"repair\":\"%s\",\"entry\":", context_repair_name(repair->kind));
+    buf_json_string(out, repair->id);
+    if (repair->call.len > 0) {
+        buf_text(out, ",\"call\":");
+        buf_json_string(out, repair->call);
+    }
+    buf_char(out, '}');
+}
+
+/* After pairing, without those that the format left out, with the one that it put first. */
+static size_t count_after(const context *ctx)
+{
+    size_t count = ctx->list.count;
+
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at->kind == CONTEXT_EMPTY_MESSAGE)
+            count--;
+        else if (at->kind == CONTEXT_FIRST_MESSAGE)
+            count++;
+    }
+    return count;
+}
+
+void context_report(buf *out, const context *ctx)
+{
+    buf_printf(out, "\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
+               count_after(ctx));
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+        if (at != ctx->repairs)
+            buf_char(out, ',');
+        put_repair(out, at);
+    }
+    buf_char(out, ']');
+}

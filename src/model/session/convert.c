@@ -1,0 +1,494 @@
+/*
+ * convert.c: goes through a session's entries. A line that was converted before is recognised by
+ * restoring what it was and converting that once more: only if the very same line comes out it is
+ * replaced by what it was; anything else, edited or never ours, is converted as it is.
+ */
+#include "model/session/convert.h"
+#include "model/session/convert_internal.h"
+#include "model/session/names.h"
+#include "model/session/reread.h"
+
+/* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
+enum { LEVELS_ADDED = 3 };
+
+typedef struct conversion {
+    buf *out;
+    const session_item *items;
+    size_t count;
+    session_names children; /* how many entries hang on an id */
+    session_names calls;    /* where in `names` a call's tool is */
+    view *names;            /* JSON */
+    size_t name_count, name_capacity;
+    size_t unseen;         /* entries of which a model saw something and sees less */
+    session_reread reader; /* of what is written */
+    arena *memory;
+} conversion;
+
+void convert_put_member(buf *out, const char *name, view value)
+{
+    if (value.len == 0)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    buf_view(out, value);
+}
+
+void convert_put_link(buf *out, const session_item *item, view id)
+{
+    buf_text(out, "{\"id\":");
+    buf_json_string(out, id);
+    buf_text(out, ",\"parentId\":");
+    buf_json_or_null(out, item->has_parent ? item->parent : (view){NULL, 0});
+    convert_put_member(out, "timestamp", item->entry->timestamp);
+}
+
+bool convert_put_same(buf *out, const session_item *item)
+{
+    const session_entry *entry = item->entry;
+    bool is_named = entry->parent_state == SESSION_PARENT_NAMED;
+
+    if ((entry->kind != SESSION_LABEL && entry->kind != SESSION_INFO) || entry->id_is_made ||
+        entry->parent_state == SESSION_PARENT_UNUSABLE || is_named != item->has_parent ||
+        (is_named && !view_equal(entry->parent, item->parent)))
+        return false;
+    buf_view(out, entry->text);
+    buf_char(out, '\n');
+    return true;
+}
+
+bool convert_is_deep(view text)
+{
+    return !scan_check(text, CARDBOX_JSON_DEPTH_MAX - LEVELS_ADDED, NULL, NULL, NULL);
+}
+
+/* An entry read from text that was restored, with the id that its converted line has. False: it is
+ * none, or out of memory. */
+static bool read_entry(session_entry *out, view text, view id, arena *memory)
+{
+    session_lines lines = session_lines_of(text);
+    session_line line;
+    const char *reason;
+
+    if (!session_lines_next(&lines, &line) || line.kind != SESSION_LINE_ENTRY ||
+        line.text.len != text.len || !session_entry_read(out, &line, id, memory, &reason))
+        return false;
+    if (out->id_is_made)
+        out->id = id;
+    return true;
+}
+
+/* --- lines that were converted before --- */
+
+static void note_line(conversion *c, const session_reread_entry *entry)
+{
+    c->memory->failed = !session_reread_next(&c->reader, entry) || c->memory->failed;
+}
+
+/* A line was written that leaves nothing of its entry to its place. */
+static void note_entry(conversion *c, view id)
+{
+    note_line(c, &(session_reread_entry){.id = id, .end = VIEW("\n")});
+}
+
+/* The header was written, from `start` on. */
+static void note_header(conversion *c, size_t start)
+{
+    view line = {c->out->data + start, c->out->len - start};
+
+    if (buf_ok(c->out) && !session_reread_other(&c->reader, line, false, c->memory))
+        c->memory->failed = true;
+}
+
+static view file_id_of(const conversion *c)
+{
+    return (view){c->reader.file_id.text, c->reader.file_id.len};
+}
+
+/* Gives the line that an entry was made of. What it leaves to its place in the file is written at
+ * its end where that is another file now. What a compaction keeps may be unknown. */
+static void give_restored(conversion *c, const session_item *item)
+{
+    session_entry entry = *item->entry;
+    session_reread_entry line = {.text = entry.text, .id = entry.id, .end = VIEW("\n")};
+    view ending = {NULL, 0};
+    bool fine = entry.kept.ptr != NULL ||
+                session_places_resolve(&c->reader.places, &entry, file_id_of(c), c->memory);
+
+    line.parent = item->has_parent ? item->parent : (view){NULL, 0};
+    line.kept = entry.kept;
+    if (!fine || !session_reread_ending(&c->reader, &line, &ending, c->memory))
+        c->memory->failed = true;
+    buf_view(c->out, (view){entry.text.ptr, entry.text.len - 1});
+    buf_view(c->out, ending.ptr == NULL ? VIEW("}") : ending);
+    buf_char(c->out, '\n');
+    note_line(c, &line);
+}
+
+/* Whether a conversion gives this line, but for its newline. */
+static bool is_line(const buf *made, view text)
+{
+    return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
+}
+
+/* The text that stands in a line of plain: an object, or pieces. Owned by the arena. */
+static bool restored_text(view *out, scan_value kept, scan_value line, arena *memory)
+{
+    buf text = BUF_INIT(SESSION_LINE_MAX);
+    bool fine = true;
+
+    if (kept.kind == SCAN_OBJECT)
+        buf_view(&text, kept.text);
+    else
+        fine = holes_fill(&text, kept, line);
+    *out = arena_keep(memory, &text);
+    return fine && out->ptr != NULL;
+}
+
+/* What a compaction keeps that names it by an index: its converted line says the entry. */
+static void restore_kept(session_entry *entry, scan_value line, arena *memory)
+{
+    scan_value kept = scan_find(line, "firstKeptEntryId");
+
+    if (entry->target.kind == SCAN_NUMBER && kept.kind != SCAN_NONE)
+        session_text_of(&entry->kept, kept, memory);
+}
+
+static bool restore_pi(conversion *c, const session_item *item)
+{
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    session_item original = *item;
+    session_entry entry;
+    view text;
+    scan_value kept = scan_find(item->entry->value, "pi");
+    bool fine = kept.kind == SCAN_OBJECT || kept.kind == SCAN_ARRAY;
+
+    fine = fine && restored_text(&text, kept, item->entry->value, c->memory) &&
+           read_entry(&entry, text, item->entry->id, c->memory);
+    if (fine) {
+        original.entry = &entry;
+        restore_kept(&entry, item->entry->value, c->memory);
+        convert_to_plain(&again, &original, item->entry->id, c->memory);
+        fine = is_line(&again, item->entry->text);
+    }
+    if (fine)
+        give_restored(c, &original);
+    buf_free(&again);
+    return fine;
+}
+
+/* The entries that a line of pi was made of. */
+typedef struct restored_run {
+    session_item *items;
+    size_t count, capacity;
+} restored_run;
+
+static bool add_restored(restored_run *run, view text, const session_item *item, arena *memory)
+{
+    session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
+
+    run->items = arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
+    if (run->items == NULL || entry == NULL || !read_entry(entry, text, item->entry->id, memory))
+        return false;
+    run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
+    return true;
+}
+
+/* From "data" where "plain" is true, else from pieces each in "plain". */
+static bool read_run(restored_run *run, const session_item *item, arena *memory)
+{
+    scan_value kept = scan_find(item->entry->value, "plain"), data, pieces;
+    scan_walk walk = scan_enter(kept);
+    view text;
+
+    if (kept.kind == SCAN_TRUE) {
+        data = scan_find(item->entry->value, "data");
+        return data.kind == SCAN_OBJECT && add_restored(run, data.text, item, memory);
+    }
+    while (kept.kind == SCAN_ARRAY && scan_element(&walk, &pieces)) {
+        if (pieces.kind != SCAN_ARRAY ||
+            !restored_text(&text, pieces, item->entry->value, memory) ||
+            !add_restored(run, text, item, memory))
+            return false;
+    }
+    return run->count > 0;
+}
+
+/* Only the last one's id is known where lines say none: the others are what they become here. */
+static void give_run(conversion *c, const restored_run *run)
+{
+    view before = {NULL, 0};
+
+    for (size_t i = 0; i < run->count; i++) {
+        session_item item = run->items[i];
+        session_entry entry = *item.entry;
+
+        if (entry.id_is_made && i + 1 < run->count)
+            entry.id = view_of(session_line_id(file_id_of(c), c->reader.lines + 1, c->memory));
+        if (i > 0) {
+            item.has_parent = true;
+            item.parent = before;
+        }
+        item.entry = &entry;
+        give_restored(c, &item);
+        before = entry.id;
+    }
+}
+
+static bool restore_plain(conversion *c, const session_item *item)
+{
+    restored_run run = {NULL, 0, 0};
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    bool fine = read_run(&run, item, c->memory);
+
+    if (fine) {
+        convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text,
+                      c->memory);
+        fine = is_line(&again, item->entry->text);
+    }
+    if (fine)
+        give_run(c, &run);
+    buf_free(&again);
+    return fine;
+}
+
+/* What no model saw before either is not missed. */
+static void note_unseen(conversion *c, const session_entry *entry)
+{
+    c->unseen += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
+}
+
+/* --- pi to plain --- */
+
+/* Stands for the header of a file without one, so that no other is made on the way back. */
+static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
+
+/* Whether an entry leaves something to the lines before it, of which a header is one. */
+static bool needs_place(const session_entry *entry)
+{
+    return entry->id_is_made ||
+           (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER);
+}
+
+static bool any_needs_place(const conversion *c)
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < c->count; i++)
+        found = needs_place(c->items[i].entry);
+    return found;
+}
+
+static bool is_made_header(const session_header *header)
+{
+    buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    convert_make_header(&made, header->id, header->timestamp);
+    bool same = is_line(&made, header->text);
+    buf_free(&made);
+    return same;
+}
+
+static void pi_to_plain(conversion *c, const session_header *header)
+{
+    if (header == NULL && any_needs_place(c))
+        header = &NO_HEADER;
+    if (header != NULL && !is_made_header(header))
+        note_entry(c, convert_header_to_plain(c->out, header, c->memory));
+    for (size_t i = 0; i < c->count && !c->memory->failed; i++) {
+        const session_item *item = &c->items[i];
+        if (restore_plain(c, item))
+            continue;
+        if (!convert_to_plain(c->out, item, item->entry->id, c->memory))
+            note_unseen(c, item->entry);
+        note_entry(c, item->entry->id);
+    }
+}
+
+/* --- plain to pi --- */
+
+static void count_child(conversion *c, view id)
+{
+    uint32_t children = session_names_get(&c->children, id);
+
+    session_names_set(&c->children, id, children == SESSION_NONE ? 1 : children + 1);
+}
+
+/* A label hangs on its target too, which has to stay an entry of its own. */
+static void count_children(conversion *c)
+{
+    view target;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const session_item *item = &c->items[i];
+        if (item->has_parent)
+            count_child(c, item->parent);
+        if (item->entry->kind == SESSION_LABEL &&
+            session_text_of(&target, item->entry->target, c->memory))
+            count_child(c, target);
+    }
+}
+
+/* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
+ * file and hang on it alone. */
+static size_t run_at(const conversion *c, size_t at)
+{
+    const session_item *items = c->items;
+    session_kind kind = items[at].entry->kind;
+    size_t to = at + 1;
+
+    if (kind != SESSION_PLAIN_ASSISTANT && kind != SESSION_PLAIN_TOOL)
+        return 1;
+    while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
+           view_equal(items[to].parent, items[to - 1].entry->id) &&
+           session_names_get(&c->children, items[to].parent) == 1)
+        to++;
+    return to - at;
+}
+
+static void note_call(conversion *c, scan_value id, scan_value name)
+{
+    view call;
+
+    if (name.kind != SCAN_STRING || !session_text_of(&call, id, c->memory))
+        return;
+    view *more = arena_more(c->memory, c->names, c->name_count, &c->name_capacity, sizeof(*more));
+    if (more == NULL)
+        return;
+    c->names = more;
+    c->names[c->name_count] = name.text;
+    session_names_set(&c->calls, call, (uint32_t)c->name_count++);
+}
+
+/* Remembers what tools are called, for the results that name a call only. */
+static void note_calls(conversion *c, const session_entry *entry)
+{
+    static const char *const NAMES[] = {"id", "name"};
+    scan_value calls = scan_find(entry->value, "toolCalls"), call, found[2];
+    scan_walk walk = scan_enter(calls);
+
+    if (entry->kind == SESSION_PLAIN_TOOL)
+        note_call(c, entry->target, scan_find(entry->value, "name"));
+    if (entry->kind != SESSION_PLAIN_ASSISTANT || calls.kind != SCAN_ARRAY)
+        return;
+    while (scan_element(&walk, &call)) {
+        session_pick(call, NAMES, found, 2);
+        note_call(c, found[0], found[1]);
+    }
+}
+
+/* The name of the tool whose result an entry is. */
+static view name_of(const conversion *c, const session_entry *entry)
+{
+    uint32_t at = SESSION_NONE;
+    view call;
+
+    if (entry->kind == SESSION_PLAIN_TOOL_RESULT &&
+        session_text_of(&call, entry->target, c->memory))
+        at = session_names_get(&c->calls, call);
+    return at != SESSION_NONE ? c->names[at] : (view){"", 0};
+}
+
+/* A header that went into plain as its first entry comes back; or none, if there was none. */
+static bool restore_header(conversion *c)
+{
+    scan_value kept = scan_find(c->items[0].entry->value, "pi");
+    session_lines lines = session_lines_of(kept.kind == SCAN_OBJECT ? kept.text : VIEW("{}"));
+    buf again = BUF_INIT(SESSION_CONVERTED_MAX);
+    session_header header = NO_HEADER;
+    session_line line;
+    bool is_none = kept.kind == SCAN_NULL;
+    bool fine = is_none || (session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
+                            session_header_read(&header, &line, c->memory));
+
+    if (fine) {
+        convert_header_to_plain(&again, &header, c->memory);
+        fine = is_line(&again, c->items[0].entry->text);
+    }
+    if (fine && !is_none) {
+        buf_view(c->out, header.text);
+        buf_char(c->out, '\n');
+    }
+    buf_free(&again);
+    return fine;
+}
+
+static void put_run(conversion *c, const session_item *run, size_t count)
+{
+    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry), c->memory))
+        note_unseen(c, run[0].entry);
+    note_entry(c, run[count - 1].entry->id);
+}
+
+static void plain_to_pi(conversion *c, view session_id)
+{
+    size_t at = 0, start = c->out->len;
+
+    count_children(c);
+    if (c->count > 0 && restore_header(c))
+        at = 1;
+    else
+        convert_make_header(c->out, session_id,
+                            c->count > 0 ? c->items[0].entry->timestamp : (view){"", 0});
+    if (c->out->len > start)
+        note_header(c, start);
+    while (at < c->count && !c->memory->failed) {
+        size_t count = run_at(c, at);
+        for (size_t i = at; i < at + count; i++)
+            note_calls(c, c->items[i].entry);
+        if (count > 1 || !restore_pi(c, &c->items[at]))
+            put_run(c, &c->items[at], count);
+        at += count;
+    }
+}
+
+bool session_convert(buf *out, session_dialect from, const session_header *header,
+                     const session_item *items, size_t count, view session_id, size_t *unseen,
+                     arena *memory)
+{
+    conversion c = {.out = out,
+                    .items = items,
+                    .count = count,
+                    .reader = SESSION_REREAD_INIT,
+                    .memory = memory};
+
+    if (!session_names_init(&c.children, count, memory) ||
+        !session_names_init(&c.calls, count / 2, memory))
+        return false;
+    if (from == SESSION_PI)
+        pi_to_plain(&c, header);
+    else
+        plain_to_pi(&c, session_id);
+    session_reread_free(&c.reader);
+    *unseen = c.unseen;
+    return buf_ok(out) && !memory->failed;
+}
+
+/* The entries of the tree with the parents that they have there. NULL: out of memory. */
+static session_item *items_of(const session_file *file, size_t *count, arena *memory)
+{
+    session_item *items = arena_zeros(memory, file->count + 1, sizeof(*items));
+
+    *count = 0;
+    for (uint32_t i = 0; items != NULL && i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent;
+
+        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+            continue;
+        items[*count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
+        if (parent != SESSION_NONE)
+            items[*count].parent = file->entries[parent].id;
+        (*count)++;
+    }
+    return items;
+}
+
+bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
+                          size_t *unseen, arena *memory)
+{
+    size_t count;
+    session_item *items = items_of(file, &count, memory);
+
+    *left_out = file->lines - file->blank - file->has_header - count;
+    return items != NULL &&
+           session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
+                           count, session_id, unseen, memory);
+}

@@ -1,0 +1,378 @@
+/*
+ * entry.c: reads an entry's line. Types, ids and parents only: what a message says is message.h's.
+ * A field that is not as expected never refuses an entry, but for its id.
+ */
+#include "model/session/entry.h"
+
+#include <stdio.h>
+
+/* The types, and what of their members is worth a span. */
+static const struct {
+    const char *name;
+    session_role role;
+    bool in_context;
+    const char *content; /* member names; NULL: none */
+    const char *target;
+    const char *label;
+} KINDS[SESSION_KINDS] = {
+    [SESSION_OTHER] = {"", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
+    [SESSION_MESSAGE] = {"message", SESSION_ROLE_NONE, false, "content", "toolCallId", NULL},
+    [SESSION_THINKING_LEVEL_CHANGE] = {"thinking_level_change", SESSION_ROLE_NONE, false,
+                                       "thinkingLevel", NULL, NULL},
+    [SESSION_MODEL_CHANGE] = {"model_change", SESSION_ROLE_NONE, false, "modelId", NULL, NULL},
+    [SESSION_COMPACTION] = {"compaction", SESSION_ROLE_USER, true, "summary", "firstKeptEntryId",
+                            NULL},
+    [SESSION_BRANCH_SUMMARY] = {"branch_summary", SESSION_ROLE_USER, true, "summary", "fromId",
+                                NULL},
+    [SESSION_CUSTOM] = {"custom", SESSION_ROLE_NONE, false, "data", NULL, NULL},
+    [SESSION_CUSTOM_MESSAGE] = {"custom_message", SESSION_ROLE_CUSTOM, true, "content", NULL, NULL},
+    [SESSION_LABEL] = {"label", SESSION_ROLE_NONE, false, NULL, "targetId", "label"},
+    [SESSION_INFO] = {"session_info", SESSION_ROLE_NONE, false, NULL, NULL, "name"},
+    [SESSION_PLAIN_USER] = {"user", SESSION_ROLE_USER, true, "content", NULL, NULL},
+    [SESSION_PLAIN_ASSISTANT] = {"assistant", SESSION_ROLE_ASSISTANT, true, "content", NULL, NULL},
+    [SESSION_PLAIN_TOOL] = {"tool", SESSION_ROLE_ASSISTANT, true, "params", "toolCallId", NULL},
+    [SESSION_PLAIN_TOOL_RESULT] = {"tool_result", SESSION_ROLE_TOOL_RESULT, true, "output",
+                                   "toolCallId", NULL},
+    [SESSION_PLAIN_SYSTEM] = {"system", SESSION_ROLE_SYSTEM, true, "content", NULL, NULL},
+    [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
+};
+
+static const struct {
+    const char *name;
+    session_role role;
+} ROLES[] = {
+    {"user", SESSION_ROLE_USER},
+    {"assistant", SESSION_ROLE_ASSISTANT},
+    {"toolResult", SESSION_ROLE_TOOL_RESULT},
+    {"bashExecution", SESSION_ROLE_BASH},
+    {"custom", SESSION_ROLE_CUSTOM},
+    {"hookMessage", SESSION_ROLE_CUSTOM},
+};
+
+static session_kind kind_of(view type)
+{
+    for (int kind = SESSION_MESSAGE; kind < SESSION_KINDS; kind++) {
+        if (view_equal(type, view_of(KINDS[kind].name)))
+            return (session_kind)kind;
+    }
+    return SESSION_OTHER;
+}
+
+const char *session_kind_name(session_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+const char *session_dialect_name(int dialect)
+{
+    return dialect < 0 ? NULL : dialect == SESSION_PI ? "pi" : "plain";
+}
+
+session_dialect session_kind_dialect(session_kind kind)
+{
+    return kind >= SESSION_MESSAGE && kind <= SESSION_INFO ? SESSION_PI : SESSION_PLAIN;
+}
+
+bool session_kind_has_dialect(session_kind kind)
+{
+    return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO;
+}
+
+bool session_says(scan_value value, const char *text)
+{
+    return value.kind == SCAN_STRING && scan_string_is(value.text, view_of(text));
+}
+
+bool session_text_of(view *out, scan_value string, arena *memory)
+{
+    view inside, said;
+    buf text;
+
+    *out = (view){"", 0};
+    if (string.kind != SCAN_STRING)
+        return false;
+    inside = scan_inside(string.text);
+    if (inside.len == 0 || memchr(inside.ptr, '\\', inside.len) == NULL) {
+        *out = inside;
+        return true;
+    }
+    text = BUF_INIT(inside.len);
+    if (!scan_decode(&text, string.text))
+        return false;
+    said = arena_keep(memory, &text);
+    if (said.ptr != NULL)
+        *out = said;
+    return said.ptr != NULL;
+}
+
+const char *session_make_id(view owner, view part, arena *memory)
+{
+    char *key = arena_copy(memory, owner), *what = arena_copy(memory, part);
+    char *made = arena_take(memory, CARDBOX_UUID_SIZE);
+
+    if (key == NULL || what == NULL || made == NULL)
+        return NULL;
+    cardbox_uuid7_from_key(made, key, what);
+    return made;
+}
+
+/* The same at every import. */
+const char *session_line_id(view file_id, uint64_t line, arena *memory)
+{
+    char part[32];
+    int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)line);
+
+    return session_make_id(file_id, (view){part, (size_t)len}, memory);
+}
+
+static bool make_id(session_entry *entry, view file_id, arena *memory)
+{
+    entry->id = view_of(session_line_id(file_id, entry->line, memory));
+    entry->id_is_made = true;
+    return entry->id.ptr != NULL;
+}
+
+static bool read_id(session_entry *entry, scan_value id, view file_id, arena *memory,
+                    const char **reason)
+{
+    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
+        return make_id(entry, file_id, memory);
+    if (id.kind != SCAN_STRING)
+        *reason = "id must be a string";
+    else if (!session_text_of(&entry->id, id, memory) || !view_is_id(entry->id, SESSION_ID_MAX))
+        *reason = "id must have 1 to 512 bytes without control characters";
+    return *reason == NULL;
+}
+
+static void read_parent(session_entry *entry, scan_value parent, arena *memory)
+{
+    if (parent.kind == SCAN_NONE)
+        entry->parent_state = SESSION_PARENT_ABSENT;
+    else if (parent.kind == SCAN_NULL || (parent.kind == SCAN_STRING && parent.text.len == 2))
+        entry->parent_state = SESSION_PARENT_NULL;
+    else if (session_text_of(&entry->parent, parent, memory) &&
+             view_is_id(entry->parent, SESSION_ID_MAX))
+        entry->parent_state = SESSION_PARENT_NAMED;
+    else
+        entry->parent_state = SESSION_PARENT_UNUSABLE;
+    if (entry->parent_state != SESSION_PARENT_NAMED)
+        entry->parent = (view){"", 0};
+}
+
+/* The members of a body that are read in one pass, since that costs what going through all of its
+ * bytes does: those that the kind names come first. */
+enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
+enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
+
+static void read_message(session_entry *entry, const scan_value *found)
+{
+    for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
+        if (session_says(found[BODY_ROLE], ROLES[i].name))
+            entry->role = ROLES[i].role;
+    }
+    entry->in_context = entry->role != SESSION_ROLE_NONE;
+    if (entry->role == SESSION_ROLE_BASH)
+        entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
+}
+
+/* Whether a member's name says `name`; most differ in their first letter. */
+static bool is_named(view key, const char *name)
+{
+    return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
+           scan_string_is(key, view_of(name));
+}
+
+scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
+                             size_t count)
+{
+    bool is_object = walk->at < walk->end && *walk->at == '{';
+    scan_walk inner = scan_into(walk);
+    scan_value value = {SCAN_NONE, {NULL, 0}};
+    view key;
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = value;
+    if (!is_object) {
+        scan_take(walk, &value);
+        return value;
+    }
+    while (scan_member(&inner, &key, &value)) {
+        for (size_t i = 0; i < count; i++) {
+            if (is_named(key, names[i]))
+                out[i] = value;
+        }
+    }
+    return scan_leave(walk, &inner);
+}
+
+void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count)
+{
+    view text = object.kind == SCAN_OBJECT ? object.text : (view){"", 0};
+    scan_walk walk = {text.ptr, text.ptr + text.len};
+
+    session_pick_next(&walk, names, out, count);
+}
+
+static void read_kept(session_entry *entry, arena *memory)
+{
+    if (entry->target.kind == SCAN_NONE)
+        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->target.kind != SCAN_NUMBER)
+        session_text_of(&entry->kept, entry->target, memory);
+}
+
+static void name_body(const char **names, session_kind kind)
+{
+    static const char *const ALL[BODY_MEMBERS] = {
+        [BODY_ROLE] = "role",
+        [BODY_EXCLUDED] = "excludeFromContext",
+        [BODY_FIELDS + SESSION_FIELD_API] = "api",
+        [BODY_FIELDS + SESSION_FIELD_STOP_REASON] = "stopReason",
+        [BODY_FIELDS + SESSION_FIELD_PROVIDER] = "provider",
+        [BODY_FIELDS + SESSION_FIELD_MODEL] = "model",
+        [BODY_FIELDS + SESSION_FIELD_TOOL_NAME] = "toolName",
+        [BODY_FIELDS + SESSION_FIELD_IS_ERROR] = "isError",
+        [BODY_FIELDS + SESSION_FIELD_SUCCESS] = "success",
+    };
+
+    memcpy(names, ALL, sizeof(ALL));
+    names[BODY_CONTENT] = KINDS[kind].content;
+    names[BODY_TARGET] = KINDS[kind].target;
+    names[BODY_LABEL] = KINDS[kind].label;
+}
+
+enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
+
+/* The members of a line, and those of its message in the same pass, whatever its type is: a message
+ * is most of the line. */
+static void pick_line(scan_value line, scan_value *found, scan_value *body)
+{
+    static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
+    const char *names[BODY_MEMBERS];
+    scan_walk walk = scan_enter(line);
+    scan_value value;
+    view key;
+
+    name_body(names, SESSION_MESSAGE);
+    memset(found, 0, LINE_MEMBERS * sizeof(*found));
+    while (line.kind == SCAN_OBJECT && scan_to_member(&walk, &key)) {
+        size_t i = 0;
+
+        while (i < LINE_MEMBERS && !is_named(key, NAMES[i]))
+            i++;
+        if (i == LINE_MESSAGE)
+            value = session_pick_next(&walk, names, body, BODY_MEMBERS);
+        else if (!scan_take(&walk, &value))
+            break;
+        if (i < LINE_MEMBERS)
+            found[i] = value;
+    }
+}
+
+/* What the kind of an entry makes of its members; `found` are those of its message. */
+static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
+{
+    bool is_message;
+
+    entry->kind = kind_of(entry->type);
+    entry->role = KINDS[entry->kind].role;
+    entry->in_context = KINDS[entry->kind].in_context;
+    is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
+    entry->body = is_message ? message : entry->value;
+    if (is_message) {
+        read_message(entry, found);
+    } else {
+        const char *names[BODY_MEMBERS];
+        name_body(names, entry->kind);
+        session_pick(entry->value, names, found, BODY_MEMBERS);
+    }
+    entry->content = found[BODY_CONTENT];
+    entry->target = found[BODY_TARGET];
+    entry->label = found[BODY_LABEL];
+    memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
+    if (entry->kind == SESSION_COMPACTION)
+        read_kept(entry, memory);
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
+}
+
+bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
+                        const char **reason)
+{
+    scan_value found[LINE_MEMBERS], body[BODY_MEMBERS], type, timestamp;
+
+    pick_line(line->value, found, body);
+    type = found[LINE_TYPE];
+    timestamp = found[LINE_TIMESTAMP];
+    *reason = NULL;
+    *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
+    out->value = line->value;
+    session_text_of(&out->type, type, memory);
+    if (type.kind != SCAN_STRING && found[LINE_ID].kind != SCAN_STRING) {
+        *reason = "line has neither a type nor an id";
+        return false;
+    }
+    if (!read_id(out, found[LINE_ID], file_id, memory, reason))
+        return false;
+    read_parent(out, found[LINE_PARENT], memory);
+    if (timestamp.kind == SCAN_STRING || timestamp.kind == SCAN_NUMBER)
+        out->timestamp = timestamp.text;
+    read_kind(out, found[LINE_MESSAGE], body, memory);
+    return !memory->failed;
+}
+
+/* A call says which tool is called, with or without parameters; an assistant may only call. */
+const char *session_entry_lacks(const session_entry *entry)
+{
+    static const char *const INSTEAD[] = {"toolCalls", "thinking"};
+    scan_value found[2];
+
+    if (entry->kind == SESSION_MESSAGE &&
+        scan_find(scan_find(entry->value, "message"), "role").kind != SCAN_STRING)
+        return "message with a role";
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        return entry->content.kind == SCAN_STRING ? NULL : "summary, a text that may be empty";
+    if (KINDS[entry->kind].role == SESSION_ROLE_NONE && entry->role == SESSION_ROLE_NONE)
+        return NULL;
+    if (entry->kind == SESSION_PLAIN_TOOL || entry->role == SESSION_ROLE_BASH ||
+        (entry->content.kind != SCAN_NONE && entry->content.kind != SCAN_NULL))
+        return NULL;
+    session_pick(entry->value, INSTEAD, found, 2);
+    if (entry->kind == SESSION_PLAIN_ASSISTANT &&
+        (found[0].kind == SCAN_ARRAY || found[1].kind == SCAN_STRING))
+        return NULL;
+    return KINDS[entry->kind].content;
+}
+
+const char *session_entry_unseen(const session_entry *entry)
+{
+    if (entry->kind == SESSION_OTHER)
+        return SESSION_UNSEEN_TYPE;
+    return session_entry_lacks(entry) != NULL ? SESSION_UNSEEN_EMPTY : NULL;
+}
+
+bool session_line_kept(session_line *out, view text)
+{
+    *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};
+    out->whole = text;
+    out->length = text.len;
+    out->value = scan_whole(text);
+    return out->value.kind == SCAN_OBJECT;
+}
+
+bool session_header_read(session_header *out, const session_line *line, arena *memory)
+{
+    scan_value version = scan_find(line->value, "version");
+
+    *out = (session_header){.text = line->text, .version = 1};
+    if (version.kind == SCAN_NUMBER && !scan_integer(version.text, &out->version))
+        out->version = 1;
+    if (!session_text_of(&out->id, scan_find(line->value, "id"), memory) ||
+        !view_is_id(out->id, SESSION_ID_MAX))
+        out->id = (view){"", 0};
+    out->timestamp = scan_find(line->value, "timestamp").text;
+    out->provider = scan_find(line->value, "provider");
+    out->model = scan_find(line->value, "modelId");
+    out->thinking_level = scan_find(line->value, "thinkingLevel");
+    return !memory->failed;
+}

@@ -1,0 +1,202 @@
+/*
+ * format.c: writes a context, digests its prefixes, compares two. Which members a message has is
+ * each format's own.
+ */
+#include "model/session/format.h"
+
+#include <stdlib.h>
+#include "model/content/class.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+const char *const CONTEXT_FORMATS[] = {
+    [CARDBOX_FORMAT_OPENAI] = "openai",
+    [CARDBOX_FORMAT_ANTHROPIC] = "anthropic",
+    [CARDBOX_FORMAT_ENTRIES] = "entries",
+    NULL,
+};
+
+bool context_format_of(cardbox_format *out, view name)
+{
+    for (int i = 0; CONTEXT_FORMATS[i] != NULL; i++) {
+        if (view_equal(name, view_of(CONTEXT_FORMATS[i]))) {
+            *out = (cardbox_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- texts --- */
+
+/* Halves of surrogate pairs are refused by every API that reads JSON into UTF-8. */
+static void put_mended(buf *out, view inside)
+{
+    view rest = inside, from = inside;
+    const char *escape;
+
+    while (rest.len > 0 && (escape = memchr(rest.ptr, '\\', rest.len)) != NULL) {
+        view at = {escape, rest.len - (size_t)(escape - rest.ptr)};
+        uint32_t code;
+
+        if (at.len > 1 && at.ptr[1] != 'u') { /* most say no more than a quote or a line feed */
+            rest = (view){at.ptr + 2, at.len - 2};
+            continue;
+        }
+        rest = at;
+        code = content_next_char(&rest);
+        if (code < 0xD800 || code > 0xDFFF)
+            continue;
+        buf_view(out, (view){from.ptr, (size_t)(escape - from.ptr)});
+        buf_text(out, "\\ufffd");
+        from = rest;
+    }
+    buf_view(out, from);
+}
+
+void context_put_inside(context_writer *w, buf *out, context_text text)
+{
+    if (text.bytes.len == 0)
+        return;
+    if (text.is_raw)
+        buf_json_inside(out, text.bytes);
+    else if (w->mends && scan_may_say_half(text.bytes))
+        put_mended(out, text.bytes);
+    else
+        buf_view(out, text.bytes);
+}
+
+void context_put_string(context_writer *w, buf *out, context_text text)
+{
+    buf_char(out, '"');
+    context_put_inside(w, out, text);
+    buf_char(out, '"');
+}
+
+bool context_is_blank(context_text text)
+{
+    unsigned char first = text.bytes.len > 0 ? (unsigned char)text.bytes.ptr[0] : 0;
+
+    if (first > ' ' && first < 0x7F && first != '\\')
+        return false;
+    if (!text.is_raw)
+        return content_trim(text.bytes).len == 0;
+    for (size_t i = 0; i < text.bytes.len; i++) {
+        if ((unsigned char)text.bytes.ptr[i] > ' ')
+            return false;
+    }
+    return true;
+}
+
+bool context_is_empty(const context_writer *w, const context_part *part)
+{
+    return part->kind == CONTEXT_TEXT && w->mends && context_is_blank(part->text);
+}
+
+/* --- messages and digests --- */
+
+void context_begin_message(context_writer *w)
+{
+    if (w->out->count > 0)
+        buf_char(&w->out->messages, ',');
+    w->from = w->out->messages.len;
+}
+
+static bool reserve_digest(context_output *out)
+{
+    size_t count = out->count;
+    context_digest *more;
+
+    if ((count & (count - 1)) != 0) /* grows at each power of two */
+        return true;
+    more = reallocarray(out->digests, count == 0 ? 1 : count * 2, sizeof(*more));
+    if (more != NULL)
+        out->digests = more;
+    return more != NULL;
+}
+
+/* A prefix's digest: of the digest of what is before, and of what it adds. */
+static void chain(context_digest *prefix, view added)
+{
+    struct {
+        context_digest before;
+        XXH128_canonical_t added;
+    } both;
+    XXH128_canonical_t result;
+
+    both.before = *prefix;
+    XXH128_canonicalFromHash(&both.added, XXH3_128bits(added.ptr, added.len));
+    XXH128_canonicalFromHash(&result, XXH3_128bits(&both, sizeof(both)));
+    memcpy(prefix->bytes, result.digest, sizeof(prefix->bytes));
+}
+
+void context_digest_system(context_writer *w)
+{
+    chain(&w->prefix, buf_as_view(&w->out->system));
+}
+
+void context_end_message(context_writer *w)
+{
+    const buf *written = &w->out->messages;
+
+    if (!buf_ok(written) || !reserve_digest(w->out) ||
+        !arena_count(w->ctx->memory, written->len - w->from + sizeof(w->prefix))) {
+        w->ctx->memory->failed = true;
+        return;
+    }
+    chain(&w->prefix, (view){written->data + w->from, written->len - w->from});
+    w->out->digests[w->out->count++] = w->prefix;
+}
+
+bool context_write(context_output *out, context *ctx, cardbox_format format)
+{
+    context_writer w = {.out = out, .ctx = ctx, .mends = ctx->is_repaired};
+
+    *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
+    buf_char(&out->messages, '[');
+    if (format == CARDBOX_FORMAT_OPENAI)
+        context_write_openai(&w);
+    else if (format == CARDBOX_FORMAT_ANTHROPIC)
+        context_write_anthropic(&w);
+    else
+        context_write_entries(&w);
+    buf_char(&out->messages, ']');
+    return buf_ok(&out->messages) && buf_ok(&out->system) && !ctx->memory->failed;
+}
+
+void context_output_free(context_output *output)
+{
+    buf_free(&output->messages);
+    buf_free(&output->system);
+    free(output->digests);
+    output->digests = NULL;
+    output->count = 0;
+}
+
+/* A prefix's digest holds all that is before, so that the place can be halved. */
+size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
+                                size_t b_count)
+{
+    size_t from = 0, to = a_count < b_count ? a_count : b_count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (memcmp(&a[middle], &b[middle], sizeof(*a)) == 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+void context_digest_text(char out[33], const context_digest *digest)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < sizeof(digest->bytes); i++) {
+        out[2 * i] = DIGITS[digest->bytes[i] >> 4];
+        out[2 * i + 1] = DIGITS[digest->bytes[i] & 15];
+    }
+    out[2 * sizeof(digest->bytes)] = '\0';
+}

@@ -1,0 +1,261 @@
+/*
+ * message.c: builds the messages of a context, whatever they are made of. Whoever maps entries or
+ * cards needs no more than this.
+ */
+#include "model/session/message.h"
+
+context_message *context_add(context *ctx, context_role role, context_origin origin, view id,
+                             view text)
+{
+    context_message *message = arena_zeros(ctx->memory, 1, sizeof(*message));
+
+    if (message == NULL)
+        return NULL;
+    message->role = role;
+    message->origin = origin;
+    message->id = id;
+    context_add_source(ctx, message, id, text);
+    if (ctx->list.last != NULL)
+        ctx->list.last->next = message;
+    else
+        ctx->list.first = message;
+    ctx->list.last = message;
+    ctx->list.count++;
+    return message;
+}
+
+void context_add_source(context *ctx, context_message *message, view id, view text)
+{
+    context_source *source = arena_zeros(ctx->memory, 1, sizeof(*source));
+
+    if (source == NULL || message == NULL)
+        return;
+    source->id = id;
+    source->text = text;
+    if (message->last_source != NULL)
+        message->last_source->next = source;
+    else
+        message->sources = source;
+    message->last_source = source;
+}
+
+context_part *context_add_part(context *ctx, context_message *message, context_part_kind kind)
+{
+    context_part *part = arena_zeros(ctx->memory, 1, sizeof(*part));
+
+    if (part == NULL || message == NULL)
+        return NULL;
+    part->kind = kind;
+    if (message->last_part != NULL)
+        message->last_part->next = part;
+    else
+        message->parts = part;
+    message->last_part = part;
+    message->part_count++;
+    return part;
+}
+
+bool context_makes(context *ctx, size_t bytes)
+{
+    ctx->made += bytes;
+    ctx->is_over = ctx->is_over || ctx->made > ctx->most;
+    ctx->memory->failed = ctx->memory->failed || ctx->is_over;
+    return !ctx->memory->failed;
+}
+
+void context_repaired(context *ctx, context_repair_kind kind, view id, view call)
+{
+    context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));
+
+    if (repair == NULL)
+        return;
+    *repair = (context_repair){NULL, kind, id, call};
+    if (ctx->last_repair != NULL)
+        ctx->last_repair->next = repair;
+    else
+        ctx->repairs = repair;
+    ctx->last_repair = repair;
+}
+
+void context_add_value(context *ctx, context_message *message, scan_value value)
+{
+    context_part *part;
+
+    if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
+        return;
+    part = context_add_part(ctx, message, CONTEXT_TEXT);
+    if (part == NULL)
+        return;
+    if (value.kind == SCAN_STRING)
+        part->text = (context_text){scan_string_inside(value), false};
+    else
+        part->text = (context_text){value.text, true};
+}
+
+/* --- calls --- */
+
+view context_call_of(context *ctx, scan_value id)
+{
+    view call;
+
+    if (session_text_of(&call, id, ctx->memory))
+        return call;
+    return scan_string_inside(id);
+}
+
+scan_value context_token(context *ctx, view text)
+{
+    buf token = BUF_INIT(6 * text.len + 2);
+
+    if (text.len == 0)
+        return (scan_value){SCAN_NONE, {NULL, 0}};
+    buf_json_string(&token, text);
+    view kept = arena_keep(ctx->memory, &token);
+    return (scan_value){kept.ptr != NULL ? SCAN_STRING : SCAN_NONE, kept};
+}
+
+bool context_is_waiting(const context *ctx, view call)
+{
+    return session_names_get(&ctx->shown, call) == 1;
+}
+
+/* A call that nobody gave an id is given one of its own. */
+static view made_call_id(context *ctx, const context_message *message)
+{
+    buf name = BUF_INIT(32);
+
+    buf_text(&name, "call ");
+    buf_int(&name, (int64_t)message->part_count);
+    view made = view_of(session_make_id(message->id, buf_as_view(&name), ctx->memory));
+    buf_free(&name);
+    return made;
+}
+
+void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
+                      scan_value arguments)
+{
+    context_part *part = context_add_part(ctx, message, CONTEXT_CALL);
+
+    if (part == NULL)
+        return;
+    part->call = context_call_of(ctx, id);
+    part->call_id = scan_string_inside(id);
+    if (part->call_id.len == 0)
+        part->call = part->call_id = made_call_id(ctx, message);
+    part->name = scan_string_inside(name);
+    part->arguments = arguments;
+    session_names_set(&ctx->shown, part->call, 1);
+}
+
+void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
+{
+    if (result == NULL)
+        return;
+    result->call = context_call_of(ctx, id);
+    result->call_id = scan_string_inside(id);
+    result->name = scan_string_inside(name);
+    session_names_set(&ctx->shown, result->call, 0);
+}
+
+/* --- blocks --- */
+
+/* What of a block's members is worth a span, of any type: they are found in one pass. */
+enum {
+    BLOCK_TYPE,
+    BLOCK_TEXT,
+    BLOCK_THINKING,
+    BLOCK_SIGNATURE,
+    BLOCK_REDACTED,
+    BLOCK_DATA,
+    BLOCK_MIME,
+    BLOCK_ID,
+    BLOCK_NAME,
+    BLOCK_ARGUMENTS,
+    BLOCK_MEMBERS
+};
+
+static void add_thinking(context *ctx, context_message *message, const scan_value *found)
+{
+    context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
+
+    if (part == NULL)
+        return;
+    part->text = (context_text){scan_string_inside(found[BLOCK_THINKING]), false};
+    part->signature = scan_string_inside(found[BLOCK_SIGNATURE]);
+    part->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
+}
+
+/* The kinds of images that models take. */
+static bool is_image(scan_value mime)
+{
+    static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        if (session_says(mime, KINDS[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool add_image(context *ctx, context_message *message, const scan_value *found)
+{
+    view data = scan_string_inside(found[BLOCK_DATA]);
+    context_part *part;
+
+    if (data.len == 0 || !is_image(found[BLOCK_MIME]))
+        return false;
+    part = context_add_part(ctx, message, CONTEXT_IMAGE);
+    if (part != NULL) {
+        part->data = data;
+        part->mime = scan_string_inside(found[BLOCK_MIME]);
+    }
+    return true;
+}
+
+/* False: a block that can't be sent to any model. */
+static bool add_block(context *ctx, context_message *message, const scan_value *found)
+{
+    scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];
+
+    if (session_says(type, "text")) {
+        if (text.kind != SCAN_STRING)
+            return false;
+        context_add_value(ctx, message, text);
+        return true;
+    }
+    if (session_says(type, "image") &&
+        (message->role == CONTEXT_USER || message->role == CONTEXT_RESULT))
+        return add_image(ctx, message, found);
+    if (message->role != CONTEXT_ASSISTANT)
+        return false;
+    if (session_says(type, "thinking"))
+        add_thinking(ctx, message, found);
+    else if (session_says(type, "toolCall"))
+        context_add_call(ctx, message, found[BLOCK_ID], found[BLOCK_NAME], found[BLOCK_ARGUMENTS]);
+    else
+        return false;
+    return true;
+}
+
+void context_add_content(context *ctx, context_message *message, scan_value content)
+{
+    static const char *const NAMES[BLOCK_MEMBERS] = {
+        "type",     "text", "thinking", "thinkingSignature", "redacted", "data",
+        "mimeType", "id",   "name",     "arguments",
+    };
+    scan_walk walk = scan_enter(content);
+    scan_value found[BLOCK_MEMBERS];
+
+    if (message == NULL)
+        return;
+    if (content.kind != SCAN_ARRAY) {
+        context_add_value(ctx, message, content);
+        return;
+    }
+    while (scan_to_element(&walk)) {
+        if (session_pick_next(&walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
+            break;
+        if (!add_block(ctx, message, found))
+            context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (view){"", 0});
+    }
+}

@@ -1,0 +1,240 @@
+/*
+ * message_card.c: cards of a box as messages. A card's role is what its metadata says, its content
+ * is of a class or any JSON. Knows nothing of boxes.
+ */
+#include <cardbox/card.h>
+#include "model/content/content.h"
+#include "model/session/message.h"
+
+static context_role role_of(const char *role)
+{
+    static const struct {
+        const char *name;
+        context_role role;
+    } ROLES[] = {
+        {"user", CONTEXT_USER},     {"assistant", CONTEXT_ASSISTANT}, {"tool", CONTEXT_RESULT},
+        {"system", CONTEXT_SYSTEM}, {"developer", CONTEXT_SYSTEM},
+    };
+
+    for (size_t i = 0; role != NULL && i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
+        if (strcmp(role, ROLES[i].name) == 0)
+            return ROLES[i].role;
+    }
+    return CONTEXT_USER;
+}
+
+/* A string as C text; NULL if it is none. */
+static const char *text_of(context *ctx, scan_value string)
+{
+    view text;
+
+    return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
+}
+
+/* What content is settles what metadata leaves open, and calls and results whatever it says. */
+static context_role card_role(context *ctx, const context_card *card, const char *class)
+{
+    scan_value metadata = scan_whole(card->metadata);
+    const char *role = text_of(ctx, scan_find(metadata, "role"));
+
+    if (class != NULL && strcmp(class, "ToolCallContent") == 0)
+        return CONTEXT_ASSISTANT;
+    if (class != NULL && strcmp(class, "ToolResultContent") == 0)
+        return CONTEXT_RESULT;
+    if (role == NULL)
+        role = cardbox_role_of_type(text_of(ctx, scan_find(metadata, "type")));
+    return role_of(role);
+}
+
+/* --- content --- */
+
+static void add_plain_text(context *ctx, context_message *message, view content)
+{
+    buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
+
+    content_text(&text, content);
+    view said = arena_keep(ctx->memory, &text);
+    if (part != NULL && said.ptr != NULL)
+        part->text = (context_text){said, true};
+}
+
+/* An image that a model can fetch for itself. */
+static bool add_image(context *ctx, context_message *message, scan_value content)
+{
+    scan_value uri = scan_find(content, "uri");
+    view inside = scan_string_inside(uri);
+    context_part *part;
+
+    if (inside.len < 8 || memcmp(inside.ptr, "https://", 8) != 0)
+        return false;
+    part = context_add_part(ctx, message, CONTEXT_IMAGE);
+    if (part != NULL)
+        part->url = inside;
+    return true;
+}
+
+/* The text of a TextContent, and of what is one in all but its "__type__": {"text": "..."} alone. A
+ * model that got that as JSON would take the braces for something that was said. */
+static scan_value said_text(scan_value content, const char *class)
+{
+    scan_value text = scan_find(content, "text"), value;
+    bool is_said = class != NULL && strcmp(class, "TextContent") == 0;
+    scan_walk walk;
+    view key;
+
+    if (class == NULL && content.kind == SCAN_OBJECT) {
+        walk = scan_enter(content);
+        is_said = scan_member(&walk, &key, &value) && !scan_member(&walk, &key, &value);
+    }
+    return is_said && text.kind == SCAN_STRING ? text : (scan_value){0};
+}
+
+static void add_content(context *ctx, context_message *message, const context_card *card,
+                        const char *class)
+{
+    scan_value content = scan_whole(card->content), text = said_text(content, class);
+
+    if (class != NULL && strcmp(class, "ImageFileContent") == 0 && message->role == CONTEXT_USER &&
+        add_image(ctx, message, content))
+        return;
+    if (text.kind == SCAN_STRING)
+        context_add_value(ctx, message, text);
+    else if (class == NULL)
+        context_add_value(ctx, message, content);
+    else
+        add_plain_text(ctx, message, card->content);
+}
+
+static void add_result(context *ctx, context_message *message, const context_card *card,
+                       const char *class)
+{
+    static const char *const NAMES[] = {"status", "result", "error"};
+    scan_value found[3];
+
+    context_set_call(ctx, message, context_token(ctx, card->tool_call_id),
+                     scan_find(scan_whole(card->metadata), "tool_name"));
+    if (class == NULL || strcmp(class, "ToolResultContent") != 0) {
+        add_content(ctx, message, card, class);
+        return;
+    }
+    session_pick(scan_whole(card->content), NAMES, found, 3);
+    message->is_error = !session_says(found[0], "success");
+    context_add_value(ctx, message, found[1]);
+    context_add_value(ctx, message, found[2]);
+}
+
+/* --- calls --- */
+
+static scan_value listed_id(scan_value call)
+{
+    static const char *const NAMES[] = {"id", "tool_call_id"};
+    scan_value found[2];
+
+    session_pick(call, NAMES, found, 2);
+    return found[0].kind == SCAN_STRING ? found[0] : found[1];
+}
+
+/* A call of a column: {id, name, params or arguments}, or as OpenAI writes it. */
+static void add_listed_call(context *ctx, context_message *message, scan_value call)
+{
+    static const char *const NAMES[] = {"name", "tool_name", "params", "function", "arguments"};
+    scan_value found[5], name, arguments;
+
+    session_pick(call, NAMES, found, 5);
+    name = found[0].kind == SCAN_STRING ? found[0] : found[1];
+    arguments = found[4].kind != SCAN_NONE ? found[4] : found[2];
+    if (found[3].kind == SCAN_OBJECT) {
+        name = scan_find(found[3], "name");
+        arguments = scan_find(found[3], "arguments");
+    }
+    context_add_call(ctx, message, listed_id(call), name, arguments);
+}
+
+static void add_listed_calls(context *ctx, context_message *message, const context_card *card)
+{
+    scan_value calls = scan_whole(card->tool_calls), call;
+    scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
+
+    while (scan_element(&walk, &call))
+        add_listed_call(ctx, message, call);
+}
+
+/* Whether a card lists a call that is not waiting for its result; `message`, unless NULL, makes
+ * each of those. */
+static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
+{
+    scan_value calls = scan_whole(card->tool_calls), call;
+    scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
+    bool has_new = false;
+
+    while (scan_element(&walk, &call)) {
+        if (context_is_waiting(ctx, context_call_of(ctx, listed_id(call))))
+            continue;
+        has_new = true;
+        if (message != NULL)
+            add_listed_call(ctx, message, call);
+    }
+    return has_new;
+}
+
+/* A call that is a card of its own joins the assistant's card right before it; what is listed
+ * already, by that card or by this one itself, is the same one once more. */
+static void add_call(context *ctx, const context_card *card)
+{
+    static const char *const NAMES[] = {"tool_name", "arguments"};
+    context_message *last = ctx->list.last;
+    scan_value found[2];
+    bool is_known = card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id);
+
+    if (last != NULL && is_known && !add_new_calls(ctx, NULL, card)) {
+        context_add_source(ctx, last, card->card_id, card->text);
+        return;
+    }
+    if (last != NULL && last->role == CONTEXT_ASSISTANT)
+        context_add_source(ctx, last, card->card_id, card->text);
+    else
+        last = context_add(ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, card->card_id, card->text);
+    if (last == NULL)
+        return;
+    if (last->time.ptr == NULL)
+        last->time = card->created_at;
+    add_new_calls(ctx, last, card);
+    if (card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id))
+        return;
+    session_pick(scan_whole(card->content), NAMES, found, 2);
+    context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);
+}
+
+/* The list of tools has a place of its own in a model's request, and what a box was made from is
+ * for auditors: neither was said to anybody, whatever role such a card names. */
+static bool is_said(const context_card *card)
+{
+    scan_value type = scan_find(scan_whole(card->metadata), "type");
+
+    return !session_says(type, "sys.tools") && !session_says(type, "meta.parent_pointer");
+}
+
+void context_add_card(context *ctx, const context_card *card)
+{
+    if (!is_said(card))
+        return;
+    const char *class = content_class_of(scan_whole(card->content));
+    context_role role = card_role(ctx, card, class);
+    context_message *message;
+
+    if (class != NULL && strcmp(class, "ToolCallContent") == 0) {
+        add_call(ctx, card);
+        return;
+    }
+    message = context_add(ctx, role, CONTEXT_OF_CARD, card->card_id, card->text);
+    if (message == NULL)
+        return;
+    message->time = card->created_at;
+    if (role == CONTEXT_RESULT)
+        add_result(ctx, message, card, class);
+    else
+        add_content(ctx, message, card, class);
+    if (role == CONTEXT_ASSISTANT)
+        add_listed_calls(ctx, message, card);
+}

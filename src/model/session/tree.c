@@ -1,0 +1,205 @@
+/*
+ * tree.c: ids to parents to a tree, each in one pass. Nothing here is recursive: a session may be a
+ * chain of a million entries.
+ */
+#include "model/session/tree.h"
+
+/* --- parents --- */
+
+static bool same_bytes(const session_entry *a, const session_entry *b)
+{
+    return view_equal(a->text, b->text);
+}
+
+/* Gives every id to the first line that has it. */
+static bool name_all(session_tree *tree)
+{
+    bool fine = true;
+
+    for (uint32_t i = 0; fine && i < tree->count; i++) {
+        uint32_t first = session_names_get(&tree->ids, tree->entries[i].id);
+        session_node *node = &tree->nodes[i];
+
+        node->parent = node->first_child = node->last_child = SESSION_NONE;
+        node->next_sibling = node->label = SESSION_NONE;
+        if (first == SESSION_NONE)
+            fine = session_names_set(&tree->ids, tree->entries[i].id, i);
+        else
+            node->place = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
+                                                                               : SESSION_CONFLICT;
+    }
+    return fine;
+}
+
+/* The parent that a line names, or where it says nothing and has no id the entry before. */
+static void resolve_all(session_tree *tree)
+{
+    uint32_t before = SESSION_NONE;
+
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const session_entry *entry = &tree->entries[i];
+        session_node *node = &tree->nodes[i];
+
+        if (node->place != SESSION_IN_TREE)
+            continue;
+        if (entry->parent_state == SESSION_PARENT_NAMED)
+            node->parent = session_names_get(&tree->ids, entry->parent);
+        else if (entry->parent_state == SESSION_PARENT_ABSENT && entry->id_is_made)
+            node->parent = before;
+        node->is_dangling =
+            entry->parent_state == SESSION_PARENT_UNUSABLE ||
+            (entry->parent_state == SESSION_PARENT_NAMED && node->parent == SESSION_NONE);
+        before = i;
+    }
+}
+
+/* --- rings --- */
+
+/* The last line of the ring that `start` is on. */
+static uint32_t last_of_ring(const session_tree *tree, uint32_t start)
+{
+    uint32_t last = start;
+
+    for (uint32_t at = tree->nodes[start].parent; at != start; at = tree->nodes[at].parent) {
+        if (at > last)
+            last = at;
+    }
+    return last;
+}
+
+/* Goes up from each entry; where the way meets itself is a ring. */
+static bool open_rings(session_tree *tree, arena *memory)
+{
+    uint32_t *walks = arena_zeros(memory, tree->count, sizeof(*walks));
+
+    for (uint32_t i = 0; walks != NULL && i < tree->count; i++) {
+        uint32_t at = i;
+
+        while (at != SESSION_NONE && walks[at] == 0) {
+            walks[at] = i + 1;
+            at = tree->nodes[at].parent;
+        }
+        if (at != SESSION_NONE && walks[at] == i + 1) {
+            uint32_t last = last_of_ring(tree, at);
+            tree->nodes[last].place = SESSION_CYCLE;
+            tree->nodes[last].parent = SESSION_NONE;
+            tree->nodes[last].is_dangling = false;
+        }
+    }
+    return walks != NULL;
+}
+
+/* --- children, depths, counts --- */
+
+static void link_child(session_tree *tree, uint32_t parent, uint32_t child)
+{
+    session_node *above = &tree->nodes[parent];
+
+    if (above->first_child == SESSION_NONE)
+        above->first_child = child;
+    else
+        tree->nodes[above->last_child].next_sibling = child;
+    above->last_child = child;
+    above->children++;
+}
+
+static void link_all(session_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        session_node *node = &tree->nodes[i];
+
+        if (node->place != SESSION_IN_TREE || node->parent == SESSION_NONE)
+            continue;
+        if (tree->nodes[node->parent].place == SESSION_CYCLE) {
+            node->parent = SESSION_NONE;
+            node->is_dangling = true;
+        } else {
+            link_child(tree, node->parent, i);
+        }
+    }
+}
+
+static uint32_t next_down(const session_tree *tree, uint32_t at, uint32_t root)
+{
+    if (tree->nodes[at].first_child != SESSION_NONE)
+        return tree->nodes[at].first_child;
+    while (at != root && tree->nodes[at].next_sibling == SESSION_NONE)
+        at = tree->nodes[at].parent;
+    return at == root ? SESSION_NONE : tree->nodes[at].next_sibling;
+}
+
+/* Depths from every root downwards: a parent may stand behind its children in the file. */
+static void measure(session_tree *tree)
+{
+    for (uint32_t root = 0; root < tree->count; root++) {
+        if (tree->nodes[root].place != SESSION_IN_TREE || tree->nodes[root].parent != SESSION_NONE)
+            continue;
+        for (uint32_t at = next_down(tree, root, root); at != SESSION_NONE;
+             at = next_down(tree, at, root)) {
+            tree->nodes[at].depth = tree->nodes[tree->nodes[at].parent].depth + 1;
+            if (tree->nodes[at].depth > tree->depth_max)
+                tree->depth_max = tree->nodes[at].depth;
+        }
+    }
+}
+
+static void count_node(session_tree *tree, uint32_t i)
+{
+    const session_node *node = &tree->nodes[i];
+
+    tree->duplicates += node->place == SESSION_DUPLICATE;
+    tree->conflicts += node->place == SESSION_CONFLICT;
+    tree->cycles += node->place == SESSION_CYCLE;
+    if (node->place != SESSION_IN_TREE)
+        return;
+    tree->in_tree++;
+    tree->leaf = i;
+    tree->roots += node->parent == SESSION_NONE;
+    tree->dangling += node->is_dangling;
+    tree->leaves += node->children == 0;
+    tree->branch_points += node->children > 1;
+}
+
+/* The last label holds, an empty one takes it away. */
+static void read_label(session_tree *tree, uint32_t i, arena *memory)
+{
+    const session_entry *entry = &tree->entries[i];
+    bool has_text = entry->label.kind == SCAN_STRING && entry->label.text.len > 2;
+    view target;
+
+    if (tree->nodes[i].place != SESSION_IN_TREE || entry->kind != SESSION_LABEL ||
+        !session_text_of(&target, entry->target, memory))
+        return;
+    uint32_t at = session_tree_find(tree, target);
+    if (at != SESSION_NONE)
+        tree->nodes[at].label = has_text ? i : SESSION_NONE;
+}
+
+bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
+                        arena *memory)
+{
+    *out = (session_tree){.entries = entries, .leaf = SESSION_NONE};
+    if (count >= SESSION_NONE || !session_names_init(&out->ids, count, memory))
+        return false;
+    out->count = (uint32_t)count;
+    out->nodes = arena_zeros(memory, count, sizeof(*out->nodes));
+    if (out->nodes == NULL || !name_all(out))
+        return false;
+    resolve_all(out);
+    if (!open_rings(out, memory))
+        return false;
+    link_all(out);
+    measure(out);
+    for (uint32_t i = 0; i < out->count; i++) {
+        count_node(out, i);
+        read_label(out, i, memory);
+    }
+    return !memory->failed;
+}
+
+uint32_t session_tree_find(const session_tree *tree, view id)
+{
+    uint32_t at = session_names_get(&tree->ids, id);
+
+    return at != SESSION_NONE && tree->nodes[at].place == SESSION_IN_TREE ? at : SESSION_NONE;
+}

@@ -1,0 +1,49 @@
+/*
+ * tree.h: the tree that the entries of a session are, in memory: parents resolved, and what can't
+ * be in it told apart. For the analysis of a file; a stored session is walked by its statements.
+ */
+#ifndef MODEL_TREE_H
+#define MODEL_TREE_H
+
+#include "model/session/entry.h"
+#include "model/session/names.h"
+
+typedef enum session_place {
+    SESSION_IN_TREE = 0,
+    SESSION_DUPLICATE, /* an earlier line has this id and the same bytes */
+    SESSION_CONFLICT,  /* an earlier line has this id and other bytes */
+    SESSION_CYCLE      /* the last line of a ring of parents */
+} session_place;
+
+typedef struct session_node {
+    session_place place;
+    bool is_dangling; /* a root only because its parent is not there */
+    uint32_t parent;  /* SESSION_NONE: a root */
+    uint32_t first_child, last_child, next_sibling; /* in the file's order */
+    uint32_t children;
+    uint32_t depth; /* entries above it */
+    uint32_t label; /* the label entry that holds for it */
+} session_node;
+
+typedef struct session_tree {
+    const session_entry *entries;
+    session_node *nodes; /* as many as entries; of those out of the tree only `place` means much */
+    uint32_t count;
+    session_names ids;
+    uint32_t in_tree, roots, leaves, branch_points, dangling, duplicates, conflicts, cycles;
+    uint32_t depth_max;
+    uint32_t leaf; /* the last entry in the tree: where one goes on */
+} session_tree;
+
+/*
+ * Builds the tree of entries in the file's order, in time that grows as they do. A parent may come
+ * later than its child. Of lines with one id the first counts; of each ring of parents the last
+ * line is out, and what hangs on it becomes a root. False: out of memory, or 2^32 - 1 entries.
+ */
+bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
+                        arena *memory);
+
+/* The entry of an id, SESSION_NONE if the tree has none. */
+uint32_t session_tree_find(const session_tree *tree, view id);
+
+#endif

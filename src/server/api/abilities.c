@@ -1,0 +1,145 @@
+/*
+ * abilities.c: the bus over HTTP: what there is, and invocations. The bus reads the input and
+ * renders the output; here its statement waits with those of other requests.
+ */
+#include "bus/describe.h"
+#include "server/background/waker.h"
+#include "server/request/head.h"
+#include "server/response/page.h"
+
+route_scope ability_scope(const request *r)
+{
+    static const route_scope SCOPES[] = {
+        [BUS_READ] = SCOPE_READ, [BUS_WRITE] = SCOPE_WRITE, [BUS_TASKS] = SCOPE_TASKS};
+    if (r->match.route->scope != SCOPE_ABILITY)
+        return r->match.route->scope;
+    const bus_ability *ability = bus_find(r->match.params[1]);
+    return ability == NULL ? SCOPE_READ : SCOPES[ability->scope];
+}
+
+/* The ability in the path. NULL: answered. */
+static const bus_ability *find_ability(request *r)
+{
+    const bus_ability *ability = bus_find(r->match.params[1]);
+    if (ability == NULL)
+        fault_answer(r, FAULT_NO_ABILITY, "GET .../abilities lists what there is",
+                     "there is no ability %.*s", (int)view_cut(r->match.params[1], 80),
+                     r->match.params[1].ptr);
+    return ability;
+}
+
+/* --- what there is --- */
+
+void handle_list_abilities(request *r)
+{
+    if (!handler_no_query(r))
+        return;
+    describe_all(request_body(r));
+    request_tag(r, 0);
+    fault_or_answer(r);
+}
+
+void handle_ability(request *r)
+{
+    const bus_ability *ability = handler_no_query(r) ? find_ability(r) : NULL;
+    if (ability == NULL)
+        return;
+    describe_whole(request_body(r), ability);
+    request_tag(r, 0);
+    fault_or_answer(r);
+}
+
+/* --- invocations --- */
+
+static void drop(void *plan)
+{
+    bus_end(plan);
+}
+
+static void build(params *p, const void *keys)
+{
+    const bus_call *call = keys;
+    call->step.build(p, call);
+}
+
+static void run_step(request *r);
+
+static void answer_call(request *r, const store_rows *rows)
+{
+    bus_call *call = r->plan;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = bus_render(call, rows, request_body(r), &err);
+    if (status == CARDBOX_OK && call->more) {
+        run_step(r);
+        return;
+    }
+    if (status == CARDBOX_OK && call->wakes)
+        waker_note(r->server->waker, call->tenant);
+    if (status == CARDBOX_OK)
+        fault_or_answer(r);
+    else if (status == CARDBOX_NOMEM)
+        fault_answer_memory(r);
+    else
+        fault_answer_ability(r, &err, call->faults);
+}
+
+static void render(request *r, const join_rows *found)
+{
+    if (page_check_budget(r, found->rows))
+        answer_call(r, found->rows);
+}
+
+static void run_step(request *r)
+{
+    const bus_call *call = r->plan;
+    if (call->step.statement == BUS_NO_STATEMENT)
+        answer_call(r, NULL);
+    else
+        handler_run(r, call->step.writes ? JOIN_WRITE_ALONE : JOIN_READ_ALONE, call->step.statement,
+                    build, call, render);
+}
+
+static bool check_names(request *r)
+{
+    if (head_is_key(r->caller_id) && head_is_key(r->call_id))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                 "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters or blanks "
+                 "of ASCII");
+    return false;
+}
+
+/* Reads the input. False: answered. */
+static bool begin(request *r, bus_call *call, const bus_ability *ability)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    scan_error reason;
+    scan_value input = {SCAN_NONE, {NULL, 0}};
+    view body = buf_as_view(&r->body);
+    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason)) {
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
+                     reason.position, reason.message);
+        return false;
+    }
+    r->plan = call;
+    r->drop_plan = drop;
+    cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
+    if (status == CARDBOX_NOMEM)
+        fault_answer_memory(r);
+    else if (status != CARDBOX_OK)
+        fault_answer_ability(r, &err, call->faults);
+    return status == CARDBOX_OK;
+}
+
+void handle_invoke(request *r)
+{
+    const bus_ability *ability = find_ability(r);
+    bus_call *call = NULL;
+    if (ability != NULL && check_names(r) && handler_no_query(r))
+        call = handler_take(r, 1, sizeof(*call));
+    if (call == NULL || !begin(r, call, ability))
+        return;
+    r->ticket.replayable = call->again;
+    r->ticket.has_new_ids = true; /* it may have, as of a task */
+    run_step(r);
+}

@@ -1,0 +1,63 @@
+/*
+ * box_context.c: GET .../boxes/{b}/context: the messages for an LLM of a box's cards. The rows are
+ * those of a hydrated box, unless they would be too large; what a message is made of them is the
+ * pure core's business.
+ */
+#include "server/api/box_query.h"
+#include "server/api/context_view.h"
+#include "store/box/box_context.h"
+
+enum { C_AT_VERSION, C_AT_LENGTH, C_AT_TIME, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
+
+static const field QUERY[C_COUNT] = {
+    [C_AT_VERSION] = BOX_AT_VERSION_FIELD,
+    [C_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
+    [C_AT_TIME] = BOX_AT_TIME_FIELD,
+    [C_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
+    [C_FORMAT] = CONTEXT_FORMAT_FIELD,
+    [C_REPAIR] = CONTEXT_REPAIR_FIELD,
+};
+
+static void build(params *p, const void *keys)
+{
+    box_context_params(p, keys);
+}
+
+static void render(request *r, const join_rows *found)
+{
+    const box_context_wish *wish = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_head now;
+    box_view box;
+    if (!box_view_first(&box, &now, found->rows, &r->memory)) {
+        fault_answer_memory(r);
+        return;
+    }
+    if (!box_query_exists(r, &box, &now))
+        return;
+    cardbox_status status = box_context_answer(request_body(r), &box, wish, &r->memory, &err);
+    context_view_answer(r, status, &err, "ask with ?limit= for the last ones alone");
+}
+
+void handle_box_context(request *r)
+{
+    size_t count;
+    field_value *query = handler_read_query(r, QUERY, C_COUNT, false);
+    box_context_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
+    box_read *reads = wish == NULL ? NULL : box_query_reads(r, query, &count);
+    if (reads == NULL)
+        return;
+    *wish = (box_context_wish){
+        .reads = reads,
+        .count = count,
+        .how = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]),
+        .whole = !query[C_LIMIT].given,
+        .bytes_max = context_input_max(r),
+    };
+    reads->want = BOX_WANT_CARDS;
+    if (wish->whole)
+        reads->most = BOX_CONTEXT_CARDS_MAX;
+    else
+        reads->tail = query[C_LIMIT].number;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_box_context, build, wish, render);
+}

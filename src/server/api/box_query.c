@@ -1,0 +1,73 @@
+/*
+ * box_query.c: the box of a read and the moment that it is read as of.
+ */
+#include "server/api/box_query.h"
+
+/* Which moment the query names. False: several; answered. */
+static bool read_moment(request *r, box_read *read, const field_value *query)
+{
+    if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1) {
+        handler_refuse(r, "query", NULL, "value_error",
+                       "Give one of at_version, at_length and at_time");
+        return false;
+    }
+    if (query[BOX_AT_VERSION].given)
+        read->at_version = query[BOX_AT_VERSION].number;
+    if (query[BOX_AT_LENGTH].given)
+        read->at_length = query[BOX_AT_LENGTH].number;
+    read->at_time = query[BOX_AT_TIME].given;
+    read->at_micros = query[BOX_AT_TIME].number;
+    return true;
+}
+
+box_read *box_query_reads(request *r, const field_value *query, size_t *count)
+{
+    box_read *reads = handler_take(r, 2, sizeof(*reads));
+    if (reads == NULL)
+        return NULL;
+    reads[1] = (box_read)BOX_READ_INIT;
+    reads[1].tenant = request_tenant(r);
+    reads[1].most = 0;
+    reads[0] = reads[1];
+    reads[0].most = -1;
+    if (!read_moment(r, &reads[0], query) || !handler_box(r, &reads[0].box_id))
+        return NULL;
+    reads[1].box_id = reads[0].box_id;
+    bool earlier = reads[0].at_version >= 0 || reads[0].at_length >= 0 || reads[0].at_time;
+    *count = earlier ? 2 : 1;
+    return reads;
+}
+
+bool box_query_exists(request *r, const box_view *box, const box_head *now)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (box->exists)
+        return true;
+    if (now->version == 0) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        return false;
+    }
+    box_never_so(now, &err);
+    fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when", "%s",
+                 err.message);
+    return false;
+}
+
+bool box_query_view(box_view *out, const join_rows *found, arena *memory)
+{
+    int from = found->start[0];
+    return box_view_take(out, found->rows, found->row + from, (size_t)(found->start[1] - from),
+                         memory);
+}
+
+bool box_query_open(request *r, const join_rows *found, box_view *box)
+{
+    box_head now = {.version = 0};
+    if (!box_query_view(box, found, &r->memory)) {
+        fault_answer_memory(r);
+        return false;
+    }
+    if (r->ticket.count > 1 && found->start[1] < found->start[2])
+        box_head_read(&now, found->rows, found->row[found->start[1]]);
+    return box_query_exists(r, box, &now);
+}

@@ -1,0 +1,41 @@
+/*
+ * box_query.h: what the reads of one box have in common: which box, as of which moment, and what is
+ * said when there is none. Knows no JSON of boxes.
+ */
+#ifndef SERVER_BOX_QUERY_H
+#define SERVER_BOX_QUERY_H
+
+#include "server/api/handlers.h"
+#include "store/box/box_view.h"
+
+/* The fields with which the query tables of these reads begin. */
+enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
+
+#define BOX_AT_VERSION_FIELD                                                                       \
+    {                                                                                              \
+        .name = "at_version", .kind = FIELD_INTEGER, .least = 1, .most = INT64_MAX                 \
+    }
+#define BOX_AT_LENGTH_FIELD                                                                        \
+    {                                                                                              \
+        .name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX                  \
+    }
+#define BOX_AT_TIME_FIELD                                                                          \
+    {                                                                                              \
+        .name = "at_time", .kind = FIELD_TIME                                                      \
+    }
+
+/* Reads of the box in the path: first as of the moment that the query names, if it names one; last
+ * as it is now. *count is 1 or 2. NULL: answered. */
+box_read *box_query_reads(request *r, const field_value *query, size_t *count);
+
+/* Whether there is the box that a request is about, as of the moment that was asked for; answered
+ * if not. `now`: as it is now; version 0: it is not there. */
+bool box_query_exists(request *r, const box_view *box, const box_head *now);
+
+/* The box of the first key, in `memory`. False: out of memory. */
+bool box_query_view(box_view *out, const join_rows *found, arena *memory);
+
+/* The one box that a joined request is about. False: answered. */
+bool box_query_open(request *r, const join_rows *found, box_view *box);
+
+#endif

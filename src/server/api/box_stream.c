@@ -1,0 +1,174 @@
+/*
+ * box_stream.c: a request that goes to the database again while its answer is being sent. The page
+ * that is on its way out is the answer's body; versions stay readable, so pages fit together.
+ */
+#include "server/api/box_stream.h"
+#include "server/auth/auth.h"
+#include "server/api/box_query.h"
+#include "store/box/boxes_read.h"
+
+typedef struct box_stream {
+    box_read read;  /* of the next page */
+    box_read last;  /* of the last id */
+    int64_t length; /* ids to be given in all */
+    int64_t created_micros, updated_micros;
+    size_t at;  /* taken of the page */
+    view frame; /* what stands before and behind the ids */
+    view end;   /* what stands behind them */
+} box_stream;
+
+static bool has_more(const box_stream *s)
+{
+    return s->read.skip < s->length;
+}
+
+static void set_next(box_stream *s, int64_t from)
+{
+    int64_t left = s->length - from;
+    s->read.skip = from;
+    s->read.most = left < BOX_STREAM_PAGE ? left : BOX_STREAM_PAGE;
+}
+
+static void add_page(request *r, box_stream *s, const box_view *box)
+{
+    box_view_ids(request_body(r), box);
+    set_next(s, box->head.before);
+    if (!has_more(s))
+        buf_view(request_body(r), s->end);
+}
+
+/* A box that was collected and made again under its id has the same versions, at other times. */
+static bool is_same(const box_stream *s, const box_head *now)
+{
+    return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
+}
+
+/* Whether all ids that were asked for came: the log may have another length than the box. */
+static bool is_all(const box_read *read, const box_view *box)
+{
+    return box->head.first == read->skip && box->head.before == read->skip + read->most &&
+           box_view_is_whole(box);
+}
+
+static void render_more(request *r, const join_rows *found)
+{
+    box_stream *s = r->plan;
+    arena memory = ARENA_INIT;
+    box_view box;
+    buf *out = request_body(r);
+    buf_reset(out, out->cap);
+    s->at = 0;
+    if (!box_query_view(&box, found, &memory))
+        out->failure = BUF_NOMEM;
+    else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
+        add_page(r, s, &box);
+    arena_reset(&memory);
+    /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
+     * written: nothing was added, and the stream breaks off. */
+    if (buf_ok(out) && out->len > 0)
+        request_move(r, REQUEST_SENDING);
+    else
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+}
+
+static stream_state ask(request *r, box_stream *s)
+{
+    if (!auth_still_good(r))
+        return STREAM_BROKEN;
+    request_move(r, REQUEST_WORKING);
+    handler_join(r, JOIN_BOXES, &s->read, 1, 1, render_more);
+    return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
+}
+
+static stream_state peek(request *r, view *piece)
+{
+    box_stream *s = r->plan;
+    *piece = buf_since(&r->answer.body, s->at);
+    if (piece->len > 0)
+        return STREAM_PIECE;
+    return has_more(s) ? ask(r, s) : STREAM_END;
+}
+
+static void took(request *r, size_t len)
+{
+    box_stream *s = r->plan;
+    s->at += len;
+}
+
+/* What stands before and behind the ids, in one text: it says which ids these are as surely as they
+ * do themselves. */
+static view write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
+{
+    buf frame = BUF_INIT((size_t)r->server->set->response_max);
+    box_view_start(&frame, &read->box_id);
+    *before = frame.len;
+    box_view_end(&frame, &box->head);
+    view text = buf_as_view(&frame);
+    text.ptr = buf_ok(&frame) ? arena_copy(&r->memory, text) : NULL;
+    buf_free(&frame);
+    return text;
+}
+
+/* Before the first byte: whether the last id is there, too. A worker may have written any length.
+ */
+static void render_last(request *r, const join_rows *found)
+{
+    static const answer_stream STREAM = {peek, took};
+    box_stream *s = r->plan;
+    arena memory = ARENA_INIT;
+    box_view box;
+    bool fine = box_query_view(&box, found, &memory);
+    bool there = fine && box.exists && is_same(s, &box.head),
+         whole = there && is_all(&s->last, &box);
+    arena_reset(&memory);
+    if (!fine) {
+        fault_answer_memory(r);
+    } else if (!there) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+    } else if (!whole) {
+        box_stream_refuse(r);
+    } else {
+        request_tag(r, s->last.at_version);
+        r->answer.tagged_by = s->frame;
+        r->answer.stream = &STREAM;
+        fault_or_answer(r);
+    }
+}
+
+void box_stream_refuse(request *r)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    fault_check(r, box_damaged(&err), &err);
+}
+
+void box_stream_answer(request *r, const box_view *first, const box_read *read)
+{
+    size_t before;
+    view frame = write_frame(r, first, read, &before);
+    box_stream *s = handler_take(r, 1, sizeof(*s));
+    if (s == NULL)
+        return;
+    s->read = (box_read)BOX_READ_INIT;
+    s->read.tenant = read->tenant;
+    s->read.box_id = read->box_id;
+    s->read.at_version = first->head.version;
+    s->length = first->head.length;
+    s->last = s->read;
+    s->last.skip = s->length - 1;
+    s->last.most = 1;
+    s->created_micros = first->head.created_micros;
+    s->updated_micros = first->head.updated_micros;
+    buf_free(&r->answer.body);
+    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page */
+    if (frame.ptr == NULL) {
+        fault_answer_memory(r);
+        return;
+    }
+    s->end = (view){frame.ptr + before, frame.len - before};
+    buf_add(request_body(r), frame.ptr, before);
+    add_page(r, s, first);
+    s->frame = frame;
+    r->plan = s;
+    r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
+    handler_join(r, JOIN_BOXES, &s->last, 1, 1, render_last);
+}

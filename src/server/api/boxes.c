@@ -1,0 +1,98 @@
+/*
+ * boxes.c: reads of one box: its ids, its cards. What the client wants of it is a box_read;
+ * box_view.c makes JSON of the rows.
+ */
+#include "server/api/box_query.h"
+#include "server/api/box_stream.h"
+
+enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
+
+/* What the reads of one box take; whatever else stands in the query is ignored. */
+static const field QUERY[Q_COUNT] = {
+    [BOX_AT_VERSION] = BOX_AT_VERSION_FIELD,
+    [BOX_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
+    [BOX_AT_TIME] = BOX_AT_TIME_FIELD,
+    [Q_OFFSET] = {"offset", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
+    [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
+};
+
+/* --- the ids of one --- */
+
+/* A part of the ids that the client asked for; no more than that is read. */
+static bool is_page(const box_read *read)
+{
+    return read->most < BOX_STREAM_PAGE;
+}
+
+static void set_page(box_read *read, const field_value *query)
+{
+    read->skip = query[Q_OFFSET].number;
+    read->most = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
+}
+
+static void render_box(request *r, const join_rows *found)
+{
+    const box_read *read = r->ticket.keys;
+    box_view box;
+    if (!box_query_open(r, found, &box))
+        return;
+    if (box.head.before < box.head.length && !is_page(read)) {
+        if (box_view_is_whole(&box))
+            box_stream_answer(r, &box, read);
+        else
+            box_stream_refuse(r);
+        return;
+    }
+    if (!handler_check_budget(r, found, r->ticket.count))
+        return;
+    box_view_object(request_body(r), &box, &read->box_id);
+    request_tag(r, box.head.version);
+    fault_or_answer(r);
+}
+
+void handle_box(request *r)
+{
+    size_t count;
+    field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
+    if (query != NULL && query[Q_OFFSET].given) /* else a limit is a parameter like any other */
+        query = handler_read_query(r, QUERY, Q_COUNT, true);
+    box_read *reads = query == NULL ? NULL : box_query_reads(r, query, &count);
+    if (reads == NULL)
+        return;
+    reads->most = BOX_STREAM_PAGE;
+    if (query[Q_OFFSET].given)
+        set_page(reads, query);
+    handler_join(r, JOIN_BOXES, reads, count, count, render_box);
+}
+
+/* --- the cards of one --- */
+
+static void render_box_cards(request *r, const join_rows *found)
+{
+    buf *out = request_body(r);
+    box_view box;
+    char *missing = handler_take(r, 1, 24);
+    if (missing == NULL || !handler_check_budget(r, found, r->ticket.count) ||
+        !box_query_open(r, found, &box))
+        return;
+    buf_char(out, '[');
+    snprintf(missing, 24, "%zu", box_view_cards(out, &box, request_tenant(r)));
+    buf_char(out, ']');
+    request_header(r, "Cardbox-Missing", missing);
+    request_tag(r, 0);
+    fault_or_answer(r);
+}
+
+void handle_box_cards(request *r)
+{
+    size_t count;
+    field_value *query = handler_read_query(r, QUERY, Q_COUNT, true);
+    box_read *reads = query == NULL ? NULL : box_query_reads(r, query, &count);
+    if (reads == NULL)
+        return;
+    reads->want = BOX_WANT_CARDS;
+    set_page(reads, query);
+    if (!query[Q_OFFSET].given)
+        reads->tail = reads->most;
+    handler_join(r, JOIN_BOXES, reads, count, (size_t)reads->most, render_box_cards);
+}

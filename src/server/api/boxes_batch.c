@@ -1,0 +1,333 @@
+/*
+ * boxes_batch.c: many boxes, with or without their cards. A row is written when it comes if it is
+ * its turn, and kept until then if it is not: so the database, which gives them mostly in order,
+ * and the server work at the same time, and the rows of a large answer are never there all at once.
+ */
+#include "server/api/box_query.h"
+
+static const body_shape BOXES_SHAPE = {"box_ids", true};
+
+typedef struct row_list {
+    box_row *row;
+    size_t count, room;
+} row_list;
+
+/* What has come of a box. */
+typedef struct batch_box {
+    bool exists;
+    box_head head;
+    row_list runs;
+    row_list early;  /* cards before their turn */
+    int64_t arrived; /* cards */
+} batch_box;
+
+typedef struct batch_answer {
+    const body_batch *batch;
+    const box_read *reads;
+    batch_box *boxes;
+    size_t box_count;
+    size_t at, key; /* which id's box is being written, and which of `boxes` that is */
+    size_t written; /* boxes */
+    bool open;      /* it has been begun, and is waiting for its cards */
+    int64_t next;   /* whose turn it is: a position */
+    int32_t kind;   /* of the last row */
+    size_t bytes;   /* of rows so far */
+    buf missing_boxes;
+    buf missing_cards;
+    idset seen;        /* missing cards */
+    store_rows **kept; /* that came one by one and are needed until the end */
+    size_t kept_count, kept_room;
+    arena memory; /* for all of this, since it may begin again */
+    bool disorder;
+    buf_failure failure;
+} batch_answer;
+
+/* --- what is kept --- */
+
+static void forget(batch_answer *a)
+{
+    for (size_t i = 0; i < a->kept_count; i++)
+        rows_free(a->kept[i]);
+    a->kept_count = 0;
+    buf_free(&a->missing_boxes);
+    buf_free(&a->missing_cards);
+    arena_reset(&a->memory);
+}
+
+static void drop(void *plan)
+{
+    forget(plan);
+}
+
+static bool fail(batch_answer *a, buf_failure why)
+{
+    if (a->failure == BUF_FINE)
+        a->failure = why;
+    return false;
+}
+
+static bool list_add(batch_answer *a, row_list *list, const box_row *row)
+{
+    box_row *more = arena_more(&a->memory, list->row, list->count, &list->room, sizeof(*more));
+    if (more == NULL)
+        return fail(a, BUF_NOMEM);
+    list->row = more;
+    list->row[list->count++] = *row;
+    return true;
+}
+
+static bool keep(batch_answer *a, store_rows *rows)
+{
+    store_rows **more =
+        arena_more(&a->memory, a->kept, a->kept_count, &a->kept_room, sizeof(store_rows *));
+    if (more == NULL)
+        return fail(a, BUF_NOMEM);
+    a->kept = more;
+    a->kept[a->kept_count++] = rows;
+    return true;
+}
+
+/* --- what is written --- */
+
+static void note_missing(batch_answer *a, view id)
+{
+    if (id.ptr == NULL) /* what stands there is no id but the JSON null */
+        return;
+    view copy = {arena_copy(&a->memory, id), id.len};
+    idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
+    if (found == IDSET_NOMEM)
+        fail(a, BUF_NOMEM);
+    if (found != IDSET_NEW)
+        return;
+    buf_text(&a->missing_cards, a->missing_cards.len == 0 ? "" : ",");
+    buf_json_string(&a->missing_cards, id);
+}
+
+static void write_card(request *r, batch_answer *a, const box_row *card)
+{
+    if (!box_view_card(request_body(r), card, request_tenant(r)))
+        note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
+}
+
+/* All runs are there before the first box is begun. */
+static void begin_box(request *r, batch_answer *a, batch_box *box)
+{
+    buf *out = request_body(r);
+    box_rows_sort(box->runs.row, box->runs.count);
+    box_view ids = {.head = box->head, .runs = box->runs.row, .run_count = box->runs.count};
+    buf_text(out, a->written++ == 0 ? "" : ",");
+    box_view_start(out, &a->reads[a->key].box_id);
+    box_view_all_ids(out, &ids);
+    buf_text(out, a->batch->hydrate ? "],\"hydrated_cards\":[" : "]");
+    a->next = box->head.first;
+    a->open = true;
+}
+
+static void end_box(request *r, batch_answer *a, batch_box *box)
+{
+    box_rows_sort(box->early.row, box->early.count);
+    for (size_t i = 0; i < box->early.count; i++)
+        write_card(r, a, &box->early.row[i]);
+    buf_text(request_body(r), a->batch->hydrate ? "]}" : "}");
+}
+
+static bool has_all(const batch_answer *a, const batch_box *box)
+{
+    return !a->batch->hydrate || box->arrived >= box->head.before - box->head.first;
+}
+
+/* Writes what can be written: up to the first box of which cards are still to come; `all`: none
+ * are. */
+static void go_on(request *r, batch_answer *a, bool all)
+{
+    for (; a->at < a->batch->count; a->at++) {
+        const body_id *id = &a->batch->ids[a->at];
+        batch_box *box = &a->boxes[a->key];
+        if (!id->is_uuid || !box->exists) {
+            buf_text(&a->missing_boxes, a->missing_boxes.len == 0 ? "" : ",");
+            buf_view(&a->missing_boxes, id->token);
+        } else {
+            if (!a->open)
+                begin_box(r, a, box);
+            if (!all && !has_all(a, box))
+                return;
+            end_box(r, a, box);
+        }
+        a->key += id->is_uuid;
+        a->open = false;
+    }
+}
+
+/* --- rows come --- */
+
+/* A card whose turn it is is written at once. Gives whether the row is needed later. */
+static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
+{
+    batch_box *box = &a->boxes[key];
+    bool now;
+    if (!a->open)
+        go_on(r, a, false);
+    now = a->open && key == a->key && box->early.count == 0 && card->pos == a->next;
+    box->arrived++;
+    if (now) {
+        write_card(r, a, card);
+        a->next++;
+    } else if (!list_add(a, &box->early, card)) {
+        return false;
+    }
+    if (a->open && key == a->key && has_all(a, box))
+        go_on(r, a, false);
+    return !now;
+}
+
+/* Heads come before runs, and runs before cards. `key` counts this request's boxes. Gives whether
+ * the row is needed later. */
+static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
+{
+    int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
+    box_row here = {box_position(rows, row), rows, row};
+    if (key >= a->box_count || kind < a->kind) {
+        a->disorder = true;
+        return false;
+    }
+    a->kind = kind;
+    if (kind == BOX_CARD)
+        return add_card(r, a, key, &here);
+    if (kind == BOX_IDS)
+        return list_add(a, &a->boxes[key].runs, &here);
+    box_head_read(&a->boxes[key].head, rows, row);
+    a->boxes[key].exists = true;
+    return false;
+}
+
+static void begin(request *r)
+{
+    batch_answer *a = r->plan;
+    buf *out = request_large_body(r);
+    forget(a);
+    *a = (batch_answer){.batch = a->batch,
+                        .reads = a->reads,
+                        .box_count = a->box_count,
+                        .missing_boxes = BUF_INIT(out->max),
+                        .missing_cards = BUF_INIT(out->max),
+                        .memory = ARENA_INIT};
+    a->boxes = arena_zeros(&a->memory, a->box_count + 1, sizeof(*a->boxes));
+    idset_init(&a->seen, &a->memory);
+    if (a->boxes == NULL)
+        fail(a, BUF_NOMEM);
+    buf_reset(out, out->cap);
+    buf_text(out, "{\"boxes\":[");
+}
+
+static bool is_fine(request *r, batch_answer *a)
+{
+    return a->failure == BUF_FINE && buf_ok(request_body(r));
+}
+
+/* Of a statement of its own: the boxes that it counts are the request's. */
+static bool take(request *r, store_rows *row)
+{
+    batch_answer *a = r->plan;
+    size_t key = (size_t)rows_int8(row, 0, BOX_COL_ORD) - 1;
+    a->bytes += rows_bytes_of(row, 0);
+    if (a->bytes > request_body(r)->max)
+        fail(a, BUF_TOO_LARGE);
+    bool kept = is_fine(r, a) && add_row(r, a, key, row, 0) && keep(a, row);
+    if (!kept)
+        rows_free(row);
+    return is_fine(r, a);
+}
+
+static void add_lists(request *r, batch_answer *a)
+{
+    buf *out = request_body(r);
+    buf_text(out, "],\"missing_box_ids\":[");
+    buf_view(out, buf_as_view(&a->missing_boxes));
+    buf_text(out, "],\"missing_card_ids\":[");
+    buf_view(out, buf_as_view(&a->missing_cards));
+    buf_text(out, "]}");
+    fail(a, a->missing_boxes.failure);
+    fail(a, a->missing_cards.failure);
+}
+
+/* Rows of which the kinds are mixed are asked for once more, and all together. */
+static void end(request *r)
+{
+    batch_answer *a = r->plan;
+    if (a->disorder) {
+        r->ticket.stream = NULL;
+        joiner_add(r->joiner, r);
+        return;
+    }
+    if (is_fine(r, a)) {
+        go_on(r, a, true);
+        add_lists(r, a);
+    }
+    if (a->failure != BUF_FINE)
+        request_body(r)->failure = a->failure;
+    forget(a);
+    fault_or_answer(r);
+}
+
+static void render_kind(request *r, const join_rows *found, int32_t kind)
+{
+    for (size_t key = 0; key < r->ticket.count; key++) {
+        for (int i = found->start[key]; i < found->start[key + 1]; i++) {
+            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind && is_fine(r, r->plan))
+                add_row(r, r->plan, key, found->rows, found->row[i]);
+        }
+    }
+}
+
+/* All rows together, of a statement that has other requests' boxes too. */
+static void render(request *r, const join_rows *found)
+{
+    if (!handler_check_budget(r, found, r->ticket.count))
+        return;
+    begin(r);
+    for (int32_t kind = BOX_HEAD; kind <= BOX_CARD; kind++)
+        render_kind(r, found, kind);
+    end(r);
+}
+
+/* --- the request --- */
+
+static void fill_reads(const request *r, const body_batch *batch, box_read *reads, size_t *count)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        box_read *read = &reads[*count];
+        if (!batch->ids[i].is_uuid)
+            continue;
+        *read = (box_read)BOX_READ_INIT;
+        read->tenant = request_tenant(r);
+        uuid16_parse(&read->box_id, batch->ids[i].text);
+        read->skip = batch->hydrate ? -1 : 0;
+        read->tail = batch->hydrate ? batch->limit : -1;
+        read->want = batch->hydrate ? BOX_WANT_ALL_IDS | BOX_WANT_CARDS : BOX_WANT_IDS;
+        (*count)++;
+    }
+}
+
+void handle_boxes_batch(request *r)
+{
+    static const join_stream STREAM = {begin, take, end};
+    body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
+    box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
+    batch_answer *a = reads == NULL ? NULL : handler_take(r, 1, sizeof(*a));
+    if (a == NULL)
+        return;
+    fill_reads(r, batch, reads, &a->box_count);
+    a->batch = batch;
+    a->reads = reads;
+    a->memory = ARENA_INIT;
+    r->plan = a;
+    r->drop_plan = drop;
+    r->ticket =
+        (join_ticket){.lane = JOIN_BOXES,
+                      .keys = reads,
+                      .count = a->box_count,
+                      .weight = batch->hydrate ? a->box_count * (size_t)batch->limit : a->box_count,
+                      .render = render,
+                      .stream = &STREAM};
+    joiner_add(r->joiner, r);
+}

@@ -1,0 +1,51 @@
+/*
+ * boxes_list.c: pages of boxes without their ids, and of the changes of one box.
+ */
+#include "server/response/page.h"
+#include "store/list_json.h"
+
+/* A change that added more ids than this is shown without them: ?at_version= gives the list. */
+enum { LOG_IDS_MAX = 1000 };
+
+/* --- boxes --- */
+
+static void build_boxes(params *p, const void *keys)
+{
+    boxes_list_params(p, keys);
+}
+
+void handle_list_boxes(request *r)
+{
+    box_list *list = page_of_boxes(r);
+    if (list != NULL)
+        handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_list, build_boxes, list, page_render_boxes);
+}
+
+/* --- changes --- */
+
+static void render_log(request *r, const join_rows *found)
+{
+    const history *h = r->ticket.keys;
+    if (rows_count(found->rows) == 0) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        return;
+    }
+    if (!page_check_budget(r, found->rows))
+        return;
+    list_json_log(request_body(r), found->rows, h->limit);
+    fault_or_answer(r);
+}
+
+static void build_log(params *p, const void *keys)
+{
+    box_log_params(p, keys);
+}
+
+void handle_box_log(request *r)
+{
+    history *h = page_history(r);
+    if (h == NULL || !handler_box(r, &h->box))
+        return;
+    h->ids_max = LOG_IDS_MAX;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_box_log, build_log, h, render_log);
+}

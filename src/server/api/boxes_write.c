@@ -1,0 +1,276 @@
+/*
+ * boxes_write.c: boxes are made, appended to, replaced, forked and deleted. Ids go on as the JSON
+ * that the client sent. Appends wait with others for a statement that they share; the rest are
+ * statements of their own.
+ */
+#include "cardbox/limits.h"
+#include "server/api/handlers.h"
+#include "server/request/head.h"
+#include "store/list_json.h"
+#include "store/write.h"
+
+static view ids_or_none(const field_value *ids)
+{
+    return ids->given ? ids->json.text : VIEW("[]");
+}
+
+static void answer_change(request *r, const uuid16 *box, const box_change *change)
+{
+    list_json_change(request_body(r), box, change);
+    fault_or_answer(r);
+}
+
+/* The one row of a statement of its own. */
+static cardbox_status read_alone(box_change *out, const join_rows *found, cardbox_error *err)
+{
+    *out = (box_change){.outcome = 0};
+    if (rows_count(found->rows) > 0)
+        box_change_read(out, found->rows, 0, 0);
+    return box_change_status(out, err);
+}
+
+static void render_new(request *r, const join_rows *found, const uuid16 *box)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_change change;
+    if (fault_check(r, read_alone(&change, found, &err), &err))
+        answer_change(r, box, &change);
+}
+
+/* --- make --- */
+
+enum { N_BOX_ID, N_CARD_IDS, N_PARENT_IDS, CREATE_FIELDS };
+
+static const field CREATE[CREATE_FIELDS] = {
+    [N_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
+    [N_CARD_IDS] = {.name = "card_ids", .kind = FIELD_IDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [N_PARENT_IDS] = {.name = "parent_ids",
+                      .kind = FIELD_UUIDS,
+                      .most = CARDBOX_IDS_PER_APPEND_MAX},
+};
+
+static void build_create(params *p, const void *keys)
+{
+    box_create_params(p, keys);
+}
+
+static void render_create(request *r, const join_rows *found)
+{
+    const box_create *create = r->ticket.keys;
+    render_new(r, found, &create->box_id);
+}
+
+void handle_create_box(request *r)
+{
+    field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
+    box_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
+    if (create == NULL)
+        return;
+    *create = (box_create){.tenant = request_tenant(r),
+                           .box_id = body[N_BOX_ID].uuid,
+                           .ids = ids_or_none(&body[N_CARD_IDS]),
+                           .parent_ids = ids_or_none(&body[N_PARENT_IDS])};
+    if (!body[N_BOX_ID].given)
+        uuid16_v7(&create->box_id);
+    if (box_is_own_parent(&create->box_id, create->parent_ids)) {
+        handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
+        return;
+    }
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_create, build_create, create, render_create);
+}
+
+/* --- append --- */
+
+enum { A_CARD_IDS, A_EXPECTED, CHANGE_FIELDS };
+
+static const field APPEND[CHANGE_FIELDS] = {
+    [A_CARD_IDS] = {.name = "card_ids",
+                    .kind = FIELD_IDS,
+                    .required = true,
+                    .least = 1,
+                    .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [A_EXPECTED] = {.name = "expected_version",
+                    .kind = FIELD_INTEGER,
+                    .least = 1,
+                    .most = INT64_MAX},
+};
+
+/* A replay is answered like the first time, to the byte; only a header tells. */
+static void render_append(request *r, const join_rows *found)
+{
+    const box_append *append = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_change change;
+    box_change_read(&change, found->rows, found->row[found->start[0]], 1);
+    if (!fault_check(r, box_change_status(&change, &err), &err))
+        return;
+    if (change.outcome == BOX_DONE_BEFORE)
+        request_header(r, "Idempotent-Replayed", "true");
+    answer_change(r, &append->box_id, &change);
+}
+
+void handle_append(request *r)
+{
+    field_value *body = handler_read_change(r, APPEND, CHANGE_FIELDS, false);
+    box_append *append = body == NULL ? NULL : handler_take(r, 1, sizeof(*append));
+    if (append == NULL || !handler_box(r, &append->box_id))
+        return;
+    append->tenant = request_tenant(r);
+    append->ids = body[A_CARD_IDS].json.text;
+    append->expected_version = body[A_EXPECTED].number;
+    append->key = r->idempotency_key;
+    r->ticket.replayable = append->key.ptr != NULL;
+    handler_join(r, JOIN_APPENDS, append, 1, 1, render_append);
+}
+
+/* --- replace --- */
+
+static const field REPLACE[CHANGE_FIELDS] = {
+    [A_CARD_IDS] = {.name = "card_ids",
+                    .kind = FIELD_IDS,
+                    .required = true,
+                    .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [A_EXPECTED] = {.name = "expected_version",
+                    .kind = FIELD_INTEGER,
+                    .least = 1,
+                    .most = INT64_MAX},
+};
+
+static void build_replace(params *p, const void *keys)
+{
+    box_save_params(p, keys);
+}
+
+/* A box that is not as If-Match says, or not at all, is a failed precondition. */
+static fault replace_fault(const request *r, const box_change *change, cardbox_status status)
+{
+    bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
+    return r->if_match.ptr != NULL && precondition ? FAULT_PRECONDITION : fault_of_status(status);
+}
+
+static void render_replace(request *r, const join_rows *found)
+{
+    const box_save *save = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    box_change change;
+    cardbox_status status = read_alone(&change, found, &err);
+    if (status == CARDBOX_OK)
+        answer_change(r, &save->box_id, &change);
+    else
+        fault_answer_error(r, replace_fault(r, &change, status), &err);
+}
+
+/* Which version must be replaced. False: answered. */
+static bool read_expected(request *r, box_save *save, const field_value *expected)
+{
+    save->expected_version = expected->number;
+    if (r->if_match.ptr == NULL)
+        return true;
+    if (expected->given) {
+        handler_refuse(r, "header", "If-Match", "value_error",
+                       "Give If-Match or expected_version, not both");
+        return false;
+    }
+    save->must_exist = true;
+    if (head_if_match(r->if_match, &save->expected_version))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                 "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
+    return false;
+}
+
+void handle_replace_box(request *r)
+{
+    field_value *body = handler_read_change(r, REPLACE, CHANGE_FIELDS, false);
+    box_save *save = body == NULL ? NULL : handler_take(r, 1, sizeof(*save));
+    if (save == NULL)
+        return;
+    if (!uuid16_parse(&save->box_id, r->match.params[1])) {
+        handler_refuse(r, "path", "box_id", "uuid_parsing", "Input should be a UUID");
+        return;
+    }
+    if (!read_expected(r, save, &body[A_EXPECTED]))
+        return;
+    save->tenant = request_tenant(r);
+    save->ids = body[A_CARD_IDS].json.text;
+    r->ticket.replayable = save->expected_version == 0;
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_save, build_replace, save, render_replace);
+}
+
+/* --- fork --- */
+
+enum { F_BOX_ID, F_AT_VERSION, F_AT_LENGTH, FORK_FIELDS };
+
+static const field FORK[FORK_FIELDS] = {
+    [F_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
+    [F_AT_VERSION] = {.name = "at_version", .kind = FIELD_INTEGER, .least = 1, .most = INT64_MAX},
+    [F_AT_LENGTH] = {.name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX},
+};
+
+static void build_fork(params *p, const void *keys)
+{
+    box_fork_params(p, keys);
+}
+
+static void render_fork(request *r, const join_rows *found)
+{
+    const box_fork *fork = r->ticket.keys;
+    render_new(r, found, &fork->new_box_id);
+}
+
+void handle_fork_box(request *r)
+{
+    field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
+    box_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
+    if (fork == NULL)
+        return;
+    if (body[F_AT_VERSION].given && body[F_AT_LENGTH].given) {
+        handler_refuse(r, "body", NULL, "value_error", "Give at_version or at_length, not both");
+        return;
+    }
+    if (!handler_box(r, &fork->box_id))
+        return;
+    fork->tenant = request_tenant(r);
+    fork->new_box_id = body[F_BOX_ID].uuid;
+    if (!body[F_BOX_ID].given)
+        uuid16_v7(&fork->new_box_id);
+    fork->at_version = body[F_AT_VERSION].number;
+    fork->at_length = body[F_AT_LENGTH].given ? body[F_AT_LENGTH].number : -1;
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_fork, build_fork, fork, render_fork);
+}
+
+/* --- delete --- */
+
+typedef struct box_key {
+    view tenant;
+    uuid16 box_id;
+} box_key;
+
+static void build_delete(params *p, const void *keys)
+{
+    const box_key *key = keys;
+    box_delete_params(p, key->tenant, &key->box_id);
+}
+
+static void render_delete(request *r, const join_rows *found)
+{
+    const box_key *key = r->ticket.keys;
+    char id[UUID_TEXT_SIZE];
+    if (rows_count(found->rows) == 0) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        return;
+    }
+    uuid16_format(id, &key->box_id);
+    buf_printf(request_body(r), "{\"box_id\":\"%s\",\"deleted\":true}", id);
+    fault_or_answer(r);
+}
+
+void handle_delete_box(request *r)
+{
+    box_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
+    if (key == NULL || !handler_box(r, &key->box_id))
+        return;
+    key->tenant = request_tenant(r);
+    r->ticket.replayable = true;
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_delete, build_delete, key, render_delete);
+}

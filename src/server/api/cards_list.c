@@ -1,0 +1,170 @@
+/*
+ * cards_list.c: pages of cards, of what a card said before, and of the boxes that hold it. Each is
+ * one statement that asks for a row more than the page takes, to know whether there is a next one.
+ */
+#include "cardbox/limits.h"
+#include "server/response/page.h"
+#include "store/list_json.h"
+
+/* --- cards --- */
+
+enum {
+    L_TYPE,
+    L_ROLE,
+    L_STEP,
+    L_TRACE,
+    L_TURN,
+    L_CALL,
+    L_META,
+    L_AFTER,
+    L_BEFORE,
+    L_LIMIT,
+    L_CURSOR,
+    LIST_FIELDS
+};
+
+static const field LIST[LIST_FIELDS] = {
+    [L_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_CALL] = {.name = "tool_call_id",
+                .kind = FIELD_ID,
+                .most = CARDBOX_KEY_MAX,
+                .repeats = FIELD_REPEATS_MAX},
+    [L_META] = {.name = "meta.",
+                .kind = FIELD_TEXT,
+                .most = CARDBOX_KEY_MAX,
+                .repeats = CARDBOX_FILTERS_MAX},
+    [L_AFTER] = {.name = "created_after", .kind = FIELD_TIME},
+    [L_BEFORE] = {.name = "created_before", .kind = FIELD_TIME},
+    [L_LIMIT] = PAGE_LIMIT_FIELD,
+    [L_CURSOR] = PAGE_CURSOR_FIELD,
+};
+
+static bool take_calls(request *r, card_list *list, const field_value *calls)
+{
+    view *ids = handler_take(r, calls->count, sizeof(*ids));
+    if (ids == NULL)
+        return false;
+    for (size_t i = 0; i < calls->count; i++)
+        ids[i] = calls->list[i].text;
+    list->call_ids = ids;
+    list->call_count = calls->count;
+    return true;
+}
+
+static bool is_given_twice(const card_match *matches, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (view_equal(matches[i].key, matches[index].key))
+            return true;
+    return false;
+}
+
+static bool take_matches(request *r, card_list *list, const field_value *meta)
+{
+    card_match *matches = handler_take(r, meta->count, sizeof(*matches));
+    if (matches == NULL)
+        return false;
+    for (size_t i = 0; i < meta->count; i++) {
+        matches[i] = (card_match){meta->list[i].key, meta->list[i].text};
+        if (view_is_id(matches[i].key, CARDBOX_KEY_MAX) && !is_given_twice(matches, i))
+            continue;
+        handler_refuse(r, "query", "meta.", "value_error",
+                       "Each key should be given once, and have 1 to 512 bytes without control "
+                       "characters");
+        return false;
+    }
+    list->matches = matches;
+    list->match_count = meta->count;
+    return true;
+}
+
+static void render_cards(request *r, const join_rows *found)
+{
+    const card_list *list = r->ticket.keys;
+    if (!page_check_budget(r, found->rows))
+        return;
+    list_json_cards(request_body(r), found->rows, list->limit, request_tenant(r), &r->memory);
+    fault_or_answer(r);
+}
+
+static void build_cards(params *p, const void *keys)
+{
+    cards_list_params(p, keys);
+}
+
+void handle_list_cards(request *r)
+{
+    field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
+    card_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
+    if (list == NULL)
+        return;
+    *list = (card_list){
+        .tenant = request_tenant(r),
+        .step_id = query[L_STEP].text,
+        .type = query[L_TYPE].text,
+        .trace_id = query[L_TRACE].text,
+        .agent_turn_id = query[L_TURN].text,
+        .role = query[L_ROLE].text,
+        .has_after = query[L_AFTER].given,
+        .after_micros = query[L_AFTER].number,
+        .has_before = query[L_BEFORE].given,
+        .before_micros = query[L_BEFORE].number,
+        .limit = page_limit(&query[L_LIMIT]),
+    };
+    if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
+        !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
+        return;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_cards_list, build_cards, list, render_cards);
+}
+
+/* --- revisions --- */
+
+static void render_revisions(request *r, const join_rows *found)
+{
+    const history *h = r->ticket.keys;
+    if (rows_count(found->rows) == 0) {
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        return;
+    }
+    if (!page_check_budget(r, found->rows))
+        return;
+    list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
+    fault_or_answer(r);
+}
+
+static void build_revisions(params *p, const void *keys)
+{
+    card_revisions_params(p, keys);
+}
+
+void handle_card_revisions(request *r)
+{
+    history *h = page_history(r);
+    card_key *key = h == NULL ? NULL : handler_card(r);
+    if (key == NULL)
+        return;
+    h->card_id = key->card_id;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_card_revisions, build_revisions, h, render_revisions);
+}
+
+/* --- boxes that hold it --- */
+
+static void build_holders(params *p, const void *keys)
+{
+    boxes_with_card_params(p, keys);
+}
+
+void handle_card_boxes(request *r)
+{
+    box_list *list = page_of_boxes(r);
+    card_key *key = list == NULL ? NULL : handler_card(r);
+    if (key == NULL)
+        return;
+    list->card_id = key->card_id;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_with_card, build_holders, list,
+                page_render_boxes);
+}

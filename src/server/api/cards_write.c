@@ -1,0 +1,392 @@
+/*
+ * cards_write.c: cards are added, one or a batch, and deleted. Content goes on by its span in the
+ * body, to the byte. One card waits with others for a statement that they share; a batch is a
+ * statement of its own, all or none.
+ */
+#include "cardbox/limits.h"
+#include "server/api/handlers.h"
+#include "store/write.h"
+
+/* A body may nest deeper than the content in it, and than content may: so that it is said of which
+ * card it is. */
+enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
+
+enum {
+    C_CARD_ID,
+    C_CONTENT,
+    C_TOOL_CALLS,
+    C_TOOL_CALL_ID,
+    C_TTL,
+    C_METADATA,
+    C_TYPE,
+    C_ROLE,
+    C_STEP,
+    C_TRACE,
+    C_TURN,
+    C_AUTHOR,
+    C_CREATED,
+    C_SEALED,
+    CARD_FIELDS, /* those of a card in a batch; a single one has two more */
+    C_STRICT = CARD_FIELDS,
+    C_RESTORE,
+    SINGLE_FIELDS
+};
+
+static const field CARD[SINGLE_FIELDS] = {
+    [C_CARD_ID] = {.name = "card_id", .kind = FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
+    [C_CONTENT] = {.name = "content", .kind = FIELD_ANY, .required = true},
+    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},
+    [C_TOOL_CALL_ID] = {.name = "tool_call_id", .kind = FIELD_ID, .most = CARDBOX_KEY_MAX},
+    [C_TTL] = {.name = "ttl_seconds", .kind = FIELD_INTEGER, .most = INT32_MAX},
+    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},
+    [C_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_AUTHOR] = {.name = "author_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
+    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
+    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+};
+
+enum { B_CARDS, B_STRICT, B_RESTORE, B_SEALED, BATCH_FIELDS };
+
+static const field BATCH[BATCH_FIELDS] = {
+    [B_CARDS] = {.name = "cards", .kind = FIELD_ARRAY, .required = true},
+    [B_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [B_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+    [B_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
+};
+
+/* What a request adds; lives in its arena but for what the inputs have built. */
+typedef struct posted {
+    card_given *given;
+    card_input *inputs;
+    size_t count;
+    view tenant;
+    bool batch;
+    bool keyed;       /* it has an Idempotency-Key */
+    bool has_new_ids; /* a card came without one */
+    bool strict, restore;
+    bool sealed;     /* unless a card says otherwise */
+    card_put single; /* the first input again, as the joiner takes it */
+} posted;
+
+static void drop_posted(void *plan)
+{
+    posted *p = plan;
+    for (size_t i = 0; p->inputs != NULL && i < p->count; i++)
+        card_input_free(&p->inputs[i]);
+}
+
+/* --- reading --- */
+
+/* The one that is given, or a new one. Who sends a key may send all of it again, and with a new id
+ * each time it would be another card. */
+static view id_of(posted *p, const field_value *given, const shape_place *at, shape *s)
+{
+    if (given->given)
+        return given->text;
+    if (p->keyed)
+        shape_fault(s, at, "card_id", -1, "missing", "Field required with an Idempotency-Key",
+                    (view){NULL, 0});
+    p->has_new_ids = true;
+    view made = uuid16_new(s->memory);
+    s->nomem = s->nomem || made.ptr == NULL;
+    return made;
+}
+
+static void give_card(card_given *out, posted *p, const field_value *values, const shape_place *at,
+                      shape *s)
+{
+    *out = (card_given){
+        .tenant = p->tenant,
+        .card_id = id_of(p, &values[C_CARD_ID], at, s),
+        .content = values[C_CONTENT].json.text,
+        .tool_call_id = values[C_TOOL_CALL_ID].text,
+        .type = values[C_TYPE].text,
+        .role = values[C_ROLE].text,
+        .step_id = values[C_STEP].text,
+        .trace_id = values[C_TRACE].text,
+        .agent_turn_id = values[C_TURN].text,
+        .author_id = values[C_AUTHOR].text,
+        .created_at = values[C_CREATED].text,
+        .ttl_seconds = (int32_t)values[C_TTL].number,
+        .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : p->sealed,
+        .checked = true,
+    };
+    if (values[C_METADATA].given)
+        out->metadata = values[C_METADATA].json.text;
+    if (values[C_TOOL_CALLS].given)
+        out->tool_calls = values[C_TOOL_CALLS].json.text;
+}
+
+static shape_place place_of(const posted *p, size_t index)
+{
+    return p->batch ? (shape_place){"body", "cards", index} : SHAPE_BODY;
+}
+
+static void read_cards(posted *p, scan_value list, shape *s)
+{
+    field_value values[CARD_FIELDS];
+    scan_value item;
+    size_t index = 0;
+    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !s->nomem; index++) {
+        shape_place at = place_of(p, index);
+        if (item.kind != SCAN_OBJECT) {
+            shape_fault(s, &at, NULL, -1, "model_attributes_type", "Input should be a valid object",
+                        item.text);
+            continue;
+        }
+        fields_read_object(values, CARD, CARD_FIELDS, item, &at, s);
+        give_card(&p->given[index], p, values, &at, s);
+    }
+}
+
+static void read_batch(posted *p, scan_value body, shape *s)
+{
+    field_value values[BATCH_FIELDS];
+    p->batch = true;
+    fields_read_object(values, BATCH, BATCH_FIELDS, body, &SHAPE_BODY, s);
+    if (values[B_CARDS].json.kind != SCAN_ARRAY)
+        return;
+    p->count = scan_count(values[B_CARDS].json);
+    if (p->count > CARDBOX_CARDS_PER_ADD_MAX) {
+        shape_too_many(s, "cards", CARDBOX_CARDS_PER_ADD_MAX);
+        return;
+    }
+    p->strict = values[B_STRICT].number != 0;
+    p->restore = values[B_RESTORE].number != 0;
+    p->sealed = values[B_SEALED].number != 0;
+    p->given = arena_zeros(s->memory, p->count, sizeof(*p->given));
+    s->nomem = s->nomem || p->given == NULL;
+    read_cards(p, values[B_CARDS].json, s);
+}
+
+static void read_single(posted *p, scan_value body, shape *s)
+{
+    field_value values[SINGLE_FIELDS];
+    fields_read_object(values, CARD, SINGLE_FIELDS, body, &SHAPE_BODY, s);
+    p->given = arena_zeros(s->memory, 1, sizeof(*p->given));
+    s->nomem = s->nomem || p->given == NULL;
+    if (s->nomem)
+        return;
+    p->count = 1;
+    p->strict = values[C_STRICT].number != 0;
+    p->restore = values[C_RESTORE].number != 0;
+    give_card(p->given, p, values, &SHAPE_BODY, s);
+}
+
+/* Makes rows of what was given, once the shape is right. False: a card is too large. */
+static bool make_inputs(posted *p, shape *s, size_t *too_large, cardbox_error *err)
+{
+    p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));
+    s->nomem = s->nomem || p->inputs == NULL;
+    for (size_t i = 0; !s->nomem && i < p->count; i++) {
+        const char *member = NULL;
+        shape_place at = place_of(p, i);
+        switch (card_input_make(&p->inputs[i], &p->given[i], &member, err)) {
+        case CARDBOX_OK:
+            break;
+        case CARDBOX_INVALID:
+            shape_fault(s, &at, member, -1, "value_error", err->message, (view){NULL, 0});
+            break;
+        case CARDBOX_TOO_LARGE:
+            *too_large = i;
+            return false;
+        default:
+            s->nomem = true;
+        }
+    }
+    return true;
+}
+
+/* False: answered. */
+static bool read_posted(request *r, posted *p)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool fine = false;
+    size_t index = 0;
+    shape s;
+    handler_shape(r, &s);
+    scan_value body = shape_body(&s, BODY_DEPTH_MAX);
+    if (body.kind != SCAN_NONE && scan_find(body, "cards").kind != SCAN_NONE)
+        read_batch(p, body, &s);
+    else if (body.kind != SCAN_NONE)
+        read_single(p, body, &s);
+    if (shape_check(&s) != SHAPE_OK || make_inputs(p, &s, &index, &err))
+        fine = handler_check_shape(r, &s);
+    else if (p->batch)
+        fault_answer(r, FAULT_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
+    else
+        fault_answer_error(r, FAULT_TOO_LARGE, &err);
+    shape_free(&s);
+    return fine;
+}
+
+/* --- answers --- */
+
+static void add_outcome(buf *out, const posted *p, size_t index, cardbox_outcome outcome)
+{
+    buf_text(out, "\"card_id\":");
+    buf_json_string(out, p->inputs[index].card_id);
+    buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(outcome));
+}
+
+static void render_single(request *r, const join_rows *found)
+{
+    const posted *p = r->plan;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    card_outcome got;
+    buf *out = request_body(r);
+    card_outcome_read(&got, found->rows, found->row[found->start[0]]);
+    cardbox_status status = card_outcome_status(&got, p->inputs, &err);
+    if (status != CARDBOX_OK) {
+        out = fault_begin(r, fault_of_status(status), err.message);
+        buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(got.outcome));
+        fault_end(r, fault_of_status(status));
+        return;
+    }
+    buf_char(out, '{');
+    add_outcome(out, p, 0, got.outcome);
+    buf_char(out, '}');
+    fault_or_answer(r);
+}
+
+/* What became of each card, in the order of the request. NULL: out of memory; answered. */
+static card_outcome *outcomes_in_order(request *r, const join_rows *found)
+{
+    const posted *p = r->plan;
+    card_outcome *all = handler_take(r, p->count, sizeof(*all));
+    for (int row = 0; all != NULL && row < rows_count(found->rows); row++) {
+        card_outcome got;
+        card_outcome_read(&got, found->rows, row);
+        if (got.ord >= 1 && (size_t)got.ord <= p->count)
+            all[got.ord - 1] = got;
+    }
+    return all;
+}
+
+/* What is in the way of all: a conflict, which restore would not help, before what is gone. */
+static fault judge(const posted *p, const card_outcome *all, cardbox_error *err)
+{
+    fault worst = FAULT_INTERNAL;
+    for (size_t i = 0; i < p->count; i++) {
+        cardbox_error own = CARDBOX_ERROR_INIT;
+        cardbox_status status = card_outcome_status(&all[i], &p->inputs[i], &own);
+        bool first = err->status == CARDBOX_OK;
+        if (status == CARDBOX_OK ||
+            (!first && !(status == CARDBOX_CONFLICT && worst == FAULT_GONE)))
+            continue;
+        *err = own;
+        err->status = status;
+        worst = fault_of_status(status);
+    }
+    return worst;
+}
+
+static void answer_refused(request *r, const card_outcome *all, fault what, const char *message)
+{
+    const posted *p = r->plan;
+    buf *out = fault_begin(r, what, message);
+    buf_text(out, ",\"outcomes\":[");
+    for (size_t i = 0; i < p->count; i++) {
+        cardbox_error own = CARDBOX_ERROR_INIT;
+        buf_printf(out, "%s{\"index\":%zu,", i == 0 ? "" : ",", i);
+        add_outcome(out, p, i, all[i].outcome);
+        if (card_outcome_status(&all[i], &p->inputs[i], &own) != CARDBOX_OK) {
+            buf_text(out, ",\"message\":");
+            buf_json_string(out, view_of(own.message));
+        }
+        buf_char(out, '}');
+    }
+    buf_char(out, ']');
+    fault_end(r, what);
+}
+
+static void render_batch(request *r, const join_rows *found)
+{
+    const posted *p = r->plan;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    buf *out = request_body(r);
+    card_outcome *all = outcomes_in_order(r, found);
+    if (all == NULL)
+        return;
+    fault what = judge(p, all, &err);
+    if (err.status != CARDBOX_OK) {
+        answer_refused(r, all, what, err.message);
+        return;
+    }
+    buf_text(out, "{\"cards\":[");
+    for (size_t i = 0; i < p->count; i++) {
+        buf_text(out, i == 0 ? "{" : ",{");
+        add_outcome(out, p, i, all[i].outcome);
+        buf_char(out, '}');
+    }
+    buf_text(out, "]}");
+    fault_or_answer(r);
+}
+
+static void build_batch(params *out, const void *keys)
+{
+    const posted *p = keys;
+    cards_add_params(out, p->inputs, p->count, p->strict, p->restore);
+}
+
+void handle_add_cards(request *r)
+{
+    posted *p = handler_no_query(r) ? handler_take(r, 1, sizeof(*p)) : NULL;
+    if (p == NULL)
+        return;
+    r->plan = p;
+    r->drop_plan = drop_posted;
+    p->tenant = request_tenant(r);
+    p->keyed = r->idempotency_key.ptr != NULL;
+    if (!read_posted(r, p))
+        return;
+    r->ticket.replayable = true;
+    r->ticket.has_new_ids = p->has_new_ids;
+    if (p->batch && p->count == 0) {
+        request_answer_fixed(r, 200, VIEW("{\"cards\":[]}"));
+    } else if (p->batch) {
+        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_cards_add, build_batch, p, render_batch);
+    } else {
+        p->single = (card_put){p->inputs[0], p->strict, p->restore};
+        handler_join(r, JOIN_PUT_CARDS, &p->single, 1, 1, render_single);
+    }
+}
+
+/* --- deletion --- */
+
+static void build_delete(params *p, const void *keys)
+{
+    const card_key *key = keys;
+    card_delete_params(p, key->tenant, key->card_id);
+}
+
+static void render_delete(request *r, const join_rows *found)
+{
+    const card_key *key = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    buf *out = request_body(r);
+    cardbox_status status = card_delete_status(found->rows, key->card_id, &err);
+    if (status != CARDBOX_OK) {
+        fault_answer_error(r, fault_of_status(status), &err);
+        return;
+    }
+    buf_text(out, "{\"card_id\":");
+    buf_json_string(out, key->card_id);
+    buf_text(out, ",\"deleted\":true}");
+    fault_or_answer(r);
+}
+
+void handle_delete_card(request *r)
+{
+    card_key *key = handler_no_query(r) ? handler_card(r) : NULL;
+    if (key == NULL)
+        return;
+    r->ticket.replayable = true;
+    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_card_delete, build_delete, key, render_delete);
+}

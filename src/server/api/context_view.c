@@ -1,0 +1,30 @@
+/*
+ * context_view.c: what the requests for a context have in common: their query, and how they end.
+ */
+#include "server/api/context_view.h"
+
+enum { REPAIR_ON, REPAIR_OFF };
+const char *const CONTEXT_REPAIRS[] = {[REPAIR_ON] = "on", [REPAIR_OFF] = "off", NULL};
+
+context_wish context_wish_of(const field_value *format, const field_value *repair)
+{
+    return (context_wish){(cardbox_format)format->number,
+                          !repair->given || repair->number == REPAIR_ON};
+}
+
+size_t context_input_max(const request *r)
+{
+    size_t most = (size_t)r->server->set->response_max;
+    return most < CONTEXT_INPUT_MAX ? most : CONTEXT_INPUT_MAX;
+}
+
+void context_view_answer(request *r, cardbox_status status, const cardbox_error *err,
+                         const char *hint)
+{
+    if (status == CARDBOX_TOO_LARGE) {
+        fault_answer(r, FAULT_TOO_LARGE, hint, "%s", err->message);
+    } else if (fault_check(r, status, err)) {
+        request_tag(r, 0);
+        fault_or_answer(r);
+    }
+}

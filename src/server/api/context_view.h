@@ -1,0 +1,31 @@
+/*
+ * context_view.h: the context of a leaf or of a box as the answer to a request: the parameters that
+ * all of them take, their bounds, and what is answered. Knows no rows.
+ */
+#ifndef SERVER_CONTEXT_VIEW_H
+#define SERVER_CONTEXT_VIEW_H
+
+#include "server/api/handlers.h"
+#include "model/session/context.h"
+
+extern const char *const CONTEXT_REPAIRS[];
+
+#define CONTEXT_FORMAT_FIELD                                                                       \
+    {                                                                                              \
+        .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS                         \
+    }
+#define CONTEXT_REPAIR_FIELD                                                                       \
+    {                                                                                              \
+        .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
+    }
+
+context_wish context_wish_of(const field_value *format, const field_value *repair);
+
+/* Bytes that a context is made of, at most. */
+size_t context_input_max(const request *r);
+
+/* Answers with what stands in the body, or says why not; `hint`: what helps if it is too large. */
+void context_view_answer(request *r, cardbox_status status, const cardbox_error *err,
+                         const char *hint);
+
+#endif

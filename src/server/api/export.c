@@ -1,0 +1,53 @@
+/*
+ * export.c: GET .../export. The store's exporter runs in a thread, in one snapshot.
+ */
+#include <stdio.h>
+#include "server/api/handlers.h"
+#include "server/background/outgoing.h"
+#include "store/project/transfer.h"
+
+typedef struct exporting {
+    outgoing out;
+    uint64_t total; /* lines; there once it has begun */
+    char lines[24]; /* the same as text */
+} exporting;
+
+/* --- in the thread --- */
+
+static bool take_piece(void *arg, view piece, const export_counts *counts)
+{
+    exporting *e = arg;
+    if (piece.len > 0)
+        return outgoing_put(&e->out, piece);
+    e->total = counts->total;
+    outgoing_begin(&e->out);
+    return !ring_is_shut(e->out.transfer.ring); /* asked at each page: has the client left? */
+}
+
+static cardbox_status run(transfer *t)
+{
+    exporting *e = (exporting *)t;
+    return outgoing_end(&e->out, export_run(t->db, t->tenant, take_piece, e, &t->err));
+}
+
+/* --- on the loop --- */
+
+static void head(outgoing *o, request *r)
+{
+    exporting *e = (exporting *)o;
+    snprintf(e->lines, sizeof(e->lines), "%llu", (unsigned long long)e->total);
+    request_header(r, "Cardbox-Lines", e->lines);
+}
+
+static void look(transfer *t)
+{
+    outgoing_look(t, head);
+}
+
+void handle_export(request *r)
+{
+    static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
+    transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
+    if (t != NULL && transfer_start(t))
+        request_move(r, REQUEST_SUSPENDED);
+}

@@ -1,0 +1,322 @@
+/*
+ * followers.c: a follower waits, asks, sends, and waits again. While it waits its connection is
+ * suspended; a comment now and then tells both sides that the other is there.
+ */
+#include "server/api/followers.h"
+#include <stdlib.h>
+#include "base/clock.h"
+#include "server/auth/auth.h"
+#include "server/api/handlers.h"
+#include "server/api/task_events.h"
+#include "store/list.h"
+
+enum {
+    ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
+    BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
+    FOLLOWERS_MOST = 1000,
+    MEMORY_SHARE = 8, /* of the process's memory, what followers may hold of events: its eighth */
+    UNREAD_MS = 2000  /* who reads nothing for so long makes room for others, where there is none */
+};
+
+/* How many milliseconds a browser waits before it connects again. */
+static const char RETRY[] = "retry: 1000\n\n";
+
+typedef struct follower {
+    struct follower *next, *prev;
+    request *request;
+    followers *home;
+    task_view view;
+    size_t at;   /* sent of what is in the answer's body */
+    bool waits;  /* nothing to send: its connection is suspended */
+    bool over;   /* what is in the body is the last */
+    bool broken; /* its connection is to end as it is */
+    int64_t due_ms, beat_ms;
+    size_t held;     /* bytes, counted in its home's */
+    int64_t read_ms; /* when its client last took some of them */
+} follower;
+
+struct followers {
+    follower *first, *last; /* whose turn it is: who has waited longest for something is first */
+    size_t count;
+    size_t held, held_most; /* bytes of events that wait for their clients, and may */
+};
+
+followers *followers_new(const settings *set)
+{
+    followers *all = calloc(1, sizeof(followers));
+    if (all != NULL)
+        all->held_most = (size_t)(set->memory_max / MEMORY_SHARE / set->loops);
+    return all;
+}
+
+void followers_free(followers *all)
+{
+    free(all);
+}
+
+/* --- the list --- */
+
+/* Counts the memory of its answer, which has changed. */
+static void weigh(follower *f)
+{
+    size_t now = f->request->answer.body.cap;
+    f->home->held += now - f->held;
+    f->held = now;
+}
+
+static void unlink_one(follower *f)
+{
+    if (f->prev == NULL)
+        f->home->first = f->next;
+    else
+        f->prev->next = f->next;
+    if (f->next == NULL)
+        f->home->last = f->prev;
+    else
+        f->next->prev = f->prev;
+}
+
+static void link_last(follower *f)
+{
+    followers *all = f->home;
+    f->next = NULL;
+    f->prev = all->last;
+    if (all->last == NULL)
+        all->first = f;
+    else
+        all->last->next = f;
+    all->last = f;
+}
+
+static void leave(void *plan)
+{
+    follower *f = plan;
+    if (f->home == NULL)
+        return;
+    f->home->held -= f->held;
+    unlink_one(f);
+    f->home->count--;
+    f->home = NULL;
+}
+
+static void enter(follower *f, followers *all)
+{
+    f->home = all;
+    link_last(f);
+    all->count++;
+}
+
+/* It had its turn. */
+static void move_last(follower *f)
+{
+    unlink_one(f);
+    link_last(f);
+}
+
+/* --- sending --- */
+
+static bool is_stopping(const request *r)
+{
+    return atomic_load(&r->server->stop) != STOP_NOT;
+}
+
+static stream_state peek(request *r, view *piece)
+{
+    follower *f = r->plan;
+    *piece = buf_since(&r->answer.body, f->at);
+    if (f->broken)
+        return STREAM_BROKEN;
+    if (piece->len > 0)
+        return STREAM_PIECE;
+    if (f->over || is_stopping(r))
+        return STREAM_END;
+    f->waits = true;
+    return STREAM_WAIT;
+}
+
+static void took(request *r, size_t len)
+{
+    follower *f = r->plan;
+    f->at += len;
+    f->read_ms = clock_ms();
+    if (f->at == r->answer.body.len) {
+        f->at = 0;
+        buf_free(&r->answer.body);
+        weigh(f);
+    }
+}
+
+/* --- asking --- */
+
+static int64_t next_round(int64_t now_ms)
+{
+    return (now_ms / ROUND_MS + 1) * ROUND_MS;
+}
+
+/* What is in its body is to be sent; if that is nothing, now and then a heartbeat. */
+static void settle(follower *f, int64_t now_ms)
+{
+    buf *out = request_body(f->request);
+    if (out->len == 0 && now_ms >= f->beat_ms)
+        buf_text(out, ":\n\n");
+    if (out->len > 0)
+        f->beat_ms = now_ms + BEAT_MS;
+    f->broken = !buf_ok(out);
+    f->read_ms = now_ms;
+    weigh(f);
+}
+
+static void render_more(request *r, const join_rows *found)
+{
+    follower *f = r->plan;
+    buf *out = request_body(r);
+    int64_t now_ms = clock_ms();
+    int from = found->start[0], count = found->start[1] - from;
+    bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
+    f->over = f->view.finished && !more;
+    if (out->len > 0)
+        move_last(f);
+    f->due_ms = more ? now_ms : next_round(now_ms);
+    settle(f, now_ms);
+    request_move(r, REQUEST_SENDING);
+}
+
+/* A fault comes too late for an answer: the connection ends, and the client begins again. */
+static void ask(follower *f)
+{
+    request *r = f->request;
+    f->waits = false;
+    request_move(r, REQUEST_WORKING);
+    handler_join(r, JOIN_FOLLOWS, &f->view.key, 1, 1, render_more);
+    if (r->state != REQUEST_SUSPENDED)
+        r->host->resume(r);
+}
+
+static void end(follower *f, bool broken)
+{
+    f->waits = false;
+    f->broken = broken;
+    f->over = true;
+    f->request->host->resume(f->request);
+}
+
+/* Whose events take the room of others', and go nowhere: the client comes again and goes on where
+ * it was. */
+static bool is_in_the_way(const follower *f, int64_t now_ms)
+{
+    return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
+}
+
+/* There is no room to ask for more: only a heartbeat goes out. */
+static void pass_over(follower *f, int64_t now_ms)
+{
+    f->due_ms = next_round(now_ms);
+    if (now_ms < f->beat_ms)
+        return;
+    settle(f, now_ms);
+    f->waits = false;
+    f->request->host->resume(f->request);
+}
+
+void followers_tick(followers *all, int64_t now_ms)
+{
+    bool full = all->held >= all->held_most;
+    for (follower *f = all->first, *next; f != NULL; f = next) {
+        next = f->next;
+        if (full && is_in_the_way(f, now_ms))
+            f->request->host->cut(f->request);
+        bool stops = is_stopping(f->request);
+        if (!f->waits || (now_ms < f->due_ms && !stops)) /* a loop turns far more often than that */
+            continue;
+        if (f->request->host->left(f->request))
+            end(f, true);
+        else if (stops || !auth_still_good(f->request))
+            end(f, false);
+        else if (full)
+            pass_over(f, now_ms);
+        else
+            ask(f);
+    }
+}
+
+int64_t followers_next_ms(const followers *all)
+{
+    int64_t next_ms = INT64_MAX;
+    for (const follower *f = all->first; f != NULL; f = f->next)
+        if (f->waits && f->due_ms < next_ms)
+            next_ms = f->due_ms;
+    return next_ms;
+}
+
+/* --- the request --- */
+
+static void build_task(params *p, const void *keys)
+{
+    const task_follow *key = keys;
+    task_get_params(p, key->tenant, key->task_id);
+}
+
+/* Of a database that was set back, or of another task, the client may know events that there are
+ * none of: it goes on from the last one. */
+static void start(request *r, follower *f, const task_row *task)
+{
+    static const answer_stream STREAM = {peek, took};
+    f->view.finished = task->status.ptr != NULL;
+    if (f->view.key.after > task->events)
+        f->view.key.after = task->events;
+    buf_free(&r->answer.body);
+    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
+    buf_text(request_body(r), RETRY);
+    f->beat_ms = clock_ms() + BEAT_MS;
+    r->answer.status = 200;
+    r->answer.type = "text/event-stream";
+    r->answer.stream = &STREAM;
+    r->answer.plain = true;
+    request_header(r, "Cache-Control", "no-store");
+    request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
+    enter(f, r->followers);
+    weigh(f);
+    request_move(r, REQUEST_ANSWERED);
+}
+
+/* To a client that has seen the end 204 says not to come again. */
+static void render_task(request *r, const join_rows *found)
+{
+    follower *f = r->plan;
+    task_row task;
+    if (rows_count(found->rows) == 0 || !task_row_read(&task, found->rows, 0))
+        fault_answer(r, FAULT_NOT_FOUND, NULL, "Task not found: %.*s", (int)f->view.key.task_id.len,
+                     f->view.key.task_id.ptr);
+    else if (task.status.ptr != NULL && f->view.key.after >= task.events)
+        request_answer_fixed(r, 204, VIEW(""));
+    else if (r->followers->count >= FOLLOWERS_MOST)
+        fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many follow tasks here");
+    else
+        start(r, f, &task);
+}
+
+/* Events have numbers from 1 on; who has seen none may say 0. */
+static bool read_last(int64_t *out, view text)
+{
+    return text.ptr == NULL || view_equal(text, VIEW("0")) || list_number_read(out, text);
+}
+
+void handle_task_stream(request *r)
+{
+    follower *f = handler_no_query(r) ? handler_take(r, 1, sizeof(*f)) : NULL;
+    if (f == NULL)
+        return;
+    f->request = r;
+    f->view.key.tenant = request_tenant(r);
+    if (!handler_id(r, &f->view.key.task_id, 1, "task"))
+        return;
+    if (!read_last(&f->view.key.after, r->last_event)) {
+        fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                     "Last-Event-ID must be the id of an event of this task, a number");
+        return;
+    }
+    r->plan = f;
+    r->drop_plan = leave;
+    r->ticket.stays = true;
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_task_get, build_task, &f->view.key, render_task);
+}

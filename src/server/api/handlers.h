@@ -1,0 +1,105 @@
+/*
+ * handlers.h: what the routes' handlers have in common. A handler is two plain functions: one reads
+ * the request and says what it wants of the database, one makes the answer of the rows.
+ */
+#ifndef SERVER_HANDLERS_H
+#define SERVER_HANDLERS_H
+
+#include "server/request/body.h"
+#include "server/response/fault.h"
+#include "server/request/fields.h"
+
+void handle_list_projects(request *r);
+void handle_card(request *r);
+void handle_cards_batch(request *r);
+void handle_box(request *r);
+void handle_box_cards(request *r);
+void handle_boxes_batch(request *r);
+void handle_export(request *r);
+void handle_import(request *r);
+void handle_add_cards(request *r);
+void handle_list_cards(request *r);
+void handle_delete_card(request *r);
+void handle_card_revisions(request *r);
+void handle_card_boxes(request *r);
+void handle_create_box(request *r);
+void handle_list_boxes(request *r);
+void handle_append(request *r);
+void handle_replace_box(request *r);
+void handle_fork_box(request *r);
+void handle_delete_box(request *r);
+void handle_box_log(request *r);
+void handle_box_context(request *r);
+void handle_list_abilities(request *r);
+void handle_ability(request *r);
+void handle_invoke(request *r);
+void handle_task_stream(request *r);
+void handle_health(request *r);
+void handle_ready(request *r);
+void handle_version(request *r);
+void handle_openapi(request *r);
+void handle_metrics(request *r);
+void handle_docs(request *r);
+void handle_ui(request *r);
+void handle_ui_file(request *r);
+void handle_ui_redirect(request *r);
+
+/* What a token must be good for: as the route says, or, where the ability in the path decides, as
+ * it does. One that does not exist may be asked for by who may read. */
+route_scope ability_scope(const request *r);
+
+/* What /readyz says: the database is fit, a loop has a connection of each group to the primary, and
+ * it can be said who may do what. What one connection has run into awaits the others. */
+bool handler_is_ready(const server_state *server);
+
+/* A shape for what the request brings; shape_free it. */
+void handler_shape(request *r, shape *s);
+
+/* Whether nothing is wrong with it; answered if something is. */
+bool handler_check_shape(request *r, const shape *s);
+
+/* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
+ * with the whole of it. */
+void handler_refuse(request *r, const char *in, const char *member, const char *type,
+                    const char *message);
+
+/* The batch that the request's body holds, in its arena. NULL: answered. */
+body_batch *handler_read_batch(request *r, const body_shape *wanted);
+
+/* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
+field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
+
+/* The members of a change's body, in the request's arena; an empty body is {} where it may be.
+ * Checks that there is no query, and the form of an Idempotency-Key. NULL: answered. */
+field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
+
+/* Whether the query has no parameter; answered if it has. */
+bool handler_no_query(request *r);
+
+/* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
+ * False: nothing of ours can have this id; answered. */
+bool handler_id(request *r, view *out, size_t param, const char *what);
+
+/* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
+card_key *handler_card(request *r);
+
+/* The box in the path. False: no box can have this id; answered. */
+bool handler_box(request *r, uuid16 *out);
+
+/* Asks the statement of a lane that joins requests, for `count` keys; `weight` is how many rows to
+ * expect, roughly. What the ticket says of sending it again stays, here and below. */
+void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
+                  join_render render);
+
+/* Asks a statement of the request's own; from a render function another one. */
+void handler_run(request *r, join_lane lane, statement_id what,
+                 void (*build)(params *p, const void *keys), const void *keys, join_render render);
+
+/* A piece of the request's arena. NULL: answered. */
+void *handler_take(request *r, size_t count, size_t size);
+
+/* Whether the rows of `keys` keys fit the response budget, and room for their answer; answered if
+ * not. */
+bool handler_check_budget(request *r, const join_rows *found, size_t keys);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * import.c: POST .../import. The body goes into a ring as it comes, a thread takes lines out of it
+ * and gives them to the store's importer; the answer says what became of them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "app/lines.h"
+#include "server/api/handlers.h"
+#include "server/background/incoming.h"
+#include "store/project/transfer.h"
+
+/* Refused lines that the answer names. */
+#define ERRORS_MAX ((size_t)1000)
+
+typedef struct import_error {
+    uint64_t line;
+    char *reason;
+} import_error;
+
+typedef struct importing {
+    transfer transfer;
+    line_reader reader;
+    store_import *in;
+    import_error errors[ERRORS_MAX];
+    size_t error_count, omitted;
+} importing;
+
+/* --- in the thread --- */
+
+static void note_refused(void *arg, uint64_t line, const char *reason)
+{
+    importing *i = arg;
+    char *copy = i->error_count < ERRORS_MAX ? strdup(reason) : NULL;
+    if (copy == NULL)
+        i->omitted++;
+    else
+        i->errors[i->error_count++] = (import_error){line, copy};
+}
+
+/* Gives every line to the importer. */
+static cardbox_status take_lines(importing *i, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    view line;
+    while (status == CARDBOX_OK) {
+        switch (lines_next(&i->reader, &line)) {
+        case LINE_READ:
+            status = import_line(i->in, line, &i->reader.line, err);
+            break;
+        case LINE_TOO_LONG:
+            import_too_long(i->in);
+            break;
+        case LINE_END:
+            return import_finish(i->in, err);
+        case LINE_FAILED:
+            err->status = errno == ENOMEM ? CARDBOX_NOMEM : CARDBOX_UNAVAILABLE;
+            return err->status;
+        }
+    }
+    return status;
+}
+
+static cardbox_status run(transfer *t)
+{
+    importing *i = (importing *)t;
+    cardbox_status status = import_new(&i->in, t->db, t->tenant, note_refused, i, &t->err);
+    if (status != CARDBOX_OK)
+        return status;
+    import_only_own(i->in);
+    lines_init(&i->reader, TRANSFER_LINE_MAX, incoming_read, t->ring);
+    status = take_lines(i, &t->err);
+    lines_free(&i->reader);
+    return status;
+}
+
+static void clear(transfer *t)
+{
+    importing *i = (importing *)t;
+    import_free(i->in);
+    for (size_t e = 0; e < i->error_count; e++)
+        free(i->errors[e].reason);
+}
+
+/* --- on the loop --- */
+
+static int by_line(const void *a, const void *b)
+{
+    const import_error *one = a, *other = b;
+    return (one->line > other->line) - (one->line < other->line);
+}
+
+static void add_errors(buf *out, importing *i)
+{
+    qsort(i->errors, i->error_count, sizeof(i->errors[0]), by_line);
+    buf_text(out, ",\"errors\":[");
+    for (size_t e = 0; e < i->error_count; e++) {
+        buf_printf(out, "%s{\"line\":%llu,\"reason\":", e == 0 ? "" : ",",
+                   (unsigned long long)i->errors[e].line);
+        buf_json_string(out, view_of(i->errors[e].reason));
+        buf_char(out, '}');
+    }
+    buf_printf(out, "],\"errors_omitted\":%zu}", i->omitted);
+}
+
+static void answer_done(transfer *t, request *r)
+{
+    importing *i = (importing *)t;
+    buf *out = request_body(r);
+    buf_char(out, '{');
+    import_result_json(out, import_so_far(i->in));
+    add_errors(out, i);
+    fault_or_answer(r);
+}
+
+static void answer_stopped(transfer *t)
+{
+    importing *i = (importing *)t;
+    char how_far[128];
+    snprintf(how_far, sizeof(how_far),
+             "stopped after line %llu of the import, up to which the lines are in",
+             (unsigned long long)(i->in == NULL ? 0 : import_settled(i->in)));
+    transfer_answer_stopped(t, how_far);
+}
+
+static void look(transfer *t)
+{
+    incoming_look(t, answer_done, answer_stopped);
+}
+
+void handle_import(request *r)
+{
+    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
+    transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
+    if (t != NULL && transfer_start(t))
+        r->sink = &INCOMING_SINK;
+}

@@ -1,0 +1,329 @@
+/*
+ * metrics.c: the table of metrics, and how their values become lines. No label holds anything that
+ * a client has sent: the number of series is bounded, and no project's name is told to operators.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "cardbox/version.h"
+#include "server/api/handlers.h"
+#include "server/response/fault.h"
+#include "server/server.h"
+
+typedef struct metric metric;
+
+/* What a metric is written from. */
+typedef struct scene {
+    const server_state *server;
+    const stats *sum; /* of all loops and threads */
+} scene;
+
+struct metric {
+    const char *name;
+    const char *type;
+    const char *help;
+    void (*write)(buf *out, const metric *m, const scene *of);
+    size_t offset;                    /* of its tally, for write_tally */
+    double (*value)(const scene *of); /* for write_value */
+};
+
+#define US_PER_S 1e6
+
+/* --- numbers that are counted --- */
+
+static void write_tally(buf *out, const metric *m, const scene *of)
+{
+    const tally *t = (const tally *)((const void *)((const char *)of->sum + m->offset));
+    buf_printf(out, "%s %llu\n", m->name, (unsigned long long)tally_get(t));
+}
+
+static void write_requests(buf *out, const metric *m, const scene *of)
+{
+    static const char *const STATUSES[STATS_STATUSES] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
+    size_t last = 0;
+    while (ROUTES[last].method != NULL)
+        last++;
+    for (size_t i = 0; i <= last; i++) {
+        const tally *counts = of->sum->requests[i == last ? STATS_NO_ROUTE : i];
+        const char *name = i == last ? "none" : ROUTES[i].name;
+        for (size_t s = 0; s < STATS_STATUSES; s++) {
+            uint64_t count = tally_get(&counts[s]);
+            if (count > 0)
+                buf_printf(out, "%s{operation=\"%s\",status=\"%s\"} %llu\n", m->name, name,
+                           STATUSES[s], (unsigned long long)count);
+        }
+    }
+}
+
+/* A histogram over all loops. `label` stands before the others: "" or name="value" and a comma. */
+static void write_histogram(buf *out, const metric *m, const char *label, const tally *buckets,
+                            const int64_t *bounds, size_t bound_count, const tally *sum_us)
+{
+    char braces[64] = "";
+    unsigned long long count = 0;
+    if (*label != '\0')
+        snprintf(braces, sizeof(braces), "{%.*s}", (int)strlen(label) - 1, label);
+    for (size_t i = 0; i <= bound_count; i++) {
+        char bound[32] = "+Inf";
+        count += tally_get(&buckets[i]);
+        if (i < bound_count)
+            snprintf(bound, sizeof(bound), "%g", (double)bounds[i] / US_PER_S);
+        buf_printf(out, "%s_bucket{%sle=\"%s\"} %llu\n", m->name, label, bound, count);
+    }
+    buf_printf(out, "%s_sum%s %.6f\n", m->name, braces, (double)tally_get(sum_us) / US_PER_S);
+    buf_printf(out, "%s_count%s %llu\n", m->name, braces, count);
+}
+
+static void write_durations(buf *out, const metric *m, const scene *of)
+{
+    static const int64_t BOUNDS[] = {STATS_BOUNDS};
+    static const char *const LABELS[ROUTE_CLASSES] = {[CLASS_READ] = "class=\"read\",",
+                                                      [CLASS_WRITE] = "class=\"write\",",
+                                                      [CLASS_LIST] = "class=\"list\",",
+                                                      [CLASS_OTHER] = "class=\"other\","};
+    for (int class = 0; class < ROUTE_CLASSES; class ++)
+        write_histogram(out, m, LABELS[class], of->sum->durations[class], BOUNDS, STATS_BUCKETS - 1,
+                        &of->sum->duration_us[class]);
+}
+
+static void write_turns(buf *out, const metric *m, const scene *of)
+{
+    static const int64_t BOUNDS[] = {STATS_TURN_BOUNDS};
+    write_histogram(out, m, "", of->sum->turns, BOUNDS, STATS_TURN_BUCKETS - 1, &of->sum->turn_us);
+}
+
+static void write_errors(buf *out, const metric *m, const scene *of)
+{
+    const char *code, *reason;
+    for (size_t i = 0; (code = fault_code(i, &reason)) != NULL; i++)
+        buf_printf(out, "%s{error_code=\"%s\",reason=\"%s\"} %llu\n", m->name, code, reason,
+                   (unsigned long long)tally_get(&of->sum->errors[i]));
+}
+
+static void write_links(buf *out, const metric *m, const scene *of)
+{
+    static const char *const GROUPS[LINK_GROUPS] = {[LINK_READS] = "reads",
+                                                    [LINK_LISTS] = "lists",
+                                                    [LINK_WRITES] = "writes",
+                                                    [LINK_REPLICA] = "replica"};
+    static const char *const STATES[LINK_STATES] = {[LINK_DOWN] = "down",
+                                                    [LINK_CHECKING] = "checking",
+                                                    [LINK_UNFIT] = "unfit",
+                                                    [LINK_USABLE] = "usable"};
+    size_t groups = of->server->set->read_dsn == NULL ? LINK_REPLICA : LINK_GROUPS;
+    for (size_t group = 0; group < groups; group++)
+        for (size_t state = 0; state < LINK_STATES; state++)
+            buf_printf(out, "%s{group=\"%s\",state=\"%s\"} %llu\n", m->name, GROUPS[group],
+                       STATES[state], (unsigned long long)tally_get(&of->sum->links[group][state]));
+}
+
+/* --- statements --- */
+
+/* Its name as the file in sql/statements has it. */
+static const char *statement_name(size_t id)
+{
+    return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
+}
+
+static void write_statements(buf *out, const metric *m, const scene *of)
+{
+    for (size_t id = 0; id < STATEMENT_COUNT; id++) {
+        uint64_t count = tally_get(&of->sum->statements[id]);
+        if (count > 0)
+            buf_printf(out, "%s{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                       (unsigned long long)count);
+    }
+}
+
+static void write_members(buf *out, const metric *m, const scene *of)
+{
+    for (size_t id = 0; id < STATEMENT_COUNT; id++) {
+        uint64_t count = tally_get(&of->sum->joined[id]);
+        if (count == 0)
+            continue;
+        buf_printf(out, "%s_sum{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                   (unsigned long long)tally_get(&of->sum->members[id]));
+        buf_printf(out, "%s_count{statement=\"%s\"} %llu\n", m->name, statement_name(id),
+                   (unsigned long long)count);
+    }
+}
+
+/* --- the process --- */
+
+static void write_value(buf *out, const metric *m, const scene *of)
+{
+    buf_printf(out, "%s %.15g\n", m->name, m->value(of));
+}
+
+static void write_build(buf *out, const metric *m, const scene *of)
+{
+    (void)of;
+    buf_printf(out, "%s{version=\"%s\"} 1\n", m->name, CARDBOX_VERSION);
+}
+
+static double ready(const scene *of)
+{
+    return handler_is_ready(of->server) ? 1 : 0;
+}
+
+static double bodies_bytes(const scene *of)
+{
+    return (double)atomic_load(&of->server->bodies);
+}
+
+static double loops(const scene *of)
+{
+    return (double)of->server->set->loops;
+}
+
+static double resident_bytes(const scene *of)
+{
+    char sizes[128] = ""; /* in pages: of all, of what is resident, and more */
+    long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    (void)of;
+    if (statm == NULL)
+        return 0;
+    if (fgets(sizes, sizeof(sizes), statm) != NULL && strchr(sizes, ' ') != NULL)
+        pages = strtol(strchr(sizes, ' '), NULL, 10);
+    fclose(statm);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_descriptors(const scene *of)
+{
+    double count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    (void)of;
+    if (all == NULL)
+        return 0;
+    for (const struct dirent *one = readdir(all); one != NULL; one = readdir(all))
+        count += one->d_name[0] != '.';
+    closedir(all);
+    return count - 1; /* the folder itself */
+}
+
+static double descriptors_max(const scene *of)
+{
+    struct rlimit limit;
+    (void)of;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
+}
+
+static double started(const scene *of)
+{
+    return (double)of->server->started_s;
+}
+
+static double cpu_seconds(const scene *of)
+{
+    struct timespec used;
+    (void)of;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+        return 0;
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* --- the table --- */
+
+#define TALLY(name, type, member, help)                                                            \
+    {                                                                                              \
+        name, type, help, write_tally, offsetof(stats, member), NULL                               \
+    }
+#define LABELLED(name, type, write, help)                                                          \
+    {                                                                                              \
+        name, type, help, write, 0, NULL                                                           \
+    }
+#define VALUE(name, type, value, help)                                                             \
+    {                                                                                              \
+        name, type, help, write_value, 0, value                                                    \
+    }
+
+/* METRICS in cardboxd.8 has the same names, types and texts; a test compares. */
+static const metric METRICS[] = {
+    LABELLED("cardbox_requests_total", "counter", write_requests,
+             "Requests that are over, by operation and class of status."),
+    LABELLED("cardbox_request_duration_seconds", "histogram", write_durations,
+             "From the request line to the last byte of the answer, by class of operation."),
+    LABELLED("cardbox_event_loop_iteration_seconds", "histogram", write_turns,
+             "Work of one iteration of an event loop, without its wait."),
+    TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests that are under way."),
+    LABELLED("cardbox_errors_total", "counter", write_errors,
+             "Answers that are errors, by error_code and reason."),
+    TALLY("cardbox_request_body_bytes_total", "counter", body_bytes_in,
+          "Bytes of bodies that came."),
+    TALLY("cardbox_response_body_bytes_total", "counter", body_bytes_out,
+          "Bytes of bodies that were answered."),
+    VALUE("cardbox_request_bodies_held_bytes", "gauge", bodies_bytes,
+          "Memory that bodies of requests over 64 KiB take now."),
+    TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
+    TALLY("cardbox_client_connections_total", "counter", clients_opened,
+          "Connections of clients since the start."),
+    VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
+    LABELLED("cardbox_database_connections", "gauge", write_links,
+             "Connections to the database, by group and state."),
+    TALLY("cardbox_database_connections_renewed_total", "counter", renewed,
+          "Connections to the database made anew, for the memory that large statements left."),
+    LABELLED("cardbox_statements_total", "counter", write_statements,
+             "Statements sent to the database, by statement."),
+    LABELLED("cardbox_statement_members", "summary", write_members,
+             "Requests that went into one joined statement, by statement."),
+    TALLY("cardbox_queue_length", "gauge", waiting,
+          "Requests that wait for a connection to the database."),
+    TALLY("cardbox_jobs", "gauge", jobs_open,
+          "Large requests that a thread of the pool works on, or that wait for one."),
+    TALLY("cardbox_jobs_total", "counter", jobs,
+          "Times that a thread of the pool worked on a large request."),
+    TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
+    TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
+    TALLY("cardbox_replica_reads_total", "counter", replica_reads,
+          "Reads that a standby of --read-dsn has answered."),
+    TALLY(
+        "cardbox_replica_passed_total", "counter", replica_passed,
+        "Reads that no standby of --read-dsn could answer, or not yet, and the primary was asked."),
+    VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
+    VALUE("cardbox_process_resident_memory_bytes", "gauge", resident_bytes,
+          "Memory of the process that is in RAM."),
+    VALUE("cardbox_process_open_fds", "gauge", open_descriptors, "Open file descriptors."),
+    VALUE("cardbox_process_max_fds", "gauge", descriptors_max, "File descriptors allowed."),
+    VALUE("cardbox_process_start_time_seconds", "gauge", started,
+          "When the process started, in seconds since 1970."),
+    VALUE("cardbox_process_cpu_seconds_total", "counter", cpu_seconds,
+          "CPU time of user and system."),
+    LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
+};
+
+static void sum_all(stats *sum, const server_state *server)
+{
+    tally *total = (tally *)(void *)sum;
+    for (size_t one = 0; one < server->stats_count; one++) {
+        const tally *of = (const tally *)(const void *)&server->stats[one];
+        for (size_t i = 0; i < STATS_COUNT; i++)
+            tally_add(&total[i], tally_get(&of[i]));
+    }
+}
+
+/* Writes all of them in Prometheus' text format 0.0.4. `sum` is room for one stats. */
+static void write_metrics(buf *out, const server_state *server, stats *sum)
+{
+    scene of = {server, sum};
+    sum_all(sum, server);
+    for (size_t i = 0; i < sizeof(METRICS) / sizeof(METRICS[0]); i++) {
+        const metric *m = &METRICS[i];
+        buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);
+        m->write(out, m, &of);
+    }
+}
+
+void handle_metrics(request *r)
+{
+    stats *sum = handler_take(r, 1, sizeof(*sum));
+    if (sum == NULL)
+        return;
+    r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
+    write_metrics(request_body(r), r->server, sum);
+    fault_or_answer(r);
+}

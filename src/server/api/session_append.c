@@ -1,0 +1,102 @@
+/*
+ * session_append.c: POST .../sessions/{s}/entries, all of them in one statement.
+ */
+#include "server/api/sessions.h"
+#include "store/session/session_append.h"
+
+enum { A_ENTRY, A_ENTRIES, A_EXPECTED, APPEND_FIELDS };
+
+static const field APPEND[APPEND_FIELDS] = {
+    [A_ENTRY] = {.name = "entry", .kind = FIELD_OBJECT},
+    [A_ENTRIES] = {.name = "entries", .kind = FIELD_ARRAY},
+    [A_EXPECTED] = {.name = "expected_version",
+                    .kind = FIELD_INTEGER,
+                    .least = 1,
+                    .most = INT64_MAX},
+};
+
+static void drop(void *plan)
+{
+    session_batch_free(plan);
+}
+
+/* 422 for the entry at a place; what is too large or for lack of memory is said as such. */
+static void answer_bad_entry(request *r, size_t place, cardbox_status status,
+                             const cardbox_error *err)
+{
+    const shape_place at = {"body", "entries", place};
+    shape s;
+    if (status != CARDBOX_INVALID) {
+        fault_answer_error(r, fault_of_status(status), err);
+        return;
+    }
+    handler_shape(r, &s);
+    shape_fault(&s, &at, NULL, -1, "value_error", err->message, (view){NULL, 0});
+    handler_check_shape(r, &s);
+    shape_free(&s);
+}
+
+/* --- the write --- */
+
+static void render_write(request *r, const join_rows *found)
+{
+    const session_batch *batch = r->plan;
+    session_written written;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = session_write_status(found->rows, batch, &err);
+    if (!fault_check(r, status, &err))
+        return;
+    session_written_read(&written, found->rows);
+    if (batch->key.ptr != NULL && written.outcome == SESSION_DONE_BEFORE)
+        request_header(r, "Idempotent-Replayed", "true");
+    session_append_json(request_body(r), batch, found->rows);
+    fault_or_answer(r);
+}
+
+static void build_write(params *p, const void *keys)
+{
+    session_write_params(p, keys);
+}
+
+/* --- the request --- */
+
+static void append(request *r, session_batch *batch, scan_value entries)
+{
+    size_t bad = 0;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = session_append_list(batch, entries, &bad, &err);
+    if (bad == CARDBOX_ENTRIES_PER_APPEND_MAX) {
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d",
+                     CARDBOX_ENTRIES_PER_APPEND_MAX);
+    } else if (status != CARDBOX_OK) {
+        answer_bad_entry(r, bad, status, &err);
+    } else if (batch->count == 0) {
+        handler_refuse(r, "body", "entries", "too_short", "List should have at least 1 item");
+    } else {
+        r->ticket.replayable = session_append_again(batch);
+        r->ticket.has_new_ids = batch->has_new_ids;
+        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, batch, render_write);
+    }
+}
+
+void handle_append_entries(request *r)
+{
+    view session;
+    field_value *body = handler_read_change(r, APPEND, APPEND_FIELDS, false);
+    session_batch *batch = body == NULL ? NULL : handler_take(r, 1, sizeof(*batch));
+    if (batch == NULL || !handler_id(r, &session, 1, "session"))
+        return;
+    if (body[A_ENTRY].given == body[A_ENTRIES].given) {
+        handler_refuse(r, "body", NULL, "value_error", "Give an entry or a list of entries");
+        return;
+    }
+    r->plan = batch;
+    r->drop_plan = drop;
+    if (!session_batch_init(batch, request_tenant(r), session)) {
+        fault_answer_memory(r);
+        return;
+    }
+    batch->expected_version = body[A_EXPECTED].number;
+    batch->key = r->idempotency_key;
+    append(r, batch, body[body[A_ENTRY].given ? A_ENTRY : A_ENTRIES].json);
+}

@@ -1,0 +1,59 @@
+/*
+ * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how far
+ * they are those of another leaf. What is answered is the store's.
+ */
+#include "server/api/context_view.h"
+#include "server/api/sessions.h"
+#include "store/session/session_context.h"
+
+enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
+
+static const field QUERY[CONTEXT_FIELDS] = {
+    [C_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
+    [C_COMPARE] = {.name = "compare", .kind = FIELD_ID, .most = SESSION_ID_MAX},
+    [C_FORMAT] = CONTEXT_FORMAT_FIELD,
+    [C_REPAIR] = CONTEXT_REPAIR_FIELD,
+};
+
+static void build(params *p, const void *keys)
+{
+    const session_context_wish *wish = keys;
+    session_context_params(p, &wish->read);
+}
+
+static void ask(request *r);
+
+static void render(request *r, const join_rows *found)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool more;
+    cardbox_status status =
+        session_context_answer(request_body(r), &more, r->plan, found->rows, &r->memory, &err);
+    if (status == CARDBOX_OK && more)
+        ask(r);
+    else
+        context_view_answer(r, status, &err,
+                            "add a compaction, or ask for an entry nearer to the root");
+}
+
+static void ask(request *r)
+{
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_context, build, r->plan, render);
+}
+
+void handle_session_context(request *r)
+{
+    field_value *query = handler_read_query(r, QUERY, CONTEXT_FIELDS, false);
+    session_context_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
+    if (wish == NULL || !handler_id(r, &wish->read.session, 1, "session"))
+        return;
+    wish->read.tenant = request_tenant(r);
+    wish->read.bytes_max = (int64_t)context_input_max(r);
+    wish->leaf = query[C_LEAF].given ? query[C_LEAF].text : VIEW("");
+    wish->compare = query[C_COMPARE].text;
+    wish->leaf_name = "leaf";
+    wish->how = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]);
+    session_context_begin(wish);
+    r->plan = wish;
+    ask(r);
+}

@@ -1,0 +1,135 @@
+/*
+ * session_transfer.c: sessions in and out as JSON Lines: GET .../sessions/{s}/export, byte for byte
+ * as it was imported, of one branch, or in the other dialect; POST .../sessions/{s}/import with the
+ * report. Both run in a thread, with the store's blocking functions.
+ */
+#include <stdio.h>
+#include "cardbox/session_file.h"
+#include "server/api/sessions.h"
+#include "server/background/incoming.h"
+#include "server/background/outgoing.h"
+#include "store/session/session_call.h"
+
+/* --- export --- */
+
+enum { E_LEAF, E_DIALECT, EXPORT_FIELDS };
+
+static const field EXPORT[EXPORT_FIELDS] = {
+    [E_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
+    [E_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
+};
+
+typedef struct session_exporting {
+    outgoing out;
+    char session[SESSION_ID_MAX + 1];
+    char leaf[SESSION_ID_MAX + 1]; /* empty: all */
+    cardbox_dialect dialect;
+    size_t unseen; /* entries without a counterpart; known before the first piece */
+    char unseen_text[24];
+} session_exporting;
+
+static bool take_piece(void *arg, const char *bytes, size_t len)
+{
+    return outgoing_put(arg, (view){bytes, len});
+}
+
+static cardbox_status run_export(transfer *t)
+{
+    session_exporting *e = (session_exporting *)t;
+    const char *leaf = e->leaf[0] == '\0' ? NULL : e->leaf;
+    return outgoing_end(&e->out, session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
+                                                   take_piece, &e->out, &e->unseen, &t->err));
+}
+
+static void head_export(outgoing *o, request *r)
+{
+    session_exporting *e = (session_exporting *)o;
+    snprintf(e->unseen_text, sizeof(e->unseen_text), "%zu", e->unseen);
+    request_header(r, "Cardbox-Unseen", e->unseen_text);
+}
+
+static void look_export(transfer *t)
+{
+    outgoing_look(t, head_export);
+}
+
+static void copy_id(char out[SESSION_ID_MAX + 1], view id)
+{
+    memcpy(out, id.ptr, id.len);
+    out[id.len] = '\0';
+}
+
+void handle_export_session(request *r)
+{
+    static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
+                                          outgoing_clear};
+    view session;
+    field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
+    if (query == NULL || !handler_id(r, &session, 1, "session"))
+        return;
+    session_exporting *e = (session_exporting *)transfer_new(r, &KIND);
+    if (e == NULL)
+        return;
+    copy_id(e->session, session);
+    if (query[E_LEAF].given)
+        copy_id(e->leaf, query[E_LEAF].text);
+    e->dialect =
+        query[E_DIALECT].given ? (cardbox_dialect)query[E_DIALECT].number : CARDBOX_DIALECT_UNKNOWN;
+    if (transfer_start(&e->out.transfer))
+        request_move(r, REQUEST_SUSPENDED);
+}
+
+/* --- import --- */
+
+typedef struct session_importing {
+    transfer transfer;
+    char session[SESSION_ID_MAX + 1];
+    bool force;
+    cardbox_session_report *report;
+} session_importing;
+
+static cardbox_status run_import(transfer *t)
+{
+    session_importing *i = (session_importing *)t;
+    return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, incoming_read,
+                                  t->ring, &t->err);
+}
+
+static void clear_import(transfer *t)
+{
+    cardbox_session_report_free(((session_importing *)t)->report);
+}
+
+static void answer_import(transfer *t, request *r)
+{
+    buf_text(request_body(r), cardbox_session_report_json(((session_importing *)t)->report));
+    fault_or_answer(r);
+}
+
+static void answer_stopped(transfer *t)
+{
+    transfer_answer_stopped(t, "stopped, and a part of the session may be in");
+}
+
+static void look_import(transfer *t)
+{
+    incoming_look(t, answer_import, answer_stopped);
+}
+
+void handle_import_session(request *r)
+{
+    static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
+                                          clear_import};
+    static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
+    view session;
+    field_value *query = handler_read_query(r, &FORCE, 1, false);
+    if (query == NULL || !handler_id(r, &session, 1, "session"))
+        return;
+    session_importing *i = (session_importing *)transfer_new(r, &KIND);
+    if (i == NULL)
+        return;
+    copy_id(i->session, session);
+    i->force = query->number != 0;
+    if (transfer_start(&i->transfer))
+        r->sink = &INCOMING_SINK;
+}

@@ -1,0 +1,118 @@
+/*
+ * sessions.c: sessions as a whole are listed and read, and asked for where a list of entries is
+ * empty. What changes them is session_change.c's and session_append.c's.
+ */
+#include "server/api/sessions.h"
+#include "cardbox/session.h"
+#include "store/session/session_pages.h"
+
+const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
+
+_Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
+               "the table is for both");
+
+/* --- whether there is one --- */
+
+typedef struct existence {
+    session_path_read read;
+    void (*go_on)(request *r);
+} existence;
+
+static void build_existence(params *p, const void *keys)
+{
+    const existence *e = keys;
+    session_path_params(p, &e->read);
+}
+
+static void render_existence(request *r, const join_rows *found)
+{
+    const existence *e = r->ticket.keys;
+    session_path path;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    r->ticket.stays = false;
+    cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
+    if (fault_check(r, status, &err))
+        e->go_on(r);
+}
+
+void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r))
+{
+    existence *e = handler_take(r, 1, sizeof(*e));
+    if (e == NULL)
+        return;
+    *e = (existence){
+        .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
+        .go_on = go_on,
+    };
+    r->ticket.stays = true; /* it may go on to a transfer */
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_existence, e, render_existence);
+}
+
+/* --- list --- */
+
+typedef struct session_list {
+    list_cursor from;
+    int64_t limit;
+    view tenant;
+} session_list;
+
+static void build_list(params *p, const void *keys)
+{
+    const session_list *list = keys;
+    sessions_list_params(p, list->tenant, &list->from, list->limit);
+}
+
+static void render_list(request *r, const join_rows *found)
+{
+    const session_list *list = r->ticket.keys;
+    if (!page_check_budget(r, found->rows))
+        return;
+    session_list_json(request_body(r), found->rows, list->limit, list->tenant, &r->memory);
+    fault_or_answer(r);
+}
+
+void handle_list_sessions(request *r)
+{
+    session_list *list = handler_take(r, 1, sizeof(*list));
+    if (list == NULL)
+        return;
+    list->tenant = request_tenant(r);
+    if (page_read(r, &list->limit, &list->from, list_cursor_read))
+        handler_run(r, JOIN_READ_ALONE, STATEMENT_sessions_list, build_list, list, render_list);
+}
+
+/* --- read --- */
+
+typedef struct session_key {
+    view tenant, session;
+} session_key;
+
+static void build_get(params *p, const void *keys)
+{
+    const session_key *key = keys;
+    session_get_params(p, key->tenant, key->session);
+}
+
+static void render_get(request *r, const join_rows *found)
+{
+    const session_key *key = r->ticket.keys;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    session_row session;
+    if (rows_count(found->rows) == 0) {
+        fault_check(r, session_none_such(key->session, &err), &err);
+        return;
+    }
+    session_row_read(&session, found->rows, 0);
+    session_row_json(request_body(r), &session, request_tenant(r));
+    request_tag(r, 0);
+    fault_or_answer(r);
+}
+
+void handle_session(request *r)
+{
+    session_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
+    if (key == NULL || !handler_id(r, &key->session, 1, "session"))
+        return;
+    key->tenant = request_tenant(r);
+    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, build_get, key, render_get);
+}

@@ -1,0 +1,126 @@
+/*
+ * task_events.c: one event a row, but for those that only move the number on. What is durable has
+ * its number as id, so that a client that comes again misses nothing; the pieces of a message have
+ * none, and come again from the first after a `start`.
+ */
+#include "server/api/task_events.h"
+#include "base/scan.h"
+
+static void begin(buf *out, const char *event, int64_t n)
+{
+    if (n > 0) {
+        buf_text(out, "id: ");
+        buf_int(out, n);
+        buf_char(out, '\n');
+    }
+    buf_printf(out, "event: %s\ndata: ", event);
+}
+
+static void add_string(buf *out, const char *name, view text)
+{
+    buf_text(out, name);
+    buf_json_or_null(out, text);
+}
+
+static void add_message(buf *out, const task_view *seen, const task_event *e)
+{
+    scan_value call = scan_find(scan_whole(e->metadata), "call_id");
+    const message_row message = {.message_id = e->ref,
+                                 .task_id = seen->key.task_id,
+                                 .role = e->how,
+                                 .content = e->text,
+                                 .call_id = call.kind == SCAN_STRING ? call.text : (view){0},
+                                 .ts_ms = e->at_ms};
+    begin(out, "message_complete", e->n);
+    message_json(out, &message);
+}
+
+static void add_member(buf *out, const char *name, scan_value value)
+{
+    buf_text(out, name);
+    if (value.kind == SCAN_NONE)
+        buf_text(out, "null");
+    else
+        scan_compact(out, value.text);
+}
+
+static void add_call(buf *out, const task_event *e)
+{
+    scan_value call = scan_whole(e->call);
+    begin(out, "call", e->n);
+    add_string(out, "{\"callId\":", e->ref);
+    add_member(out, ",\"abilityName\":", scan_find(call, "abilityName"));
+    add_string(out, ",\"status\":", e->how);
+    add_member(out, ",\"parameters\":", scan_find(call, "parameters"));
+    add_member(out, ",\"details\":", scan_find(call, "details"));
+    buf_text(out, ",\"timestamp\":");
+    buf_int(out, e->at_ms);
+    buf_char(out, '}');
+}
+
+static void add_end(buf *out, const task_view *seen, const task_event *e)
+{
+    begin(out, "task_complete", e->n);
+    add_string(out, "{\"taskId\":", seen->key.task_id);
+    add_string(out, ",\"completionStatus\":", e->how);
+    if (e->text.ptr != NULL) {
+        buf_text(out, ",\"reason\":");
+        buf_view(out, e->text);
+    }
+    buf_text(out, ",\"timestamp\":");
+    buf_int(out, e->at_ms);
+    buf_char(out, '}');
+}
+
+static void add_piece(buf *out, task_view *seen, const task_event *e)
+{
+    task_follow *key = &seen->key;
+    if (!view_equal(e->ref, key->message_id) || key->message_id.ptr == NULL) {
+        size_t len = e->ref.len < sizeof(seen->saying) ? e->ref.len : sizeof(seen->saying);
+        memcpy(seen->saying, e->ref.ptr, len);
+        key->message_id = (view){seen->saying, len};
+        begin(out, "start", 0);
+        add_string(out, "{\"messageId\":", e->ref);
+        buf_text(out, "}\n\n");
+    }
+    key->after_piece = e->n;
+    begin(out, "content", 0);
+    add_string(out, "{\"messageId\":", e->ref);
+    buf_text(out, ",\"content\":");
+    buf_view(out, e->text);
+    buf_char(out, '}');
+}
+
+static void add_event(buf *out, task_view *seen, const task_event *e)
+{
+    size_t before = out->len;
+    bool piece = view_equal(e->what, VIEW("chunk"));
+    bool completed = view_equal(e->what, VIEW("completed"));
+    if (piece)
+        add_piece(out, seen, e);
+    else if (view_equal(e->what, VIEW("message")))
+        add_message(out, seen, e);
+    else if (view_equal(e->what, VIEW("call")))
+        add_call(out, e);
+    else if (completed)
+        add_end(out, seen, e);
+    if (!piece)
+        seen->key.after = e->n;
+    if (completed ||
+        view_equal(e->what, VIEW("reopened"))) /* a finished task may still get others */
+        seen->finished = completed;
+    if (out->len > before)
+        buf_text(out, "\n\n");
+}
+
+bool task_view_add(buf *out, task_view *seen, const store_rows *rows, const int *row, int count)
+{
+    for (int i = 0; i < count; i++) {
+        task_event event;
+        task_event_read(&event, rows, row[i]);
+        if (view_equal(event.what, VIEW("more")))
+            return true;
+        add_event(out, seen, &event);
+    }
+    return false;
+}

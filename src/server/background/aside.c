@@ -1,0 +1,48 @@
+/*
+ * aside.c: what the connections of the threads beside the loops have in common. Nothing is retried:
+ * their next turn does it anew.
+ */
+#include "server/background/aside.h"
+#include <string.h>
+
+cardbox_status aside_open(cardbox **db, const settings *set, const char *name, unsigned patience_ms,
+                          cardbox_error *err)
+{
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    if (*db != NULL)
+        return CARDBOX_OK;
+    how.conninfo = set->dsn;
+    how.application_name = name;
+    how.pool_max = 1;
+    how.connect_timeout_ms = patience_ms;
+    how.statement_timeout_ms = patience_ms;
+    how.no_retry = true;
+    how.no_named_statements = set->no_named_statements;
+    return cardbox_open(db, &how, err);
+}
+
+cardbox_status aside_open_later(cardbox **db, server_state *server, const char *name,
+                                unsigned patience_ms)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (!slots_serve(server))
+        return CARDBOX_UNAVAILABLE;
+    cardbox_status status = aside_open(db, server->set, name, patience_ms, &err);
+    if (status != CARDBOX_OK)
+        aside_note(server, SLOTS_BACKGROUND, &err);
+    return status;
+}
+
+void aside_note(server_state *server, slots_asker asker, const cardbox_error *err)
+{
+    if (strcmp(err->sqlstate, SLOTS_NONE) == 0)
+        slots_refused(&server->primary, asker, err->sqlstate, err->message);
+}
+
+void aside_rest(cardbox **db, const server_state *server)
+{
+    if (!slots_are_scarce(&server->primary))
+        return;
+    cardbox_close(*db);
+    *db = NULL;
+}

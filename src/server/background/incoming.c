@@ -1,0 +1,56 @@
+/*
+ * incoming.c: a body on its way through a transfer's ring.
+ */
+#include "server/background/incoming.h"
+
+#include <errno.h>
+
+/* --- in the thread --- */
+
+ssize_t incoming_read(void *arg, char *to, size_t room)
+{
+    ring *r = arg;
+    size_t len = ring_take(r, to, room);
+    if (len > 0 || !ring_is_shut(r))
+        return (ssize_t)len;
+    errno = ECANCELED;
+    return -1;
+}
+
+/* --- on the loop --- */
+
+/* Whom nobody takes anything from any more may send on: the answer waits for the end of the body.
+ */
+static size_t take(request *r, view piece)
+{
+    transfer *t = r->plan;
+    if (t->aborted || transfer_state_of(t).over)
+        return piece.len;
+    size_t taken = ring_offer(t->ring, piece);
+    t->waits = taken < piece.len;
+    return taken;
+}
+
+static void end(request *r)
+{
+    transfer *t = r->plan;
+    ring_end(t->ring);
+    request_move(r, REQUEST_SUSPENDED);
+}
+
+const request_sink INCOMING_SINK = {take, end};
+
+void incoming_look(transfer *t, void (*done)(transfer *t, request *r), void (*stopped)(transfer *t))
+{
+    request *r = t->request;
+    transfer_state state = transfer_state_of(t);
+    bool open = r->state == REQUEST_ARRIVING || r->state == REQUEST_SUSPENDED;
+    if (open && t->aborted)
+        transfer_answer_failed(t);
+    else if (open && state.over && state.status != CARDBOX_OK)
+        stopped(t);
+    else if (r->state == REQUEST_SUSPENDED && state.over)
+        done(t, r);
+    if (state.over || ring_is_ready(t->ring))
+        transfer_resume(t);
+}

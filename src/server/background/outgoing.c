@@ -1,0 +1,95 @@
+/*
+ * outgoing.c: pieces on their way from a thread through its ring into an answer.
+ */
+#include "server/background/outgoing.h"
+
+enum {
+    GATHER = 32 * 1024 /* bytes that go to the loop at once: small lines would wake it often */
+};
+
+/* --- in the thread --- */
+
+void outgoing_begin(outgoing *o)
+{
+    if (!o->begun)
+        transfer_begun(&o->transfer);
+    o->begun = true;
+}
+
+static bool hand_over(outgoing *o)
+{
+    outgoing_begin(o);
+    bool taken = buf_ok(&o->gathered) && ring_put(o->transfer.ring, buf_as_view(&o->gathered));
+    buf_reset(&o->gathered, 2 * (size_t)GATHER);
+    return taken;
+}
+
+bool outgoing_put(outgoing *o, view piece)
+{
+    o->gathered.max = 4 * (size_t)GATHER;
+    if (piece.len >= GATHER) /* not copied once more */
+        return hand_over(o) && ring_put(o->transfer.ring, piece);
+    buf_view(&o->gathered, piece);
+    return o->gathered.len < GATHER || hand_over(o);
+}
+
+cardbox_status outgoing_end(outgoing *o, cardbox_status status)
+{
+    if (status != CARDBOX_OK)
+        return status;
+    return hand_over(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* nobody reads it any more */
+}
+
+void outgoing_clear(transfer *t)
+{
+    buf_free(&((outgoing *)t)->gathered);
+}
+
+/* --- on the loop --- */
+
+static stream_state peek(request *r, view *piece)
+{
+    transfer *t = r->plan;
+    transfer_state state = transfer_state_of(t); /* before the ring: what it put there is all */
+    if (t->aborted)
+        return STREAM_BROKEN;
+    *piece = ring_peek(t->ring);
+    if (piece->len > 0)
+        return STREAM_PIECE;
+    if (state.over)
+        return state.status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
+    t->waits = true;
+    t->excused = true;
+    return STREAM_WAIT;
+}
+
+static void took(request *r, size_t len)
+{
+    transfer *t = r->plan;
+    t->moved += len;
+    ring_took(t->ring, len);
+}
+
+static void start_answer(request *r)
+{
+    static const answer_stream STREAM = {peek, took};
+    r->answer.status = 200;
+    r->answer.type = "application/x-ndjson";
+    r->answer.stream = &STREAM;
+    request_move(r, REQUEST_ANSWERED);
+}
+
+void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r))
+{
+    request *r = t->request;
+    transfer_state state = transfer_state_of(t);
+    if (r->state != REQUEST_SUSPENDED) {
+        if (state.over || ring_is_ready(t->ring))
+            transfer_resume(t);
+    } else if (t->aborted || (state.over && !state.begun)) {
+        transfer_answer_failed(t);
+    } else if (state.begun) {
+        head((outgoing *)t, r);
+        start_answer(r);
+    }
+}

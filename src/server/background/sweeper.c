@@ -1,0 +1,145 @@
+/*
+ * sweeper.c: a turn is one table and one batch; while there is more the next one follows after a
+ * pause, which leaves the database to those who use it. Not the keeper's thread: a turn may take
+ * longer than a token may stay good after it was revoked.
+ */
+#include "server/background/sweeper.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/background/aside.h"
+#include "server/background/kept_out.h"
+#include "server/background/ticker.h"
+#include "server/response/failure_log.h"
+#include "store/admin/collect.h"
+#include "store/admin/grown.h"
+
+enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000 };
+
+struct sweeper {
+    server_state *server;
+    ticker ticker;
+    cardbox *db;
+    bool told;        /* that no table can be analyzed */
+    int64_t round_ms; /* when the next round of sweeping is due */
+    collect_sum sum;  /* of this round */
+    kept_out kept_out;
+};
+
+static void tell(sweeper *s)
+{
+    buf counts = BUF_INIT(1024);
+    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+        buf_printf(&counts, "%s%s=%" PRId64, kind > 0 ? " " : "", collect_name((collect_kind)kind),
+                   s->sum.rows[kind]);
+    if (collect_rows(&s->sum) > 0)
+        log_info("swept", "%s", buf_str(&counts));
+    buf_free(&counts);
+    s->sum = (collect_sum){.rows = {0}};
+}
+
+static void warn(const sweeper *s, const char *event, const cardbox_error *err)
+{
+    char why[LOG_QUOTE_SIZE];
+    aside_note(s->server, SLOTS_BACKGROUND, err);
+    if (err->status != CARDBOX_UNAVAILABLE)
+        log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
+}
+
+/* A table that has grown. True: there may be another one. */
+static bool analyze(sweeper *s)
+{
+    char table[GROWN_NAME_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool failed = grown_analyze(table, s->db, &err) != CARDBOX_OK;
+    if (failed && !s->told)
+        warn(s, "not_analyzed", &err);
+    s->told = failed;
+    if (table[0] != '\0')
+        log_debug("analyzed", "table=%s", table);
+    return table[0] != '\0';
+}
+
+/* Logs when gc has been kept out for long. The holder's SQL is not logged: it may have values. */
+static void note_kept_out(sweeper *s, collect_state state)
+{
+    char application[LOG_QUOTE_SIZE];
+    collect_holder holder;
+    int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->server->set->gc_warn_s * 1000;
+    collect_holder_get(&holder, s->db, state);
+    if (kept_out_note(&s->kept_out, state, holder.transaction, now_ms, limit_ms))
+        log_warn("gc_kept_out",
+                 "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
+                 "hint=\"SELECT pg_terminate_backend(%d) ends that session\"",
+                 (now_ms - s->kept_out.since_ms) / 1000,
+                 state == COLLECT_BUSY ? "a session holds the lock of gc"
+                                       : "a session has locked tables",
+                 holder.pid, log_quote(application, holder.application, strlen(holder.application)),
+                 holder.pid);
+}
+
+/* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
+static int64_t pause_ms(const sweeper *s, bool was_out)
+{
+    int64_t round_ms = (int64_t)s->server->set->sweep_interval_s * 1000;
+    int64_t look_ms = (int64_t)s->server->set->gc_warn_s * 100; /* ten times before it is logged */
+    return was_out && look_ms < round_ms ? look_ms : round_ms;
+}
+
+/* True: there is more. */
+static bool sweep(sweeper *s)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    collect_state state = COLLECT_OVER;
+    const settings *set = s->server->set;
+    if (set->sweep_interval_s == 0 || clock_ms() < s->round_ms)
+        return false;
+    cardbox_status status =
+        collect_batch(&s->sum, &state, s->db, set->retention_days, COLLECT_BATCH, &err);
+    if (status != CARDBOX_OK)
+        warn(s, "not_swept", &err);
+    else if (state >= COLLECT_BUSY)
+        note_kept_out(s, state);
+    else if (kept_out_end(&s->kept_out))
+        log_info("gc_runs_again", "reason=\"no other session keeps it out any more\"");
+    if (status == CARDBOX_OK && state == COLLECT_MORE)
+        return true;
+    tell(s);
+    s->round_ms = clock_ms() + pause_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
+    return false;
+}
+
+static int64_t turn(void *arg)
+{
+    sweeper *s = arg;
+    if (aside_open_later(&s->db, s->server, "cardboxd-sweeper", PATIENCE_MS) != CARDBOX_OK)
+        return LOOK_MS; /* the loops tell why */
+    bool grown = analyze(s);
+    bool more = sweep(s) || grown;
+    aside_rest(&s->db, s->server);
+    return more ? PAUSE_MS : LOOK_MS;
+}
+
+sweeper *sweeper_start(server_state *server)
+{
+    sweeper *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return NULL;
+    s->server = server;
+    if (ticker_start(&s->ticker, turn, s))
+        return s;
+    free(s);
+    return NULL;
+}
+
+void sweeper_stop(sweeper *s)
+{
+    if (s == NULL)
+        return;
+    ticker_stop(&s->ticker);
+    cardbox_close(s->db);
+    free(s);
+}

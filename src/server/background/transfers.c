@@ -1,0 +1,469 @@
+/*
+ * transfers.c: the life of a transfer. Thread and loop each hold it; who lets go last frees it, so
+ * that a client that leaves never waits for the thread, nor the loop for the database.
+ */
+#include "server/background/transfers.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/background/aside.h"
+#include "server/auth/auth.h"
+#include "server/response/failure_log.h"
+#include "server/response/fault.h"
+#include "base/errors.h"
+#include "store/admin/role.h"
+#include "db/migrations.h"
+
+enum {
+    RING_BYTES = 256 * 1024, /* between a thread and its client */
+    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
+    LAST_WAIT_MS = 2000,     /* for a statement to end when the server does */
+    ROUND_MS = 250,          /* is the client still there? */
+    PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
+};
+
+struct transfer_pool {
+    server_state *server;
+    const settings *set;
+    pthread_mutex_t lock;
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
+    atomic_size_t threads; /* that have not ended: a place is free before that */
+    cardbox *db;           /* opened by the first that needs it */
+    size_t users;          /* of it */
+};
+
+struct transfers {
+    int wake_fd;
+    transfer *first;
+    int64_t due_ms; /* the next round */
+};
+
+/* --- the pool --- */
+
+transfer_pool *transfer_pool_new(server_state *server)
+{
+    transfer_pool *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return NULL;
+    p->server = server;
+    p->set = server->set;
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+bool transfer_pool_free(transfer_pool *p)
+{
+    int64_t end_ms = clock_ms() + LAST_WAIT_MS;
+    if (p == NULL)
+        return true;
+    while (atomic_load(&p->threads) > 0) {
+        if (clock_ms() >= end_ms)
+            return false;
+        clock_sleep_ms(2);
+    }
+    cardbox_close(p->db);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+    return true;
+}
+
+/* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
+ * can't have the places of all. */
+static const char *take_place(transfer_pool *p, view tenant, size_t *place)
+{
+    size_t running = 0, own = 0;
+    const char *full = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = TRANSFERS_MOST; i-- > 0;) {
+        running += p->tenant[i][0] != '\0';
+        own += view_equal(view_of(p->tenant[i]), tenant);
+        if (p->tenant[i][0] == '\0')
+            *place = i;
+    }
+    if (running >= (size_t)p->set->transfers_max)
+        full = "too many exports and imports are under way";
+    else if (own >= (size_t)p->set->project_transfers_max)
+        full = "too many exports and imports of this project are under way";
+    else
+        snprintf(p->tenant[*place], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
+    pthread_mutex_unlock(&p->lock);
+    return full;
+}
+
+static void leave_place(transfer_pool *p, size_t place)
+{
+    pthread_mutex_lock(&p->lock);
+    p->tenant[place][0] = '\0';
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The connections that all transfers share. */
+static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    options.conninfo = p->set->dsn;
+    options.application_name = "cardboxd transfer";
+    options.pool_max = (unsigned)p->set->transfers_max;
+    options.connect_timeout_ms = (unsigned)p->set->connect_timeout_ms;
+    options.statement_timeout_ms = STATEMENT_MS;
+    options.no_named_statements = p->set->no_named_statements;
+    pthread_mutex_lock(&p->lock);
+    if (p->db == NULL)
+        status = cardbox_open(&p->db, &options, err);
+    *db = p->db;
+    p->users += p->db != NULL;
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+static void leave_database(transfer_pool *p, const cardbox *db)
+{
+    pthread_mutex_lock(&p->lock);
+    p->users -= db != NULL;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* If one is being opened it is not waited for. */
+void transfer_pool_rest(transfer_pool *p)
+{
+    if (p == NULL || pthread_mutex_trylock(&p->lock) != 0)
+        return;
+    cardbox *db = p->users == 0 ? p->db : NULL;
+    if (db != NULL)
+        p->db = NULL;
+    pthread_mutex_unlock(&p->lock);
+    cardbox_close(db);
+}
+
+/* --- one, on both sides --- */
+
+static void let_go(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    int left = --t->holders;
+    pthread_mutex_unlock(&t->lock);
+    if (left > 0)
+        return;
+    t->kind->clear(t);
+    ring_free(t->ring);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+static void wake_locked(const transfer *t)
+{
+    uint64_t one = 1;
+    if (t->wake_fd >= 0 && write(t->wake_fd, &one, sizeof(one)) < 0)
+        log_debug("wake", "transfer=yes");
+}
+
+static void wake(void *arg)
+{
+    transfer *t = arg;
+    pthread_mutex_lock(&t->lock);
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+transfer_state transfer_state_of(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    transfer_state now = {t->begun, t->over, t->status};
+    pthread_mutex_unlock(&t->lock);
+    return now;
+}
+
+/* --- the thread --- */
+
+void transfer_begun(transfer *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->begun = true;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void set_unfit(transfer *t, unfit_cause cause)
+{
+    t->unfit = true;
+    t->cause = cause;
+}
+
+/* As on a loop's connection: what PostgreSQL refuses is the transfer's own fault until the server's
+ * check fails too. To open the database is a check already. */
+static void check_database(transfer *t)
+{
+    role_check found = {.migration = 0};
+    cardbox_error check = t->err;
+    if (t->db != NULL) {
+        if (!error_may_be_unfit(&t->err))
+            return;
+        check = (cardbox_error)CARDBOX_ERROR_INIT;
+        role_check_get(&found, t->db, &check);
+    }
+    if (check.status == CARDBOX_OK && found.migration >= migrations_newest() && found.has_rights)
+        return;
+    if (check.status == CARDBOX_FORBIDDEN ||
+        (check.status == CARDBOX_OK && found.migration >= migrations_newest()))
+        set_unfit(t, UNFIT_RIGHTS);
+    else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
+             (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))
+        set_unfit(t, UNFIT_SCHEMA);
+}
+
+/* A failure is logged here if the answer is under way already: it is only cut off then. */
+static void note_failure(transfer *t, cardbox_status status)
+{
+    if (status == CARDBOX_OK)
+        return;
+    check_database(t);
+    if (t->begun && t->err.sqlstate[0] != '\0')
+        failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, VIEW(""));
+}
+
+/* Its place is free before its client has the last byte, and so may begin the next. */
+static void *run(void *arg)
+{
+    transfer *t = arg;
+    transfer_pool *p = t->pool;
+    cardbox_status status = open_database(p, &t->db, &t->err);
+    if (status == CARDBOX_OK)
+        status = t->kind->run(t);
+    note_failure(t, status);
+    if (status != CARDBOX_OK)
+        aside_note(p->server, SLOTS_BACKGROUND, &t->err);
+    leave_database(p, t->db);
+    leave_place(p, t->place);
+    pthread_mutex_lock(&t->lock);
+    t->over = true;
+    t->status = status;
+    wake_locked(t);
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+    atomic_fetch_sub(&p->threads, 1);
+    return NULL;
+}
+
+/* --- the loop --- */
+
+static void leave_list(transfer *t)
+{
+    transfer **at = &t->home->first;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+}
+
+/* The request ends, whatever the thread is doing: it will find the ring shut. */
+static void release(void *plan)
+{
+    transfer *t = plan;
+    leave_list(t);
+    t->request = NULL;
+    ring_shut(t->ring);
+    pthread_mutex_lock(&t->lock);
+    t->wake_fd = -1;
+    pthread_mutex_unlock(&t->lock);
+    let_go(t);
+}
+
+static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
+{
+    transfer *t = calloc(1, kind->size);
+    if (t == NULL)
+        return NULL;
+    t->kind = kind;
+    t->pool = r->server->transfers;
+    t->place = place;
+    t->home = r->transfers;
+    t->request = r;
+    t->err = (cardbox_error)CARDBOX_ERROR_INIT;
+    t->excused = true;
+    t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
+    t->wake_fd = t->home->wake_fd;
+    t->holders = 1;
+    pthread_mutex_init(&t->lock, NULL);
+    memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
+    t->ring = ring_new(RING_BYTES, wake, t);
+    if (t->ring != NULL)
+        return t;
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    return NULL;
+}
+
+transfer *transfer_new(request *r, const transfer_kind_of *kind)
+{
+    if (database_is_away(&r->server->primary)) {
+        fault_answer_away(r, NULL);
+        return NULL;
+    }
+    size_t place = 0;
+    const char *full = take_place(r->server->transfers, request_tenant(r), &place);
+    if (full != NULL) {
+        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
+        return NULL;
+    }
+    transfer *t = make(r, kind, place);
+    if (t == NULL) {
+        leave_place(r->server->transfers, place);
+        fault_answer_memory(r);
+        return NULL;
+    }
+    t->next = t->home->first;
+    t->home->first = t;
+    r->plan = t;
+    r->drop_plan = release;
+    return t;
+}
+
+bool transfer_start(transfer *t)
+{
+    pthread_t thread;
+    t->holders = 2;
+    atomic_fetch_add(&t->pool->threads, 1);
+    if (pthread_create(&thread, NULL, run, t) == 0) {
+        pthread_detach(thread);
+        return true;
+    }
+    atomic_fetch_sub(&t->pool->threads, 1);
+    t->holders = 1;
+    leave_place(t->pool, t->place);
+    fault_answer_memory(t->request);
+    return false;
+}
+
+void transfer_resume(transfer *t)
+{
+    if (!t->waits)
+        return;
+    t->waits = false;
+    t->request->host->resume(t->request);
+}
+
+/* What the store itself has found, and the database has not. */
+static bool is_for_client(const cardbox_error *err)
+{
+    return err->sqlstate[0] == '\0' &&
+           (err->status == CARDBOX_NOT_FOUND || err->status == CARDBOX_INVALID ||
+            err->status == CARDBOX_CONFLICT || err->status == CARDBOX_TOO_LARGE ||
+            err->status == CARDBOX_INTERNAL /* rows that contradict each other */);
+}
+
+void transfer_answer_failed(transfer *t)
+{
+    request *r = t->request;
+    if (t->aborted && atomic_load(&r->server->stop) != STOP_NOT)
+        fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
+    else if (t->revoked)
+        fault_answer(r, FAULT_UNAUTHENTICATED, "send what is left with a token that is good",
+                     "the token was revoked, or has expired, while this went on");
+    else if (t->aborted)
+        fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
+    else if (t->unfit)
+        fault_answer_unfit(r, t->cause);
+    else if (is_for_client(&t->err))
+        fault_answer_error(r, fault_of_status(t->err.status), &t->err);
+    else
+        fault_answer_store(r, &t->err);
+}
+
+void transfer_answer_stopped(transfer *t, const char *how_far)
+{
+    fault what = fault_of_status(t->err.status);
+    if (t->db == NULL || (what != FAULT_AWAY && what != FAULT_TIMEOUT && what != FAULT_UNAVAILABLE))
+        transfer_answer_failed(t);
+    else
+        fault_answer(t->request, what, "send it all again: what is there already is left as it is",
+                     "%s: %s", how_far, fault_why_away(&t->err));
+}
+
+/* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
+ * something, ends too. */
+static void give_up(transfer *t)
+{
+    request *r = t->request;
+    t->aborted = true;
+    ring_shut(t->ring);
+    if (t->waits)
+        transfer_resume(t);
+    else if (r->state == REQUEST_SENDING)
+        r->host->cut(r);
+}
+
+/* Gives up clients that have left while their connection was suspended, which nobody else would
+ * notice, or read too slowly, or may do no more what they do. An import is finished for who is gone
+ * too. */
+static void check_client(transfer *t, int64_t now_ms)
+{
+    request *r = t->request;
+    bool suspended = t->waits || r->state == REQUEST_SUSPENDED;
+    if (suspended && r->sink == NULL && r->host->left(r)) {
+        log_debug("transfer_ended", "reason=\"the client left\"");
+        give_up(t);
+        return;
+    }
+    if (!auth_still_good(r)) {
+        log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
+                 (long long)r->token_id);
+        t->revoked = true;
+        give_up(t);
+        if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
+            r->host->cut(r);
+        return;
+    }
+    if (now_ms < t->check_ms)
+        return;
+    if (!t->excused && t->moved - t->marked < PACE_LEAST) {
+        log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
+        give_up(t);
+    }
+    t->marked = t->moved;
+    t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
+    t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
+}
+
+transfers *transfers_new(int wake_fd)
+{
+    transfers *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        return NULL;
+    all->wake_fd = wake_fd;
+    return all;
+}
+
+void transfers_free(transfers *all)
+{
+    free(all);
+}
+
+void transfers_tick(transfers *all, int64_t now_ms)
+{
+    bool round = now_ms >= all->due_ms;
+    if (round)
+        all->due_ms = now_ms + ROUND_MS;
+    for (transfer *t = all->first, *next = NULL; t != NULL; t = next) {
+        next = t->next;
+        if (round && !t->aborted)
+            check_client(t, now_ms);
+        t->kind->look(t);
+    }
+}
+
+int64_t transfers_next_ms(const transfers *all)
+{
+    return all->first == NULL ? INT64_MAX : all->due_ms;
+}
+
+void transfers_abort(transfers *all)
+{
+    for (transfer *t = all->first; t != NULL; t = t->next) {
+        if (!t->aborted)
+            give_up(t);
+        t->kind->look(t);
+    }
+}

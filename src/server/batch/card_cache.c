@@ -1,0 +1,237 @@
+/*
+ * card_cache.c: parts with a lock each, which a key's hash chooses. A part is a ring of bytes,
+ * where what comes is written over what is oldest, and a table of sets that says where in it a card
+ * is. Positions in the ring only grow, so an entry that was written over is known by its position.
+ */
+#include "server/batch/card_cache.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum {
+    PARTS = 16,
+    WAYS = 8,
+    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
+    SHARE = 32, /* an entry has no more of its part: large cards cost PostgreSQL little a byte */
+    UNIT = 8,   /* positions are multiples of it */
+    MARK_SHIFT = 48,         /* of a slot; below it is the position in units, and 1 */
+    KEPT_MS = 60 * 60 * 1000 /* an hour, in which no transaction id comes again */
+};
+
+#define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
+
+typedef struct entry {
+    card_version version;
+    int64_t since_ms;
+    size_t tenant, card_id, text; /* lengths of what follows */
+    char bytes[];
+} entry;
+
+typedef struct part {
+    pthread_mutex_t lock;
+    uint64_t end; /* where the next entry goes; all positions since the start are below */
+    uint64_t (*slots)[WAYS]; /* 0: empty */
+    char *ring;
+} part;
+
+struct card_cache {
+    size_t ring; /* bytes of a part */
+    size_t sets; /* of a part */
+    uint64_t (*slots)[WAYS];
+    void *rings; /* Not of the heap: what the server takes for requests is told by that. */
+    part parts[PARTS];
+};
+
+static size_t bytes_of_rings(const card_cache *all)
+{
+    return all->ring * PARTS + UNIT; /* not 0 */
+}
+
+card_cache *card_cache_new(size_t bytes)
+{
+    card_cache *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        return NULL;
+    all->ring = bytes / PARTS / UNIT * UNIT;
+    all->sets = all->ring / SLOT_BYTES / WAYS + 1;
+    all->slots = calloc(PARTS * all->sets, sizeof(*all->slots));
+    all->rings =
+        mmap(NULL, bytes_of_rings(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all->slots == NULL || all->rings == MAP_FAILED) {
+        card_cache_free(all);
+        return NULL;
+    }
+    for (size_t i = 0; i < PARTS; i++) {
+        part *p = &all->parts[i];
+        pthread_mutex_init(&p->lock, NULL);
+        p->slots = all->slots + i * all->sets;
+        p->ring = (char *)all->rings + i * all->ring;
+    }
+    return all;
+}
+
+void card_cache_free(card_cache *all)
+{
+    if (all == NULL)
+        return;
+    for (size_t i = 0; i < PARTS; i++)
+        pthread_mutex_destroy(&all->parts[i].lock);
+    if (all->rings != MAP_FAILED)
+        munmap(all->rings, bytes_of_rings(all));
+    free(all->slots);
+    free(all);
+}
+
+/* --- where a card is --- */
+
+/* The part and the set of a card, as long as the part is held. */
+typedef struct spot {
+    part *part;
+    uint64_t *set;
+    uint64_t mark; /* in its place in a slot */
+} spot;
+
+/* False: another loop has the part. */
+static bool hold(card_cache *all, const card_key *key, spot *out)
+{
+    uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
+                                         XXH3_64bits(key->tenant.ptr, key->tenant.len));
+    part *p = &all->parts[hash % PARTS];
+    *out = (spot){p, p->slots[hash / PARTS % all->sets], hash & ~POSITION_BITS};
+    return pthread_mutex_trylock(&p->lock) == 0;
+}
+
+static void let_go(const spot *at)
+{
+    pthread_mutex_unlock(&at->part->lock);
+}
+
+/* The entry of a slot. NULL: none, or it was written over. */
+static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
+{
+    uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
+    return slot == 0 || p->end > position + all->ring
+               ? NULL
+               : (entry *)(void *)(p->ring + position % all->ring);
+}
+
+static bool is_of(const entry *e, const card_key *key)
+{
+    return view_equal((view){e->bytes, e->tenant}, key->tenant) &&
+           view_equal((view){e->bytes + e->tenant, e->card_id}, key->card_id);
+}
+
+/* The card's slot in its set. NULL: it is not there. */
+static uint64_t *find(const card_cache *all, const spot *at, const card_key *key, entry **found)
+{
+    for (size_t i = 0; i < WAYS; i++) {
+        uint64_t slot = at->set[i];
+        if ((slot & ~POSITION_BITS) != at->mark)
+            continue;
+        *found = entry_in(all, at->part, slot);
+        if (*found != NULL && is_of(*found, key))
+            return &at->set[i];
+    }
+    return NULL;
+}
+
+static bool same_version(const card_version *a, const card_version *b)
+{
+    return a->place == b->place && a->written_by == b->written_by && a->started == b->started &&
+           a->recovered == b->recovered;
+}
+
+static bool is_young(const entry *e, int64_t now_ms)
+{
+    return now_ms - e->since_ms < KEPT_MS;
+}
+
+/* --- what it said --- */
+
+/* Room in the ring, which is never in two pieces. */
+static entry *make_room(const card_cache *all, part *p, size_t size)
+{
+    size_t at = p->end % all->ring;
+    if (at + size > all->ring) {
+        p->end += all->ring - at;
+        at = 0;
+    }
+    p->end += (size + UNIT - 1) / UNIT * UNIT;
+    return (entry *)(void *)(p->ring + at);
+}
+
+/* A slot for a card that has none: of those of its set the one whose entry is oldest. */
+static uint64_t *choose_slot(const spot *at)
+{
+    uint64_t *oldest = &at->set[0];
+    for (size_t i = 1; i < WAYS; i++)
+        if ((at->set[i] & POSITION_BITS) < (*oldest & POSITION_BITS))
+            oldest = &at->set[i];
+    return oldest;
+}
+
+static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const entry *head,
+                        const card_key *key, view text)
+{
+    part *p = at->part;
+    size_t size = sizeof(*head) + head->tenant + head->card_id + head->text;
+    entry *e = make_room(all, p, size);
+    uint64_t position = p->end - (size + UNIT - 1) / UNIT * UNIT;
+    *e = *head;
+    memcpy(e->bytes, key->tenant.ptr, head->tenant);
+    memcpy(e->bytes + head->tenant, key->card_id.ptr, head->card_id);
+    memcpy(e->bytes + head->tenant + head->card_id, text.ptr, head->text);
+    *slot = at->mark | (position / UNIT + 1);
+}
+
+void card_cache_keep(card_cache *all, const card_key *key, const card_version *version, view text,
+                     int64_t now_ms)
+{
+    entry head = {.version = *version,
+                  .since_ms = now_ms,
+                  .tenant = key->tenant.len,
+                  .card_id = key->card_id.len,
+                  .text = text.len};
+    entry *old = NULL;
+    spot at;
+    if (all == NULL || text.len == 0 ||
+        sizeof(head) + head.tenant + head.card_id + head.text > all->ring / SHARE ||
+        !hold(all, key, &at))
+        return;
+    uint64_t *slot = find(all, &at, key, &old);
+    if (slot == NULL)
+        write_entry(all, &at, choose_slot(&at), &head, key, text);
+    else if (!same_version(&old->version, version) || !is_young(old, now_ms))
+        write_entry(all, &at, slot, &head, key, text);
+    let_go(&at);
+}
+
+bool card_cache_has(card_cache *all, const card_key *key, int64_t now_ms)
+{
+    entry *e = NULL;
+    spot at;
+    if (all == NULL || !hold(all, key, &at))
+        return false;
+    bool has =
+        find(all, &at, key, &e) != NULL && e->version.place == key->place && is_young(e, now_ms);
+    let_go(&at);
+    return has;
+}
+
+bool card_cache_add(card_cache *all, buf *out, const card_key *key, const card_version *version)
+{
+    entry *e = NULL;
+    spot at;
+    if (all == NULL || !hold(all, key, &at))
+        return false;
+    uint64_t *slot = find(all, &at, key, &e);
+    bool same = slot != NULL && same_version(&e->version, version);
+    if (same)
+        buf_add(out, e->bytes + e->tenant + e->card_id, e->text);
+    else if (slot != NULL)
+        *slot = 0; /* for the next read to bring it */
+    let_go(&at);
+    return same;
+}

@@ -1,0 +1,484 @@
+/*
+ * join.c: the lanes in which requests wait, and how they leave them: with a statement when a
+ * connection is free, or with an error when their time is over. A request is in exactly one place:
+ * a lane, or a batch.
+ */
+#include "server/batch/join_internal.h"
+#include <stdlib.h>
+#include "base/clock.h"
+#include "server/batch/slots.h"
+#include "server/api/task_events.h"
+
+enum {
+    LOOK_IF_LEFT_MS = 250,          /* waiting longer than this: is the client still there? */
+    REPLAYED_MS = 10,               /* a standby that was behind is not asked again so soon */
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
+};
+
+/* --- what the lanes are --- */
+
+static void build_cards(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_get_at_params(p, keys, count);
+}
+
+static void build_placed(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_placed_params(p, keys, count);
+}
+
+static void build_boxes(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    boxes_read_params(p, keys, count);
+}
+
+static void build_follows(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    static const follow_limits LIMITS = {
+        .most = TASK_VIEW_MOST, .page_bytes = TASK_VIEW_BYTES, .all_bytes = FOLLOWS_BYTES};
+    tasks_follow_params(p, keys, count, &LIMITS);
+}
+
+static void build_puts(params *p, const void *keys, size_t count, bool wary)
+{
+    (void)wary;
+    cards_put_params(p, keys, count);
+}
+
+static void build_appends(params *p, const void *keys, size_t count, bool wary)
+{
+    boxes_append_params(p, keys, count, wary);
+}
+
+static bool append_passed_over(const store_rows *rows, int row)
+{
+    box_change change;
+    box_change_read(&change, rows, row, 1);
+    return change.outcome == BOX_LOCKED;
+}
+
+static size_t weigh_puts(const void *keys, size_t count)
+{
+    const card_put *puts = keys;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const card_input *in = &puts[i].input;
+        bytes +=
+            in->content.len + in->projection.len + in->metadata.len + in->tool_calls.len + 1024;
+    }
+    return bytes / 1024;
+}
+
+static size_t weigh_appends(const void *keys, size_t count)
+{
+    const box_append *appends = keys;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += appends[i].ids.len + 1024;
+    return bytes / 1024;
+}
+
+#define CARDS                                                                                      \
+    .statement = STATEMENT_cards_get_at, .key_size = sizeof(card_key), .build = build_cards
+#define BOXES                                                                                      \
+    .may_be_slow = true, .statement = STATEMENT_boxes_read, .key_size = sizeof(box_read),          \
+    .build = build_boxes
+
+const lane_kind LANES[JOIN_LANES] = {
+    [JOIN_CARDS] = {.group = LINK_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
+    [JOIN_PLACED] = {.group = LINK_READS,
+                     .twin = JOIN_REPLICA_CARDS, /* a place is the same there */
+                     .place_column = CARD_PLACE,
+                     .statement = STATEMENT_cards_placed,
+                     .key_size = sizeof(card_key),
+                     .build = build_placed},
+    [JOIN_VERSIONS] = {.group = LINK_READS,
+                       .twin = JOIN_REPLICA_CARDS,
+                       .place_column = VERSION_PLACE,
+                       .statement = STATEMENT_cards_versions,
+                       .key_size = sizeof(card_key),
+                       .build = build_placed},
+    [JOIN_BOXES] = {.group = LINK_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
+    [JOIN_REPLICA_CARDS] = {.group = LINK_REPLICA, .twin = JOIN_CARDS, CARDS},
+    [JOIN_REPLICA_BOXES] = {.group = LINK_REPLICA, .twin = JOIN_BOXES, BOXES},
+    [JOIN_FOLLOWS] = {.group = LINK_LISTS,
+                      .statement = STATEMENT_tasks_follow,
+                      .key_size = sizeof(task_follow),
+                      .build = build_follows},
+    [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
+    [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
+                        .writes = true,
+                        .statement = STATEMENT_cards_put,
+                        .key_size = sizeof(card_put),
+                        .build = build_puts,
+                        .weigh = weigh_puts},
+    [JOIN_APPENDS] = {.group = LINK_WRITES,
+                      .writes = true,
+                      .statement = STATEMENT_boxes_append,
+                      .key_size = sizeof(box_append),
+                      .build = build_appends,
+                      .weigh = weigh_appends,
+                      .passed_over = append_passed_over},
+    [JOIN_WRITE_ALONE] = {.group = LINK_WRITES,
+                          .writes = true,
+                          .may_be_slow = true,
+                          .in_turn = true},
+};
+
+joiner *joiner_new(server_state *server, stats *s, struct links *l, struct links *replica)
+{
+    joiner *j = calloc(1, sizeof(*j));
+    if (j == NULL)
+        return NULL;
+    j->server = server;
+    j->stats = s;
+    j->links = l;
+    j->replica = replica;
+    j->look_again_ms = INT64_MAX;
+    j->scratch = BUF_INIT(SIZE_MAX / 4);
+    for (int i = 0; i < LANE_LISTS; i++) {
+        j->lanes[i].which = (join_lane)(i / 2);
+        j->lanes[i].apart = i % 2 != 0;
+    }
+    return j;
+}
+
+void joiner_free(joiner *j)
+{
+    if (j == NULL)
+        return;
+    buf_free(&j->scratch);
+    free(j);
+}
+
+/* --- the lists --- */
+
+static lane *lane_of(joiner *j, const request *r)
+{
+    return &j->lanes[2 * (int)r->ticket.lane + r->ticket.apart];
+}
+
+void lane_push(joiner *j, request *r)
+{
+    lane *l = lane_of(j, r);
+    r->ticket.batch = NULL;
+    r->ticket.next = NULL;
+    r->ticket.prev = l->last;
+    if (l->last == NULL)
+        l->first = r;
+    else
+        l->last->ticket.next = r;
+    l->last = r;
+    j->waiting++;
+    tally_add(&j->stats->waiting, 1);
+}
+
+void lane_push_front(joiner *j, request *r)
+{
+    lane *l = lane_of(j, r);
+    r->ticket.batch = NULL;
+    r->ticket.prev = NULL;
+    r->ticket.next = l->first;
+    if (l->first == NULL)
+        l->last = r;
+    else
+        l->first->ticket.prev = r;
+    l->first = r;
+    j->waiting++;
+    tally_add(&j->stats->waiting, 1);
+}
+
+void lane_remove(joiner *j, request *r)
+{
+    lane *l = lane_of(j, r);
+    request *next = r->ticket.next, *prev = r->ticket.prev;
+    if (prev == NULL)
+        l->first = next;
+    else
+        prev->ticket.next = next;
+    if (next == NULL)
+        l->last = prev;
+    else
+        next->ticket.prev = prev;
+    j->waiting--;
+    tally_sub(&j->stats->waiting, 1);
+}
+
+static void ages_push(joiner *j, request *r)
+{
+    r->ticket.newer = NULL;
+    r->ticket.older = j->newest;
+    if (j->newest == NULL)
+        j->oldest = r;
+    else
+        j->newest->ticket.newer = r;
+    j->newest = r;
+}
+
+void join_let_go(joiner *j, request *r)
+{
+    request *newer = r->ticket.newer, *older = r->ticket.older;
+    if (r->ticket.batch == NULL)
+        lane_remove(j, r);
+    else
+        batch_forget(r->ticket.batch, r->ticket.slot);
+    r->ticket.batch = NULL;
+    if (older == NULL)
+        j->oldest = newer;
+    else
+        older->ticket.newer = newer;
+    if (newer == NULL)
+        j->newest = older;
+    else
+        newer->ticket.older = older;
+    r->ticket.older = NULL; /* see is_here */
+}
+
+/* --- requests come --- */
+
+void join_answer_away(request *r)
+{
+    fault_answer_away(r, "there is no database connection for requests of this kind");
+}
+
+/* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
+ * only a guess. */
+static bool may_be_replayed(const joiner *j, uint64_t at_least)
+{
+    return at_least <= j->replayed ||
+           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= j->replayed_ms + REPLAYED_MS);
+}
+
+/* A read goes to a standby if there is one that it may go to. */
+static void choose_side(joiner *j, request *r)
+{
+    const lane_kind *kind = &LANES[r->ticket.lane];
+    if (j->replica == NULL || kind->group != LINK_READS)
+        return;
+    if (links_usable(j->replica, LINK_REPLICA) > 0 && may_be_replayed(j, r->at_least))
+        r->ticket.lane = kind->twin;
+    else
+        tally_add(&j->stats->replica_passed, 1);
+}
+
+void join_to_primary(joiner *j, request *r)
+{
+    r->ticket.lane = LANES[r->ticket.lane].twin;
+    tally_add(&j->stats->replica_passed, 1);
+}
+
+void joiner_add(joiner *j, request *r)
+{
+    static const int NO_ROWS[] = {0, 0};
+    if (r->job.aside) { /* this is no thread of ours */
+        r->job.asks = true;
+        return;
+    }
+    if (LANES[r->ticket.lane].group == LINK_REPLICA) /* it was answered there, and comes again */
+        r->ticket.lane = LANES[r->ticket.lane].twin;
+    const lane_kind *kind = &LANES[r->ticket.lane];
+    if (r->ticket.count == 0) {
+        r->ticket.render(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
+        return;
+    }
+    if (links_away(j->links, kind->group)) {
+        join_answer_away(r);
+        return;
+    }
+    if (j->waiting >= (size_t)j->server->set->queue_max) {
+        fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many requests are waiting");
+        return;
+    }
+    choose_side(j, r);
+    if (kind->weigh != NULL)
+        r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
+    r->ticket.since_ms = clock_ms();
+    r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
+    request_move(r, REQUEST_SUSPENDED);
+    lane_push(j, r);
+    ages_push(j, r);
+}
+
+static bool is_here(const joiner *j, const request *r)
+{
+    return j->oldest == r || r->ticket.older != NULL;
+}
+
+bool joiner_is_quick(const joiner *j, const request *r)
+{
+    link_group group = LANES[r->ticket.lane].group;
+    return is_here(j, r) && (group == LINK_READS || group == LINK_REPLICA);
+}
+
+void joiner_leave(joiner *j, request *r)
+{
+    if (is_here(j, r))
+        join_let_go(j, r);
+}
+
+/* --- statements go --- */
+
+/* Who left while they waited need no statement: the one whose turn it is, and those behind it who
+ * would go with it. False: it was among them. */
+static bool has_stayed(joiner *j, request *first, int64_t now_ms)
+{
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
+    request *r = first;
+    while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
+        request *next = joins ? r->ticket.next : NULL;
+        if (r->host->left(r)) {
+            stayed = stayed && r != first;
+            join_let_go(j, r);
+            fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
+        }
+        r = next;
+    }
+    return stayed;
+}
+
+/* What can take long never has the last free connection: it is kept for what is quick. And those
+ * apart get half of the connections at most: what they wait for keeps nobody else waiting. */
+static bool may_have(const joiner *j, const lane *l, const db_link *to)
+{
+    link_group group = LANES[l->which].group;
+    size_t count = links_usable(join_links(j, group), group);
+    if (l->first == NULL)
+        return false;
+    if (l->apart && count > 1 && j->turns_running[group] >= count / 2)
+        return false;
+    return !(l->apart || LANES[l->which].may_be_slow) || !links_is_last(join_links(j, group), to);
+}
+
+/* The lists of a group take turns. Gives who is next in one of them; NULL: none may have the
+ * connection. */
+static request *choose(joiner *j, link_group group, const db_link *to)
+{
+    for (int i = 0; i < LANE_LISTS; i++) {
+        const lane *l = &j->lanes[j->turn[group]];
+        j->turn[group] = (j->turn[group] + 1) % LANE_LISTS;
+        if (LANES[l->which].group != group || !may_have(j, l, to))
+            continue;
+        request *first = l->first;
+        if (l->apart)
+            first = turn_next(j, l);
+        else if (LANES[l->which].in_turn)
+            first = turn_of_others(j, l, links_is_last(join_links(j, group), to));
+        if (first != NULL)
+            return first;
+    }
+    return NULL;
+}
+
+static bool anybody_waits(const joiner *j, link_group group)
+{
+    for (int i = 0; i < LANE_LISTS; i++)
+        if (LANES[j->lanes[i].which].group == group && j->lanes[i].first != NULL)
+            return true;
+    return false;
+}
+
+static void flush_group(joiner *j, link_group group, int64_t now_ms)
+{
+    db_link *to = NULL;
+    request *first = NULL;
+    int64_t look_again_ms = INT64_MAX;
+    while (anybody_waits(j, group) &&
+           (to = links_free_one(join_links(j, group), group, now_ms, &look_again_ms)) != NULL &&
+           (first = choose(j, group, to)) != NULL)
+        if (has_stayed(j, first, now_ms))
+            batch_send(j, first, to);
+    if (look_again_ms < j->look_again_ms)
+        j->look_again_ms = look_again_ms;
+}
+
+void joiner_flush(joiner *j)
+{
+    j->look_again_ms = INT64_MAX;
+    if (j->waiting == 0)
+        return;
+    int64_t now_ms = clock_ms();
+    if (j->replica != NULL) /* first, for what does not get there to go on at once */
+        flush_group(j, LINK_REPLICA, now_ms);
+    for (int group = 0; group < LINK_REPLICA; group++)
+        flush_group(j, (link_group)group, now_ms);
+}
+
+/* --- time --- */
+
+void join_give_up(joiner *j, request *r, fault what, const char *why)
+{
+    bool sent = r->ticket.batch != NULL && LANES[r->ticket.lane].writes;
+    join_let_go(j, r);
+    if (!sent)
+        fault_answer(r, what, NULL, "%s", why);
+    else
+        fault_answer_unknown(r, what, why);
+}
+
+/* A write that is done is answered as such, even if it's late. */
+static void give_up_late(joiner *j, request *r)
+{
+    if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
+        join_give_up(j, r, FAULT_TIMEOUT,
+                     r->ticket.locked
+                         ? "what it changes is locked by another transaction, and stayed so"
+                         : "the database did not answer in time");
+}
+
+/* No standby can be asked any more. */
+static void leave_replica(joiner *j)
+{
+    for (int i = 0; i < LANE_LISTS; i++) {
+        lane *l = &j->lanes[i];
+        while (LANES[l->which].group == LINK_REPLICA && l->first != NULL) {
+            request *r = l->first;
+            lane_remove(j, r);
+            join_to_primary(j, r);
+            r->ticket.apart = turn_is_troubled(j, LINK_READS, request_tenant(r));
+            lane_push(j, r);
+        }
+    }
+}
+
+void joiner_tick(joiner *j, int64_t now_ms)
+{
+    int64_t since_ms = now_ms - j->server->set->request_timeout_ms;
+    while (j->oldest != NULL && j->oldest->ticket.since_ms <= since_ms)
+        give_up_late(j, j->oldest);
+    if (j->waiting == 0)
+        return;
+    if (j->replica != NULL && links_usable(j->replica, LINK_REPLICA) == 0)
+        leave_replica(j);
+    for (int i = 0; i < LANE_LISTS; i++) {
+        lane *l = &j->lanes[i];
+        if (l->first == NULL || LANES[l->which].group == LINK_REPLICA ||
+            !links_away(j->links, LANES[l->which].group))
+            continue;
+        while (l->first != NULL) {
+            request *r = l->first;
+            join_let_go(j, r);
+            join_answer_away(r);
+        }
+    }
+}
+
+int64_t joiner_next_ms(const joiner *j)
+{
+    if (j->oldest == NULL)
+        return INT64_MAX;
+    int64_t deadline_ms = j->oldest->ticket.since_ms + j->server->set->request_timeout_ms;
+    return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
+}
+
+void joiner_abort(joiner *j)
+{
+    while (j->oldest != NULL) {
+        request *r = j->oldest;
+        if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
+            join_give_up(j, r, FAULT_STOPPING, "the server is stopping");
+    }
+}

@@ -1,0 +1,87 @@
+/*
+ * join_aside.c: what a request has read, when to make its answer of it would take long: a thread of
+ * the pool does. The rows stay with their statement's batch, which others may still be given theirs
+ * of. Knows nothing of what is made.
+ */
+#include <stdlib.h>
+#include "server/background/jobs.h"
+#include "server/batch/join_internal.h"
+
+/*
+ * Bytes of rows. Of a statement of its own a context may be made, which takes up to 0.1
+ * microseconds a byte; those of joined ones are little more than copied.
+ */
+enum { ALONE_LEAST = 64 * 1024, JOINED_LEAST = 1024 * 1024 };
+
+typedef struct reading {
+    join_batch *batch;
+    join_rows found;
+    int numbers[]; /* what `found` points to */
+} reading;
+
+/* Of a large result: whether those that are the request's are large. */
+static bool are_many(const request *r, const join_rows *mine, size_t least)
+{
+    size_t bytes = 0;
+    for (int i = mine->start[0]; i < mine->start[r->ticket.count] && bytes < least; i++)
+        bytes += rows_bytes_of(mine->rows, mine->row[i]);
+    return bytes >= least;
+}
+
+/* A write is done, and its outcome, which is small, must be told even if all threads are busy. */
+static bool is_for_thread(const request *r, const join_rows *mine)
+{
+    const lane_kind *kind = &LANES[r->ticket.lane];
+    size_t least = kind->key_size == 0 ? ALONE_LEAST : JOINED_LEAST;
+    return r->jobs != NULL && !kind->writes && !r->ticket.was_written && !r->ticket.stays &&
+           rows_memory(mine->rows) >= least && are_many(r, mine, least);
+}
+
+/* The lists that say which rows they are give way to the next statement's: they are copied. */
+static reading *copy(const request *r, const join_rows *mine)
+{
+    size_t starts = r->ticket.count + 1;
+    int from = mine->start[0], count = mine->start[r->ticket.count] - from;
+    reading *made = malloc(sizeof(*made) + (starts + (size_t)count) * sizeof(int));
+    if (made == NULL)
+        return NULL;
+    int *start = made->numbers, *row = made->numbers + starts;
+    for (size_t i = 0; i < starts; i++)
+        start[i] = mine->start[i] - from;
+    if (count > 0)
+        memcpy(row, mine->row + from, (size_t)count * sizeof(int));
+    made->found = (join_rows){mine->rows, row, start};
+    return made;
+}
+
+static void render(request *r, void *arg)
+{
+    const reading *of = arg;
+    r->ticket.render(r, &of->found);
+}
+
+static void done(request *r, void *arg)
+{
+    reading *of = arg;
+    (void)r;
+    batch_let_go(of->batch);
+    free(of);
+}
+
+void join_render_rows(join_batch *batch, request *r, const join_rows *mine)
+{
+    if (!is_for_thread(r, mine)) {
+        r->ticket.render(r, mine);
+        return;
+    }
+    reading *of = copy(r, mine);
+    if (of == NULL) {
+        fault_answer_memory(r);
+        return;
+    }
+    of->batch = batch;
+    if (jobs_add(r, render, done, of))
+        batch_hold(batch);
+    else
+        free(of);
+}

@@ -1,0 +1,583 @@
+/*
+ * join_batch.c: one statement for the requests at the front of a lane: what goes into it, how its
+ * rows get back to them, and who runs again after it has failed. Knows nothing of deadlines.
+ */
+#include <stdlib.h>
+#include "base/clock.h"
+#include "server/batch/join_internal.h"
+#include "base/errors.h"
+
+enum {
+    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
+    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes, unless one request
+                        * alone wants more */
+    TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
+                        * before that is noticed */
+    LOCK_MS = 200,  /* a write waits no longer at a time for a lock that others hold: its neighbours
+                     * must not wait for one tenant's long transaction */
+    WARY_MS = 1000, /* after that has happened, statements that can pass over what is locked do */
+    READ_BYTES_MAX = 4 * 1024 * 1024,
+    WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
+};
+
+typedef struct batch_member {
+    request *request; /* NULL: it has its answer, or waits again */
+    size_t first_key;
+} batch_member;
+
+struct join_batch {
+    joiner *joiner;
+    db_link *link;
+    join_lane lane;
+    size_t keys;
+    size_t count;
+    size_t holders;      /* of its rows: its statements, and requests that a thread works on */
+    size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
+                          * question for its position */
+    bool patient;        /* its one request has waited by itself before */
+    bool apart;          /* it is its tenant's turn: */
+    turn *turn;          /* NULL: nobody remembers */
+    bool wary;           /* it passes over what is locked */
+    bool sent;           /* the database may have run it */
+    bool streams;        /* its one request takes the rows as they come */
+    int64_t half_ms;     /* when the time that it has is over, if its requests have more */
+    bool suspect;        /* it failed in a way that may be the database's, so that was checked: */
+    bool unfit;          /* the check failed too */
+    cardbox_error error; /* of the statement, during the check */
+    store_rows *rows;
+    batch_member member[];
+};
+
+void batch_forget(join_batch *batch, size_t slot)
+{
+    batch->member[slot].request = NULL;
+}
+
+static bool is_on_replica(const join_batch *batch)
+{
+    return LANES[batch->lane].group == LINK_REPLICA;
+}
+
+void batch_hold(join_batch *batch)
+{
+    batch->holders++;
+}
+
+void batch_let_go(join_batch *batch)
+{
+    if (--batch->holders > 0)
+        return;
+    rows_free(batch->rows);
+    free(batch);
+}
+
+/* One of its statements has ended. */
+static void release(join_batch *batch)
+{
+    if (--batch->in_flight > 0)
+        return;
+    if (batch->apart || LANES[batch->lane].in_turn)
+        turn_end(batch->joiner, batch->lane, batch->apart, batch->turn);
+    batch_let_go(batch);
+}
+
+/* --- what goes --- */
+
+/* Whether a request may go in one statement with one that stands before it in its list. */
+static bool goes_with(const request *first, const request *r)
+{
+    return r->ticket.pace == PACE_JOINED &&
+           (!first->ticket.apart || view_equal(request_tenant(r), request_tenant(first)));
+}
+
+/* Which requests go into one statement: the first and, where its lane joins, those behind it; apart
+ * those of other tenants are left out. Gives their number. */
+static size_t choose_members(request *first, request *member[KEYS_MAX])
+{
+    size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
+    member[0] = first;
+    if (LANES[first->ticket.lane].key_size == 0 || first->ticket.pace != PACE_JOINED)
+        return 1;
+    for (request *r = first->ticket.next; r != NULL; r = r->ticket.next) {
+        bool fits = goes_with(first, r);
+        keys += fits ? r->ticket.count : 0;
+        weight += fits ? r->ticket.weight : 0;
+        if ((!fits && !first->ticket.apart) || keys > KEYS_MAX || weight > WEIGHT_MAX)
+            break;
+        if (fits)
+            member[count++] = r;
+    }
+    return count;
+}
+
+/* Moves requests from their list into a new batch, their keys into the scratch buffer. */
+static join_batch *collect(joiner *j, request *first)
+{
+    request *member[KEYS_MAX];
+    size_t count = choose_members(first, member);
+    join_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
+    if (batch == NULL)
+        return NULL;
+    batch->joiner = j;
+    batch->holders = 1;
+    batch->lane = first->ticket.lane;
+    batch->count = count;
+    batch->patient = first->ticket.pace == PACE_PATIENT;
+    batch->apart = first->ticket.apart;
+    buf_reset(&j->scratch, SCRATCH_KEEP);
+    for (size_t i = 0; i < count; i++) {
+        request *r = member[i];
+        lane_remove(j, r);
+        r->ticket.batch = batch;
+        r->ticket.slot = i;
+        r->ticket.tries++;
+        batch->member[i] = (batch_member){r, batch->keys};
+        batch->keys += r->ticket.count;
+        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * LANES[batch->lane].key_size);
+    }
+    return batch;
+}
+
+static void build(params *p, const join_batch *batch, const request *first)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    const buf *keys = &batch->joiner->scratch;
+    params_init(p, kind->writes ? (size_t)WRITE_BYTES_MAX : (size_t)READ_BYTES_MAX);
+    if (kind->key_size == 0)
+        first->ticket.build(p, first->ticket.keys);
+    else
+        kind->build(p, keys->data, batch->keys, batch->wary);
+    params_made_of(p, keys);
+}
+
+/* The time that a statement has. A joined one has half of a request's: when it takes longer, for
+ * what one member asked, the others still have the other half. A read of boxes that goes by itself
+ * has the whole, since it may need it. */
+static pipe_limits limits_of(const join_batch *batch, const request *first)
+{
+    unsigned whole_ms = (unsigned)batch->joiner->server->set->request_timeout_ms;
+    unsigned half_ms = (whole_ms + 1) / 2;
+    unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
+    pipe_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
+    if (first->ticket.pace != PACE_JOINED) {
+        int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
+        limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
+        if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
+            limits.lock_ms = (limits.statement_ms + 1) / 2; /* to learn that it was not done */
+    } else if (LANES[batch->lane].key_size == 0 ||
+               (batch->lane == JOIN_BOXES && batch->count == 1)) {
+        limits.statement_ms = whole_ms;
+    }
+    return limits;
+}
+
+static void fail_batch(join_batch *batch, const cardbox_error *err);
+static void fail_statement(join_batch *batch, const cardbox_error *err);
+static void on_done(void *arg, store_rows *rows, const cardbox_error *err);
+static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
+static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
+static bool on_row(void *arg, store_rows *row);
+
+/* How a batch goes is settled before its statement is built. */
+static void prepare(join_batch *batch, const request *first, pipe_limits *limits)
+{
+    joiner *j = batch->joiner;
+    const lane_kind *kind = &LANES[batch->lane];
+    *limits = limits_of(batch, first);
+    batch->in_flight = 1;
+    batch->wary = kind->passed_over != NULL && !batch->patient &&
+                  (batch->apart || j->wary_ms[batch->lane] > clock_ms());
+    batch->half_ms = first->ticket.pace == PACE_JOINED &&
+                             (long)limits->statement_ms < j->server->set->request_timeout_ms
+                         ? clock_ms() + limits->statement_ms
+                         : INT64_MAX;
+    if (batch->apart || kind->in_turn)
+        batch->turn = turn_begin(j, kind->group, first);
+    if (kind->key_size > 0) {
+        tally_add(&j->stats->joined[kind->statement], 1);
+        tally_add(&j->stats->members[kind->statement], batch->count);
+    }
+}
+
+/* Sends its statement; on a standby behind the question how far that is. */
+static cardbox_status send_all(join_batch *batch, const request *first, cardbox_error *err)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    cardbox_status status = CARDBOX_OK;
+    pipe_limits limits;
+    params p;
+    prepare(batch, first, &limits);
+    if (is_on_replica(batch)) {
+        status = links_send(batch->link, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
+        batch->in_flight += status == CARDBOX_OK;
+    }
+    if (status != CARDBOX_OK)
+        return status;
+    build(&p, batch, first);
+    return links_send(batch->link, kind->key_size == 0 ? first->ticket.statement : kind->statement,
+                      &p, &limits, on_done, batch, err);
+}
+
+void batch_send(joiner *j, request *first, db_link *to)
+{
+    const lane_kind *kind = &LANES[first->ticket.lane];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    join_batch *batch = collect(j, first);
+    if (batch == NULL) {
+        join_let_go(j, first);
+        fault_answer_memory(first);
+        return;
+    }
+    batch->link = to;
+    if (send_all(batch, first, &err) != CARDBOX_OK) {
+        fail_batch(batch, &err);
+        release(batch);
+        return;
+    }
+    batch->sent = true;
+    batch->streams = batch->count == 1 && first->ticket.stream != NULL;
+    if (batch->streams) {
+        first->ticket.stream->begin(first);
+        links_each_row(to, on_row);
+    }
+    if (kind->writes &&
+        links_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch, &err) == CARDBOX_OK)
+        batch->in_flight++;
+}
+
+/* --- what comes --- */
+
+/* As rows_by_place, with the keys of those who still wait: what others asked for is gone. */
+static bool index_places(join_batch *batch, join_rows *out)
+{
+    placed_key *list = placed_keys(&batch->joiner->scratch, batch->keys);
+    size_t count = 0;
+    if (list == NULL)
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const batch_member *m = &batch->member[i];
+        const card_key *keys = m->request == NULL ? NULL : m->request->ticket.keys;
+        for (size_t k = 0; keys != NULL && k < m->request->ticket.count; k++)
+            list[count++] = (placed_key){keys[k].place, &keys[k], m->first_key + k};
+    }
+    rows_by_place(list, count, batch->rows, LANES[batch->lane].place_column, batch->keys, out);
+    return true;
+}
+
+static bool index_rows(join_batch *batch, join_rows *out)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    if (kind->key_size == 0)
+        return rows_in_order(&batch->joiner->scratch, batch->rows, out);
+    if (kind->place_column > 0)
+        return index_places(batch, out);
+    return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
+}
+
+/* A member is to wait again, at a pace. */
+static void run_again(join_batch *batch, request *r, join_pace pace)
+{
+    joiner *j = batch->joiner;
+    batch_forget(batch, r->ticket.slot);
+    if (is_on_replica(batch))
+        join_to_primary(j, r);
+    if (LANES[batch->lane].place_column > 0) /* not there, or the statement failed for what is */
+        r->ticket.lane = JOIN_CARDS;
+    if (pace > r->ticket.pace)
+        r->ticket.pace = pace;
+    if (r->ticket.pace == PACE_PATIENT) {
+        r->ticket.apart = true;
+        lane_push(j, r);
+    } else {
+        r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
+        lane_push_front(j, r);
+    }
+    tally_add(&j->stats->retries, 1);
+}
+
+/* What a member wants is locked by others: it is left to wait by itself. */
+static bool was_passed_over(const join_batch *batch, const join_rows *mine)
+{
+    return batch->wary && mine->start[0] < mine->start[1] &&
+           LANES[batch->lane].passed_over(batch->rows, mine->row[mine->start[0]]);
+}
+
+/* A member is about to be answered. */
+static void note_answer(join_batch *batch, request *r)
+{
+    join_let_go(batch->joiner, r);
+    if (is_on_replica(batch))
+        tally_add(&batch->joiner->stats->replica_reads, 1);
+}
+
+/* A card that a member wants does not lie any more where it was thought to, if there is one. */
+static bool was_elsewhere(const join_batch *batch, const request *r, const join_rows *mine)
+{
+    return LANES[batch->lane].place_column > 0 &&
+           (size_t)(mine->start[r->ticket.count] - mine->start[0]) < r->ticket.count;
+}
+
+/* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
+static void answer_batch(join_batch *batch, view position)
+{
+    joiner *j = batch->joiner;
+    join_rows all;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (!index_rows(batch, &all)) {
+        err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
+        fail_batch(batch, &err);
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        request *r = batch->member[i].request;
+        join_rows mine = {batch->rows, all.row, all.start + batch->member[i].first_key};
+        if (r == NULL)
+            continue;
+        if (was_passed_over(batch, &mine)) {
+            r->ticket.locked = true;
+            run_again(batch, r, PACE_PATIENT);
+            continue;
+        }
+        if (was_elsewhere(batch, r, &mine)) {
+            run_again(batch, r, r->ticket.pace);
+            continue;
+        }
+        note_answer(batch, r);
+        if (position.len < sizeof(r->lsn))
+            snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
+        if (LANES[batch->lane].writes) { /* it is done, and that is told whatever it takes */
+            r->answer.body.max = SIZE_MAX / 4;
+            r->ticket.was_written = true;
+        }
+        join_render_rows(batch, r, &mine);
+    }
+}
+
+bool batch_answer_early(join_batch *batch)
+{
+    if (batch->rows == NULL)
+        return false;
+    answer_batch(batch, VIEW(""));
+    return true;
+}
+
+/* Members that want more than a standby has, or all, go to the primary. */
+static void pass_on(join_batch *batch, bool all)
+{
+    for (size_t i = batch->count; i > 0; i--) {
+        request *r = batch->member[i - 1].request;
+        if (r != NULL && (all || r->at_least > batch->joiner->replayed))
+            run_again(batch, r, PACE_JOINED);
+    }
+}
+
+/* Rows of a standby that has not said yet how far it is, as where it had to be asked once more. */
+static void mistrust(join_batch *batch)
+{
+    if (is_on_replica(batch) && batch->in_flight > 1)
+        pass_on(batch, true);
+}
+
+/* A request that takes its rows as they come has taken the last, or wants no more of them. */
+static void end_stream(join_batch *batch)
+{
+    request *r = batch->member[0].request;
+    if (r == NULL)
+        return;
+    note_answer(batch, r);
+    r->ticket.stream->end(r);
+}
+
+static bool on_row(void *arg, store_rows *row)
+{
+    join_batch *batch = arg;
+    mistrust(batch);
+    request *r = batch->member[0].request;
+    tally_add(&batch->joiner->stats->rows, 1);
+    if (r == NULL) { /* its time is over: what is left goes by */
+        rows_free(row);
+        return true;
+    }
+    if (r->ticket.stream->take(r, row))
+        return true;
+    end_stream(batch);
+    return false;
+}
+
+static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    batch->rows = rows;
+    tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
+    mistrust(batch);
+    if (rows == NULL) {
+        fail_statement(batch, err);
+    } else if (batch->streams && rows_count(rows) == 0) {
+        end_stream(batch);
+    } else if (batch->in_flight == 1) {
+        answer_batch(batch, VIEW(""));
+    }
+    release(batch);
+}
+
+/* The write before it has come back. It is done, also if this failed. */
+static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    (void)err;
+    if (batch->rows != NULL)
+        answer_batch(batch, rows_count(rows) == 1 ? rows_text(rows, 0, 0) : VIEW(""));
+    rows_free(rows);
+    release(batch);
+}
+
+/* What the read behind this sees has all that was replayed here, and no standby ever goes back: so
+ * those that want no more are answered by it. */
+static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    join_batch *batch = arg;
+    joiner *j = batch->joiner;
+    bool is_standby = rows_count(rows) == 1 && !rows_null(rows, 0, 0);
+    if (is_standby) {
+        j->replayed = (uint64_t)rows_int8(rows, 0, 0);
+        j->replayed_ms = clock_ms();
+    } else if (rows != NULL) {
+        links_doubt(batch->link, "it is no standby any more");
+    } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
+        links_doubt_all(j->replica, "it says nothing");
+    }
+    pass_on(batch, !is_standby);
+    rows_free(rows);
+    release(batch);
+}
+
+/* --- what fails --- */
+
+/* Nobody has said that a write was not done. */
+static bool is_unknown(const join_batch *batch, const cardbox_error *err)
+{
+    return LANES[batch->lane].writes && batch->sent && !error_is_refusal(err);
+}
+
+/* The connection was lost, or nothing came by it. */
+static bool is_lost(const cardbox_error *err)
+{
+    return (err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT) &&
+           !error_is_refusal(err);
+}
+
+/* It was over its own time, and not, for instance, cancelled by an operator; or it found a lock
+ * that it may not wait for. */
+static bool was_hurried(const join_batch *batch, const cardbox_error *err)
+{
+    return err->status == CARDBOX_BUSY ||
+           (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
+}
+
+/* What has come to lie where small cards did may be large: that is no fault of who asks for these.
+ */
+static bool is_too_much_by_place(const join_batch *batch, const cardbox_error *err)
+{
+    return LANES[batch->lane].place_column > 0 && err->status == CARDBOX_TOO_LARGE;
+}
+
+/* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
+ * where that does no harm. For a lock it waits until its time is over. */
+static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
+{
+    if (err->status == CARDBOX_NOMEM)
+        return false;
+    if (is_on_replica(batch)) /* the primary may do better */
+        return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
+    if (batch->unfit)
+        return false;
+    if (batch->suspect && !r->ticket.suspected) /* the database may have changed since */
+        return true;
+    if (err->status == CARDBOX_BUSY || is_too_much_by_place(batch, err))
+        return true;
+    if (r->ticket.tries >= TRIES_MAX)
+        return false;
+    if (is_unknown(batch, err) && !r->ticket.replayable)
+        return false;
+    if (is_lost(err))
+        return !links_away(batch->joiner->links, LANES[batch->lane].group);
+    return batch->count > 1 || err->retryable || (!batch->patient && was_hurried(batch, err));
+}
+
+/* At which pace they run again. What one member asked must not fail the others, nor must a time
+ * that was over for the statement but not for them: they go by themselves, and those that were by
+ * themselves get all the time that they have. */
+static join_pace pace_after(const join_batch *batch, const cardbox_error *err)
+{
+    if (is_lost(err) || is_on_replica(batch) ||
+        (err->status == CARDBOX_BUSY && LANES[batch->lane].passed_over != NULL && !batch->wary &&
+         batch->count > 1))
+        return PACE_JOINED;
+    return batch->count == 1 && was_hurried(batch, err) ? PACE_PATIENT : PACE_SINGLE;
+}
+
+static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
+{
+    joiner *j = batch->joiner;
+    if (is_unknown(batch, err)) {
+        join_give_up(j, r, err->status == CARDBOX_TIMEOUT ? FAULT_TIMEOUT : FAULT_AWAY,
+                     err->status == CARDBOX_NOMEM ? "out of memory"
+                                                  : "the connection to the database was lost");
+        return;
+    }
+    join_let_go(j, r);
+    if (links_away(join_links(j, LANES[batch->lane].group), LANES[batch->lane].group))
+        join_answer_away(r);
+    else
+        fault_answer_store(r, err);
+}
+
+/* From the last to the first, since those that are run again go to the front of their list. */
+static void fail_batch(join_batch *batch, const cardbox_error *err)
+{
+    join_pace pace = pace_after(batch, err);
+    bool locked = err->status == CARDBOX_BUSY;
+    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes &&
+                 !is_too_much_by_place(batch, err);
+    if (locked)
+        batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
+    if ((locked || heavy) && batch->count == 1 && batch->member[0].request != NULL)
+        turn_trouble(batch->joiner, LANES[batch->lane].group,
+                     request_tenant(batch->member[0].request));
+    for (size_t i = batch->count; i > 0; i--) {
+        request *r = batch->member[i - 1].request;
+        if (r == NULL)
+            continue;
+        r->ticket.locked = locked && batch->count == 1;
+        r->ticket.tries -= locked && r->ticket.tries > 0;
+        if (again(batch, r, err)) {
+            r->ticket.suspected |= batch->suspect && batch->count == 1;
+            run_again(batch, r, pace);
+        } else {
+            fail_member(batch, r, err);
+        }
+    }
+}
+
+/* The answer to the check behind a failed statement. */
+static void on_probed(void *arg, bool fit)
+{
+    join_batch *batch = arg;
+    batch->unfit = !fit;
+    fail_batch(batch, &batch->error);
+    release(batch);
+}
+
+/* A failure is the request's own fault until the server's check of the database fails too. Standbys
+ * are checked as well, but nobody waits for that: the primary answers. */
+static void fail_statement(join_batch *batch, const cardbox_error *err)
+{
+    bool waits = !is_on_replica(batch);
+    batch->suspect = links_blame(batch->link, err, waits ? on_probed : NULL, batch) && waits;
+    if (!batch->suspect) {
+        fail_batch(batch, err);
+        return;
+    }
+    batch->error = *err;
+    batch->in_flight++;
+}

@@ -1,0 +1,252 @@
+/*
+ * link_state.c: what a connection is found to be: each is checked against the schema that this
+ * build needs before it is used. And what the other loops and the log are told of it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/batch/links_internal.h"
+#include "base/errors.h"
+#include "store/admin/lineage.h"
+#include "db/migrations.h"
+
+enum {
+    UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    READY_BYTES_MAX = 64
+};
+
+static bool is_news(database_state *of, int what)
+{
+    return atomic_exchange(&of->told, what) != what;
+}
+
+void link_move(db_link *k, link_state to)
+{
+    database_state *of = k->all->of;
+    if (k->state == to)
+        return;
+    if (k->state == LINK_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
+        atomic_store(&of->lost_ms, clock_ms());
+    if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
+        atomic_fetch_sub(&of->unfit, 1);
+        k->unfit = false;
+    }
+    tally_sub(&k->all->stats->links[k->group][k->state], 1);
+    tally_add(&k->all->stats->links[k->group][to], 1);
+    k->state = to;
+    if (to == LINK_DOWN)
+        k->down_ms = clock_ms();
+    if (to == LINK_USABLE) {
+        atomic_store(&of->given_up, false);
+        if (atomic_fetch_add(&of->connections_up, 1) == 0)
+            atomic_store(&of->up_ms, clock_ms());
+        atomic_fetch_add(&of->ups, 1);
+        if (is_news(of, TOLD_UP))
+            log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
+                     migrations_newest());
+    }
+    if (to == LINK_UNFIT) {
+        atomic_fetch_add(&of->unfit, k->unfit ? 0 : 1);
+        k->unfit = true;
+        atomic_store(&of->given_up, true);
+    }
+}
+
+static void set_aside(db_link *k)
+{
+    link_move(k, LINK_UNFIT);
+    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
+}
+
+static void not_fit(db_link *k, unfit_cause cause, const char *reason)
+{
+    static const told NEWS[] = {[UNFIT_SCHEMA] = TOLD_UNFIT,
+                                [UNFIT_RIGHTS] = TOLD_FORBIDDEN,
+                                [UNFIT_CHECK] = TOLD_CHECK_FAILED};
+    database_state *of = k->all->of;
+    char why[LOG_QUOTE_SIZE];
+    atomic_store(&of->cause, (int)cause);
+    set_aside(k);
+    if (!is_news(of, (int)NEWS[cause]))
+        return;
+    log_quote(why, reason, strlen(reason));
+    if (k->all->are_of_replica)
+        log_warn("replica_unfit", "reason=%s hint=\"the primary serves what it would\"", why);
+    else if (cause == UNFIT_RIGHTS)
+        log_error("database_forbidden",
+                  "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
+    else if (cause == UNFIT_CHECK)
+        log_error("database_check_failed", "reason=%s", why);
+    else
+        log_error("database_not_migrated",
+                  "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
+                  migrations_newest(), why);
+}
+
+static void ask(db_link *k, statement_id id, params *p, pipe_done done)
+{
+    if (pipe_send(k->pipe, id, p, NULL, done, k, NULL) != CARDBOX_OK)
+        link_move(k, LINK_DOWN);
+}
+
+static void compared(void *arg, store_rows *rows, const cardbox_error *err);
+
+static void judge_schema(db_link *k, const store_rows *rows)
+{
+    char reason[64];
+    int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
+    snprintf(reason, sizeof(reason), "it is at migration %d", version);
+    if (version < migrations_newest())
+        not_fit(k, UNFIT_SCHEMA, reason);
+    else if (rows_null(rows, 0, 1))
+        not_fit(k, UNFIT_SCHEMA, "a function is missing");
+    else if (!rows_bool(rows, 0, 1))
+        not_fit(k, UNFIT_RIGHTS,
+                k->group == LINK_WRITES ? "the role may not write to all tables"
+                                        : "the role may not read all tables");
+    else if (k->all->are_of_replica)
+        ask(k, STATEMENT_lineage, NULL, compared);
+    else
+        link_move(k, LINK_USABLE);
+}
+
+/* Before the primary is known nothing is said against a standby. */
+static void judge_lineage(db_link *k, const store_rows *rows)
+{
+    int64_t primary = k->all->lineage;
+    if (primary != 0 && lineage_of(rows, true) == primary)
+        link_move(k, LINK_USABLE);
+    else if (primary != 0)
+        not_fit(k, UNFIT_SCHEMA,
+                "it is no standby of the primary's database, or not yet of its timeline, or asked "
+                "as another role");
+    else
+        set_aside(k);
+}
+
+/* A check that PostgreSQL refused for a reason of its own, such as a file that it can't read. */
+static bool is_check_failure(const cardbox_error *err)
+{
+    return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
+           strcmp(err->sqlstate, STATE_FILES) == 0;
+}
+
+/* What a check gave, or not. */
+static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
+                     void (*judge_rows)(db_link *k, const store_rows *rows))
+{
+    if (rows != NULL) {
+        judge_rows(k, rows);
+    } else if (err->status == CARDBOX_FORBIDDEN) {
+        not_fit(k, UNFIT_RIGHTS, err->message);
+    } else if (error_is_schema(err->sqlstate)) {
+        not_fit(k, UNFIT_SCHEMA, err->message);
+    } else if (is_check_failure(err)) {
+        not_fit(k, UNFIT_CHECK, err->message);
+    } else {
+        link_move(k, LINK_DOWN);
+        pipe_drop(k->pipe, err->message);
+    }
+    rows_free(rows);
+}
+
+static void checked(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    conclude(arg, rows, err, judge_schema);
+}
+
+static void compared(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    conclude(arg, rows, err, judge_lineage);
+}
+
+void links_doubt(db_link *k, const char *reason)
+{
+    if (k->state == LINK_USABLE)
+        not_fit(k, UNFIT_SCHEMA, reason);
+}
+
+/* Who waits for another connection to a standby that is silent must not wait as long once more. */
+void links_doubt_all(links *l, const char *reason)
+{
+    for (size_t i = 0; i < l->count; i++)
+        links_doubt(&l->link[i], reason);
+}
+
+static void ask_ready(db_link *k, pipe_done done)
+{
+    params p;
+    params_init(&p, READY_BYTES_MAX);
+    params_bool(&p, k->group == LINK_WRITES);
+    ask(k, STATEMENT_ready, &p, done);
+}
+
+/* A connection that is found to be fit stays as it is. */
+static void probed(void *arg, store_rows *rows, const cardbox_error *err)
+{
+    db_link *k = arg;
+    links_probed done = k->probed;
+    k->probing = false;
+    conclude(k, rows, err, judge_schema);
+    if (done != NULL)
+        done(k->probed_arg, k->state == LINK_USABLE);
+}
+
+bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
+{
+    if (error_is_read_only(err->sqlstate))
+        pipe_drop(k->pipe, "the database is read-only");
+    if (!error_may_be_unfit(err) || !link_is_usable(k) || k->probing)
+        return false;
+    k->probing = true;
+    k->probed = done;
+    k->probed_arg = arg;
+    ask_ready(k, probed);
+    if (link_is_usable(k))
+        return true;
+    k->probing = false;
+    return false;
+}
+
+void link_check(db_link *k)
+{
+    link_move(k, LINK_CHECKING);
+    ask_ready(k, checked);
+}
+
+/* That it has another primary than ours does not show otherwise. */
+void links_compare(links *l, int64_t now_ms)
+{
+    int64_t lineage = atomic_load(&l->server->lineage);
+    if (lineage == l->lineage)
+        return;
+    l->lineage = lineage;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->link[i].state == LINK_USABLE)
+            link_move(&l->link[i], LINK_UNFIT);
+        l->link[i].retry_ms = now_ms;
+    }
+}
+
+void link_consider_giving_up(const db_link *k, int64_t now_ms)
+{
+    database_state *of = k->all->of;
+    char why[LOG_QUOTE_SIZE];
+    const char *reason = pipe_reason(k->pipe);
+    bool hopeless =
+        pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
+    if (!hopeless || atomic_load(&of->connections_up) > 0)
+        return;
+    if (reason[0] == '\0')
+        reason = "it does not accept connections";
+    atomic_store(&of->refuses, error_message_is_answer(reason));
+    atomic_store(&of->given_up, true);
+    if (!is_news(of, TOLD_DOWN))
+        return;
+    log_quote(why, reason, strlen(reason));
+    if (k->all->are_of_replica)
+        log_warn("replica_away", "reason=%s hint=\"the primary serves what it would\"", why);
+    else
+        log_error("database_away", "reason=%s", why);
+}

@@ -1,0 +1,445 @@
+/*
+ * http.c: libmicrohttpd in external epoll mode, one daemon a loop: its callbacks, which lead each
+ * request from its first line to its end, and its options.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "base/text.h"
+#include "server/net/http_internal.h"
+
+enum {
+    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a piece of the body. The
+                                    * library clears all of it for each request, and it is what an
+                                    * idle connection costs: 64 KiB made it a third slower */
+    SPARES_MAX = 256,              /* exchanges kept for reuse */
+    HTTP_UNAVAILABLE = 503,
+    REFUSED_LOG_MS = 1000
+};
+
+/* --- an exchange begins and ends --- */
+
+static void resume(request *r)
+{
+    http_wake((exchange *)r);
+}
+
+static bool left(const request *r)
+{
+    return client_left(((const exchange *)r)->client);
+}
+
+static void cut(request *r)
+{
+    exchange *x = (exchange *)r;
+    client_shut(x->client, "its request was given up", clock_ms());
+}
+
+/* Memory of an answer that was sent becomes that of the next. */
+static void use_again(buf *memory, request *r)
+{
+    buf_free(&r->answer.body);
+    memory->max = r->answer.body.max;
+    r->answer.body = *memory;
+    *memory = BUF_INIT(0);
+}
+
+static void lend(request *r)
+{
+    http *h = ((exchange *)r)->http;
+    if (h->large.cap > r->answer.body.cap)
+        use_again(&h->large, r);
+}
+
+/* One that is asked in each run could be ended there. */
+static void hold(request *r)
+{
+    exchange *x = (exchange *)r;
+    if (x->wait == WAIT_ASKED)
+        http_suspend(x);
+}
+
+/* A body stays with its request until it was sent. */
+static void take_back(exchange *x)
+{
+    buf *body = &x->request.answer.body, *to = NULL;
+    if (body->cap <= SMALL_MOST)
+        to = &x->spare_body;
+    else if (body->cap >= LARGE_LEAST && body->cap <= LARGE_MOST && body->cap > x->http->large.cap)
+        to = &x->http->large;
+    if (to == NULL)
+        return;
+    buf_free(to);
+    *to = *body;
+    *body = BUF_INIT(0);
+    buf_reset(to, to->cap);
+}
+
+static void exchange_drop(exchange *x)
+{
+    buf_free(&x->spare_body);
+    free(x);
+}
+
+static exchange *exchange_new(http *h)
+{
+    static const request_host HOST = {resume, left, cut, lend, hold};
+    exchange *x = h->spares;
+    if (x != NULL) {
+        h->spares = x->next;
+        h->spare_count--;
+    } else {
+        x = malloc(sizeof(*x));
+        if (x == NULL)
+            return NULL;
+        x->spare_body = BUF_INIT(0);
+    }
+    request_init(&x->request, h->server, h->stats, h->joiner);
+    use_again(&x->spare_body, &x->request);
+    x->request.host = &HOST;
+    x->request.transfers = h->transfers;
+    x->request.followers = h->followers;
+    x->request.jobs = h->jobs;
+    x->request.tokens = &h->tokens;
+    x->http = h;
+    x->next = NULL;
+    x->begun = false;
+    x->chunks = (chunks){NULL, NULL};
+    x->received = 0;
+    x->paced = 0;
+    x->sent = 0;
+    x->gzip = NULL;
+    x->ended = false;
+    x->wait = WAIT_NOT;
+    x->looks = 0;
+    h->active++;
+    tally_add(&h->stats->in_flight, 1);
+    return x;
+}
+
+static void exchange_free(exchange *x)
+{
+    http *h = x->http;
+    take_back(x);
+    request_clear(&x->request);
+    gzip_free(x->gzip);
+    h->active--;
+    tally_sub(&h->stats->in_flight, 1);
+    if (h->spare_count >= SPARES_MAX) {
+        exchange_drop(x);
+        return;
+    }
+    x->next = h->spares;
+    h->spares = x;
+    h->spare_count++;
+}
+
+/* Makes the library find no parameters, in memory that is its own to write to: it would put each
+ * into what memory the connection has, and drop the connection when that is full. We have ours. */
+static void hide_query(const char *target)
+{
+    const char *mark = strchr(target, '?');
+    if (mark != NULL)
+        *(char *)(uintptr_t)(mark + 1) = '\0';
+}
+
+/* The request line is there. What is returned comes back as *context in on_request. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
+{
+    http *h = arg;
+    client *c =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    exchange *x = c == NULL ? NULL : exchange_new(h);
+    if (x == NULL)
+        return NULL;
+    x->connection = connection;
+    x->client = c;
+    c->exchange = x;
+    http_greeting(x->http, c, false);
+    x->request.started_us = clock_us();
+    x->request.started_ms = x->request.started_us / 1000;
+    client_move(c, CLIENT_SENDING, x->request.started_ms);
+    x->raw_target = view_of(target);
+    x->request.target.len = x->raw_target.len;
+    x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
+    hide_query(target);
+    return x;
+}
+
+/* Refusals come by the thousand when they come: they are counted and told once a second. */
+static log_level level_of(http *h, const request *r)
+{
+    if (r->answer.status == HTTP_UNAVAILABLE)
+        h->refused++;
+    else if (r->answer.status >= 500)
+        return LOG_LEVEL_WARN;
+    return r->server->set->access_log ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
+{
+    const request *r = &x->request;
+    char target[LOG_QUOTE_SIZE], trace[LOG_QUOTE_SIZE];
+    char caller[LOG_QUOTE_SIZE], call[LOG_QUOTE_SIZE];
+    log_level level = level_of(x->http, r);
+    if ((int)level > log_threshold)
+        return;
+    log_write(
+        level, "request",
+        "method=%.16s path=%s status=%u ms=%lld token=%lld request=%.*s traceparent=%s caller=%s "
+        "call=%s complete=%s",
+        r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
+        r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
+        (int)r->id.len, r->id.ptr, log_quote(trace, r->traceparent.ptr, r->traceparent.len),
+        log_quote(caller, r->caller_id.ptr, r->caller_id.len),
+        log_quote(call, r->call_id.ptr, r->call_id.len),
+        how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
+}
+
+static void count(const exchange *x, int64_t now_us)
+{
+    const request *r = &x->request;
+    const route *served = r->match.route;
+    tally_add(&r->stats->body_bytes_in, x->received);
+    stats_request(r->stats, served == NULL ? STATS_NO_ROUTE : (size_t)(served - ROUTES),
+                  served == NULL ? CLASS_OTHER : served->class, r->answer.status,
+                  now_us - r->started_us);
+}
+
+static void complete(exchange *x, enum MHD_RequestTerminationCode how)
+{
+    int64_t now_us = clock_us();
+    http_leave(x);
+    http_more(x->http);
+    log_access(x, how);
+    count(x, now_us);
+    x->client->exchange = NULL;
+    client_move(x->client, CLIENT_IDLE, now_us / 1000);
+    exchange_free(x);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode how)
+{
+    (void)arg;
+    (void)connection;
+    if (*context != NULL)
+        complete(*context, how);
+    *context = NULL;
+}
+
+/* --- the life of a request --- */
+
+/* The library calls this with the head, with each piece of the body, with its end, and then in each
+ * of its runs, but not while the connection is suspended, until there is an answer. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *piece,
+                                  size_t *piece_len, void **context)
+{
+    exchange *x = *context;
+    (void)arg;
+    (void)connection;
+    (void)url;
+    if (x == NULL)
+        return MHD_NO;
+    if (!x->begun)
+        return http_begin(x, method, version);
+    if (*piece_len > 0)
+        return http_receive(x, (view){piece, *piece_len}, piece_len);
+    if (x->wait == WAIT_ASKED) {
+        http_wait(x);
+        return MHD_YES;
+    }
+    client_move(x->client, CLIENT_WAITING, clock_ms());
+    if (x->request.state == REQUEST_ARRIVING)
+        http_work(x);
+    if (x->request.job.aside) /* a thread moves it meanwhile */
+        http_suspend(x);
+    else if (x->request.state == REQUEST_ANSWERED)
+        return http_send(x);
+    else if (x->request.state == REQUEST_SUSPENDED)
+        http_wait(x);
+    return MHD_YES;
+}
+
+/* --- the daemon --- */
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    http *h = arg;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
+        if (*context != NULL) {
+            http_greeting(h, *context, h->server->tls.cert != NULL);
+            tally_add(&h->stats->clients, 1);
+            tally_add(&h->stats->clients_opened, 1);
+        }
+    } else if (*context != NULL) {
+        client *c = *context;
+        /* The library forgets to complete requests whose query it has no memory for. */
+        if (c->exchange != NULL)
+            complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
+        http_greeting(h, c, false);
+        client_close(&h->clients, c);
+        tally_sub(&h->stats->clients, 1);
+        *context = NULL;
+    }
+    tally_set(&h->stats->clients_busy, h->clients.busy);
+}
+
+/* Paths and queries are decoded by path.c and query.c, which know NUL and "%2F". */
+static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *text)
+{
+    (void)arg;
+    (void)connection;
+    return strlen(text);
+}
+
+static void on_log(void *arg, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* libmicrohttpd 0.9.75 gives a request whose Content-Length or cookies it refuses two answers, one
+ * behind the other, and says so in its log before it sends them. The request is the one whose head
+ * is complete and that it has not shown us: that is never so otherwise. */
+static void refuse_first(http *h)
+{
+    for (const client *c = h->clients.first; c != NULL; c = c->next) {
+        exchange *x = c->exchange;
+        if (x != NULL && !x->begun &&
+            MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL)
+            http_refuse(x);
+    }
+}
+
+static void on_log(void *arg, const char *format, va_list args)
+{
+    static const char REFUSES[] = "Error processing request";
+    char message[256], quoted[LOG_QUOTE_SIZE];
+    if (strncmp(format, REFUSES, sizeof(REFUSES) - 1) == 0)
+        refuse_first(arg);
+    if (log_threshold < (int)LOG_LEVEL_DEBUG)
+        return;
+    text_format(message, sizeof(message), format, args);
+    log_debug("http_library", "message=%s", log_quote(quoted, message, strcspn(message, "\r\n")));
+}
+
+static void on_panic(void *arg, const char *file, unsigned line, const char *reason)
+{
+    (void)arg;
+    log_error("http_library_panic", "file=%s line=%u reason=\"%s\"", file, line,
+              reason == NULL ? "" : reason);
+    abort();
+}
+
+void http_global_init(void)
+{
+    MHD_set_panic_func(on_panic, NULL);
+}
+
+static struct MHD_Daemon *start_daemon(http *h)
+{
+    const settings *set = h->server->set;
+    struct MHD_OptionItem options[] = {
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, h},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escapes, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, set->connections_max, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, set->idle_timeout_s, NULL},
+        {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    const tls *t = &h->server->tls;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, t->cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, t->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, versions},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG | MHD_USE_SUPPRESS_DATE_NO_CLOCK;
+    bool plain = t->cert == NULL;
+    return MHD_start_daemon(plain ? flags : flags | MHD_USE_TLS, 0, NULL, NULL, on_request, h,
+                            MHD_OPTION_EXTERNAL_LOGGER, on_log, h, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_ARRAY, plain ? &secure[3] : secure, MHD_OPTION_END);
+}
+
+http *http_new(server_state *server, stats *s, const http_parts *parts)
+{
+    http *h = calloc(1, sizeof(*h));
+    if (h == NULL)
+        return NULL;
+    h->server = server;
+    h->stats = s;
+    h->joiner = parts->joiner;
+    h->transfers = parts->transfers;
+    h->followers = parts->followers;
+    h->jobs = parts->jobs;
+    h->daemon = start_daemon(h);
+    if (h->daemon == NULL) {
+        free(h);
+        return NULL;
+    }
+    h->fd = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return h;
+}
+
+void http_free(http *h)
+{
+    if (h == NULL)
+        return;
+    MHD_stop_daemon(h->daemon);
+    board_leave(&h->tokens);
+    while (h->spares != NULL) {
+        exchange *next = h->spares->next;
+        exchange_drop(h->spares);
+        h->spares = next;
+    }
+    gzip_free(h->gzip);
+    buf_free(&h->large);
+    free(h);
+}
+
+int http_fd(const http *h)
+{
+    return h->fd;
+}
+
+/* Who the client is, nobody asks. */
+int http_accept(http *h, int listen_fd)
+{
+    static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
+    int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
+    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
+    h->pending = true;
+    return 0;
+}
+
+void http_tick(http *h, int64_t now_ms)
+{
+    clients_tick(&h->clients, now_ms, h->server->set->slow_request_timeout_ms);
+    tally_set(&h->stats->clients_busy, h->clients.busy);
+    if (h->refused > 0 && now_ms >= h->refused_ms) {
+        log_warn("requests_refused", "status=%d count=%zu", HTTP_UNAVAILABLE, h->refused);
+        h->refused = 0;
+        h->refused_ms = now_ms + REFUSED_LOG_MS;
+    }
+}
+
+size_t http_active(const http *h)
+{
+    return h->active;
+}

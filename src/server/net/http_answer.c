@@ -1,0 +1,216 @@
+/*
+ * http_answer.c: an answer goes out. Most are one buffer with its headers, which the library sends
+ * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
+ */
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/net/http_internal.h"
+#include "server/response/represent.h"
+
+enum {
+    GZIP_LEAST = 4 * 1024,    /* bytes: below, compressing costs more than it saves on the way */
+    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would make others wait */
+    OK = 200,
+    NOT_MODIFIED = 304
+};
+
+/* How an answer is shown to this client. */
+typedef struct shown {
+    unsigned status;
+    bool gzip;
+    bool varies;          /* others would be shown another coding */
+    char etag[ETAG_SIZE]; /* empty: none */
+} shown;
+
+/* --- what the client receives --- */
+
+/* What the request says of the representation that it wants. */
+typedef struct wishes {
+    codings codings;
+    const char *etag; /* NULL: the answer has none */
+    bool has_it;      /* the client has what `etag` stands for */
+} wishes;
+
+static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
+                                size_t name_len, const char *value, size_t value_len)
+{
+    wishes *w = arg;
+    (void)kind;
+    view text = {value, value == NULL ? 0 : value_len};
+    if (name_len == strlen(MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
+        strcasecmp(name, MHD_HTTP_HEADER_ACCEPT_ENCODING) == 0)
+        codings_note(&w->codings, text);
+    else if (w->etag != NULL && name_len == strlen(MHD_HTTP_HEADER_IF_NONE_MATCH) &&
+             strcasecmp(name, MHD_HTTP_HEADER_IF_NONE_MATCH) == 0)
+        w->has_it = w->has_it || etag_list_has(text, w->etag);
+    return MHD_YES;
+}
+
+/* Headers are read again only where they can matter. */
+static shown choose(exchange *x)
+{
+    const answer *a = &x->request.answer;
+    view text = answer_text(a);
+    bool tagged = a->tagged && a->status == OK;
+    shown out = {.status = a->status,
+                 .varies = (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST};
+    wishes w = {.codings = CODINGS_INIT};
+    if (!tagged && !out.varies)
+        return out;
+    if (tagged) {
+        etag_make(out.etag, a->tagged_by.ptr != NULL ? a->tagged_by : text, a->version);
+        w.etag = out.etag;
+    }
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &w);
+    out.gzip = out.varies && codings_gzip(&w.codings);
+    if (out.gzip && tagged)
+        etag_mark_gzip(out.etag);
+    if (w.has_it)
+        out.status = NOT_MODIFIED;
+    return out;
+}
+
+/* --- the response --- */
+
+static void count(exchange *x, size_t len)
+{
+    if (strcmp(x->request.method, MHD_HTTP_METHOD_HEAD) != 0)
+        tally_add(&x->request.stats->body_bytes_out, len);
+}
+
+/* Of text that outlives the response: static, or the request's. */
+static struct MHD_Response *respond_fixed(exchange *x, view text)
+{
+    count(x, text.len);
+    /* The library does not write to it, but takes no const. */
+    return MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.ptr,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
+/* In pieces, as they are or in gzip. */
+static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
+{
+    if (gzip)
+        x->gzip = gzip_new();
+    return gzip && x->gzip == NULL ? NULL : http_stream(x);
+}
+
+static struct MHD_Response *respond_in_gzip(exchange *x, view text)
+{
+    http *h = x->http;
+    size_t len = 0;
+    if (text.len > GZIP_AT_ONCE)
+        return respond_in_pieces(x, true);
+    if (h->gzip == NULL)
+        h->gzip = gzip_new();
+    if (h->gzip == NULL)
+        return NULL;
+    char *packed = gzip_all(h->gzip, text, &len);
+    if (packed == NULL)
+        return NULL;
+    count(x, len);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(len, packed, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL)
+        free(packed);
+    return response;
+}
+
+static struct MHD_Response *make_response(exchange *x, const shown *as)
+{
+    const answer *a = &x->request.answer;
+    if (as->status == NOT_MODIFIED)
+        return respond_fixed(x, VIEW(""));
+    if (a->stream != NULL)
+        return respond_in_pieces(x, as->gzip);
+    if (as->gzip)
+        return respond_in_gzip(x, answer_text(a));
+    return respond_fixed(x, answer_text(a));
+}
+
+/* --- its headers --- */
+
+/* The library would format it for each response anew. */
+static const char *date_now(http *h)
+{
+    struct tm parts;
+    time_t now = time(NULL);
+    if (now != h->date_s && gmtime_r(&now, &parts) != NULL) {
+        strftime(h->date, sizeof(h->date), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        h->date_s = now;
+    }
+    return h->date;
+}
+
+/* Nothing is added for a value that is NULL. */
+static bool add(struct MHD_Response *response, const char *name, const char *value)
+{
+    return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct MHD_Response *response, exchange *x, const shown *as)
+{
+    request *r = &x->request;
+    bool close = r->answer.close || atomic_load(&r->server->stop) != STOP_NOT;
+    bool whole = as->status != NOT_MODIFIED;
+    const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
+    const char *id = arena_copy(&r->memory, r->id);
+    bool fine = id != NULL && add(response, "Date", date_now(x->http)) &&
+                add(response, "Content-Type", whole ? type : NULL) &&
+                add(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
+                add(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
+                add(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
+                add(response, "X-Request-Id", id) &&
+                add(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
+                add(response, "Connection", close ? "close" : NULL);
+    for (size_t i = 0; fine && i < r->answer.headers; i++)
+        fine = add(response, r->answer.header[i].name, r->answer.header[i].value);
+    return fine;
+}
+
+/* What the library then still sends itself gets nowhere. */
+void http_send_past(exchange *x)
+{
+    request *r = &x->request;
+    view text = answer_text(&r->answer);
+    buf out = BUF_INIT(text.len + 1024);
+    const union MHD_ConnectionInfo *secure =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    buf_printf(&out,
+               "HTTP/1.1 400 Bad Request\r\nDate: %s\r\nContent-Type: application/json\r\n"
+               "X-Request-Id: %.*s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
+               date_now(x->http), (int)r->id.len, r->id.ptr, text.len);
+    buf_view(&out, text);
+    if (buf_ok(&out) && secure != NULL)
+        tls_send(secure->tls_session, out.data, out.len);
+    else if (buf_ok(&out) && send(x->client->fd, out.data, out.len, MSG_NOSIGNAL) > 0)
+        tally_add(&r->stats->body_bytes_out, text.len);
+    buf_free(&out);
+    request_move(r, REQUEST_SENDING);
+    client_shut(x->client, "its request is malformed", clock_ms());
+}
+
+enum MHD_Result http_send(exchange *x)
+{
+    request *r = &x->request;
+    enum MHD_Result queued = MHD_NO;
+    shown as = choose(x);
+    struct MHD_Response *response = make_response(x, &as);
+    if (response == NULL || !add_headers(response, x, &as))
+        goto done;
+    queued = MHD_queue_response(x->connection, as.status, response);
+    r->answer.status = as.status;
+    http_more(x->http);
+    if (queued == MHD_YES)
+        request_move(r, REQUEST_SENDING);
+done:
+    if (queued != MHD_YES)
+        log_error("answer_lost", "request=%.*s reason=\"out of memory\"", (int)r->id.len,
+                  r->id.ptr);
+    if (response != NULL)
+        MHD_destroy_response(response);
+    return queued;
+}

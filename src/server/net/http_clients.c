@@ -1,0 +1,134 @@
+/*
+ * http_clients.c: the list of connections and the janitor's round. It only shuts sockets down; the
+ * HTTP library then sees their end and cleans up.
+ */
+#include "server/net/http_clients.h"
+#include <netinet/in.h>
+#include <linux/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include "base/clock.h"
+#include "app/log.h"
+
+enum {
+    ROUND_MS = 250,
+    BUSY_MS = 1000,
+    SLACK_MS = 50, /* the kernel tells the age of the last bytes in ticks */
+    CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
+};
+
+static bool is_busy(const client *c, int64_t now_ms)
+{
+    return now_ms - c->since_ms < BUSY_MS;
+}
+
+client *client_open(clients *all, int fd)
+{
+    client *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return NULL;
+    c->fd = fd;
+    c->fresh = true;
+    c->since_ms = clock_ms();
+    c->next = all->first;
+    if (all->first != NULL)
+        all->first->prev = c;
+    all->first = c;
+    all->busy++;
+    return c;
+}
+
+void client_close(clients *all, client *c)
+{
+    if (c == NULL)
+        return;
+    if (c->prev == NULL)
+        all->first = c->next;
+    else
+        c->prev->next = c->next;
+    if (c->next != NULL)
+        c->next->prev = c->prev;
+    all->busy -= all->busy > 0 && is_busy(c, clock_ms());
+    free(c);
+}
+
+void client_move(client *c, client_state to, int64_t now_ms)
+{
+    /* A request that the janitor saw begin is not younger because its first line is complete. */
+    if (c->state == to)
+        return;
+    c->state = to;
+    c->since_ms = now_ms;
+    if (to == CLIENT_WAITING)
+        c->fresh = false;
+}
+
+void client_renew(client *c, int64_t now_ms)
+{
+    c->since_ms = now_ms;
+}
+
+bool client_left(const client *c)
+{
+    struct pollfd now = {c->fd, POLLRDHUP, 0};
+    return poll(&now, 1, 0) == 1;
+}
+
+/* Whether bytes have come since the connection is idle: the beginning of a request that the library
+ * has not told us of, for its first line is not complete. */
+static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
+{
+    if (c->fresh)
+        return info->tcpi_bytes_received > 0;
+    return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
+}
+
+/* Whether nothing more can come. The library does not notice an end that came together with the
+ * last bytes. */
+static bool has_ended(const client *c)
+{
+    int unread = 0;
+    return client_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+void client_shut(client *c, const char *reason, int64_t now_ms)
+{
+    log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
+    shutdown(c->fd, SHUT_RDWR);
+    client_move(c, CLIENT_WAITING, now_ms);
+}
+
+/* Local sockets can't say. */
+static void look_at_idle(client *c, int64_t now_ms)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    memset(&info, 0, sizeof(info));
+    if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
+        return;
+    if (has_begun(c, &info, now_ms))
+        client_move(c, CLIENT_SENDING, now_ms);
+    else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
+        client_shut(c, "it has nothing more to ask for", now_ms);
+}
+
+void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
+{
+    if (now_ms < all->due_ms)
+        return;
+    all->busy = 0;
+    all->due_ms = now_ms + ROUND_MS;
+    for (client *c = all->first; c != NULL; c = c->next) {
+        if (c->state == CLIENT_IDLE)
+            look_at_idle(c, now_ms);
+        all->busy += is_busy(c, now_ms);
+        if (c->state != CLIENT_SENDING)
+            continue;
+        if (now_ms - c->since_ms >= patience_ms)
+            client_shut(c, "its request did not arrive in time", now_ms);
+        else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
+            client_shut(c, "it left in the middle of its request", now_ms);
+    }
+}

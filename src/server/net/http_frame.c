@@ -1,0 +1,85 @@
+/*
+ * http_frame.c: compares addresses, reads little more than blanks. The library has written a NUL
+ * over each CR and LF, and over the colons; it keeps everything else where it was, but for folded
+ * lines, which it puts elsewhere: they are refused too.
+ */
+#include "server/net/http_frame.h"
+#include <stdint.h>
+
+/* CR LF and nothing else. The library takes LF alone too, and CR alone as part of a text, where
+ * others that a request passes on its way may see a line end, or none. */
+enum { LINE_END = 2 };
+
+/* Bytes from one place to a later one; huge if it is not later. */
+static uintptr_t gap(const char *from, const char *to)
+{
+    return (uintptr_t)to - (uintptr_t)from;
+}
+
+static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
+{
+    uintptr_t found = gap(f->at, next);
+    f->broken = f->broken || found < least || found > most;
+}
+
+void frame_start(frame *f, view target, const char *version)
+{
+    *f = (frame){target.ptr + target.len, false};
+    expect(f, version, 1, 1);
+    f->at = version + strlen(version);
+}
+
+void frame_field(frame *f, view name, view value)
+{
+    expect(f, name.ptr, LINE_END, LINE_END);
+    f->at = name.ptr + name.len;
+    if (f->broken)
+        return;
+    /* The colon, and blanks before the value. */
+    while (*++f->at == ' ' || *f->at == '\t')
+        continue;
+    expect(f, value.ptr, 0, 0);
+    f->broken = f->broken || (value.len > 0 && memchr(value.ptr, '\r', value.len) != NULL);
+    f->at = value.ptr + value.len;
+}
+
+bool frame_end(frame *f, const char *end)
+{
+    expect(f, end, 2 * (uintptr_t)LINE_END, 2 * (uintptr_t)LINE_END);
+    return !f->broken;
+}
+
+/* --- chunks --- */
+
+/* Whether a text is the end of a chunk and the size of the next one, or, if `first` may be, the
+ * size alone. */
+static bool is_framing(const char *from, const char *to, bool first)
+{
+    size_t len = (size_t)gap(from, to);
+    bool ended = len >= LINE_END && memcmp(from, "\r\n", LINE_END) == 0;
+    if (ended) {
+        from += LINE_END;
+        len -= LINE_END;
+    }
+    if (!(ended || first) || len <= LINE_END || memcmp(to - LINE_END, "\r\n", LINE_END) != 0)
+        return false;
+    len -= LINE_END;
+    return memchr(from, '\r', len) == NULL && memchr(from, '\n', len) == NULL;
+}
+
+/* A chunk that goes on is at the base, and so is one whose size came by itself; else its size
+ * stands before it, behind the base or, where the library had both at once, behind the last piece.
+ */
+bool chunks_piece(chunks *c, view piece)
+{
+    if (c->base == NULL || gap(c->base, piece.ptr) == 0)
+        return true;
+    return is_framing(c->base, piece.ptr, true) ||
+           (c->at != NULL && gap(c->base, c->at) < gap(c->base, piece.ptr) &&
+            is_framing(c->at, piece.ptr, false));
+}
+
+void chunks_took(chunks *c, view piece, size_t len)
+{
+    c->at = piece.ptr + len;
+}

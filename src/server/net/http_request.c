@@ -1,0 +1,410 @@
+/*
+ * http_request.c: a request comes in: its head is checked, its way found, its body counted and
+ * kept. What it means is the handlers' business.
+ */
+#include "base/clock.h"
+#include "app/near.h"
+#include "cardbox/limits.h"
+#include "server/background/jobs.h"
+#include "server/api/handlers.h"
+#include "server/net/http_internal.h"
+#include "server/response/fault.h"
+#include "server/request/head.h"
+
+enum {
+    DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
+                        * client comes to read the answer */
+    PACE_LEAST = 1024, /* bytes of a stream in each slow-request timeout */
+    JOB_BODY_LEAST =
+        64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
+};
+
+/* --- the head --- */
+
+/* A UUIDv7 for each request, at the price of one a millisecond: the last four of its random bytes
+ * are counted up. */
+static void next_id(http *h, int64_t now_ms)
+{
+    if (h->id_ms != now_ms) {
+        uuid16_v7(&h->id);
+        h->id_ms = now_ms;
+        return;
+    }
+    for (int i = 15; i >= 12 && ++h->id.bytes[i] == 0; i--)
+        continue;
+}
+
+/* What is gathered while the library lists the fields. */
+typedef struct reading {
+    head head;
+    frame frame;
+} reading;
+
+static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
+                                size_t name_len, const char *value, size_t value_len)
+{
+    reading *in = arg;
+    (void)kind;
+    if (value == NULL)
+        value = "";
+    head_field(&in->head, (view){name, name_len}, (view){value, value_len});
+    frame_field(&in->frame, (view){name, name_len}, (view){value, value_len});
+    return MHD_YES;
+}
+
+/* Whether the head in the library's memory begins with `method` and is what it was read as. */
+static bool read_head(exchange *x, reading *in, const char *method, const char *version)
+{
+    const union MHD_ConnectionInfo *size;
+    frame_start(&in->frame, x->raw_target, version);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, in);
+    size = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (size == NULL)
+        return false;
+    if (in->head.chunked)
+        x->chunks.base = method + size->header_size;
+    return frame_end(&in->frame, method + size->header_size);
+}
+
+static void set_ids(exchange *x, const head *h)
+{
+    request *r = &x->request;
+    r->traceparent = h->traceparent;
+    r->idempotency_key = h->idempotency_key;
+    r->if_match = h->if_match;
+    r->caller_id = h->caller_id;
+    r->call_id = h->call_id;
+    r->last_event = h->last_event;
+    r->id = h->request_id;
+    if (r->id.ptr != NULL)
+        return;
+    next_id(x->http, r->started_ms);
+    uuid16_format(x->own_id, &x->http->id);
+    r->id = view_of(x->own_id);
+}
+
+/* Refuses a request that leaves in doubt where the next one begins. */
+static bool check_form(request *r, const head *h, bool framed, const char *version)
+{
+    const char *reason = head_fault(h, strcmp(version, "HTTP/1.1") == 0);
+    if (!framed)
+        reason = "the head of the request is malformed";
+    if (reason == NULL && r->target.ptr != NULL)
+        return true;
+    r->answer.close = true;
+    if (reason == NULL)
+        fault_answer_memory(r);
+    else
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+    return false;
+}
+
+/* With what was most likely wanted: first of all the same without a slash at its end. */
+static void answer_unknown_path(request *r, const char *hint)
+{
+    bool is_said = hint == NULL || *hint != '\0';
+    const route *near = is_said ? route_near(ROUTES, r->method, &r->path, 1) : NULL;
+    buf text = BUF_INIT(256);
+    if (near == NULL && hint == NULL)
+        near = route_near(ROUTES, r->method, &r->path, NEAR_NOT);
+    if (near != NULL) {
+        buf_printf(&text, "did you mean %s %s?", near->method, near->pattern);
+        hint = arena_copy(&r->memory, buf_as_view(&text));
+    }
+    fault_answer_unknown_path(r, is_said ? hint : NULL);
+    buf_free(&text);
+}
+
+/* Whoever watches a server asks it by whatever name or address it has. */
+static bool is_probe(view path)
+{
+    return view_equal(path, VIEW("/healthz")) || view_equal(path, VIEW("/health")) ||
+           view_equal(path, VIEW("/readyz"));
+}
+
+/* Where no token is asked for, a page whose name was made to lead to this machine could read and
+ * change everything: it is of the same origin, but its Host is not one of ours. */
+static bool check_host(request *r, const head *h)
+{
+    const host_rules *rules = &r->server->hosts;
+    view path, query, authority = target_authority(r->target);
+    target_split(r->target, &path, &query);
+    if (!rules->checked || is_probe(path))
+        return true;
+    if (host_is_accepted(rules, h->host) &&
+        (authority.ptr == NULL || host_is_accepted(rules, authority)))
+        return true;
+    fault_answer(r, FAULT_MISDIRECTED,
+                 "send the request to localhost or to the address of --listen; the operator "
+                 "allows other names and addresses with --allow-host NAME",
+                 "this server asks for no token, and accepts requests for its own hosts only");
+    return false;
+}
+
+/* Finds the route. False: answered. */
+static bool check_path(request *r)
+{
+    const char *reason, *hint;
+    view raw;
+    char allow[ROUTE_ALLOW_SIZE];
+    target_split(r->target, &raw, &r->query);
+    switch (path_decode(&r->path, raw, &r->memory, &reason)) {
+    case PATH_OK:
+        break;
+    case PATH_UNKNOWN:
+        fault_answer_unknown_path(r, "a part of the path is empty, or there are too many: a slash "
+                                     "in an id is written %2F");
+        return false;
+    case PATH_MALFORMED:
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+        return false;
+    case PATH_NOMEM:
+        fault_answer_memory(r);
+        return false;
+    }
+    route_find(&r->match, ROUTES, r->method, &r->path);
+    if (r->match.route != NULL) {
+        r->scope = ability_scope(r);
+        return true;
+    }
+    hint = route_hint_of(ROUTE_HINTS, r->method, &r->path);
+    if (!r->match.path_known) {
+        answer_unknown_path(r, hint);
+        return false;
+    }
+    route_allow(allow, ROUTES, &r->path);
+    fault_answer(r, FAULT_METHOD, hint, "this path takes %s", allow);
+    request_header(r, "Allow", arena_copy(&r->memory, view_of(allow)));
+    return false;
+}
+
+static bool changes(const request *r)
+{
+    return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS;
+}
+
+static bool check_writable(request *r)
+{
+    if (!r->server->set->read_only || !changes(r))
+        return true;
+    fault_answer(r, FAULT_FORBIDDEN, "send it to a server that runs without --read-only",
+                 "this server only reads");
+    return false;
+}
+
+static bool check_conditions(request *r, const head *h)
+{
+    const route *to = r->match.route;
+    const char *ignored = NULL;
+    if (!changes(r))
+        return true;
+    if (h->none_match)
+        ignored = "If-None-Match";
+    else if (h->if_match.ptr != NULL && (to->takes & TAKES_IF_MATCH) == 0)
+        ignored = "If-Match";
+    else if (h->idempotency_key.ptr != NULL && (to->takes & TAKES_KEY) == 0)
+        ignored = "Idempotency-Key";
+    if (ignored == NULL)
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST,
+                 "boxes that are made take a box_id of yours, replaces If-Match, appends "
+                 "Idempotency-Key and expected_version; abilities take all in their input",
+                 "this operation does not take %s", ignored);
+    return false;
+}
+
+/* Any page in a browser on this machine may send requests to a server that asks for no token. */
+static bool check_origin(request *r, const head *h)
+{
+    if (!changes(r) || !head_is_foreign(h))
+        return true;
+    fault_answer(r, FAULT_FORBIDDEN, "send a token, or no Origin header",
+                 "a page of another site may not write here");
+    return false;
+}
+
+static bool check_lsn(request *r, const head *h)
+{
+    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ || head_lsn(h->lsn, &r->at_least))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, "send what the answer of your last write said, or none",
+                 "Cardbox-Lsn must be given once and be a place in the database's log, such as "
+                 "16/B374D848");
+    return false;
+}
+
+static bool check_tenant(request *r)
+{
+    if (!route_is_of_project(r->match.route) || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
+        return true;
+    fault_answer(r, FAULT_BAD_REQUEST, NULL,
+                 "a project is 1 to %d bytes of text without control characters",
+                 CARDBOX_TENANT_MAX);
+    return false;
+}
+
+/* Lines, or one object. Its length has no limit. */
+static bool check_stream(request *r, const head *h)
+{
+    if ((head_is_json(h) || head_is_ndjson(h)) && !h->encoded)
+        return true;
+    fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
+                 "the body must be application/x-ndjson%s",
+                 h->encoded ? " without a content encoding" : "");
+    return false;
+}
+
+static void refuse_large(request *r)
+{
+    fault_answer_over(r, "the body", r->server->set->body_max, "--body-max", "send less at once");
+    r->answer.close = true;
+}
+
+/* False: answered. */
+static bool make_room(request *r, size_t more)
+{
+    if (request_hold_body(r, more))
+        return true;
+    fault_answer(r, FAULT_BODIES_FULL, "send it again later, or less at once",
+                 "bodies of other requests take all the memory that they may (--memory-max)");
+    return false;
+}
+
+/* A body that the route does not take is read and ignored. */
+static bool check_body(request *r, const head *h)
+{
+    const settings *set = r->server->set;
+    if (r->match.route->body == ROUTE_STREAM)
+        return check_stream(r, h);
+    if (h->length > (uint64_t)set->body_max) {
+        refuse_large(r);
+        return false;
+    }
+    if (r->match.route->body == ROUTE_NO_BODY)
+        return true;
+    if (!head_is_json(h) || h->encoded) {
+        fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
+                     "the body must be application/json%s",
+                     h->encoded ? " without a content encoding" : "");
+        return false;
+    }
+    return h->length == 0 || make_room(r, (size_t)h->length);
+}
+
+/* Looks at the head. An early answer waits until the body, if it is not too large, has passed: the
+ * client is not listening before, and the library would close the connection. */
+enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
+{
+    request *r = &x->request;
+    reading in = {0};
+    const head *h = &in.head;
+    x->begun = true;
+    r->method = method;
+    bool framed = read_head(x, &in, method, version);
+    set_ids(x, h);
+    r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
+    bool formed = check_form(r, h, framed, version);
+    if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
+        check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
+        check_body(r, h)) {
+        if (r->match.route->body == ROUTE_STREAM)
+            r->match.route->handle(r);
+        if (r->state == REQUEST_ARRIVING)
+            return MHD_YES;
+    }
+    bool readable =
+        formed && !h->expects && h->length <= (uint64_t)r->server->set->body_max * DRAIN_FACTOR;
+    return readable ? MHD_YES : http_send(x);
+}
+
+void http_refuse(exchange *x)
+{
+    request *r = &x->request;
+    reading in = {.frame = {.broken = true}};
+    x->begun = true;
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
+    next_id(x->http, r->started_ms);
+    uuid16_format(x->own_id, &x->http->id);
+    r->id = view_of(x->own_id);
+    const char *reason = head_fault(&in.head, false);
+    fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s",
+                 reason != NULL ? reason
+                                : "the Content-Length is malformed, or there are too many cookies");
+    http_send_past(x);
+}
+
+/* --- the body --- */
+
+/* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
+ * come to read the answer. */
+static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
+{
+    request *r = &x->request;
+    size_t taken = r->state == REQUEST_ANSWERED ? piece.len : r->sink->take(r, piece);
+    int64_t now_ms = clock_ms();
+    x->received += taken;
+    *left = piece.len - taken;
+    client_move(x->client, CLIENT_SENDING, now_ms);
+    if (x->received - x->paced >= PACE_LEAST) {
+        x->paced = x->received;
+        client_renew(x->client, now_ms);
+    }
+    if (*left > 0) { /* that it waits is our doing */
+        client_move(x->client, CLIENT_WAITING, now_ms);
+        http_suspend(x);
+    }
+    return MHD_YES;
+}
+
+/* A body that is kept whole. */
+static enum MHD_Result receive_whole(exchange *x, view piece)
+{
+    request *r = &x->request;
+    uint64_t most = (uint64_t)r->server->set->body_max;
+    x->received += piece.len;
+    if (x->received > most * DRAIN_FACTOR)
+        return MHD_NO;
+    if (r->state == REQUEST_ANSWERED)
+        return MHD_YES;
+    if (x->received > most) {
+        request_drop_body(r);
+        refuse_large(r);
+    } else if (r->match.route->body == ROUTE_JSON && make_room(r, piece.len)) {
+        buf_view(&r->body, piece);
+    }
+    return MHD_YES;
+}
+
+enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
+{
+    request *r = &x->request;
+    if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
+        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body's chunks are malformed");
+    http_more(x->http);
+    *left = 0;
+    enum MHD_Result result =
+        r->sink != NULL ? receive_stream(x, piece, left) : receive_whole(x, piece);
+    chunks_took(&x->chunks, piece, piece.len - *left);
+    return result;
+}
+
+static void handle_aside(request *r, void *arg)
+{
+    (void)arg;
+    r->match.route->handle(r);
+}
+
+/* The whole request is here. To read a large body takes long. */
+void http_work(exchange *x)
+{
+    request *r = &x->request;
+    request_move(r, REQUEST_WORKING);
+    if (r->sink != NULL)
+        r->sink->end(r);
+    else if (!buf_ok(&r->body))
+        fault_answer_memory(r);
+    else if (r->body.len >= JOB_BODY_LEAST)
+        jobs_add(r, handle_aside, NULL, NULL);
+    else
+        r->match.route->handle(r);
+}

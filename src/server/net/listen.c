@@ -1,0 +1,247 @@
+/*
+ * listen.c: opens the listening socket, of which each loop has a descriptor.
+ */
+#include "server/net/listen.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/text.h"
+
+enum { BACKLOG = 4096, INHERITED_FD = 3 };
+
+static const char UNIX_PREFIX[] = "unix:";
+
+static bool fail(char *error, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(char *error, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_format(error, size, format, args);
+    va_end(args);
+    return false;
+}
+
+/* Says why errno kept it from listening, and what to do. */
+static bool fail_to_bind(const char *where, char *error, size_t size)
+{
+    const char *remedy = "";
+    if (errno == EADDRINUSE)
+        remedy = ": stop what listens there, or choose another place with --listen";
+    else if (errno == EADDRNOTAVAIL)
+        remedy = ": that is no address of this machine";
+    return fail(error, size, "cannot listen on %s: %s%s", where, strerror(errno), remedy);
+}
+
+/* Gives the other loops a descriptor of the first one's socket. */
+static bool share(listener *l, char *error, size_t size)
+{
+    for (size_t i = 1; i < l->count; i++) {
+        l->fds[i] = fcntl(l->fds[0], F_DUPFD_CLOEXEC, 0);
+        if (l->fds[i] < 0)
+            return fail(error, size, "cannot share the listening socket: %s", strerror(errno));
+    }
+    return true;
+}
+
+/* --- TCP --- */
+
+/* The resolver would take a number modulo 65536. */
+static bool is_port(const char *digits)
+{
+    return strtoul(digits, NULL, 10) <= UINT16_MAX;
+}
+
+/* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
+static bool cut(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
+{
+    const char *colon = strrchr(where, ':');
+    size_t len = colon == NULL ? 0 : (size_t)(colon - where);
+    if (len == 0 || len >= NI_MAXHOST || colon[1] == '\0' || strlen(colon + 1) >= NI_MAXSERV)
+        return false;
+    if (where[0] == '[' && where[len - 1] == ']') {
+        where++;
+        len -= 2;
+    }
+    memcpy(host, where, len);
+    host[len] = '\0';
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
+    return strspn(port, "0123456789") < strlen(port) || is_port(port);
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof(v4));
+        return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
+    }
+    struct sockaddr_in6 v6;
+    memcpy(&v6, address, sizeof(v6));
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+static int bound_socket(const struct sockaddr *address, socklen_t len)
+{
+    int one = 1;
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    if (address->sa_family != AF_UNIX)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(fd, address, len) != 0 || listen(fd, BACKLOG) != 0) {
+        int cause = errno;
+        close(fd);
+        errno = cause;
+        return -1;
+    }
+    return fd;
+}
+
+/* Asks the kernel for the name, since it chose the port for port 0, and may have made the socket
+ * for another process. */
+static bool name_socket(listener *l)
+{
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    struct sockaddr_storage address = {0};
+    struct sockaddr_un local;
+    socklen_t len = sizeof(address);
+    if (getsockname(l->fds[0], (struct sockaddr *)&address, &len) != 0)
+        return false;
+    if (address.ss_family == AF_UNIX) {
+        memcpy(&local, &address, sizeof(local));
+        snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(local.sun_path),
+                 local.sun_path);
+        return true;
+    }
+    if (getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    bool v6 = address.ss_family == AF_INET6;
+    snprintf(l->name, sizeof(l->name), "http://%s%.200s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+             port);
+    l->reachable = !is_loopback((const struct sockaddr *)&address);
+    return true;
+}
+
+static bool fail_as_no_place(listener *l, const char *where, char *error, size_t size)
+{
+    l->no_place = true;
+    return fail(error, size,
+                "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
+                where);
+}
+
+static bool open_tcp(listener *l, const char *where, char *error, size_t size)
+{
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    if (!cut(where, host, port))
+        return fail_as_no_place(l, where, error, size);
+    int fault = getaddrinfo(host, port, &hints, &found);
+    if (fault == EAI_SERVICE)
+        return fail_as_no_place(l, where, error, size);
+    l->no_place = fault == EAI_NONAME;
+    if (fault != 0)
+        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
+    l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
+    bool bound = l->fds[0] >= 0 && name_socket(l);
+    if (!bound)
+        fail_to_bind(where, error, size);
+    freeaddrinfo(found);
+    return bound && share(l, error, size);
+}
+
+/* --- paths and inherited sockets --- */
+
+/* A socket that nobody listens on is what a server that was killed left behind. False: what is
+ * there is no socket. */
+static bool remove_stale(const struct sockaddr_un *address)
+{
+    struct stat there;
+    if (lstat(address->sun_path, &there) != 0)
+        return true;
+    if (!S_ISSOCK(there.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
+        errno == ECONNREFUSED)
+        unlink(address->sun_path);
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
+static bool open_path(listener *l, const char *path, char *error, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    l->no_place = strlen(path) >= sizeof(address.sun_path) || path[0] != '/';
+    if (l->no_place)
+        return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
+                    sizeof(address.sun_path));
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (!remove_stale(&address))
+        return fail(error, size,
+                    "cannot listen on unix:%s: what is there is no socket; choose another path",
+                    path);
+    l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
+    if (l->fds[0] < 0 || !name_socket(l))
+        return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
+    l->unlink = path;
+    return share(l, error, size);
+}
+
+/* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
+static bool is_activated(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    return pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid() &&
+           strtol(count, NULL, 10) >= 1;
+}
+
+static bool take_inherited(listener *l, char *error, size_t size)
+{
+    fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
+    l->fds[0] = INHERITED_FD;
+    if (!name_socket(l))
+        return fail(error, size, "descriptor %d, as systemd passes it on, is no socket to serve on",
+                    INHERITED_FD);
+    return share(l, error, size);
+}
+
+bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)
+{
+    *out = (listener){.fds = malloc(loops * sizeof(int)), .count = loops};
+    if (out->fds == NULL)
+        return fail(error, size, "out of memory");
+    for (size_t i = 0; i < loops; i++)
+        out->fds[i] = -1;
+    if (is_activated())
+        return take_inherited(out, error, size);
+    if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
+        return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
+    return open_tcp(out, where, error, size);
+}
+
+void listener_close(listener *l)
+{
+    for (size_t i = 0; l->fds != NULL && i < l->count; i++)
+        if (l->fds[i] >= 0)
+            close(l->fds[i]);
+    free(l->fds);
+    if (l->unlink != NULL)
+        unlink(l->unlink);
+}

@@ -1,0 +1,89 @@
+/*
+ * tls.c: what is wrong with the files is said before anything listens; the HTTP library would only
+ * refuse to start.
+ */
+#include "server/net/tls.h"
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes; a chain of certificates has some thousand. */
+enum { FILE_MOST = 1024 * 1024 };
+
+/* The whole file as text. NULL: why is in errno. */
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = file == NULL ? NULL : calloc(1, FILE_MOST + 1);
+    size_t len = text == NULL ? 0 : fread(text, 1, FILE_MOST, file);
+    bool bad = text != NULL && (ferror(file) != 0 || len == FILE_MOST);
+    if (file != NULL)
+        fclose(file);
+    if (bad) {
+        free(text);
+        errno = len == FILE_MOST ? EFBIG : EISDIR;
+        return NULL;
+    }
+    return text;
+}
+
+static gnutls_datum_t datum_of(char *text)
+{
+    return (gnutls_datum_t){(unsigned char *)text, (unsigned)strlen(text)};
+}
+
+static int check_pair(const tls *t)
+{
+    gnutls_certificate_credentials_t credentials = NULL;
+    gnutls_datum_t cert = datum_of(t->cert), key = datum_of(t->key);
+    int fault = gnutls_certificate_allocate_credentials(&credentials);
+    if (fault == 0)
+        fault = gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
+    if (credentials != NULL)
+        gnutls_certificate_free_credentials(credentials);
+    return fault < 0 ? fault : 0;
+}
+
+bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size)
+{
+    *out = (tls){NULL, NULL};
+    if (cert_file == NULL && key_file == NULL)
+        return true;
+    if (cert_file == NULL || key_file == NULL) {
+        snprintf(error, size, "--tls-cert and --tls-key belong together: give both or neither");
+        return false;
+    }
+    out->cert = read_file(cert_file);
+    if (out->cert != NULL)
+        out->key = read_file(key_file);
+    if (out->key == NULL) {
+        snprintf(error, size, "cannot read %s: %s", out->cert == NULL ? cert_file : key_file,
+                 strerror(errno));
+        tls_free(out);
+        return false;
+    }
+    int fault = check_pair(out);
+    if (fault == 0)
+        return true;
+    snprintf(error, size, "%s and %s are no certificate and key of one another, in PEM: %s",
+             cert_file, key_file, gnutls_strerror(fault));
+    tls_free(out);
+    return false;
+}
+
+void tls_send(void *session, const char *text, size_t len)
+{
+    if (gnutls_record_send(session, text, len) > 0)
+        gnutls_bye(session, GNUTLS_SHUT_WR);
+}
+
+void tls_free(tls *t)
+{
+    if (t->key != NULL)
+        explicit_bzero(t->key, strlen(t->key));
+    free(t->key);
+    free(t->cert);
+    *t = (tls){NULL, NULL};
+}

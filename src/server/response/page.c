@@ -1,0 +1,86 @@
+/*
+ * page.c: limit and cursor of a page, and whether it fits. Its JSON is the store's.
+ */
+#include "server/response/page.h"
+
+#include "store/list_json.h"
+
+int64_t page_limit(const field_value *limit)
+{
+    return limit->given ? limit->number : LIMIT_DEFAULT;
+}
+
+bool page_bad_cursor(request *r)
+{
+    if (r->memory.failed)
+        fault_answer_memory(r);
+    else
+        handler_refuse(r, "query", "cursor", "value_error",
+                       "Input should be the next_cursor of a page");
+    return false;
+}
+
+bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
+                 bool (*read)(list_cursor *out, view text, arena *memory))
+{
+    return !cursor->given || read(out, cursor->text, &r->memory) || page_bad_cursor(r);
+}
+
+enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
+
+static const field PAGE[PAGE_FIELDS] = {
+    [P_LIMIT] = PAGE_LIMIT_FIELD, [P_CURSOR] = PAGE_CURSOR_FIELD};
+
+bool page_number(request *r, int64_t *out, const field_value *cursor)
+{
+    return !cursor->given || list_number_read(out, cursor->text) || page_bad_cursor(r);
+}
+
+bool page_read(request *r, int64_t *limit, list_cursor *from,
+               bool (*read)(list_cursor *out, view text, arena *memory))
+{
+    const field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
+    if (query == NULL)
+        return false;
+    *limit = page_limit(&query[P_LIMIT]);
+    return page_cursor(r, from, &query[P_CURSOR], read);
+}
+
+history *page_history(request *r)
+{
+    field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
+    history *h = query == NULL ? NULL : handler_take(r, 1, sizeof(*h));
+    if (h == NULL)
+        return NULL;
+    *h = (history){.tenant = request_tenant(r),
+                   .before = INT64_MAX,
+                   .limit = page_limit(&query[P_LIMIT]),
+                   .ids_max = -1};
+    return page_number(r, &h->before, &query[P_CURSOR]) ? h : NULL;
+}
+
+box_list *page_of_boxes(request *r)
+{
+    box_list *list = handler_take(r, 1, sizeof(*list));
+    if (list == NULL)
+        return NULL;
+    list->tenant = request_tenant(r);
+    return page_read(r, &list->limit, &list->from, list_cursor_read_box) ? list : NULL;
+}
+
+bool page_check_budget(request *r, const store_rows *rows)
+{
+    if (rows_bytes(rows) <= (size_t)r->server->set->response_max)
+        return true;
+    fault_answer_budget(r);
+    return false;
+}
+
+void page_render_boxes(request *r, const join_rows *found)
+{
+    const box_list *list = r->ticket.keys;
+    if (!page_check_budget(r, found->rows))
+        return;
+    list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
+    fault_or_answer(r);
+}

@@ -1,0 +1,175 @@
+/*
+ * represent.c: entity tags and accepted codings. A hash of 128 bits that is no cryptographic one
+ * will do: whoever could make two cards with one tag would only deceive readers of both.
+ */
+#include "server/response/represent.h"
+#include <stdio.h>
+#include <strings.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static const char GZIP_MARK[] = "-gz";
+
+enum { GZIP_MARK_LEN = sizeof(GZIP_MARK) - 1, WEIGHT_ONE = 1000 };
+
+/* --- entity tags --- */
+
+static char *add_hex(char *at, uint64_t number)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *at++ = DIGITS[number >> shift & 15];
+    return at;
+}
+
+/* By hand, since every read of a card passes here. */
+void etag_make(char out[ETAG_SIZE], view text, int64_t version)
+{
+    XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
+    char *at = out;
+    *at++ = '"';
+    if (version != 0)
+        at += snprintf(at, 24, "%lld-", (long long)version);
+    at = add_hex(add_hex(at, hash.high64), hash.low64);
+    *at++ = '"';
+    *at = '\0';
+}
+
+void etag_mark_gzip(char etag[ETAG_SIZE])
+{
+    size_t len = strlen(etag) - 1; /* the mark goes before the closing quote */
+    snprintf(etag + len, ETAG_SIZE - len, "%s\"", GZIP_MARK);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip(view *rest, size_t count)
+{
+    rest->ptr += count;
+    rest->len -= count;
+}
+
+static void skip_blanks(view *rest)
+{
+    while (rest->len > 0 && is_blank(rest->ptr[0]))
+        skip(rest, 1);
+}
+
+static void drop_mark(view *opaque)
+{
+    if (opaque->len >= GZIP_MARK_LEN &&
+        memcmp(opaque->ptr + opaque->len - GZIP_MARK_LEN, GZIP_MARK, GZIP_MARK_LEN) == 0)
+        opaque->len -= GZIP_MARK_LEN;
+}
+
+/* Takes the next tag of a list, what is between its quotes. Comparison is weak, so the sign of a
+ * weak one is passed over. False: the end, or no list of tags. */
+static bool next_tag(view *rest, view *opaque)
+{
+    while (rest->len > 0 && (is_blank(rest->ptr[0]) || rest->ptr[0] == ','))
+        skip(rest, 1);
+    if (rest->len >= 2 && memcmp(rest->ptr, "W/", 2) == 0)
+        skip(rest, 2);
+    if (rest->len == 0 || rest->ptr[0] != '"')
+        return false;
+    skip(rest, 1);
+    const char *end = memchr(rest->ptr, '"', rest->len);
+    if (end == NULL)
+        return false;
+    *opaque = (view){rest->ptr, (size_t)(end - rest->ptr)};
+    skip(rest, opaque->len + 1);
+    return true;
+}
+
+bool etag_list_has(view list, const char *etag)
+{
+    view mine = {etag + 1, strlen(etag) - 2}, theirs;
+    drop_mark(&mine);
+    skip_blanks(&list);
+    if (list.len > 0 && list.ptr[0] == '*') {
+        skip(&list, 1);
+        skip_blanks(&list);
+        return list.len == 0;
+    }
+    while (next_tag(&list, &theirs)) {
+        drop_mark(&theirs);
+        if (view_equal(mine, theirs))
+            return true;
+    }
+    return false;
+}
+
+/* --- codings --- */
+
+static void trim(view *text)
+{
+    skip_blanks(text);
+    while (text->len > 0 && is_blank(text->ptr[text->len - 1]))
+        text->len--;
+}
+
+/* Takes what is before the next `mark` off the front of `rest`, without blanks around it. */
+static view take_until(view *rest, char mark)
+{
+    const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
+    view part = {rest->ptr, end == NULL ? rest->len : (size_t)(end - rest->ptr)};
+    skip(rest, part.len + (end != NULL));
+    trim(&part);
+    return part;
+}
+
+/* A weight, "0" to "1" with up to three decimals, in thousandths; what is none counts as 0. */
+static int read_weight(view text)
+{
+    int weight = 0, unit = WEIGHT_ONE;
+    if (text.len == 0 || text.len > 5 || (text.len > 1 && text.ptr[1] != '.'))
+        return 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i == 1)
+            continue;
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return 0;
+        weight += (text.ptr[i] - '0') * unit;
+        unit /= 10;
+    }
+    return weight <= WEIGHT_ONE ? weight : 0;
+}
+
+static int weight_of(view parameters)
+{
+    while (parameters.len > 0) {
+        view one = take_until(&parameters, ';');
+        if (one.len >= 2 && strncasecmp(one.ptr, "q=", 2) == 0)
+            return read_weight((view){one.ptr + 2, one.len - 2});
+    }
+    return WEIGHT_ONE;
+}
+
+static bool says(view text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+void codings_note(codings *c, view value)
+{
+    while (value.len > 0) {
+        view item = take_until(&value, ',');
+        view name = take_until(&item, ';');
+        int weight = weight_of(item);
+        if (says(name, "gzip") || says(name, "x-gzip"))
+            c->gzip = weight;
+        else if (says(name, "identity"))
+            c->identity = weight;
+        else if (says(name, "*"))
+            c->any = weight;
+    }
+}
+
+bool codings_gzip(const codings *c)
+{
+    int gzip = c->gzip >= 0 ? c->gzip : c->any;
+    return gzip > 0 && gzip >= c->identity;
+}

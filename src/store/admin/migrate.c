@@ -1,0 +1,452 @@
+/*
+ * migrate.c: runs the migrations on one plain libpq connection. Not on the pool: a migration may
+ * take longer than any statement's deadline, holds a session lock, and sends several statements in
+ * one text. Knows nothing of what the migrations make.
+ */
+#include "store/admin/migrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "db/connect.h"
+#include "base/errors.h"
+#include "db/statement.h"
+
+/* What jsonb, generated columns and the planner have that we count on. */
+#define SERVER_VERSION_MIN 140000
+
+/* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
+#define ATTEMPTS_MAX 6
+
+/* How long a migration waits for a table's lock at a time: whoever comes later, to read too, waits
+ * behind it. */
+#define LOCK_WAIT_MS 2000
+
+#define LOCK_NAME "cardbox.migrate"
+
+typedef struct migrator {
+    PGconn *conn;
+    const migration *list;
+    size_t count;
+    size_t applied; /* the first so many are in the database */
+    const migrate_how *how;
+    cardbox_error *err;
+} migrator;
+
+/* --- talking to PostgreSQL --- */
+
+/* `doing` names what failed: "migration 3 (add_cards)". */
+static cardbox_status statement_failed(migrator *m, const PGresult *result, const char *doing)
+{
+    cardbox_error why = CARDBOX_ERROR_INIT;
+    cardbox_status status = connect_error(&why, m->conn, result);
+    error_set(m->err, status, "%s failed: %s", doing, why.message);
+    memcpy(m->err->sqlstate, why.sqlstate, sizeof(why.sqlstate));
+    return status;
+}
+
+static bool succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
+}
+
+static cardbox_status exec(migrator *m, const char *sql, const char *doing)
+{
+    PGresult *result = PQexec(m->conn, sql);
+    cardbox_status status = succeeded(result) ? CARDBOX_OK : statement_failed(m, result, doing);
+    PQclear(result);
+    return status;
+}
+
+static cardbox_status exec_statement(migrator *m, statement_id id, const char *doing)
+{
+    return exec(m, statement_get(id)->text, doing);
+}
+
+/* A statement with parameters in text form; those of `binary` (a length) go as they are. */
+static cardbox_status query(migrator *m, PGresult **out, statement_id id, int count,
+                            const char *const *values, int binary, const char *doing)
+{
+    int lengths[3] = {binary};
+    int formats[3] = {binary > 0};
+    *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, lengths, formats, 0);
+    if (succeeded(*out))
+        return CARDBOX_OK;
+    cardbox_status status = statement_failed(m, *out, doing);
+    PQclear(*out);
+    *out = NULL;
+    return status;
+}
+
+static cardbox_status connect_database(migrator *m, const char *conninfo)
+{
+    connect_params how;
+    cardbox_options given = CARDBOX_OPTIONS_INIT, options;
+    given.conninfo = conninfo;
+    given.application_name = "cardbox-migrate";
+    given.no_named_statements =
+        true; /* and no statement_timeout: building an index takes its time */
+    options_complete(&options, &given);
+    cardbox_status status = conninfo_check(options.conninfo, m->err);
+    if (status != CARDBOX_OK)
+        return status;
+    if (connect_params_fill(&how, &options, ""))
+        m->conn = PQconnectdbParams(how.keys, how.values, 1);
+    if (m->conn == NULL)
+        return error_nomem(m->err);
+    if (PQstatus(m->conn) != CONNECTION_OK)
+        return error_set(m->err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %.*s",
+                         connect_first_line(PQerrorMessage(m->conn)), PQerrorMessage(m->conn));
+    connect_silence(m->conn);
+    if (PQserverVersion(m->conn) < SERVER_VERSION_MIN)
+        return error_set(m->err, CARDBOX_INVALID,
+                         "the server is PostgreSQL %d, but 14 or later is needed",
+                         PQserverVersion(m->conn) / 10000);
+    return CARDBOX_OK;
+}
+
+/* The owner's rights must not run what others may have put into a schema on the path. */
+static cardbox_status guard(migrator *m)
+{
+    char pid[16];
+    const char *values[] = {pid};
+    PGresult *result = NULL;
+    snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
+    cardbox_status status =
+        query(m, &result, STATEMENT_session_guard, 1, values, 0, "setting the search path");
+    PQclear(result);
+    return status;
+}
+
+/* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
+ * nobody can close, and keep every later run waiting. */
+static cardbox_status check_direct(migrator *m)
+{
+    PGresult *result;
+    cardbox_status status =
+        query(m, &result, STATEMENT_migrate_session, 0, NULL, 0, "looking at the session");
+    if (status != CARDBOX_OK)
+        return status;
+    bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
+    PQclear(result);
+    return own ? CARDBOX_OK
+               : error_set(m->err, CARDBOX_INVALID,
+                           "this connection goes through a pooler such as PgBouncer: give the "
+                           "connection string of PostgreSQL itself");
+}
+
+/* --- locks --- */
+
+/* How long each lock is waited for from now on. */
+static cardbox_status wait_for_locks(migrator *m, int64_t ms)
+{
+    char text[24];
+    const char *values[] = {text, "false"};
+    PGresult *result = NULL;
+    snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
+    cardbox_status status =
+        query(m, &result, STATEMENT_lock_wait, 2, values, 0, "setting lock_timeout");
+    PQclear(result);
+    return status;
+}
+
+/* That somebody has the advisory lock `name`, or for NULL locks of our tables, and who it is. */
+static cardbox_status held(migrator *m, const char *what, const char *name)
+{
+    const char *values[] = {name, "true"};
+    PGresult *result = NULL;
+    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, 0, what);
+    if (status != CARDBOX_OK)
+        return status;
+    error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
+              PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "it is free just now");
+    PQclear(result);
+    return CARDBOX_BUSY;
+}
+
+static cardbox_status lock(migrator *m)
+{
+    static const char doing[] = "taking the lock of migrations";
+    const char *values[] = {LOCK_NAME};
+    int64_t deadline_ms = clock_ms() + m->how->wait_s * INT64_C(1000);
+    for (unsigned attempt = 1;; attempt++) {
+        PGresult *result;
+        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, 0, doing);
+        if (status != CARDBOX_OK)
+            return status;
+        bool taken = PQgetvalue(result, 0, 0)[0] == 't';
+        PQclear(result);
+        if (taken)
+            return CARDBOX_OK;
+        if (clock_ms() >= deadline_ms)
+            return held(m, doing, LOCK_NAME);
+        clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
+    }
+}
+
+/* --- comparing the database with the list --- */
+
+static cardbox_status checksum(migrator *m, char out[65], const migration *one)
+{
+    PGresult *result;
+    const char *values[] = {one->text};
+    cardbox_status status = query(m, &result, STATEMENT_migrate_checksum, 1, values,
+                                  (int)strlen(one->text), "computing a checksum");
+    if (status == CARDBOX_OK)
+        snprintf(out, 65, "%s", PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return status;
+}
+
+static cardbox_status too_new(migrator *m, const char *version)
+{
+    return error_set(m->err, CARDBOX_CONFLICT,
+                     "the database is at migration %s, this build ends at %d: use a newer cardbox",
+                     version, m->list[m->count - 1].version);
+}
+
+/* One recorded migration, which must be the next of the list. */
+static cardbox_status compare(migrator *m, const char *version, const char *recorded)
+{
+    char expected[65];
+    if (m->applied == m->count)
+        return too_new(m, version);
+    const migration *next = &m->list[m->applied];
+    if (strtol(version, NULL, 10) != next->version)
+        return error_set(m->err, CARDBOX_CONFLICT,
+                         "the database has migration %s but not %d (%s): restore its table "
+                         "cardbox.migrations, or the database, from a backup",
+                         version, next->version, next->name);
+    cardbox_status status = checksum(m, expected, next);
+    if (status == CARDBOX_OK && strcmp(expected, recorded) != 0)
+        status = error_set(m->err, CARDBOX_CONFLICT,
+                           "migration %d (%s) was changed after it was applied: use the build that "
+                           "applied it, and put the change into a new migration",
+                           next->version, next->name);
+    m->applied++;
+    return status;
+}
+
+/* Whether the newest recorded one is beyond the list: said before a gap or a change, which a newer
+ * build may explain. */
+static bool ends_beyond(const migrator *m, const PGresult *rows)
+{
+    int last = PQntuples(rows) - 1;
+    return last >= 0 && strtol(PQgetvalue(rows, last, 0), NULL, 10) > m->list[m->count - 1].version;
+}
+
+static cardbox_status read_applied(migrator *m)
+{
+    PGresult *rows = NULL;
+    m->applied = 0;
+    cardbox_status status =
+        query(m, &rows, STATEMENT_migrate_list, 0, NULL, 0, "reading cardbox.migrations");
+    if (status == CARDBOX_OK && ends_beyond(m, rows))
+        status = too_new(m, PQgetvalue(rows, PQntuples(rows) - 1, 0));
+    for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
+        status = compare(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
+    PQclear(rows);
+    return status;
+}
+
+static cardbox_status is_known(migrator *m, bool *known)
+{
+    PGresult *rows;
+    cardbox_status status =
+        query(m, &rows, STATEMENT_migrate_known, 0, NULL, 0, "looking for cardbox.migrations");
+    if (status == CARDBOX_OK)
+        *known = PQgetvalue(rows, 0, 0)[0] == 't';
+    PQclear(rows);
+    return status;
+}
+
+/* --- applying --- */
+
+static cardbox_status record(migrator *m, const migration *one, const char *doing)
+{
+    char version[16], sum[65];
+    PGresult *result = NULL;
+    const char *values[] = {version, one->name, sum};
+    snprintf(version, sizeof(version), "%d", one->version);
+    cardbox_status status = checksum(m, sum, one);
+    if (status == CARDBOX_OK)
+        status = query(m, &result, STATEMENT_migrate_record, 3, values, 0, doing);
+    PQclear(result);
+    return status;
+}
+
+static bool is_deadlock(const cardbox_error *err)
+{
+    return strcmp(err->sqlstate, "40P01") == 0;
+}
+
+/* Before it has any: a migration that builds an index, and then drops one, keeps out writers first
+ * and readers later, and a writer that has read the table by then keeps it out in turn. Where many
+ * write it met such a one each time. */
+static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
+{
+    const char *values[] = {one->text};
+    PGresult *result = NULL;
+    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, 0, doing);
+    if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
+        status = exec(m, PQgetvalue(result, 0, 0), doing);
+    PQclear(result);
+    return status;
+}
+
+static cardbox_status apply_once(migrator *m, const migration *one, bool alone, const char *doing)
+{
+    cardbox_status status = exec_statement(m, STATEMENT_begin, doing);
+    if (status == CARDBOX_OK && alone)
+        status = lock_tables(m, one, doing);
+    if (status == CARDBOX_OK)
+        status = exec(m, one->text, doing);
+    if (status == CARDBOX_OK)
+        status = record(m, one, doing);
+    if (status == CARDBOX_OK)
+        return exec_statement(m, STATEMENT_commit, doing);
+    PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
+    return status;
+}
+
+/* Whether another database's migration stood in the way, so that trying again helps. */
+static bool is_collision(const cardbox_error *err)
+{
+    static const char *const states[] = {"40001", "40P01", "23505", "XX000"};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        if (strcmp(err->sqlstate, states[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool may_work_later(const migrator *m, unsigned attempt, int64_t deadline_ms)
+{
+    if (attempt < ATTEMPTS_MAX && is_collision(m->err))
+        return true;
+    return (m->err->status == CARDBOX_BUSY || is_deadlock(m->err)) && clock_ms() < deadline_ms;
+}
+
+static cardbox_status apply_in_transaction(migrator *m, const migration *one, const char *doing)
+{
+    int64_t wait_ms = m->how->wait_s * INT64_C(1000), deadline_ms = clock_ms() + wait_ms;
+    cardbox_status status = wait_for_locks(m, wait_ms < LOCK_WAIT_MS ? wait_ms : LOCK_WAIT_MS);
+    bool alone = false;
+    for (unsigned attempt = 1; status == CARDBOX_OK; attempt++) {
+        status = apply_once(m, one, alone, doing);
+        if (status == CARDBOX_OK || !may_work_later(m, attempt, deadline_ms))
+            break;
+        alone = alone || is_deadlock(m->err);
+        clock_sleep_ms(clock_backoff_ms(attempt, 20, 500));
+        status = CARDBOX_OK;
+    }
+    return status;
+}
+
+/* PostgreSQL runs several statements of one text as one transaction, so each goes alone. */
+static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
+{
+    cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
+    for (const char *at = one->text; status == CARDBOX_OK && *at != '\0';) {
+        const char *end = strstr(at, ";\n");
+        size_t length = end ? (size_t)(end + 2 - at) : strlen(at);
+        char *piece = strndup(at, length);
+        status = piece ? exec(m, piece, doing) : error_nomem(m->err);
+        free(piece);
+        at += length;
+    }
+    return status == CARDBOX_OK ? record(m, one, doing) : status;
+}
+
+static cardbox_status apply(migrator *m, const migration *one)
+{
+    static const char alone[] = "-- no-transaction\n";
+    char doing[96];
+    snprintf(doing, sizeof(doing), "migration %d (%s)", one->version, one->name);
+    cardbox_status status = exec_statement(m, STATEMENT_migrate_member, doing);
+    if (status != CARDBOX_OK)
+        return status;
+    status = strncmp(one->text, alone, strlen(alone)) == 0 ? apply_by_statement(m, one, doing)
+                                                           : apply_in_transaction(m, one, doing);
+    return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
+}
+
+static void report(const migrator *m, size_t index, bool now)
+{
+    if (m->how->report != NULL)
+        m->how->report(m->how->arg, &m->list[index], now);
+}
+
+/* Other encodings can't hold what JSON can, and find out card by card. */
+static cardbox_status check_encoding(migrator *m)
+{
+    const char *encoding = PQparameterStatus(m->conn, "server_encoding");
+    if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
+        return CARDBOX_OK;
+    return error_set(
+        m->err, CARDBOX_INVALID,
+        "the database's encoding is %s, but UTF8 is needed: make it by CREATE DATABASE "
+        "... ENCODING 'UTF8' TEMPLATE template0",
+        encoding);
+}
+
+/* What the database has of the list. */
+static cardbox_status compare_all(migrator *m)
+{
+    bool known = false, dry_run = m->how->dry_run;
+    cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
+    if (status == CARDBOX_OK)
+        status = is_known(m, &known);
+    /* Only where it is needed: a role that may not create a schema can still check one. */
+    if (status == CARDBOX_OK && !known)
+        status = check_encoding(m);
+    if (status == CARDBOX_OK && !known && !dry_run)
+        status = exec_statement(m, STATEMENT_migrate_begin, "making cardbox.migrations");
+    if (status == CARDBOX_OK && (known || !dry_run))
+        status = read_applied(m);
+    return status == CARDBOX_BUSY ? held(m, "reading cardbox.migrations", NULL) : status;
+}
+
+static cardbox_status run(migrator *m)
+{
+    bool dry_run = m->how->dry_run;
+    cardbox_status status = CARDBOX_OK;
+    if (!dry_run)
+        status = check_direct(m);
+    if (!dry_run && status == CARDBOX_OK)
+        status = lock(m);
+    if (status == CARDBOX_OK)
+        status = compare_all(m);
+    if (status != CARDBOX_OK)
+        return status;
+    for (size_t i = 0; i < m->applied; i++)
+        report(m, i, false);
+    for (size_t i = m->applied; i < m->count; i++) {
+        status = dry_run ? CARDBOX_OK : apply(m, &m->list[i]);
+        if (status != CARDBOX_OK)
+            return status;
+        report(m, i, true);
+    }
+    return CARDBOX_OK;
+}
+
+cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
+                                const migrate_how *how, cardbox_error *err)
+{
+    cardbox_error unasked = CARDBOX_ERROR_INIT;
+    migrator m = {.list = list, .count = count, .how = how, .err = err ? err : &unasked};
+    cardbox_status status = connect_database(&m, conninfo);
+    if (status == CARDBOX_OK)
+        status = guard(&m);
+    if (status == CARDBOX_OK)
+        status = run(&m);
+    PQfinish(m.conn); /* also gives the lock back */
+    return status;
+}
+
+cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err)
+{
+    size_t count;
+    const migration *all = migrations_all(&count);
+    return migrate_run_list(conninfo, all, count, how, err);
+}

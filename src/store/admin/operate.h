@@ -1,0 +1,64 @@
+/*
+ * operate.h: what the operators of a database ask and do, across tenants. Not a part of the public
+ * API: services have no need of it.
+ */
+#ifndef STORE_OPERATE_H
+#define STORE_OPERATE_H
+
+#include "cardbox/client.h"
+#include "store/admin/role.h"
+
+/* How many live cards (also those that are lines of sessions), boxes and sessions a project has. */
+cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
+                              int64_t *sessions, cardbox_error *err);
+
+/* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
+#define OPERATE_DEV_ROLE "cardbox_server"
+cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err);
+
+/* Who we are in the database, and what it is. */
+typedef struct operate_facts {
+    char role[64];
+    char database[64];
+    char version[64]; /* of the server: "15.18 (Debian 15.18-0+deb12u1)" */
+    role_rights rights;
+    bool in_service_role; /* a member of cardbox_service */
+    bool in_worker_role;  /* a member of cardbox_worker */
+    bool in_recovery;     /* a standby: nothing can be written */
+    bool reads_only;      /* default_transaction_read_only is on */
+    bool has_settings;    /* that migrations gave the database: jit, random_page_cost */
+    bool commits_late;    /* synchronous_commit is off */
+    bool fsync_off;
+    bool full_pages_off; /* full_page_writes */
+    bool no_standby;     /* synchronous_standby_names asks for one, and there is none */
+    char oldest[64];     /* the cluster's database with the oldest transactions, */
+    int age;             /* and how many ago those were */
+    char encoding[32];
+    bool is_dev;            /* marked by `cardbox dev` */
+    int64_t bytes;          /* of the database */
+    int migration;          /* the newest that was applied */
+    char open_tables[256];  /* of ours that row-level security does not guard for everybody */
+    char open_schemas[512]; /* on the role's search path, where others may make things: "public
+                               (everybody)" */
+    char telling[256];      /* columns of which PostgreSQL's estimates tell all tenants' values */
+    int64_t granted;        /* projects that a worker's role sees, */
+    char grants[1024];      /* and the first of them */
+} operate_facts;
+
+/* How many projects operate_facts.grants names. */
+#define OPERATE_GRANTS_NAMED 5
+
+cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
+
+/* What a service or a worker must not be able to do. */
+typedef enum operate_attempt {
+    OPERATE_READ_PAST, /* read with row-level security off */
+    OPERATE_MAKE_TOKEN,
+    OPERATE_MAKE_GRANT,
+    OPERATE_ATTEMPTS
+} operate_attempt;
+
+/* Tries it, and takes it back. True: it went. */
+bool operate_try(cardbox *db, operate_attempt what);
+
+#endif

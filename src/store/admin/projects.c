@@ -1,0 +1,61 @@
+/*
+ * projects.c: parameters and rows of the statement behind projects.h. Must not read what a project
+ * holds.
+ */
+#include "store/admin/projects.h"
+
+#include <inttypes.h>
+
+/* Columns of STATEMENT_projects_list; behind the id two of each kind. */
+enum { COL_ID, COL_COUNTS };
+
+static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",
+                                         [PROJECT_BOXES] = "boxes",
+                                         [PROJECT_SESSIONS] = "sessions",
+                                         [PROJECT_TASKS] = "tasks"};
+
+void projects_params(params *p, const project_list *list)
+{
+    params_text_or_null(p, list->from.id);
+    params_int8(p, list->limit + 1);
+    params_int8(p, PROJECTS_COUNTED);
+}
+
+const char *projects_next(const store_rows *rows, int64_t limit, arena *memory)
+{
+    if (rows_count(rows) <= limit)
+        return NULL;
+    return list_cursor_text(memory, 0, project_id(rows, (int)limit - 1));
+}
+
+view project_id(const store_rows *rows, int row)
+{
+    return rows_text(rows, row, COL_ID);
+}
+
+int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more)
+{
+    int column = COL_COUNTS + 2 * (int)kind;
+    *more = rows_bool(rows, row, column + 1);
+    return rows_int8(rows, row, column);
+}
+
+void project_json(buf *out, const store_rows *rows, int row)
+{
+    const char *capped[PROJECT_KINDS];
+    size_t count = 0;
+    buf_text(out, "{\"project_id\":");
+    buf_json_string(out, project_id(rows, row));
+    for (int kind = 0; kind < PROJECT_KINDS; kind++) {
+        bool more;
+        int64_t live = project_count(rows, row, (project_kind)kind, &more);
+        const char *name = KIND_NAMES[kind];
+        buf_printf(out, ",\"%s\":%" PRId64, name, live);
+        if (more)
+            capped[count++] = name;
+    }
+    buf_text(out, ",\"capped\":[");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s\"%s\"", i > 0 ? "," : "", capped[i]);
+    buf_text(out, "]}");
+}

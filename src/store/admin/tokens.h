@@ -1,0 +1,82 @@
+/*
+ * tokens.h: tokens of the HTTP API as the database keeps them: made, listed and revoked by
+ * operators, watched by servers. Knows no secret, only its SHA-256. Not a part of the public API.
+ */
+#ifndef STORE_TOKENS_H
+#define STORE_TOKENS_H
+
+#include "cardbox/client.h"
+#include "db/rows.h"
+
+/* What every secret begins with, and how many hexadecimal digits follow. */
+#define TOKEN_PREFIX    "cbx_"
+#define TOKEN_RANDOM    32
+#define TOKEN_TEXT_SIZE (sizeof(TOKEN_PREFIX) - 1 + 2 * TOKEN_RANDOM)
+#define TOKEN_HASH_SIZE 32
+#define TOKEN_NAME_MAX  255
+
+/* What a token is good for. Each stands for itself: write does not include read. */
+typedef enum token_scope {
+    TOKEN_READ = 1,
+    TOKEN_WRITE = 2,
+    TOKEN_TASKS = 4,
+    TOKEN_ADMIN = 8
+} token_scope;
+
+/* Reads "read,write" as a sum of scopes. False: something else is in it, or nothing. */
+bool token_scopes_parse(unsigned *out, view list);
+
+typedef struct token_input {
+    const char *name;
+    const unsigned char *hash;  /* TOKEN_HASH_SIZE bytes */
+    const char *const *tenants; /* NULL: all */
+    size_t tenant_count;
+    unsigned scopes;
+    int64_t lifetime_s;     /* until it expires; 0: see below */
+    int64_t expires_micros; /* the moment when it does; 0: never */
+} token_input;
+
+typedef struct token_made {
+    int64_t id;
+    int64_t expires_micros; /* 0: never */
+} token_made;
+
+/* CARDBOX_CONFLICT: the name is taken. */
+cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *input,
+                             cardbox_error *err);
+
+/* Columns of a list: one row each token, oldest first. */
+enum {
+    TOKEN_ID,
+    TOKEN_NAME,
+    TOKEN_TENANTS, /* a JSON array; NULL: all */
+    TOKEN_SCOPES,  /* a JSON array */
+    TOKEN_CREATED,
+    TOKEN_EXPIRES,
+    TOKEN_REVOKED,
+    TOKEN_IS_EXPIRED,
+    TOKEN_TENANTS_TEXT, /* the same, to be read */
+    TOKEN_SCOPES_TEXT
+};
+
+cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err);
+
+/* By id, if the text is a number, or by name. Gives the id. CARDBOX_NOT_FOUND: no such token. */
+cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
+
+/* Columns of what a server watches: see tokens_changed.sql. */
+enum {
+    WATCH_VERSION,
+    WATCH_EVER,
+    WATCH_ID, /* NULL: no token in this row */
+    WATCH_HASH,
+    WATCH_SCOPES,
+    WATCH_MS_LEFT,
+    WATCH_ALL_TENANTS,
+    WATCH_TENANT
+};
+
+/* The tokens that are good, unless the list is still at version `known`. */
+cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * call.c: checks that the public functions share. Must not send anything.
+ */
+#include "store/client/call.h"
+
+#include <string.h>
+
+cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err)
+{
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    return check_id("tenant", tenant, CARDBOX_TENANT_MAX, err);
+}
+
+cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err)
+{
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    return check_call(db, tenant, err);
+}
+
+cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err)
+{
+    size_t said = size;
+    if (given != NULL)
+        memcpy(&said, given, sizeof(said));
+    if (said >= size)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID, "struct_size is %zu: start from %s", said, init);
+}
+
+/* `what` is one of them. */
+static cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
+                                cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    if (count > max)
+        return error_set(err, CARDBOX_TOO_LARGE, "%zu ids in one call, the limit is %zu", count,
+                         max);
+    if (ids == NULL && count > 0)
+        return error_set(err, CARDBOX_INVALID, "%ss must not be NULL", what);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+        status = check_id(what, ids[i], CARDBOX_CARD_ID_MAX, err);
+    return status;
+}
+
+cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
+                              cardbox_error *err)
+{
+    return check_ids("card_id", card_ids, count, max, err);
+}
+
+cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
+                               cardbox_error *err)
+{
+    return check_ids("entry_id", entry_ids, count, max, err);
+}
+
+cardbox_status check_page(unsigned *limit, cardbox_error *err)
+{
+    if (*limit > CARDBOX_PAGE_MAX)
+        return error_set(err, CARDBOX_INVALID, "limit must be 1 to %d, not %u", CARDBOX_PAGE_MAX,
+                         *limit);
+    if (*limit == 0)
+        *limit = CARDBOX_PAGE_DEFAULT;
+    return CARDBOX_OK;
+}

@@ -1,0 +1,367 @@
+/*
+ * client.c: handles and retries. The one place that decides whether a failed statement is sent
+ * again.
+ */
+#include "store/client/client.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "store/box/gather.h"
+#include "store/client/call.h"
+#include "db/migrations.h"
+
+/* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
+enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
+
+/* Until when something is tried, and how often it was. */
+typedef struct attempts {
+    int64_t deadline_ms;
+    unsigned failed;
+} attempts;
+
+static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
+{
+    return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
+}
+
+/* Waits before the next one. False: it would be too late. */
+static bool next_attempt(attempts *a)
+{
+    int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
+    if (clock_ms() + pause_ms > a->deadline_ms)
+        return false;
+    clock_sleep_ms(pause_ms);
+    return true;
+}
+
+static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
+                      client_safety safety)
+{
+    if (error_is_rolled_back(err))
+        return attempt < RETRY_CONFLICTS_MAX;
+    return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
+}
+
+/* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
+static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
+{
+    store_pool *pool = flight->db->pool;
+    int64_t began_ms = flight->began_us == 0 ? clock_ms() : flight->began_us / 1000;
+    attempts tries = first_attempt(pool_options(pool), began_ms);
+    bool may_be_done = false;
+    for (;;) {
+        bool unknown;
+        cardbox_status status =
+            pool_receive(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
+        if (status == CARDBOX_OK)
+            return status;
+        may_be_done = may_be_done || unknown;
+        if (!may_retry(&flight->err, tries.failed, unknown, flight->safety) ||
+            !next_attempt(&tries)) {
+            flight->err.retryable =
+                flight->err.retryable && (!may_be_done || flight->safety == RUN_AGAIN);
+            if (may_be_done && flight->safety == RUN_ONCE)
+                error_add_unknown(&flight->err);
+            return status;
+        }
+        pool_count_retry(pool);
+        flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
+        flight->status =
+            pool_send(pool, clock_us(), &flight->conn, flight->id, flight->p, &flight->err);
+    }
+}
+
+static void send_since(client_flight *out, int64_t began_us)
+{
+    cardbox *db = out->db;
+    if (db->kind == CLIENT_POOL)
+        out->status = pool_send(db->pool, began_us, &out->conn, out->id, out->p, &out->err);
+    else
+        out->status = conn_send(db->conn, out->id, out->p, &out->err);
+}
+
+void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
+                 client_safety safety)
+{
+    *out = (client_flight){db, id, p, safety, 0, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    send_since(out, clock_us());
+}
+
+cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err)
+{
+    cardbox_status status = flight->status;
+    if (flight->db->kind == CLIENT_POOL)
+        status = end_with_retries(flight, rows);
+    else if (status == CARDBOX_OK)
+        status = conn_receive(flight->conn, rows, &flight->err);
+    if (status != CARDBOX_OK && err != NULL)
+        *err = flight->err;
+    return status;
+}
+
+cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
+                          store_rows **rows, cardbox_error *err)
+{
+    client_flight flight;
+    client_send(&flight, db, id, p, safety);
+    cardbox_status status = client_receive(&flight, rows, err);
+    if (p != NULL)
+        params_free(p);
+    return status;
+}
+
+cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
+                                client_safety safety, store_rows **rows, cardbox_error *err)
+{
+    client_flight flight = {db, id, p, safety, began_us, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    send_since(&flight, began_us);
+    cardbox_status status = client_receive(&flight, rows, err);
+    if (p != NULL)
+        params_free(p);
+    return status;
+}
+
+/* Opens pool_min connections, at least one, and leaves them idle. */
+static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
+{
+    unsigned wanted = pool_options(pool)->pool_min;
+    store_conn *open = NULL;
+    cardbox_status status = CARDBOX_OK;
+    for (unsigned i = 0; status == CARDBOX_OK && (i == 0 || i < wanted); i++) {
+        store_conn *conn = NULL;
+        status = pool_acquire(pool, &conn, err);
+        if (status == CARDBOX_OK) {
+            conn->next = open;
+            open = conn;
+        }
+    }
+    while (open != NULL) {
+        store_conn *next = open->next;
+        pool_release(pool, open, false);
+        open = next;
+    }
+    return status;
+}
+
+/* The database must have every migration that this library was built with; more is fine. */
+static cardbox_status check_schema(cardbox *db, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    cardbox_status status = client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK) {
+        int found = rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0;
+        if (found < migrations_newest())
+            status = error_set(err, CARDBOX_INTERNAL,
+                               "the database is at migration %d and this library needs %d: run "
+                               "`cardbox migrate`",
+                               found, migrations_newest());
+    }
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_open(cardbox **out, const cardbox_options *options, cardbox_error *err)
+{
+    cardbox_options complete;
+    cardbox *db = NULL;
+    cardbox_status status;
+    if (out == NULL)
+        return error_set(err, CARDBOX_INVALID, "out must not be NULL");
+    *out = NULL;
+    status = CHECK_MADE(options, "CARDBOX_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
+    options_complete(&complete, options);
+    status = conninfo_check(complete.conninfo, err);
+    if (status != CARDBOX_OK)
+        return status;
+    db = calloc(1, sizeof(*db));
+    if (db == NULL)
+        return error_nomem(err);
+    db->kind = CLIENT_POOL;
+    status = pool_new(&db->pool, &complete, err);
+    if (status == CARDBOX_OK) {
+        db->gather = gather_new(db->pool);
+        status = db->gather == NULL ? error_nomem(err) : warm_up(db->pool, err);
+    }
+    if (status == CARDBOX_OK)
+        status = check_schema(db, err);
+    if (status != CARDBOX_OK) {
+        cardbox_close(db);
+        return status;
+    }
+    *out = db;
+    return CARDBOX_OK;
+}
+
+void cardbox_close(cardbox *db)
+{
+    if (db == NULL)
+        return;
+    if (db->kind != CLIENT_POOL) {
+        cardbox_rollback(db);
+        return;
+    }
+    gather_free(db->gather);
+    pool_free(db->pool);
+    free(db);
+}
+
+static cardbox_status begin_once(cardbox *tx, statement_id begin, cardbox_error *err)
+{
+    cardbox_status status = pool_acquire(tx->pool, &tx->conn, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = conn_run(tx->conn, begin, NULL, NULL, err);
+    if (status != CARDBOX_OK)
+        pool_release(tx->pool, tx->conn, true);
+    return status;
+}
+
+cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err)
+{
+    if (tx == NULL || db == NULL)
+        return error_set(err, CARDBOX_INVALID, "%s must not be NULL", tx == NULL ? "tx" : "db");
+    if (db->kind != CLIENT_POOL)
+        return error_set(err, CARDBOX_INVALID, "a transaction begins on a handle of cardbox_open");
+    *tx = NULL;
+    cardbox *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_nomem(err);
+    made->kind = CLIENT_TRANSACTION;
+    made->pool = db->pool;
+    attempts tries = first_attempt(pool_options(db->pool), clock_ms());
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    do
+        status = begin_once(made, begin, &own);
+    while (status == CARDBOX_UNAVAILABLE && own.retryable && next_attempt(&tries));
+    if (status != CARDBOX_OK) {
+        free(made);
+        if (err != NULL)
+            *err = own;
+        return status;
+    }
+    *tx = made;
+    return CARDBOX_OK;
+}
+
+cardbox_status cardbox_begin(cardbox **tx, cardbox *db, cardbox_error *err)
+{
+    return client_begin(tx, db, STATEMENT_begin, err);
+}
+
+static bool speaks_utf8(const PGconn *conn)
+{
+    const char *encoding = PQparameterStatus(conn, "client_encoding");
+    return encoding != NULL && strcmp(encoding, "UTF8") == 0;
+}
+
+cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error *err)
+{
+    cardbox *made = NULL;
+    if (tx == NULL)
+        return error_set(err, CARDBOX_INVALID, "tx must not be NULL");
+    if (conn == NULL || PQstatus(conn) != CONNECTION_OK)
+        return error_set(err, CARDBOX_INVALID, "conn must be an open PGconn");
+    if (!conn_is_at_rest(conn))
+        return error_set(err, CARDBOX_INVALID,
+                         "conn must be idle, blocking and not in pipeline mode");
+    if (!speaks_utf8(conn))
+        return error_set(err, CARDBOX_INVALID, "conn must have client_encoding UTF8");
+    *tx = NULL;
+    made = calloc(1, sizeof(*made));
+    if (made != NULL)
+        made->conn = calloc(1, sizeof(*made->conn));
+    if (made == NULL || made->conn == NULL) {
+        free(made);
+        return error_nomem(err);
+    }
+    made->kind = CLIENT_BORROWED;
+    made->conn->pg = conn;
+    made->conn->pid = getpid();
+    made->conn->borrowed = true;
+    *tx = made;
+    return CARDBOX_OK;
+}
+
+static void end_borrowed(cardbox *tx)
+{
+    conn_close(tx->conn);
+    free(tx);
+}
+
+/* Of a commit: nobody has said what became of it. What ends a session may come before or after. */
+static bool is_unknown(cardbox_status status, const cardbox_error *why)
+{
+    return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);
+}
+
+cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status;
+    if (tx == NULL || tx->kind == CLIENT_POOL)
+        return error_set(err, CARDBOX_INVALID, "tx must be a transaction of cardbox_begin");
+    if (tx->kind == CLIENT_BORROWED) {
+        end_borrowed(tx);
+        return CARDBOX_OK;
+    }
+    if (conn_alive(tx->conn) && PQtransactionStatus(tx->conn->pg) == PQTRANS_INERROR) {
+        cardbox_rollback(tx);
+        return error_set(err, CARDBOX_CONFLICT,
+                         "a statement of the transaction failed, so nothing was kept: roll back "
+                         "and begin again");
+    }
+    if (!conn_alive(tx->conn)) {
+        cardbox_rollback(tx);
+        error_set(err, CARDBOX_UNAVAILABLE,
+                  "the connection was lost before the commit, so nothing was kept: begin again");
+        if (err != NULL)
+            err->retryable = true;
+        return CARDBOX_UNAVAILABLE;
+    }
+    status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
+    if (is_unknown(status, &own)) {
+        error_set(err, status,
+                  "the connection was lost while committing, so the outcome is unknown: run the "
+                  "transaction again, its ids and keys make that safe");
+    } else if (status != CARDBOX_OK && err != NULL) {
+        *err = own;
+    }
+    pool_release(tx->pool, tx->conn, status != CARDBOX_OK);
+    free(tx);
+    return status;
+}
+
+void cardbox_rollback(cardbox *tx)
+{
+    if (tx == NULL || tx->kind == CLIENT_POOL)
+        return;
+    if (tx->kind == CLIENT_BORROWED) {
+        end_borrowed(tx);
+        return;
+    }
+    cardbox_status status = conn_alive(tx->conn)
+                                ? conn_run(tx->conn, STATEMENT_rollback, NULL, NULL, NULL)
+                                : CARDBOX_UNAVAILABLE;
+    pool_release(tx->pool, tx->conn, status != CARDBOX_OK);
+    free(tx);
+}
+
+void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db)
+{
+    if (out == NULL)
+        return;
+    *out = (cardbox_pool_stats){0};
+    if (db != NULL && db->pool != NULL)
+        pool_read_stats(db->pool, out);
+}
+
+cardbox_status cardbox_ping(cardbox *db, cardbox_error *err)
+{
+    if (db == NULL)
+        return error_set(err, CARDBOX_INVALID, "db must not be NULL");
+    return client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, NULL, err);
+}

@@ -1,0 +1,59 @@
+/*
+ * context_answer.c: members of an answer that holds a context.
+ */
+#include "store/context/context_answer.h"
+#include "base/errors.h"
+
+cardbox_status context_failed(const context *ctx, cardbox_error *err)
+{
+    if (ctx->is_over)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "the context has more than %zu bytes, build it of less", ctx->most);
+    return error_arena(err, ctx->memory, "the context");
+}
+
+cardbox_status context_written(context_output *out, context *ctx, cardbox_format format,
+                               cardbox_error *err)
+{
+    if (context_write(out, ctx, format))
+        return CARDBOX_OK;
+    ctx->is_over = out->messages.failure == BUF_TOO_LARGE || out->system.failure == BUF_TOO_LARGE;
+    return context_failed(ctx, err);
+}
+
+static void add_digests(buf *out, const context_output *written)
+{
+    char digest[33];
+
+    buf_text(out, ",\"digests\":[");
+    for (size_t i = 0; i < written->count; i++) {
+        context_digest_text(digest, &written->digests[i]);
+        buf_text(out, i == 0 ? "" : ",");
+        buf_json_quoted(out, view_of(digest));
+    }
+    buf_char(out, ']');
+}
+
+cardbox_status context_answer(buf *out, context_output *written, context *ctx,
+                              const context_wish *wish, cardbox_error *err)
+{
+    cardbox_status status = context_written(written, ctx, wish->format, err);
+    if (status != CARDBOX_OK)
+        return status;
+    buf_printf(out, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[wish->format],
+               wish->repair ? "on" : "off");
+    if (written->system.len > 0) {
+        buf_text(out, ",\"system\":");
+        buf_view(out, buf_as_view(&written->system));
+    }
+    if (!arena_count(ctx->memory, written->messages.len))
+        return context_failed(ctx, err);
+    buf_text(out, ",\"messages\":");
+    buf_view(out, buf_as_view(&written->messages));
+    buf_free(&written->messages);
+    add_digests(out, written);
+    buf_text(out, ",\"report\":{");
+    context_report(out, ctx);
+    buf_char(out, '}');
+    return CARDBOX_OK;
+}

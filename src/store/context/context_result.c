@@ -1,0 +1,100 @@
+/*
+ * context_result.c: the text of a context, its digests and its report, for <cardbox/context.h>.
+ * Must not send anything.
+ */
+#include "store/context/context_result.h"
+
+#include <stdlib.h>
+#include "store/client/call.h"
+#include "store/context/context_answer.h"
+
+struct cardbox_context {
+    context_output output;
+    buf report;
+};
+
+cardbox_status context_options_read(context_wish *out, const cardbox_context_options *options,
+                                    cardbox_error *err)
+{
+    const cardbox_context_options any = CARDBOX_CONTEXT_OPTIONS_INIT;
+
+    if (options == NULL)
+        options = &any;
+    cardbox_status status = CHECK_MADE(options, "CARDBOX_CONTEXT_OPTIONS_INIT", err);
+    if (status != CARDBOX_OK)
+        return status;
+    if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
+        return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
+    *out = (context_wish){options->format, !options->no_repair};
+    return CARDBOX_OK;
+}
+
+cardbox_status context_finish(cardbox_context **out, context *ctx, cardbox_format format, buf *head,
+                              cardbox_error *err)
+{
+    cardbox_context *made = calloc(1, sizeof(*made));
+    cardbox_status status;
+
+    if (made == NULL) {
+        buf_free(head);
+        return error_nomem(err);
+    }
+    made->report = *head;
+    *head = BUF_INIT(0);
+    status = context_written(&made->output, ctx, format, err);
+    buf_printf(&made->report, ",\"format\":\"%s\",", CONTEXT_FORMATS[format]);
+    context_report(&made->report, ctx);
+    buf_char(&made->report, '}');
+    if (status == CARDBOX_OK && !buf_ok(&made->report))
+        status = error_buf(err, &made->report, "the context's report");
+    if (status == CARDBOX_OK)
+        *out = made;
+    else
+        cardbox_context_free(made);
+    return status;
+}
+
+const char *cardbox_context_json(const cardbox_context *built)
+{
+    return built == NULL ? NULL : buf_str(&built->output.messages);
+}
+
+const char *cardbox_context_system(const cardbox_context *built)
+{
+    return built == NULL || built->output.system.len == 0 ? NULL : buf_str(&built->output.system);
+}
+
+size_t cardbox_context_count(const cardbox_context *built)
+{
+    return built == NULL ? 0 : built->output.count;
+}
+
+cardbox_status cardbox_context_digest(char out[33], const cardbox_context *built, size_t index)
+{
+    if (out == NULL || index >= cardbox_context_count(built))
+        return CARDBOX_INVALID;
+    context_digest_text(out, &built->output.digests[index]);
+    return CARDBOX_OK;
+}
+
+size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b)
+{
+    if (a == NULL || b == NULL)
+        return 0;
+    return context_first_difference(a->output.digests, a->output.count, b->output.digests,
+                                    b->output.count);
+}
+
+const char *cardbox_context_report(const cardbox_context *built)
+{
+    return built == NULL ? NULL : buf_str(&built->report);
+}
+
+void cardbox_context_free(cardbox_context *built)
+{
+    if (built == NULL)
+        return;
+    context_output_free(&built->output);
+    buf_free(&built->report);
+    free(built);
+}

@@ -1,0 +1,132 @@
+/*
+ * export.c: reads a project page by page inside one snapshot and writes each row as a line of JSON.
+ * Pages adapt to the size of the rows, so that memory stays what it is however large they are.
+ * Must not know what a line says.
+ */
+#include "store/project/export_internal.h"
+
+/* Rows of a page at first, and the bytes that a page should have. */
+#define PAGE_ROWS_FIRST 32
+#define PAGE_BYTES      ((size_t)2 << 20)
+
+/* --- lines --- */
+
+cardbox_status export_hand_over(exporter *x)
+{
+    if (!buf_ok(&x->line))
+        return error_buf(x->err, &x->line, "a line");
+    x->stopped = !x->take(x->arg, buf_as_view(&x->line), &x->counts);
+    buf_reset(&x->line, PAGE_BYTES);
+    return CARDBOX_OK;
+}
+
+cardbox_status export_line(exporter *x, transfer_kind kind)
+{
+    buf_text(&x->line, "}\n");
+    x->counts.of[kind]++;
+    x->counts.lines++;
+    return export_hand_over(x);
+}
+
+/* --- pages --- */
+
+void export_adapt_page(exporter *x, const store_rows *rows)
+{
+    size_t bytes = rows_bytes(rows);
+    if (bytes > 2 * PAGE_BYTES)
+        x->page = x->page > 1 ? x->page / 2 : 1;
+    else if (bytes < PAGE_BYTES && x->page < EXPORT_ROWS_MAX / 2)
+        x->page *= 2;
+}
+
+/* `rows` is the page before; NULL: there was none. */
+static void put_keys(params *p, const export_source *source, const store_rows *rows)
+{
+    int last = rows_count(rows) - 1;
+    for (int i = 0; i < EXPORT_KEYS && source->keys[i].type != 0; i++) {
+        int column = source->keys[i].column;
+        if (rows == NULL)
+            params_null(p);
+        else if (source->keys[i].type == PARAMS_TEXT)
+            params_text(p, rows_text(rows, last, column));
+        else if (source->keys[i].type == PARAMS_INT4)
+            params_int4(p, rows_int4(rows, last, column));
+        else
+            params_int8(p, rows_int8(rows, last, column));
+    }
+}
+
+static cardbox_status export_rows(exporter *x, transfer_kind kind)
+{
+    const export_source *source = &EXPORT_SOURCES[kind];
+    store_rows *rows = NULL;
+    cardbox_status status = CARDBOX_OK;
+    for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
+        params p;
+        params_init(&p, REQUEST_MAX); /* a stored key may be longer than what we write */
+        params_text(&p, x->tenant);
+        put_keys(&p, source, rows);
+        params_int8(&p, x->page);
+        rows_free(rows);
+        rows = NULL;
+        status = client_run(x->tx, source->statement, &p, RUN_ONCE, &rows, x->err);
+        count = rows_count(rows);
+        for (int row = 0; status == CARDBOX_OK && row < count && !x->stopped; row++) {
+            export_members(&x->line, kind, rows, row);
+            status = export_line(x, kind);
+        }
+        if (count > 0)
+            export_adapt_page(x, rows);
+    }
+    rows_free(rows);
+    return status;
+}
+
+/* --- the whole --- */
+
+static cardbox_status count_lines(exporter *x)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params_text(&p, x->tenant);
+    cardbox_status status = client_run(x->tx, STATEMENT_export_count, &p, RUN_ONCE, &rows, x->err);
+    if (status == CARDBOX_OK)
+        x->counts.total = (uint64_t)rows_int8(rows, 0, 0);
+    rows_free(rows);
+    return status;
+}
+
+static cardbox_status export_all(exporter *x)
+{
+    cardbox_status status = count_lines(x);
+    if (status == CARDBOX_OK)
+        status = export_hand_over(x);
+    for (transfer_kind kind = 0; status == CARDBOX_OK && kind < TRANSFER_OTHER && !x->stopped;
+         kind++) {
+        x->page = PAGE_ROWS_FIRST;
+        status = kind == TRANSFER_BOX ? export_boxes(x) : export_rows(x, kind);
+    }
+    return status;
+}
+
+cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
+                          cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    exporter x = {.tenant = view_of(tenant),
+                  .take = take,
+                  .arg = arg,
+                  .err = err ? err : &own,
+                  .line = BUF_INIT(4 * TRANSFER_LINE_MAX)};
+    if (!view_is_id(x.tenant, CARDBOX_TENANT_MAX))
+        return error_set(x.err, CARDBOX_INVALID,
+                         "the project must be 1 to %d bytes of UTF-8 without control characters",
+                         CARDBOX_TENANT_MAX);
+    cardbox_status status = client_begin(&x.tx, db, STATEMENT_begin_snapshot, x.err);
+    if (status == CARDBOX_OK)
+        status = export_all(&x);
+    cardbox_rollback(x.tx);
+    buf_free(&x.line);
+    return status;
+}

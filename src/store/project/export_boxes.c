@@ -1,0 +1,219 @@
+/*
+ * export_boxes.c: the boxes of an export: each with its present list, whose ids come in pages of
+ * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
+ */
+#include <stdlib.h>
+#include "base/isotime.h"
+#include "store/read.h"
+#include "store/project/export_internal.h"
+
+/* Ids of each box on a page of boxes, and of the one box on each further page. */
+#define IDS_FIRST 512
+#define IDS_PAGE  8192
+
+/* Bytes of a line that are handed over although it is not complete. */
+#define PIECE_BYTES ((size_t)64 << 10)
+
+/* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
+ * runs of ids by their position. */
+typedef struct box_part {
+    int64_t ord, pos;
+    int kind, row;
+} box_part;
+
+static int compare_parts(const void *left, const void *right)
+{
+    const box_part *a = left, *b = right;
+    if (a->ord != b->ord)
+        return a->ord < b->ord ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->pos < b->pos ? -1 : a->pos > b->pos;
+}
+
+/* The rows of a page of boxes in that order. NULL: no memory. */
+static box_part *sort_parts(const store_rows *rows, size_t *count)
+{
+    *count = (size_t)rows_count(rows);
+    box_part *parts = calloc(*count > 0 ? *count : 1, sizeof(*parts));
+    if (parts == NULL)
+        return NULL;
+    for (size_t i = 0; i < *count; i++) {
+        int row = (int)i;
+        parts[i] = (box_part){.ord = rows_int8(rows, row, BOX_COL_ORD),
+                              .pos = box_position(rows, row),
+                              .kind = rows_int4(rows, row, BOX_COL_KIND),
+                              .row = row};
+    }
+    qsort(parts, *count, sizeof(*parts), compare_parts);
+    return parts;
+}
+
+/* Reads boxes, their ids from position `skip` on, at most `most` of each. */
+static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
+                                 int64_t most, store_rows **rows)
+{
+    params p;
+    box_read *reads = calloc(count, sizeof(*reads));
+    if (reads == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; i < count; i++) {
+        reads[i] = (box_read)BOX_READ_INIT;
+        reads[i].tenant = x->tenant;
+        reads[i].box_id = ids[i];
+        reads[i].skip = skip;
+        reads[i].most = most;
+    }
+    params_init(&p, EXPORT_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
+    boxes_read_params(&p, reads, count);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
+    free(reads);
+    return status;
+}
+
+/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. A comma
+ * follows each but the first, wherever that stands. */
+static void add_run(buf *out, view ids, int64_t pos, const box_head *head, bool *any)
+{
+    scan_value id;
+    for (scan_walk walk = scan_enter(scan_whole(ids));
+         pos < head->before && scan_element(&walk, &id); pos++) {
+        if (pos < head->first)
+            continue;
+        buf_text(out, *any ? "," : "");
+        buf_view(out, id.text);
+        *any = true;
+    }
+}
+
+/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. `any`: whether
+ * the box's line has ids. */
+static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
+                       const box_head *head, bool *any)
+{
+    size_t i = 1;
+    for (; i < count && parts[i].ord == parts[0].ord; i++)
+        add_run(&x->line, box_run_ids(rows, parts[i].row), parts[i].pos, head, any);
+    return i;
+}
+
+/* One more page of the ids of a long box, from *from on, which is moved behind it. `more`: there
+ * were rows with ids. Those end the list, not the box's length, which may say more than there is.
+ */
+static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, bool *any, bool *more)
+{
+    store_rows *rows = NULL;
+    size_t count;
+    cardbox_status status = read_boxes(x, id, 1, *from, IDS_PAGE, &rows);
+    box_part *parts = status == CARDBOX_OK ? sort_parts(rows, &count) : NULL;
+    *more = false;
+    if (parts != NULL && count > 1 && parts[0].kind == BOX_HEAD) {
+        box_head head;
+        box_head_read(&head, rows, parts[0].row);
+        add_runs(x, rows, parts, count, &head, any);
+        *more = head.before > *from;
+        *from = head.before;
+    } else if (status == CARDBOX_OK && parts == NULL) {
+        status = error_nomem(x->err);
+    }
+    free(parts);
+    rows_free(rows);
+    return status;
+}
+
+/* The ids of a long box that were not on the page of boxes. */
+static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length,
+                               bool any)
+{
+    cardbox_status status = CARDBOX_OK;
+    for (bool more = true; status == CARDBOX_OK && more && from < length && !x->stopped;) {
+        status = add_page(x, id, &from, &any, &more);
+        if (status == CARDBOX_OK && x->line.len >= PIECE_BYTES)
+            status = export_hand_over(x);
+        else if (status == CARDBOX_OK)
+            x->stopped = !x->take(x->arg, VIEW(""), &x->counts);
+    }
+    return status;
+}
+
+/* Writes the box whose head is parts[0]; gives how many parts are its. */
+static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
+                                 size_t count, const uuid16 *id, size_t *used)
+{
+    buf *out = &x->line;
+    box_head head;
+    bool any = false;
+    char text[UUID_TEXT_SIZE];
+    box_head_read(&head, rows, parts[0].row);
+    uuid16_format(text, id);
+    buf_printf(out, "{\"kind\":\"box\",\"box_id\":\"%s\",\"card_ids\":[", text);
+    *used = add_runs(x, rows, parts, count, &head, &any);
+    cardbox_status status = *used > 1 ? add_rest(x, id, head.before, head.length, any) : CARDBOX_OK;
+    if (status != CARDBOX_OK || x->stopped)
+        return status;
+    buf_char(out, ']');
+    buf_text(out, ",\"parent_ids\":");
+    scan_compact(out, head.parent_ids);
+    buf_text(out, ",\"updated_at\":");
+    isotime_json_micros(out, head.updated_micros);
+    if (head.created_micros != head.updated_micros) {
+        buf_text(out, ",\"created_at\":");
+        isotime_json_micros(out, head.created_micros);
+    }
+    return export_line(x, TRANSFER_BOX);
+}
+
+static cardbox_status export_parts(exporter *x, const store_rows *rows, const uuid16 *ids)
+{
+    size_t count, used = 0;
+    box_part *parts = sort_parts(rows, &count);
+    cardbox_status status = CARDBOX_OK;
+    if (parts == NULL)
+        return error_nomem(x->err);
+    for (size_t i = 0; status == CARDBOX_OK && i < count && !x->stopped; i += used)
+        status = export_box(x, rows, parts + i, count - i, &ids[parts[i].ord - 1], &used);
+    free(parts);
+    return status;
+}
+
+/* The ids of the next page of boxes, after *after unless that is NULL. */
+static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EXPORT_ROWS_MAX],
+                                 int *count)
+{
+    store_rows *rows = NULL;
+    params p;
+    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params_text(&p, x->tenant);
+    if (after == NULL)
+        params_null(&p);
+    else
+        params_uuid(&p, after);
+    params_int8(&p, x->page);
+    cardbox_status status = client_run(x->tx, STATEMENT_boxes_export, &p, RUN_ONCE, &rows, x->err);
+    *count = rows_count(rows);
+    for (int i = 0; i < *count; i++)
+        ids[i] = rows_uuid(rows, i, 0);
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status export_boxes(exporter *x)
+{
+    uuid16 ids[EXPORT_ROWS_MAX];
+    const uuid16 *after = NULL;
+    cardbox_status status = CARDBOX_OK;
+    for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
+        store_rows *rows = NULL;
+        status = next_boxes(x, after, ids, &count);
+        if (status == CARDBOX_OK && count > 0) {
+            after = &ids[count - 1];
+            status = read_boxes(x, ids, (size_t)count, 0, IDS_FIRST, &rows);
+        }
+        if (rows != NULL) {
+            status = export_parts(x, rows, ids);
+            export_adapt_page(x, rows);
+        }
+        rows_free(rows);
+    }
+    return status;
+}

@@ -1,0 +1,549 @@
+/*
+ * import.c: gathers the rows of an import in batches and writes them. A batch that fails
+ * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
+ */
+#include <stdlib.h>
+#include "store/client/check.h"
+#include "store/client/client.h"
+#include "base/errors.h"
+#include "store/project/import_ledger.h"
+#include "store/project/import_session.h"
+#include "store/write.h"
+
+/* Rows and bytes of one statement: many enough that the round trip no longer counts. */
+#define BATCH_ROWS_MAX  500
+#define BATCH_BYTES_MAX ((size_t)4 << 20)
+
+/* How often a task waits for others of its batch. */
+#define WAITS_MAX 64
+
+typedef struct import_batch {
+    import_item *items[BATCH_ROWS_MAX];
+    size_t count;
+    size_t bytes;
+} import_batch;
+
+struct store_import {
+    cardbox *db;
+    const char *tenant;
+    bool only_own; /* refuses rows of other tenants */
+    import_refusal refused;
+    void *arg;
+    import_result result;
+    import_batch batches[TRANSFER_OTHER];
+    uint64_t failed_line; /* the first of a batch that ended the import; 0: none */
+};
+
+cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
+                          import_refusal refused, void *arg, cardbox_error *err)
+{
+    store_import *in = NULL;
+    *out = NULL;
+    if (tenant != NULL) {
+        cardbox_status status = check_id("the project", tenant, CARDBOX_TENANT_MAX, err);
+        if (status != CARDBOX_OK)
+            return status;
+    }
+    in = calloc(1, sizeof(*in));
+    if (in == NULL)
+        return error_nomem(err);
+    in->db = db;
+    in->tenant = tenant;
+    in->refused = refused;
+    in->arg = arg;
+    *out = in;
+    return CARDBOX_OK;
+}
+
+void import_only_own(store_import *in)
+{
+    in->only_own = true;
+}
+
+static void free_item(import_item *item)
+{
+    if (item != NULL)
+        import_item_free(item);
+    free(item);
+}
+
+static void empty_batch(import_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        free_item(batch->items[i]);
+    batch->count = 0;
+    batch->bytes = 0;
+}
+
+void import_free(store_import *in)
+{
+    if (in == NULL)
+        return;
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++)
+        empty_batch(&in->batches[kind]);
+    free(in);
+}
+
+const import_result *import_so_far(const store_import *in)
+{
+    return &in->result;
+}
+
+uint64_t import_settled(const store_import *in)
+{
+    uint64_t first = in->failed_line == 0 ? in->result.lines + 1 : in->failed_line;
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
+        const import_batch *batch = &in->batches[kind];
+        if (batch->count > 0 && batch->items[0]->line < first)
+            first = batch->items[0]->line;
+    }
+    return first - 1;
+}
+
+void import_result_json(buf *out, const import_result *result)
+{
+    static const char *const NAMES[TRANSFER_KINDS] = {[TRANSFER_CARD] = "cards",
+                                                      [TRANSFER_BOX] = "boxes",
+                                                      [TRANSFER_SESSION_ENTRY] = "session_entries",
+                                                      [TRANSFER_SESSION] = "sessions",
+                                                      [TRANSFER_TASK] = "tasks",
+                                                      [TRANSFER_MESSAGE] = "messages",
+                                                      [TRANSFER_CALL] = "calls",
+                                                      [TRANSFER_OTHER] = "other"};
+    buf_printf(out, "\"lines\":%llu", (unsigned long long)result->lines);
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        const import_counts *counts = &result->of[kind];
+        buf_printf(
+            out,
+            ",\"%s\":{\"inserted\":%llu,\"unchanged\":%llu,\"repaired\":%llu,\"refused\":%llu}",
+            NAMES[kind], (unsigned long long)counts->inserted,
+            (unsigned long long)counts->unchanged, (unsigned long long)counts->repaired,
+            (unsigned long long)counts->refused);
+    }
+    buf_printf(out, ",\"ignored_members\":%llu", (unsigned long long)result->ignored);
+}
+
+static void refuse(store_import *in, transfer_kind kind, uint64_t line, const char *reason)
+{
+    in->result.of[kind].refused++;
+    in->refused(in->arg, line, reason);
+}
+
+/* Whether a failure is the connection's or the database's, and not of the rows that were sent. */
+static bool ends_import(const cardbox_error *err)
+{
+    return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
+           err->status == CARDBOX_BUSY || err->status == CARDBOX_NOMEM ||
+           error_is_of_class(err->sqlstate, "58") || error_is_of_class(err->sqlstate, "0A");
+}
+
+/* --- sending rows --- */
+
+static cardbox_status send_cards(store_import *in, import_item *const *items, size_t count,
+                                 store_rows **rows, cardbox_error *err)
+{
+    params p;
+    cardbox_status status;
+    card_input *inputs = calloc(count, sizeof(*inputs));
+    if (inputs == NULL)
+        return error_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = items[i]->card;
+    params_init(&p, REQUEST_MAX);
+    cards_add_params(&p, inputs, count, false, false);
+    status = client_run(in->db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
+    free(inputs);
+    return status;
+}
+
+static void put_box_keys(params *p, import_item *const *items, size_t count)
+{
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, items[i]->box.tenant);
+    params_array_end(p);
+    params_array(p, PARAMS_UUID);
+    for (size_t i = 0; i < count; i++)
+        params_uuid(p, &items[i]->box.box_id);
+    params_array_end(p);
+}
+
+static cardbox_status send_boxes(store_import *in, import_item *const *items, size_t count,
+                                 store_rows **rows, cardbox_error *err)
+{
+    params p;
+    params_init(&p, REQUEST_MAX);
+    put_box_keys(&p, items, count);
+    params_array(&p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++)
+        params_jsonb(&p, items[i]->box.card_ids);
+    params_array_end(&p);
+    params_array(&p, PARAMS_JSONB);
+    for (size_t i = 0; i < count; i++)
+        params_jsonb(&p, items[i]->box.parent_ids);
+    params_array_end(&p);
+    params_array(&p, PARAMS_TIMESTAMPTZ);
+    for (size_t i = 0; i < count; i++)
+        params_timestamptz_or_null(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
+    params_array_end(&p);
+    if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
+        buf_free(&items[0]->text);
+    return client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
+}
+
+/* Boxes begin with the time of their last change; those whose line says more get it. */
+static cardbox_status send_box_times(store_import *in, import_item *const *items, size_t count,
+                                     cardbox_error *err)
+{
+    import_item *dated[BATCH_ROWS_MAX];
+    size_t n = 0;
+    params p;
+    for (size_t i = 0; i < count; i++)
+        if (items[i]->box.is_new && items[i]->box.has_created)
+            dated[n++] = items[i];
+    if (n == 0)
+        return CARDBOX_OK;
+    params_init(&p, REQUEST_MAX);
+    put_box_keys(&p, dated, n);
+    params_array(&p, PARAMS_TIMESTAMPTZ);
+    for (size_t i = 0; i < n; i++)
+        params_timestamptz(&p, dated[i]->box.created_micros);
+    params_array_end(&p);
+    return client_run(in->db, STATEMENT_boxes_created, &p, RUN_AGAIN, NULL, err);
+}
+
+/* --- what became of them --- */
+
+/* The counter of a card's outcome, NULL if it was refused. */
+static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
+                            cardbox_error *why)
+{
+    card_outcome card;
+    card_outcome_read(&card, rows, row);
+    switch (card.outcome) {
+    case CARDBOX_OUTCOME_INSERTED:
+        return &counts->inserted;
+    case CARDBOX_OUTCOME_UNCHANGED:
+        return &counts->unchanged;
+    case CARDBOX_OUTCOME_REPAIRED:
+        return &counts->repaired;
+    case CARDBOX_OUTCOME_GONE:
+        error_set(why, CARDBOX_GONE, "the card was deleted here, or has expired");
+        return NULL;
+    default:
+        if (card.other_id.ptr != NULL)
+            error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
+                      (int)card.other_id.len, card.other_id.ptr);
+        else
+            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and says something else");
+        return NULL;
+    }
+}
+
+/* Columns: ord, outcome, version. */
+static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int row,
+                           cardbox_error *why)
+{
+    box_outcome outcome = (box_outcome)rows_int4(rows, row, 1);
+    if (outcome == BOX_DONE)
+        return rows_int8(rows, row, 2) == 1 ? &counts->inserted : &counts->repaired;
+    if (outcome == BOX_DONE_BEFORE)
+        return &counts->unchanged;
+    error_set(why, CARDBOX_GONE, "the box %s",
+              outcome == BOX_DELETED ? "was deleted here" : "is gone");
+    return NULL;
+}
+
+/* Moves refused rows behind the others, each group in its order. Gives how many the others are. */
+static size_t set_apart(import_item **items, size_t count)
+{
+    import_item *refused[BATCH_ROWS_MAX] = {NULL};
+    size_t good = 0, bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (items[i]->refused)
+            refused[bad++] = items[i];
+        else
+            items[good++] = items[i];
+    }
+    for (size_t i = 0; i < bad; i++)
+        items[good + i] = refused[i];
+    return good;
+}
+
+/* Looks at what became of each row of a batch: refused ones are reported and set apart, the others
+ * counted into `counts`. Gives how many the others are. */
+static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
+                    const store_rows *rows, import_counts *counts)
+{
+    for (int row = 0; row < rows_count(rows); row++) {
+        size_t index = (size_t)rows_int8(rows, row, 0) - 1;
+        cardbox_error why = CARDBOX_ERROR_INIT;
+        uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
+                            : kind == TRANSFER_BOX
+                                ? judge_box(counts, rows, row, &why)
+                                : import_session_judge(counts, kind, rows_int4(rows, row, 1), &why);
+        if (index >= count)
+            continue;
+        items[index]->refused = counter == NULL;
+        items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
+        if (counter != NULL)
+            ++*counter;
+        else
+            refuse(in, kind, items[index]->line, why.message);
+    }
+    return set_apart(items, count);
+}
+
+static void add_counts(import_counts *sum, const import_counts *more)
+{
+    sum->inserted += more->inserted;
+    sum->unchanged += more->unchanged;
+    sum->repaired += more->repaired;
+}
+
+/* --- batches --- */
+
+/* Writes cards until none of those that are left stands in the way: one that is refused undoes its
+ * batch. */
+static cardbox_status write_cards(store_import *in, import_item **items, size_t count,
+                                  cardbox_error *err)
+{
+    while (count > 0) {
+        store_rows *rows = NULL;
+        import_counts counts = {0, 0, 0, 0};
+        cardbox_status status = send_cards(in, items, count, &rows, err);
+        if (status != CARDBOX_OK)
+            return status;
+        size_t good = judge(in, TRANSFER_CARD, items, count, rows, &counts);
+        rows_free(rows);
+        if (good == count) {
+            add_counts(&in->result.of[TRANSFER_CARD], &counts);
+            return CARDBOX_OK;
+        }
+        count = good;
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status write_boxes(store_import *in, import_item **items, size_t count,
+                                  cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    import_counts counts = {0, 0, 0, 0};
+    cardbox_status status = send_boxes(in, items, count, &rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    size_t good = judge(in, TRANSFER_BOX, items, count, rows, &counts);
+    rows_free(rows);
+    add_counts(&in->result.of[TRANSFER_BOX], &counts);
+    return send_box_times(in, items, good, err);
+}
+
+static cardbox_status write_sessions(store_import *in, import_item **items, size_t count,
+                                     cardbox_error *err)
+{
+    transfer_kind kind = items[0]->kind;
+    store_rows *rows = NULL;
+    cardbox_status status = import_session_send(in->db, items, count, &rows, err);
+    if (status == CARDBOX_OK)
+        judge(in, kind, items, count, rows, &in->result.of[kind]);
+    rows_free(rows);
+    return status;
+}
+
+/* How many of the first items are written together: of the ledger those that go to one tenant. */
+static size_t count_together(import_item *const *items, size_t count)
+{
+    size_t n = 1;
+    if (items[0]->kind < TRANSFER_SESSION_ENTRY)
+        return count;
+    if (items[0]->kind < TRANSFER_TASK)
+        return import_session_run(items, count);
+    while (n < count && view_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
+        n++;
+    return n;
+}
+
+/* Whether a task stands before its parent, and so has to wait. Some waiting is enough for any file
+ * that is nearly in order, and ends where two name each other. */
+static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
+{
+    ledger_input *input = &items[bad]->ledger;
+    bool comes = false;
+    if (items[bad]->kind != TRANSFER_TASK || input->waited++ == WAITS_MAX)
+        return false;
+    for (size_t i = bad + 1; !comes && i < count; i++)
+        comes = view_equal(items[i]->ledger.task.task_id, input->task.parent_id);
+    return comes;
+}
+
+/* Moves the item that stands in the way behind the others, to wait or refused. Gives how many are
+ * left to be written. */
+static size_t set_aside(store_import *in, import_item **items, size_t count, size_t bad,
+                        const cardbox_error *why)
+{
+    import_item *item = items[bad];
+    bool waits = has_to_wait(items, count, bad);
+    memmove(&items[bad], &items[bad + 1], (count - bad - 1) * sizeof(import_item *));
+    items[count - 1] = item;
+    if (waits)
+        return count;
+    item->refused = true;
+    refuse(in, item->kind, item->line, why->message);
+    return count - 1;
+}
+
+/* Writes rows of the ledger that go to one tenant, until none stands in the way. */
+static cardbox_status write_ledger(store_import *in, import_item **items, size_t count,
+                                   cardbox_error *err)
+{
+    while (count > 0) {
+        store_rows *rows = NULL;
+        import_counts counts = {0, 0, 0, 0};
+        cardbox_error why = CARDBOX_ERROR_INIT;
+        size_t bad = 0;
+        cardbox_status status = import_ledger_send(in->db, items, count, &rows, err);
+        if (status != CARDBOX_OK)
+            return status;
+        status = import_ledger_judge(&counts, &bad, rows, items, count, &why);
+        rows_free(rows);
+        if (status == CARDBOX_OK) {
+            add_counts(&in->result.of[items[0]->kind], &counts);
+            return CARDBOX_OK;
+        }
+        count = set_aside(in, items, count, bad, &why);
+    }
+    return CARDBOX_OK;
+}
+
+static cardbox_status write_kind(store_import *in, transfer_kind kind, import_item **items,
+                                 size_t count, cardbox_error *err)
+{
+    if (kind == TRANSFER_CARD)
+        return write_cards(in, items, count, err);
+    if (kind == TRANSFER_BOX)
+        return write_boxes(in, items, count, err);
+    return kind < TRANSFER_TASK ? write_sessions(in, items, count, err)
+                                : write_ledger(in, items, count, err);
+}
+
+/* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
+ * ten turns find one bad row among hundreds. Rows that were refused before are reported already. */
+static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
+                                  size_t count, cardbox_error *err)
+{
+    cardbox_status status = write_kind(in, kind, items, count, err);
+    if (status == CARDBOX_OK || ends_import(err))
+        return status;
+    count = set_apart(items, count);
+    if (count == 1) {
+        refuse(in, kind, items[0]->line, err->message);
+        return CARDBOX_OK;
+    }
+    status = write_items(in, kind, items, count / 2, err);
+    if (status == CARDBOX_OK)
+        status = write_items(in, kind, items + count / 2, count - count / 2, err);
+    return status;
+}
+
+static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
+
+/* What rows of sessions and the ledger may name: kinds stand in the order in which they are
+ * written. */
+static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_SESSION_ENTRY && below < (int)kind;
+         below++)
+        status = flush(in, (transfer_kind)below, err);
+    return status;
+}
+
+static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err)
+{
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    import_batch *batch = &in->batches[kind];
+    cardbox_status status = flush_below(in, kind, err);
+    if (batch->count == 0 || status != CARDBOX_OK)
+        return status;
+    for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
+        next = count_together(batch->items + done, batch->count - done);
+        status = write_items(in, kind, batch->items + done, next, &own);
+    }
+    if (status != CARDBOX_OK)
+        in->failed_line = batch->items[0]->line;
+    if (status != CARDBOX_OK && err != NULL)
+        *err = own;
+    empty_batch(batch);
+    return status;
+}
+
+cardbox_status import_finish(store_import *in, cardbox_error *err)
+{
+    return flush(in, TRANSFER_CALL, err); /* and all that comes before them */
+}
+
+/* --- lines --- */
+
+static bool is_blank(view line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r' && line.ptr[i] != '\n')
+            return false;
+    return true;
+}
+
+static void note_ignored(store_import *in, const import_item *item)
+{
+    import_result *result = &in->result;
+    if (item->ignored > 0 && result->ignored == 0) {
+        result->ignored_line = item->line;
+        memcpy(result->ignored_name, item->ignored_name, sizeof(result->ignored_name));
+    }
+    result->ignored += item->ignored;
+}
+
+static cardbox_status add_item(store_import *in, import_item *item, cardbox_error *err)
+{
+    import_batch *batch = &in->batches[item->kind];
+    batch->items[batch->count++] = item;
+    batch->bytes += import_item_bytes(item);
+    if (batch->count < BATCH_ROWS_MAX && batch->bytes < BATCH_BYTES_MAX)
+        return CARDBOX_OK;
+    return flush(in, item->kind, err);
+}
+
+cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_error *err)
+{
+    cardbox_error why = CARDBOX_ERROR_INIT;
+    uint64_t number = ++in->result.lines;
+    if (is_blank(line)) {
+        in->result.blank++;
+        return CARDBOX_OK;
+    }
+    import_item *item = calloc(1, sizeof(*item));
+    if (item == NULL)
+        return error_nomem(err);
+    cardbox_status status =
+        import_item_read(item, number, line, holder, in->tenant, in->only_own, &why);
+    if (status == CARDBOX_OK) {
+        note_ignored(in, item);
+        return add_item(in, item, err);
+    }
+    if (status == CARDBOX_NOMEM) {
+        error_nomem(err);
+    } else {
+        refuse(in, item->kind, number, why.message);
+        status = CARDBOX_OK;
+    }
+    free_item(item);
+    return status;
+}
+
+void import_too_long(store_import *in)
+{
+    cardbox_error why = CARDBOX_ERROR_INIT;
+    error_set(&why, CARDBOX_TOO_LARGE, "the line is over the limit of %zu bytes",
+              TRANSFER_LINE_MAX);
+    refuse(in, TRANSFER_OTHER, ++in->result.lines, why.message);
+}

@@ -1,0 +1,18 @@
+/*
+ * import_ledger.h: rows of the ledger on their way into the database, many in one statement.
+ */
+#ifndef STORE_IMPORT_LEDGER_H
+#define STORE_IMPORT_LEDGER_H
+
+#include "db/rows.h"
+#include "store/project/item.h"
+
+/* Writes items of one kind and tenant, all or none. */
+cardbox_status import_ledger_send(cardbox *db, import_item *const *items, size_t count,
+                                  store_rows **rows, cardbox_error *err);
+
+/* What became of them: CARDBOX_OK and the counts; else which one stood in the way, and why. */
+cardbox_status import_ledger_judge(import_counts *counts, size_t *bad, const store_rows *rows,
+                                   import_item *const *items, size_t count, cardbox_error *why);
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * agent.c: the loop of a task. Each turn begins with what the ledger says, so a task that another
+ * worker began, or that got a message meanwhile, is no special case.
+ */
+#include "worker/agent/agent.h"
+#include <stdlib.h>
+#include "app/log.h"
+#include "cardbox/ids.h"
+#include "cardbox/ledger.h"
+#include "worker/agent/agent_internal.h"
+#include "worker/agent/chunks.h"
+#include "worker/say.h"
+
+enum { METADATA_MAX = 4096, CALLS_JSON_MAX = 96 * 1024 * 1024 };
+
+/* One turn: a request to the model and what follows from it. */
+typedef struct turn {
+    agent *a;
+    dialogue dialogue;
+    int64_t seen;
+    completion answer;
+    chunks shown;
+    agent_call calls[COMPLETION_CALLS_MAX];
+} turn;
+
+void agent_halt(agent *a, halt why)
+{
+    int now = atomic_load(&a->stop);
+
+    while (now < (int)why && !atomic_compare_exchange_weak(&a->stop, &now, (int)why))
+        continue;
+}
+
+/* --- writing --- */
+
+static void log_fault(const agent *a, const char *event, const cardbox_error *err)
+{
+    char task[LOG_QUOTE_SIZE], reason[LOG_QUOTE_SIZE];
+
+    log_error(
+        event, "task=%s error=%s %s", log_quote(task, a->lease.task_id.ptr, a->lease.task_id.len),
+        cardbox_status_name(err->status), log_quote(reason, err->message, strlen(err->message)));
+}
+
+/* What the ledger would refuse again, or never give: no reason to try again when the lease is
+ * over. */
+static bool is_final(cardbox_status status)
+{
+    return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
+           status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
+}
+
+/* The task fails, if waiting would not help. */
+static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
+{
+    ledger_outcome ended;
+
+    log_fault(a, event, err);
+    say(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
+    task_write write = {
+        .lease = a->lease, .ending = CARDBOX_FINISHED, .status = view_of(a->status), .seen = -1};
+    if (is_final(err->status) && work_write(&ended, a->shared->db, &write, NULL) == CARDBOX_OK)
+        return AGENT_FINISHED;
+    return AGENT_FAILED;
+}
+
+bool agent_write(agent *a, task_write *write, agent_end *end)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    ledger_outcome ended;
+
+    *end = AGENT_LOST;
+    if (atomic_load(&a->stop) == HALT_LOST)
+        return false;
+    write->lease = a->lease;
+    if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
+        if (err.lease_lost)
+            agent_halt(a, HALT_LOST);
+        else
+            *end = give_up(a, "task_write_failed", &err);
+        return false;
+    }
+    if (ended == LEDGER_UPDATED)
+        *end = AGENT_FINISHED;
+    else if (ended == LEDGER_ASLEEP)
+        *end = write->ending == CARDBOX_HANDED_BACK ? AGENT_RETURNED : AGENT_ASLEEP;
+    return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
+}
+
+/* A write that ends the task as its agent's status says. A success is none while there is a newer
+ * message to answer, or a subtask to wait for. */
+static task_write as_ending(const turn *t, bool is_success)
+{
+    return (task_write){.ending = CARDBOX_FINISHED,
+                        .status = view_of(t->a->status),
+                        .seen = is_success ? t->seen : -1,
+                        .awaits = is_success};
+}
+
+/* Ends the task. True: it goes on all the same. */
+static bool succeed(turn *t, agent_end *end)
+{
+    say(t->a->status, AGENT_STATUS_SIZE, "success");
+    task_write write = as_ending(t, true);
+    return agent_write(t->a, &write, end);
+}
+
+static bool fail(turn *t, const char *reason, agent_end *end)
+{
+    say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
+    task_write write = as_ending(t, false);
+    return agent_write(t->a, &write, end);
+}
+
+static bool hand_back(turn *t, agent_end *end)
+{
+    task_write write = {.ending = CARDBOX_HANDED_BACK, .seen = -1};
+
+    return agent_write(t->a, &write, end);
+}
+
+/* --- the model's answer --- */
+
+/* `seen` tells what it answers: a message that came while it was said stands before it in time, and
+ * yet is to be answered after it (dialogue.c). */
+static void put_metadata(buf *out, const turn *t)
+{
+    const completion *c = &t->answer;
+
+    buf_text(out, "{\"model\":");
+    buf_json_string(out, view_of(t->a->shared->model->name));
+    buf_printf(out, ",\"finish_reason\":\"%s\",\"seen\":%lld", c->finish_reason,
+               (long long)t->seen);
+    if (c->usage.total_tokens >= 0)
+        buf_printf(out,
+                   ",\"usage\":{\"prompt_tokens\":%lld,\"completion_tokens\":%lld,"
+                   "\"total_tokens\":%lld}",
+                   (long long)c->usage.prompt_tokens, (long long)c->usage.completion_tokens,
+                   (long long)c->usage.total_tokens);
+    buf_char(out, '}');
+}
+
+/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. The card keeps
+ * them as jsonb; the calls themselves keep what that can't hold. */
+static void put_calls(buf *out, turn *t)
+{
+    completion *c = &t->answer;
+    buf list = BUF_INIT(CALLS_JSON_MAX);
+
+    for (size_t i = 0; i < c->call_count; i++) {
+        cardbox_uuid7(t->calls[i].id);
+        t->calls[i].asked = &c->calls[i];
+        buf_text(&list, i == 0 ? "[" : ",");
+        buf_printf(&list,
+                   "{\"id\":\"%s\",\"type\":\"function\",\"function\":{\"name\":", t->calls[i].id);
+        buf_json_quoted(&list, buf_as_view(&c->calls[i].name));
+        buf_text(&list, ",\"arguments\":");
+        buf_json_quoted(&list, buf_as_view(&c->calls[i].arguments));
+        buf_text(&list, "}}");
+    }
+    buf_char(&list, ']');
+    scan_sanitise(out, buf_as_view(&list));
+    buf_free(&list);
+}
+
+/* Saves the message; without calls it ends the task. Half a text is kept, but is no success:
+ * writing on would need a server that goes on with its own words, and few do. True: the task goes
+ * on. */
+static bool save_answer(turn *t, agent_end *end)
+{
+    buf content = BUF_INIT(COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
+    buf calls = BUF_INIT(CALLS_JSON_MAX);
+    const char *cut = completion_cut_reason(&t->answer);
+    bool is_last = t->answer.call_count == 0;
+    task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
+
+    buf_json_quoted(&content, buf_as_view(&t->answer.text));
+    put_metadata(&metadata, t);
+    message_input message = {.message_id = view_of(t->shown.message_id),
+                             .task_id = t->a->lease.task_id,
+                             .role = VIEW("assistant"),
+                             .content = buf_as_view(&content),
+                             .metadata = buf_as_view(&metadata)};
+    if (is_last) {
+        say(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
+            cut != NULL ? cut : "");
+        write = as_ending(t, cut == NULL);
+    } else {
+        put_calls(&calls, t);
+        message.tool_calls = buf_as_view(&calls);
+    }
+    write.messages = &message;
+    write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
+    bool goes_on = agent_write(t->a, &write, end);
+    if (goes_on && is_last)
+        t->a->iterations = 0; /* somebody has said more: that is another turn of theirs */
+    buf_free(&content);
+    buf_free(&metadata);
+    buf_free(&calls);
+    return goes_on;
+}
+
+static void take_piece(void *arg, view inside)
+{
+    turn *t = arg;
+
+    chunks_add(&t->shown, inside);
+}
+
+static void show_pieces(void *arg)
+{
+    turn *t = arg;
+
+    if (!chunks_show(&t->shown))
+        agent_halt(t->a, HALT_LOST);
+}
+
+static void begin_again(void *arg, const char *reason)
+{
+    turn *t = arg;
+    char task[LOG_QUOTE_SIZE], why[LOG_QUOTE_SIZE];
+
+    log_warn("model_asked_again", "task=%s reason=%s",
+             log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
+             log_quote(why, reason, strlen(reason)));
+    chunks_free(&t->shown);
+    chunks_begin(&t->shown, t->a->shared->db, &t->a->lease);
+}
+
+static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
+{
+    agent *a = t->a;
+    view messages = buf_as_view(&t->dialogue.messages);
+    buf request = BUF_INIT(messages.len + a->shared->offer.len + METADATA_MAX);
+    model_watch watch = {
+        .piece = take_piece, .again = begin_again, .tick = show_pieces, .arg = t, .stop = &a->stop};
+
+    model_request(&request, a->shared->model, messages, a->shared->offer);
+    a->model_calls++;
+    model_end end =
+        model_ask(&t->answer, a->net, a->shared->model, buf_as_view(&request), &watch, reason);
+    buf_free(&request);
+    if (end == MODEL_ANSWERED && t->answer.usage.prompt_tokens > 0)
+        a->prompt_tokens += t->answer.usage.prompt_tokens;
+    if (end == MODEL_ANSWERED && t->answer.usage.completion_tokens > 0)
+        a->completion_tokens += t->answer.usage.completion_tokens;
+    return end;
+}
+
+/* --- the loop --- */
+
+static bool run_calls(turn *t, agent_end *end)
+{
+    for (size_t i = 0; i < t->answer.call_count; i++) {
+        if (atomic_load(&t->a->stop) != HALT_NONE)
+            return hand_back(t, end);
+        if (!agent_run_call(t->a, &t->calls[i], end))
+            return false;
+    }
+    return true;
+}
+
+/* Asks and does what the answer says. True: again. */
+static bool converse(turn *t, agent_end *end)
+{
+    char reason[MODEL_REASON_SIZE];
+
+    switch (ask(t, reason)) {
+    case MODEL_STOPPED:
+        return hand_back(t, end);
+    case MODEL_FAILED:
+        return fail(t, reason, end);
+    case MODEL_ANSWERED:
+        break;
+    }
+    return save_answer(t, end) && run_calls(t, end);
+}
+
+/* True: again. */
+static bool take_turn(turn *t, agent_end *end)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    agent *a = t->a;
+
+    if (atomic_load(&a->stop) != HALT_NONE)
+        return hand_back(t, end);
+    cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
+    if (status == CARDBOX_TOO_LARGE)
+        return fail(t, err.message, end);
+    if (status != CARDBOX_OK) {
+        *end = give_up(a, "task_load_failed", &err);
+        return false;
+    }
+    if (!t->dialogue.is_due) {
+        a->iterations = 0;
+        return succeed(t, end);
+    }
+    if (a->iterations >= a->shared->max_iterations)
+        return fail(t, "Maximum iterations reached", end);
+    a->iterations++;
+    chunks_begin(&t->shown, a->shared->db, &a->lease);
+    return converse(t, end);
+}
+
+/* Why the lease is lost, as far as the ledger can be asked: of the places that notice, only the
+ * keeper is told, and it is seldom first. */
+static agent_end why_lost(const agent *a)
+{
+    cardbox_ledger *found = NULL;
+    bool is_cancelled = false;
+
+    if (cardbox_get_task(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
+        CARDBOX_OK) {
+        const char *status = cardbox_ledger_task(found, 0)->completion_status;
+        is_cancelled = status != NULL && strcmp(status, "cancelled") == 0;
+    }
+    cardbox_ledger_free(found);
+    return is_cancelled ? AGENT_CANCELLED : AGENT_LOST;
+}
+
+agent_end agent_run(agent *a)
+{
+    agent_end end = AGENT_LOST;
+    turn *t = NULL;
+    bool again = true;
+
+    while (again) {
+        t = calloc(1, sizeof(*t));
+        if (t == NULL)
+            return AGENT_FAILED;
+        t->a = a;
+        completion_init(&t->answer);
+        again = take_turn(t, &end);
+        chunks_free(&t->shown);
+        completion_free(&t->answer);
+        dialogue_free(&t->dialogue);
+        free(t);
+    }
+    return end == AGENT_LOST ? why_lost(a) : end;
+}

@@ -1,0 +1,199 @@
+/*
+ * agent_call.c: a call from its beginning to its end, as the ledger tells it: pending, a start
+ * message, in progress, the tool's work, completed or failed, an end message. What changes together
+ * is written together. A call is run only once it is written that it began.
+ */
+#include "cardbox/ids.h"
+#include "cardbox/limits.h"
+#include "worker/agent/agent_internal.h"
+#include "worker/say.h"
+#include "worker/tools/toolrun.h"
+
+enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
+
+/* A call under way. */
+typedef struct call_run {
+    agent *a;
+    const agent_call *call;
+    const tool *tool;     /* NULL: there is none of that name */
+    char name[NAME_SIZE]; /* of the tool, or as the model says it */
+    buf parameters;       /* a token */
+    buf arguments;        /* JSON */
+    char start_id[UUID_TEXT_SIZE];
+} call_run;
+
+static call_input call_as(const call_run *r, view status)
+{
+    return (call_input){.call_id = view_of(r->call->id),
+                        .task_id = r->a->lease.task_id,
+                        .ability = view_of(r->name),
+                        .status = status,
+                        .parameters = buf_as_view(&r->parameters),
+                        .start_id = view_of(r->start_id)};
+}
+
+/* Writes what has changed of the call, with the message that tells people so: its metadata says
+ * which call that is. */
+static bool tell(call_run *r, task_write write, view id, const char *text, agent_end *end)
+{
+    buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
+
+    buf_json_string(&content, view_of(text));
+    buf_printf(&metadata, "{\"type\":\"agent.thought\",\"call_id\":\"%s\"}", r->call->id);
+    message_input message = {.message_id = id,
+                             .task_id = r->a->lease.task_id,
+                             .role = VIEW("assistant"),
+                             .content = buf_as_view(&content),
+                             .metadata = buf_as_view(&metadata)};
+    write.messages = &message;
+    write.message_count = 1;
+    write.seen = -1;
+    bool goes_on = agent_write(r->a, &write, end);
+    buf_free(&content);
+    buf_free(&metadata);
+    return goes_on;
+}
+
+/* --- before --- */
+
+static bool write_start(call_run *r, agent_end *end)
+{
+    char text[TEXT_SIZE];
+    const call_input calls[] = {call_as(r, VIEW("pending")), call_as(r, VIEW("in_progress"))};
+    task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
+
+    say(text, sizeof(text), "🔧 Calling %s...", r->name);
+    return tell(r, write, view_of(r->start_id), text, end);
+}
+
+/* Whether it can be run; else `out` says why not. */
+static bool check_call(tool_outcome *out, call_run *r)
+{
+    char reason[NAME_SIZE + 100];
+    scan_value value;
+    buf token = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2);
+
+    buf_json_quoted(&token, buf_as_view(&r->call->asked->arguments));
+    bool is_text = scan_decode(&r->arguments, buf_as_view(&token));
+    buf_free(&token);
+    if (is_text && r->arguments.len == 0)
+        buf_text(&r->arguments, "{}");
+    if (r->tool == NULL) {
+        say(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
+        tool_fail(out, reason);
+        return false;
+    }
+    if (!is_text || !buf_ok(&r->arguments) ||
+        !scan_check(buf_as_view(&r->arguments), ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
+        value.kind != SCAN_OBJECT) {
+        tool_fail(out, "the arguments are no JSON object");
+        return false;
+    }
+    return true;
+}
+
+/* --- after --- */
+
+/* The details as the ledger keeps them. What it would refuse for its size is no reason to leave the
+ * call open: the call fails, and the model hears why. */
+static void put_details(buf *out, tool_outcome *outcome)
+{
+    char reason[NAME_SIZE];
+
+    buf_json_string(out, buf_as_view(&outcome->details));
+    if (buf_ok(out))
+        return;
+    say(reason, sizeof(reason), "its result is over the %u bytes that the ledger keeps of one",
+        CARDBOX_CONTENT_MAX);
+    tool_fail(outcome, reason);
+    buf_reset(out, CARDBOX_CONTENT_MAX);
+    buf_json_string(out, buf_as_view(&outcome->details));
+}
+
+/* A call whose worker stops may have done its work or not, and is not run again. */
+static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
+{
+    char text[TEXT_SIZE], end_id[UUID_TEXT_SIZE];
+    buf details = BUF_INIT(CARDBOX_CONTENT_MAX);
+
+    put_details(&details, outcome);
+    call_input call = call_as(r, outcome->has_failed ? VIEW("failed") : VIEW("completed"));
+    task_write write = {.calls = &call,
+                        .call_count = 1,
+                        .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
+    if (outcome->has_failed)
+        say(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
+    else
+        say(text, sizeof(text), "✓ %s completed", r->name);
+    cardbox_uuid7(end_id);
+    call.details = buf_as_view(&details);
+    call.end_id = view_of(end_id);
+    bool goes_on = tell(r, write, view_of(end_id), text, end);
+    buf_free(&details);
+    return goes_on;
+}
+
+static void run_tool(tool_outcome *out, call_run *r)
+{
+    agent *a = r->a;
+    tool_call call = {.tool = r->tool,
+                      .tenant = a->lease.tenant.ptr,
+                      .task_id = a->lease.task_id.ptr,
+                      .call_id = r->call->id,
+                      .arguments = buf_as_view(&r->arguments),
+                      .db = a->shared->db,
+                      .net = a->net,
+                      .stop = &a->stop};
+
+    a->tool_calls++;
+    tool_run(out, &call);
+    if (out->is_stopped)
+        tool_fail(out, "Worker stopped during execution");
+}
+
+/* The tool's name as it is called here; a name that there is not, without what no name holds. */
+static void find_tool(call_run *r)
+{
+    buf token = BUF_INIT(COMPLETION_NAME_MAX + 2), name = BUF_INIT(COMPLETION_NAME_MAX);
+
+    buf_json_quoted(&token, buf_as_view(&r->call->asked->name));
+    if (!scan_decode(&name, buf_as_view(&token)))
+        buf_text(&name, "?");
+    r->tool = tools_find(r->a->shared->tools, buf_as_view(&name));
+    say(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(&name));
+    if (r->name[0] == '\0')
+        say(r->name, sizeof(r->name), "?");
+    buf_free(&token);
+    buf_free(&name);
+}
+
+bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
+{
+    call_run r = {.a = a,
+                  .call = call,
+                  .parameters = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2),
+                  .arguments = BUF_INIT(COMPLETION_ARGUMENTS_MAX)};
+    tool_outcome outcome;
+    bool goes_on = false;
+
+    *end = AGENT_LOST;
+    tool_outcome_init(&outcome);
+    cardbox_uuid7(r.start_id);
+    find_tool(&r);
+    if (call->asked->arguments.len > 0)
+        buf_json_quoted(&r.parameters, buf_as_view(&call->asked->arguments));
+    else
+        buf_text(&r.parameters, "\"{}\"");
+    if (!write_start(&r, end))
+        goto done;
+    if (check_call(&outcome, &r))
+        run_tool(&outcome, &r);
+    if (atomic_load(&a->stop) == HALT_LOST)
+        goto done;
+    goes_on = write_end(&r, &outcome, end);
+done:
+    tool_outcome_free(&outcome);
+    buf_free(&r.parameters);
+    buf_free(&r.arguments);
+    return goes_on;
+}

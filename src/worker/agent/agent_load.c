@@ -1,0 +1,187 @@
+/*
+ * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
+ */
+#include <stdlib.h>
+#include "model/session/context.h"
+#include "worker/agent/agent_internal.h"
+#include "worker/say.h"
+
+enum { PAGE = 1000, PAGES_MAX = 1000 };
+
+/* What was read, whose texts the rows own. */
+typedef struct pages {
+    store_rows *rows[PAGES_MAX];
+    size_t count;
+    size_t bytes; /* of the texts: no more are read than can be written */
+    store_rows *task;
+    arena memory;
+    dialogue_input input;
+    size_t message_room, call_room;
+    message_row *messages;
+    call_row *calls;
+} pages;
+
+static void free_pages(pages *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        rows_free(p->rows[i]);
+    rows_free(p->task);
+    arena_reset(&p->memory);
+}
+
+static cardbox_status out_of_memory(cardbox_error *err)
+{
+    err->status = CARDBOX_NOMEM;
+    say(err->message, sizeof(err->message), "out of memory");
+    return CARDBOX_NOMEM;
+}
+
+static cardbox_status too_large(cardbox_error *err)
+{
+    err->status = CARDBOX_TOO_LARGE;
+    say(err->message, sizeof(err->message),
+        "the context is too large: over %zu MiB or %d "
+        "messages and calls",
+        CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
+    return CARDBOX_TOO_LARGE;
+}
+
+static bool has_room(const pages *p)
+{
+    return p->count < PAGES_MAX && p->bytes <= CONTEXT_BYTES_MAX;
+}
+
+/* Keeps a page. Gives whether it is the last one. */
+static bool keep(pages *p, store_rows *rows)
+{
+    p->rows[p->count++] = rows;
+    return rows_count(rows) < PAGE;
+}
+
+static bool add_message(pages *p, const store_rows *rows, int row)
+{
+    p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->message_room,
+                             sizeof(*p->messages));
+    if (p->messages == NULL)
+        return false;
+    message_row *message = &p->messages[p->input.message_count++];
+    message_row_read(message, rows, row);
+    p->bytes += message->content.len + message->tool_calls.len;
+    return true;
+}
+
+static bool add_call(pages *p, const store_rows *rows, int row)
+{
+    p->calls =
+        arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room, sizeof(*p->calls));
+    if (p->calls == NULL)
+        return false;
+    call_row *call = &p->calls[p->input.call_count++];
+    call_row_read(call, rows, row);
+    p->bytes += call->parameters.len + call->details.len;
+    return true;
+}
+
+static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    bool is_last = false;
+
+    while (!is_last && has_room(p)) {
+        cardbox_status status = work_messages(&rows, a->shared->db, a->lease.tenant,
+                                              a->lease.task_id, *seen, PAGE, err);
+        if (status != CARDBOX_OK)
+            return status;
+        is_last = keep(p, rows);
+        for (int i = 0; i < rows_count(rows); i++) {
+            if (!add_message(p, rows, i))
+                return out_of_memory(err);
+        }
+        if (p->input.message_count > 0)
+            *seen = p->messages[p->input.message_count - 1].seq;
+    }
+    p->input.messages = p->messages;
+    return is_last ? CARDBOX_OK : too_large(err);
+}
+
+static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    bool is_last = false;
+
+    while (!is_last && has_room(p)) {
+        const call_row *last = p->input.call_count > 0 ? &p->calls[p->input.call_count - 1] : NULL;
+        cardbox_status status =
+            work_calls(&rows, a->shared->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
+        if (status != CARDBOX_OK)
+            return status;
+        is_last = keep(p, rows);
+        for (int i = 0; i < rows_count(rows); i++) {
+            if (!add_call(p, rows, i))
+                return out_of_memory(err);
+        }
+    }
+    p->input.calls = p->calls;
+    return is_last ? CARDBOX_OK : too_large(err);
+}
+
+/* A task that was only written down has its prompt in its row alone. */
+static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
+{
+    task_row row;
+
+    if (dialogue_has_system(&p->input))
+        return CARDBOX_OK;
+    cardbox_status status =
+        work_task(&p->task, a->shared->db, a->lease.tenant, a->lease.task_id, err);
+    if (status == CARDBOX_OK && rows_count(p->task) == 1 && task_row_read(&row, p->task, 0))
+        p->input.prompt = row.prompt;
+    return status;
+}
+
+/* A model that can send to tasks must know which one it is, and who waits for it. */
+static void make_note(char *out, size_t size, const agent *a)
+{
+    static const char *const NAMES[] = {"task:send", "task:spawn"};
+    bool can_reach_tasks = false;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < a->shared->tools->count; i++)
+        for (size_t k = 0; k < sizeof(NAMES) / sizeof(NAMES[0]); k++)
+            can_reach_tasks |= strcmp(a->shared->tools->at[i].name, NAMES[k]) == 0;
+    if (!can_reach_tasks)
+        return;
+    say(out, size, "You are task %s.", a->lease.task_id.ptr);
+    if (a->parent_id.len > 0)
+        say(out, size, "You are task %s. Task %s gave you this work.", a->lease.task_id.ptr,
+            a->parent_id.ptr);
+}
+
+cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err)
+{
+    char note[1200];
+    pages *p = calloc(1, sizeof(*p));
+
+    *out = (dialogue){.messages = BUF_INIT(0)};
+    *seen = 0;
+    if (p == NULL)
+        return out_of_memory(err);
+    p->memory = ARENA_INIT;
+    cardbox_status status = read_messages(p, a, seen, err);
+    if (status == CARDBOX_OK)
+        status = read_calls(p, a, err);
+    if (status == CARDBOX_OK)
+        status = read_prompt(p, a, err);
+    if (status == CARDBOX_OK) {
+        make_note(note, sizeof(note), a);
+        p->input.note = view_of(note);
+        status = dialogue_build(out, &p->input);
+        if (status == CARDBOX_NOMEM)
+            status = out_of_memory(err);
+        else if (status == CARDBOX_TOO_LARGE)
+            status = too_large(err);
+    }
+    free_pages(p);
+    free(p);
+    return status;
+}

@@ -1,0 +1,46 @@
+/*
+ * chunks.c: gathers pieces of text and shows them ten times a second at most. What can't be shown
+ * is dropped: the message itself comes later, whole.
+ */
+#include "worker/agent/chunks.h"
+#include "base/clock.h"
+#include "cardbox/ids.h"
+
+enum { SHOW_MS = 100, WAITING_MAX = 1024 * 1024 };
+
+void chunks_begin(chunks *c, cardbox *db, const task_lease *lease)
+{
+    *c = (chunks){
+        .db = db, .lease = lease, .shown_ms = clock_ms(), .waiting = BUF_INIT(WAITING_MAX)};
+    cardbox_uuid7(c->message_id);
+}
+
+void chunks_free(chunks *c)
+{
+    buf_free(&c->waiting);
+}
+
+void chunks_add(chunks *c, view inside)
+{
+    buf_view(&c->waiting, inside);
+}
+
+bool chunks_show(chunks *c)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_status status = CARDBOX_OK;
+    int64_t now = clock_ms();
+
+    if (c->waiting.len == 0 || now - c->shown_ms < SHOW_MS)
+        return true;
+    c->shown_ms = now;
+    if (buf_ok(&c->waiting)) {
+        buf token = BUF_INIT(WAITING_MAX + 2);
+        buf_json_quoted(&token, buf_as_view(&c->waiting));
+        status = work_chunk(c->db, c->lease, view_of(c->message_id), ++c->number,
+                            buf_as_view(&token), &err);
+        buf_free(&token);
+    }
+    buf_reset(&c->waiting, SIZE_MAX);
+    return status != CARDBOX_CONFLICT;
+}

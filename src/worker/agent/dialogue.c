@@ -1,0 +1,341 @@
+/*
+ * dialogue.c: builds the context of a task. Pairing of calls and results, and the writing, are the
+ * sessions' (store/session/core/context.h). Knows no database.
+ */
+#include "worker/agent/dialogue.h"
+#include "model/content/class.h"
+#include "model/session/context.h"
+#include "worker/tools/tools.h"
+
+enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };
+
+/* The work under way. */
+typedef struct builder {
+    const dialogue_input *in;
+    context ctx;
+    arena memory;
+    session_names by_message; /* start and end messages: the number of their call */
+    session_names by_call;
+    bool *is_told; /* of each call: it stands in the context */
+    bool has_system;
+    bool is_due;
+} builder;
+
+static bool index_calls(builder *b)
+{
+    const dialogue_input *in = b->in;
+
+    b->is_told = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
+    if (b->is_told == NULL || !session_names_init(&b->ctx.shown, in->call_count, &b->memory) ||
+        !session_names_init(&b->by_message, 2 * in->call_count, &b->memory) ||
+        !session_names_init(&b->by_call, in->call_count, &b->memory))
+        return false;
+    for (uint32_t i = 0; i < in->call_count; i++) {
+        const call_row *call = &in->calls[i];
+        session_names_set(&b->by_call, call->call_id, i);
+        session_names_set(&b->by_message, call->start_id, i);
+        if (call->end_id.len > 0)
+            session_names_set(&b->by_message, call->end_id, i);
+    }
+    return !b->memory.failed;
+}
+
+/* --- calls --- */
+
+/* What a call's details say to the model: they are JSON in a string; of a string in it, what that
+ * says, of anything else its JSON. */
+static scan_value details_of(builder *b, view details)
+{
+    buf text = BUF_INIT(DETAILS_MAX);
+    scan_value value = scan_whole(details), inner;
+
+    if (value.kind == SCAN_STRING && scan_decode(&text, details)) {
+        const char *copy = arena_copy(&b->memory, buf_as_view(&text));
+        if (copy != NULL && scan_check((view){copy, text.len}, DEPTH_MAX, &inner, NULL, NULL))
+            value = inner;
+    }
+    buf_free(&text);
+    return value;
+}
+
+/* A call that is still open has no result here, and is given one by the pairing. */
+static void add_result(builder *b, size_t index, scan_value id, scan_value name)
+{
+    const call_row *call = &b->in->calls[index];
+    bool has_failed = view_equal(call->status, VIEW("failed"));
+
+    b->is_told[index] = true;
+    if (!has_failed && !view_equal(call->status, VIEW("completed")))
+        return;
+    context_message *result =
+        context_add(&b->ctx, CONTEXT_RESULT, CONTEXT_OF_CARD, call->call_id, call->details);
+    if (result == NULL)
+        return;
+    result->is_error = has_failed;
+    context_set_call(&b->ctx, result, id, name);
+    context_add_value(&b->ctx, result, details_of(b, call->details));
+}
+
+/* The calls that an assistant's message announces, each with its result right behind. False: none.
+ */
+static bool add_announced(builder *b, context_message *message, scan_value list)
+{
+    bool is_any = false;
+    scan_value call;
+    scan_walk walk;
+
+    if (list.kind != SCAN_ARRAY)
+        return false;
+    walk = scan_enter(list);
+    while (scan_element(&walk, &call)) {
+        scan_value function = scan_find(call, "function");
+        if (function.kind != SCAN_OBJECT)
+            continue;
+        is_any = true;
+        context_add_call(&b->ctx, message, scan_find(call, "id"), scan_find(function, "name"),
+                         scan_find(function, "arguments"));
+    }
+    walk = scan_enter(list);
+    while (scan_element(&walk, &call)) {
+        scan_value function = scan_find(call, "function"), id = scan_find(call, "id");
+        uint32_t index = session_names_get(&b->by_call, context_call_of(&b->ctx, id));
+        if (function.kind == SCAN_OBJECT && index != SESSION_NONE && !b->is_told[index])
+            add_result(b, index, id, scan_find(function, "name"));
+    }
+    return is_any;
+}
+
+/* A call that no message announces, as in a ledger from elsewhere: its start message is the place.
+ */
+static void add_unannounced(builder *b, size_t index)
+{
+    enum { OFFERED_MAX = 1024 };
+    const call_row *call = &b->in->calls[index];
+    buf offered = BUF_INIT(OFFERED_MAX);
+    scan_value id = context_token(&b->ctx, call->call_id);
+
+    tools_put_offered(&offered, call->ability);
+    scan_value name = context_token(&b->ctx, buf_as_view(&offered));
+    buf_free(&offered);
+    context_message *message =
+        context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
+    if (message == NULL)
+        return;
+    context_add_call(&b->ctx, message, id, name, scan_whole(call->parameters));
+    add_result(b, index, id, name);
+    b->is_due = true;
+}
+
+/* --- messages --- */
+
+static context_role role_of(view role)
+{
+    if (view_equal(role, VIEW("assistant")))
+        return CONTEXT_ASSISTANT;
+    return view_equal(role, VIEW("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
+}
+
+/* What an assistant's message says that it had seen; negative: it does not say, so it is not of
+ * this loop. */
+static int64_t seen_by(const message_row *row)
+{
+    int64_t seen;
+    scan_value value = scan_find(scan_whole(row->metadata), "seen");
+
+    if (!view_equal(row->role, VIEW("assistant")) || value.kind != SCAN_NUMBER ||
+        !scan_integer(value.text, &seen))
+        return -1;
+    return seen;
+}
+
+static void add_note(builder *b, context_message *message)
+{
+    if (b->in->note.len > 0)
+        context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
+}
+
+/* Whether the writer leaves this message of a user out, by the rule that it has itself. Then it is
+ * nothing to answer either: a request that ends in the model's own words is refused. */
+static bool says_nothing(const message_row *row)
+{
+    return view_equal(row->role, VIEW("user")) &&
+           content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
+}
+
+/* A result is there to be answered even if somebody put words of their own into the ledger
+ * meanwhile: only what the loop wrote is the model's answer. */
+static void add_answer(builder *b, context_message *message, const message_row *row)
+{
+    bool is_asking =
+        row->tool_calls.len > 0 && add_announced(b, message, scan_whole(row->tool_calls));
+
+    if (is_asking || seen_by(row) >= 0)
+        b->is_due = is_asking;
+}
+
+static void add_message(builder *b, size_t number)
+{
+    const message_row *row = &b->in->messages[number];
+    uint32_t call = session_names_get(&b->by_message, row->message_id);
+
+    /* A user's message is never only the mark of a call, whatever a call says. */
+    if (call != SESSION_NONE && !view_equal(row->role, VIEW("user"))) {
+        if (!b->is_told[call])
+            add_unannounced(b, call);
+        return;
+    }
+    if (says_nothing(row))
+        return;
+    context_message *message =
+        context_add(&b->ctx, role_of(row->role), CONTEXT_OF_CARD, row->message_id, row->content);
+    if (message == NULL)
+        return;
+    context_add_value(&b->ctx, message, scan_whole(row->content));
+    if (message->role == CONTEXT_SYSTEM && !b->has_system) {
+        b->has_system = true;
+        add_note(b, message);
+    }
+    if (message->role == CONTEXT_ASSISTANT)
+        add_answer(b, message, row);
+    else if (message->role == CONTEXT_USER)
+        b->is_due = true;
+}
+
+/* --- their order --- */
+
+/* Whether a message of a user came while the model was saying its next one: it stands before that
+ * in time, and is answered after it. */
+static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
+{
+    const message_row *row = &b->in->messages[number];
+
+    return view_equal(row->role, VIEW("user")) && next_seen[number] >= 0 &&
+           row->seq > next_seen[number];
+}
+
+/* Adds all messages, late ones after the answer that they missed. */
+static bool add_messages(builder *b)
+{
+    size_t count = b->in->message_count, held = 0, still;
+    int64_t *next_seen = arena_zeros(&b->memory, count + 1, sizeof(*next_seen));
+    size_t *late = arena_zeros(&b->memory, count + 1, sizeof(*late));
+
+    if (next_seen == NULL || late == NULL)
+        return false;
+    next_seen[count] = -1;
+    for (size_t i = count; i-- > 0;) {
+        int64_t seen = seen_by(&b->in->messages[i]);
+        next_seen[i] = seen >= 0 ? seen : next_seen[i + 1];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_late(b, i, next_seen)) {
+            late[held++] = i;
+            continue;
+        }
+        add_message(b, i);
+        if (seen_by(&b->in->messages[i]) < 0)
+            continue;
+        still = 0;
+        for (size_t k = 0; k < held; k++) {
+            if (b->in->messages[late[k]].seq > next_seen[i + 1] && next_seen[i + 1] >= 0)
+                late[still++] = late[k];
+            else
+                add_message(b, late[k]);
+        }
+        held = still;
+    }
+    return true;
+}
+
+/* What others put in after that which is to be answered stands before it: servers refuse a request
+ * that ends in the model's own words or in a system's. */
+static void end_in_question(context_list *list)
+{
+    context_message **question = NULL, **link = &list->first;
+
+    for (; *link != NULL; link = &(*link)->next)
+        if ((*link)->role == CONTEXT_USER || (*link)->calls != NULL)
+            question = link;
+    if (question == NULL)
+        return;
+    list->last = *question;
+    for (link = &(*question)->next; *link != NULL;) {
+        context_message *message = *link;
+        if (message->role == CONTEXT_RESULT) {
+            list->last = message;
+            link = &message->next;
+            continue;
+        }
+        *link = message->next;
+        message->next = *question;
+        *question = message;
+        question = &message->next;
+    }
+}
+
+bool dialogue_has_system(const dialogue_input *in)
+{
+    for (size_t i = 0; i < in->message_count; i++)
+        if (view_equal(in->messages[i].role, VIEW("system")))
+            return true;
+    return false;
+}
+
+/* What a system's message would have said, where there is none. */
+static void add_prompt(builder *b)
+{
+    const dialogue_input *in = b->in;
+
+    if (dialogue_has_system(in) || (in->prompt.len <= 2 && in->note.len == 0))
+        return;
+    context_message *message =
+        context_add(&b->ctx, CONTEXT_SYSTEM, CONTEXT_OF_CARD, VIEW("prompt"), in->prompt);
+    b->has_system = true;
+    if (message == NULL)
+        return;
+    if (in->prompt.len > 2)
+        context_add_value(&b->ctx, message, scan_whole(in->prompt));
+    add_note(b, message);
+}
+
+cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
+{
+    builder b = {.in = input, .memory = ARENA_INIT};
+    context_output written = {.count = 0};
+    cardbox_status status = CARDBOX_NOMEM;
+
+    *out = (dialogue){.messages = BUF_INIT(0)};
+    b.ctx = (context){.memory = &b.memory, .most = CONTEXT_BYTES_MAX};
+    if (!index_calls(&b))
+        goto done;
+    add_prompt(&b);
+    if (!add_messages(&b))
+        goto done;
+    b.ctx.before = b.ctx.list.count;
+    context_pair(&b.ctx);
+    if (b.is_due)
+        end_in_question(&b.ctx.list);
+    if (b.memory.failed) {
+        if (b.ctx.is_over)
+            status = CARDBOX_TOO_LARGE;
+        goto done;
+    }
+    if (!context_write(&written, &b.ctx, CARDBOX_FORMAT_OPENAI)) {
+        if (written.messages.failure == BUF_TOO_LARGE)
+            status = CARDBOX_TOO_LARGE;
+        goto done;
+    }
+    out->is_due = b.is_due;
+    out->messages = written.messages;
+    written.messages = BUF_INIT(0);
+    status = CARDBOX_OK;
+done:
+    context_output_free(&written);
+    arena_reset(&b.memory);
+    return status;
+}
+
+void dialogue_free(dialogue *d)
+{
+    buf_free(&d->messages);
+}

@@ -1,0 +1,228 @@
+/*
+ * model.c: one request to a model, with its retries. What may be tried again: the server is away,
+ * busy (429) or broken (5xx), or its stream was cut, junk or silent. Anything else it refuses would
+ * be refused again.
+ */
+#include "worker/model/model.h"
+#include "base/clock.h"
+#include "worker/say.h"
+#include "worker/model/sse.h"
+
+enum {
+    URL_MAX = 4096,
+    KEY_MAX = 8192,
+    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is no stream */
+    EVENT_MAX = 2 * 1024 * 1024,   /* of one chunk of a stream */
+    STREAM_MAX = 64 * 1024 * 1024, /* of a whole stream: each chunk repeats a lot */
+    LOOK_MS = 20
+};
+
+/* An attempt under way. */
+typedef struct attempt {
+    completion *answer;
+    const model_watch *watch;
+    sse stream;
+    size_t received;
+    bool is_stream; /* an event has come */
+    buf refusal;    /* the beginning of what is none */
+} attempt;
+
+typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
+
+void model_request(buf *out, const model *m, view messages, view tools)
+{
+    buf_text(out, "{\"model\":");
+    buf_json_string(out, view_of(m->name));
+    buf_text(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"messages\":");
+    buf_view(out, messages);
+    if (tools.len > 2) {
+        buf_text(out, ",\"tools\":");
+        buf_view(out, tools);
+    }
+    buf_char(out, '}');
+}
+
+static bool take_event(void *arg, view data)
+{
+    attempt *a = arg;
+    view piece;
+
+    a->is_stream = true;
+    bool goes_on = completion_take(a->answer, data, &piece);
+
+    if (piece.len > 0)
+        a->watch->piece(a->watch->arg, piece);
+    return goes_on;
+}
+
+static net_wish take_bytes(void *arg, long status, view bytes)
+{
+    attempt *a = arg;
+    size_t room = REFUSAL_MAX - a->refusal.len;
+
+    if (!a->is_stream)
+        buf_add(&a->refusal, bytes.ptr, bytes.len < room ? bytes.len : room);
+    if (status != 200)
+        return room > bytes.len ? NET_MORE : NET_ENOUGH;
+    a->received += bytes.len;
+    if (a->received <= STREAM_MAX && sse_feed(&a->stream, bytes))
+        return NET_MORE;
+    if (a->answer->is_done)
+        return NET_ENOUGH;
+    if (a->answer->error[0] == '\0')
+        say(a->answer->error, sizeof(a->answer->error), "the model's answer is too large");
+    return NET_REFUSE;
+}
+
+static void pass_tick(void *arg)
+{
+    attempt *a = arg;
+
+    a->watch->tick(a->watch->arg);
+}
+
+/* --- what became of it --- */
+
+/* The message in an answer's body: {"error":{"message":"..."}}, {"error":"..."} or its beginning.
+ */
+static void refusal_text(char *out, size_t size, const buf *body)
+{
+    view text = buf_as_view(body);
+    scan_value whole, error;
+    buf said = BUF_INIT(REFUSAL_MAX);
+
+    if (scan_check(text, COMPLETION_DEPTH_MAX, &whole, NULL, NULL) && whole.kind == SCAN_OBJECT) {
+        error = scan_find(whole, "error");
+        if (error.kind == SCAN_OBJECT)
+            error = scan_find(error, "message");
+        if (error.kind == SCAN_NONE)
+            error = scan_find(whole, "message");
+        if (error.kind == SCAN_STRING && scan_decode(&said, error.text))
+            text = buf_as_view(&said);
+    }
+    say(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
+    buf_free(&said);
+}
+
+static verdict judge_refusal(const attempt *a, long status, char *reason)
+{
+    char said[256], number[32];
+
+    refusal_text(said, sizeof(said), &a->refusal);
+    say(number, sizeof(number), "%ld", status);
+    say(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
+        status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
+    return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_CHANGE : IS_FINAL;
+}
+
+static verdict judge(attempt *a, const net_answer *answer, char *reason)
+{
+    completion *c = a->answer;
+
+    switch (answer->end) {
+    case NET_STOPPED:
+        say(reason, MODEL_REASON_SIZE, "stopped");
+        return IS_STOPPED;
+    case NET_UNUSABLE:
+    case NET_UNREACHABLE:
+    case NET_TIMEOUT:
+        say(reason, MODEL_REASON_SIZE, "no answer from the model's server: %s", answer->error);
+        return answer->end == NET_UNUSABLE ? IS_FINAL : MAY_CHANGE;
+    case NET_REFUSED:
+    case NET_ANSWERED:
+        break;
+    }
+    if (answer->status != 200 || (answer->end == NET_ANSWERED && !a->is_stream))
+        return judge_refusal(a, answer->status, reason);
+    if (answer->end == NET_ANSWERED && completion_end(c))
+        return IS_GOOD;
+    say(reason, MODEL_REASON_SIZE, "%s", c->error);
+    return c->is_final ? IS_FINAL : MAY_CHANGE;
+}
+
+static void url_of(char out[URL_MAX], const char *base)
+{
+    size_t len = strlen(base);
+
+    while (len > 0 && base[len - 1] == '/')
+        len--;
+    say(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
+}
+
+static verdict try_once(completion *out, net *n, const model *m, view body,
+                        const model_watch *watch, char *reason, long *retry_after_s)
+{
+    char url[URL_MAX], key[KEY_MAX];
+    net_answer answer;
+    verdict result;
+    attempt a = {.answer = out, .watch = watch, .refusal = BUF_INIT(REFUSAL_MAX)};
+    net_request request = {.url = url,
+                           .headers = {"Content-Type: application/json",
+                                       "Accept: text/event-stream", m->key != NULL ? key : NULL},
+                           .body = body,
+                           .connect_ms = m->connect_ms,
+                           .idle_ms = m->idle_ms,
+                           .total_ms = m->total_ms,
+                           .sink = take_bytes,
+                           .arg = &a,
+                           .tick = pass_tick,
+                           .stop = watch->stop};
+
+    url_of(url, m->url);
+    if (m->key != NULL)
+        say(key, sizeof(key), "Authorization: Bearer %s", m->key);
+    sse_init(&a.stream, EVENT_MAX, take_event, &a);
+    completion_init(out);
+    net_post(&answer, n, &request);
+    *retry_after_s = answer.retry_after_s;
+    result = judge(&a, &answer, reason);
+    sse_free(&a.stream);
+    buf_free(&a.refusal);
+    return result;
+}
+
+/* False: it was stopped meanwhile. */
+static bool pause_before_retry(const model *m, unsigned number, long retry_after_s,
+                               atomic_int *stop)
+{
+    int64_t pause_ms = clock_backoff_ms(number, m->retry_ms, m->retry_longest_ms);
+    int64_t asked_ms = (int64_t)retry_after_s * 1000;
+
+    if (pause_ms < asked_ms)
+        pause_ms = asked_ms < m->retry_longest_ms ? asked_ms : m->retry_longest_ms;
+    for (int64_t end_ms = clock_ms() + pause_ms; clock_ms() < end_ms; clock_sleep_ms(LOOK_MS))
+        if (atomic_load(stop) != 0)
+            return false;
+    return true;
+}
+
+model_end model_ask(completion *out, net *n, const model *m, view request, const model_watch *watch,
+                    char reason[MODEL_REASON_SIZE])
+{
+    char last[MODEL_REASON_SIZE - 32];
+    long retry_after_s;
+
+    for (unsigned number = 0;; number++) {
+        switch (try_once(out, n, m, request, watch, reason, &retry_after_s)) {
+        case IS_GOOD:
+            return MODEL_ANSWERED;
+        case IS_STOPPED:
+            return MODEL_STOPPED;
+        case IS_FINAL:
+            return MODEL_FAILED;
+        case MAY_CHANGE:
+            break;
+        }
+        if (number >= (unsigned long)m->retries) {
+            say(last, sizeof(last), "%s", reason);
+            say(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
+            return MODEL_FAILED;
+        }
+        watch->again(watch->arg, reason);
+        completion_free(out);
+        if (!pause_before_retry(m, number, retry_after_s, watch->stop)) {
+            completion_init(out);
+            return MODEL_STOPPED;
+        }
+    }
+}

@@ -1,0 +1,304 @@
+/*
+ * toolrun.c: runs commands, URLs and abilities. What they give is JSON if it reads as JSON, else a
+ * text.
+ */
+#include "worker/tools/toolrun.h"
+#include <stdlib.h>
+#include "base/scan.h"
+#include "bus/schema/schema.h"
+#include "cardbox.h"
+#include "worker/process/program.h"
+#include "worker/say.h"
+
+enum {
+    VARIABLE_MAX = 32 * 1024,
+    VARIABLES_MAX = 16,
+    CONNECT_MS = 10000,
+    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become an escape */
+};
+
+/* What a program sees of our environment: never the database or the key of the model. */
+static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
+                                        "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
+enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
+
+void tool_outcome_init(tool_outcome *outcome)
+{
+    *outcome = (tool_outcome){.details = BUF_INIT(DETAILS_MAX)};
+}
+
+void tool_outcome_free(tool_outcome *outcome)
+{
+    buf_free(&outcome->details);
+}
+
+void tool_fail(tool_outcome *outcome, const char *reason)
+{
+    outcome->has_failed = true;
+    say(outcome->reason, sizeof(outcome->reason), "%s", reason);
+    buf_reset(&outcome->details, 0);
+    buf_text(&outcome->details, "{\"error\":");
+    buf_json_string(&outcome->details, view_of(outcome->reason));
+    buf_char(&outcome->details, '}');
+}
+
+/* Appends text as UTF-8: bytes that are none become U+FFFD. */
+static void put_clean(buf *out, view text)
+{
+    while (text.len > 0) {
+        size_t step = view_utf8_step(text);
+        if (step == 0)
+            buf_text(out, "\xEF\xBF\xBD");
+        else
+            buf_add(out, text.ptr, step);
+        text = (view){text.ptr + (step > 0 ? step : 1), text.len - (step > 0 ? step : 1)};
+    }
+}
+
+static view trimmed(view text)
+{
+    while (text.len > 0 && strchr(" \t\r\n", text.ptr[text.len - 1]) != NULL)
+        text.len--;
+    return text;
+}
+
+static void set_result(tool_outcome *out, view given)
+{
+    scan_value value;
+    buf clean = BUF_INIT(DETAILS_MAX);
+
+    if (scan_check(given, TOOLRUN_DEPTH_MAX, &value, NULL, NULL)) {
+        buf_view(&out->details, value.text);
+    } else {
+        put_clean(&clean, trimmed(given));
+        buf_json_string(&out->details, buf_as_view(&clean));
+    }
+    if (!buf_ok(&clean) || !buf_ok(&out->details))
+        tool_fail(out, "out of memory");
+    buf_free(&clean);
+}
+
+/* --- commands --- */
+
+typedef struct environment {
+    char *list[VARIABLES_MAX + 1];
+    size_t count;
+    arena memory;
+} environment;
+
+static void add_variable(environment *e, const char *name, const char *value)
+{
+    buf text = BUF_INIT(VARIABLE_MAX);
+
+    if (value == NULL || e->count == VARIABLES_MAX)
+        return;
+    buf_printf(&text, "%s=%s", name, value);
+    if (buf_ok(&text))
+        e->list[e->count] = arena_copy(&e->memory, buf_as_view(&text));
+    if (e->list[e->count] != NULL)
+        e->count++;
+    buf_free(&text);
+}
+
+static void fill_environment(environment *e, const tool_call *call)
+{
+    *e = (environment){.memory = ARENA_INIT};
+    for (size_t i = 0; i < PASSED_ON_COUNT; i++)
+        add_variable(e, PASSED_ON[i], getenv(PASSED_ON[i]));
+    add_variable(e, "CARDBOX_PROJECT", call->tenant);
+    add_variable(e, "CARDBOX_TASK_ID", call->task_id);
+    add_variable(e, "CARDBOX_CALL_ID", call->call_id);
+}
+
+/* How it ended, its number, and the end of what it complained of, in one line. */
+static void say_exit(char reason[TOOLRUN_REASON_SIZE], const char *how, const program_result *r)
+{
+    view said = trimmed((view){r->complaint, r->complaint_len});
+    size_t most = TOOLRUN_REASON_SIZE - 80;
+
+    if (said.len > most)
+        said = (view){said.ptr + said.len - most, most};
+    say(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number, said.len > 0 ? ": " : "",
+        (int)said.len, said.ptr);
+}
+
+static void conclude_command(tool_outcome *out, const tool_call *call, const program_result *r,
+                             view output)
+{
+    char reason[TOOLRUN_REASON_SIZE] = "";
+
+    switch (r->end) {
+    case PROGRAM_EXITED:
+        if (r->number == 0) {
+            set_result(out, output);
+            return;
+        }
+        say_exit(reason, "exit status", r);
+        break;
+    case PROGRAM_KILLED:
+        say_exit(reason, "ended by signal", r);
+        break;
+    case PROGRAM_NOT_STARTED:
+        say(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
+        break;
+    case PROGRAM_TIMEOUT:
+        say(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
+        break;
+    case PROGRAM_TOO_MUCH:
+        say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+        break;
+    case PROGRAM_STOPPED:
+        out->is_stopped = true;
+        say(reason, sizeof(reason), "stopped");
+        break;
+    case PROGRAM_LOST:
+        say(reason, sizeof(reason), "the process that watches over it was killed");
+        break;
+    case PROGRAM_UNWATCHED:
+        say_exit(reason, "the process that watches over it exited with status", r);
+        break;
+    }
+    tool_fail(out, reason);
+}
+
+static void run_command(tool_outcome *out, const tool_call *call)
+{
+    environment variables;
+    buf output = BUF_INIT((size_t)call->tool->output_max);
+    program_result result;
+
+    fill_environment(&variables, call);
+    program_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
+                         call->stop};
+    program_run(&result, &output, &spec);
+    conclude_command(out, call, &result, buf_as_view(&output));
+    buf_free(&output);
+    arena_reset(&variables.memory);
+}
+
+bool toolrun_can_command(char error[TOOLRUN_REASON_SIZE])
+{
+    program_result result;
+    bool can = program_can_run(&result);
+
+    if (!can && result.end == PROGRAM_UNWATCHED)
+        say_exit(error, "it exited with status", &result);
+    else if (!can && result.end == PROGRAM_NOT_STARTED)
+        say(error, TOOLRUN_REASON_SIZE, "%s", strerrordesc_np(result.number));
+    else if (!can)
+        say(error, TOOLRUN_REASON_SIZE, "it was killed");
+    return can;
+}
+
+/* --- URLs --- */
+
+static net_wish take_answer(void *arg, long status, view bytes)
+{
+    buf *answer = arg;
+
+    (void)status;
+    buf_view(answer, bytes);
+    return buf_ok(answer) ? NET_MORE : NET_REFUSE;
+}
+
+static void run_url(tool_outcome *out, const tool_call *call)
+{
+    char caller[700], id[700], reason[TOOLRUN_REASON_SIZE];
+    buf body = BUF_INIT((size_t)call->tool->output_max);
+    net_answer answer;
+    net_request request = {.url = call->tool->url,
+                           .headers = {"Content-Type: application/json", caller, id},
+                           .body = call->arguments,
+                           .connect_ms = CONNECT_MS,
+                           .idle_ms = call->tool->time_ms,
+                           .total_ms = call->tool->time_ms,
+                           .sink = take_answer,
+                           .arg = &body,
+                           .stop = call->stop};
+
+    say(caller, sizeof(caller), "X-Caller-Id: %s", call->task_id);
+    say(id, sizeof(id), "X-Call-Id: %s", call->call_id);
+    net_post(&answer, call->net, &request);
+    view given = buf_as_view(&body);
+    out->is_stopped = answer.end == NET_STOPPED;
+    if (answer.end == NET_REFUSED)
+        say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+    else if (answer.end != NET_ANSWERED)
+        say(reason, sizeof(reason), "%s", answer.error);
+    else
+        say(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
+            (int)view_cut(given, 300), given.ptr);
+    if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
+        set_result(out, given);
+    else
+        tool_fail(out, reason);
+    buf_free(&body);
+}
+
+/* --- abilities --- */
+
+/* A subtask's parent is the task that spawns it, unless the model names another: it wakes its
+ * parent when it ends. */
+static void put_input(buf *out, const tool_call *call)
+{
+    scan_value input = scan_whole(call->arguments), first;
+    view key;
+    scan_walk walk = scan_enter(input);
+
+    if (strcmp(call->tool->name, "task:spawn") != 0 ||
+        scan_find(input, "parentTaskId").kind != SCAN_NONE) {
+        buf_view(out, call->arguments);
+        return;
+    }
+    buf_text(out, "{\"parentTaskId\":");
+    buf_json_string(out, view_of(call->task_id));
+    if (scan_member(&walk, &key, &first))
+        buf_char(out, ',');
+    buf_view(out, (view){input.text.ptr + 1, input.text.len - 1});
+}
+
+static void run_ability(tool_outcome *out, const tool_call *call)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    buf input = BUF_INIT(DETAILS_MAX);
+    char *output = NULL;
+
+    put_input(&input, call);
+    if (cardbox_invoke(&output, call->db, call->tenant, call->tool->name, call->call_id,
+                       call->task_id, buf_str(&input), &err) == CARDBOX_OK)
+        set_result(out, view_of(output));
+    else
+        tool_fail(out, err.message);
+    cardbox_free(output);
+    buf_free(&input);
+}
+
+/* Whether the arguments are what the tool asked for. The bus looks at those of its own. */
+static bool are_valid(tool_outcome *out, const tool_call *call)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+
+    if (call->tool->kind == TOOL_ABILITY ||
+        schema_validate(NULL, scan_whole(call->tool->parameters), scan_whole(call->arguments),
+                        &err) == CARDBOX_OK)
+        return true;
+    tool_fail(out, err.message);
+    return false;
+}
+
+void tool_run(tool_outcome *out, const tool_call *call)
+{
+    if (!are_valid(out, call))
+        return;
+    switch (call->tool->kind) {
+    case TOOL_COMMAND:
+        run_command(out, call);
+        break;
+    case TOOL_URL:
+        run_url(out, call);
+        break;
+    case TOOL_ABILITY:
+        run_ability(out, call);
+        break;
+    }
+}

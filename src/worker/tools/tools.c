@@ -1,0 +1,140 @@
+/*
+ * tools.c: the list of tools and its names. The reader of the file is tools_file.c.
+ */
+#include "worker/tools/tools.h"
+#include "bus/bus.h"
+#include "worker/say.h"
+
+void tools_init(tools *list)
+{
+    list->count = 0;
+    list->memory = ARENA_INIT;
+}
+
+void tools_free(tools *list)
+{
+    arena_reset(&list->memory);
+    list->count = 0;
+}
+
+static bool is_letter_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+void tools_put_offered(buf *out, view name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
+}
+
+/* False: the model's API takes no such name. */
+static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
+{
+    buf offered = BUF_INIT(TOOL_OFFERED_MAX);
+    bool good = true;
+
+    for (const char *at = name; *at != '\0'; at++)
+        good = good && (*at == ':' || is_letter_of_name(*at));
+    tools_put_offered(&offered, view_of(name));
+    good = good && buf_ok(&offered) && offered.len > 0;
+    say(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
+    buf_free(&offered);
+    return good;
+}
+
+const tool *tools_find(const tools *list, view offered)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (view_equal(view_of(list->at[i].offered), offered))
+            return &list->at[i];
+    return NULL;
+}
+
+/* "a:b" and "a__b" would be one to the model: who declares them has to decide. */
+bool tools_put(tools *list, const tool *t, char *error, size_t size)
+{
+    tool *place = &list->at[list->count];
+    const tool *other;
+
+    if (list->count == TOOLS_MAX) {
+        say(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
+        return false;
+    }
+    *place = *t;
+    if (!make_offered(place->offered, t->name)) {
+        say(error, size,
+            "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' (which counts "
+            "twice), at most %d",
+            t->name, TOOL_OFFERED_MAX);
+        return false;
+    }
+    other = tools_find(list, view_of(place->offered));
+    if (other != NULL) {
+        say(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
+            other->name, t->name, place->offered);
+        return false;
+    }
+    list->count++;
+    return true;
+}
+
+/* Schemas stand in the bus as people read them; every request would carry that white space. */
+static view compacted(tools *list, view schema)
+{
+    buf text = BUF_INIT(schema.len + 1);
+
+    scan_compact(&text, schema);
+    view copy = {arena_copy(&list->memory, buf_as_view(&text)), text.len};
+    buf_free(&text);
+    return copy;
+}
+
+static bool allow(tools *list, view id, char *error, size_t size)
+{
+    const bus_ability *ability = bus_find(id);
+
+    if (ability == NULL) {
+        say(error, size, "there is no ability \"%.*s\": see `cardbox ability list`", (int)id.len,
+            id.ptr);
+        return false;
+    }
+    const tool t = {.kind = TOOL_ABILITY,
+                    .name = ability->text->id,
+                    .description = bus_description(ability).text,
+                    .parameters = compacted(list, bus_input_schema(ability).text)};
+    if (t.parameters.ptr == NULL) {
+        say(error, size, "out of memory");
+        return false;
+    }
+    return tools_put(list, &t, error, size);
+}
+
+bool tools_allow(tools *list, const char *ids, char *error, size_t size)
+{
+    bool good = true;
+
+    while (good && *ids != '\0') {
+        size_t len = strcspn(ids, ",");
+        good = allow(list, (view){ids, len}, error, size);
+        ids += len + (ids[len] == ',');
+    }
+    return good;
+}
+
+void tools_offer(buf *out, const tools *list)
+{
+    buf_char(out, '[');
+    for (size_t i = 0; i < list->count; i++) {
+        const tool *t = &list->at[i];
+        buf_text(out, i > 0 ? "," : "");
+        buf_printf(out, "{\"type\":\"function\",\"function\":{\"name\":\"%s\",\"description\":",
+                   t->offered);
+        buf_view(out, t->description);
+        buf_text(out, ",\"parameters\":");
+        buf_view(out, t->parameters);
+        buf_text(out, "}}");
+    }
+    buf_char(out, ']');
+}
