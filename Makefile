@@ -27,8 +27,8 @@ APP_OBJ    := $(call objects,src/app)
 SERVER_OBJ := $(call objects,src/server)
 CLI_OBJ    := $(call objects,src/cli)
 WORKER_OBJ := $(call objects,src/worker)
-GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations abilities web openapi sample \
-                                             sample_session)
+GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations functions abilities web \
+                                             openapi sample sample_session)
 
 # While the major version is 0, a minor one may change what programs were linked with.
 ABI     := $(basename $(VERSION))
@@ -80,6 +80,7 @@ $(BUILD)/gen/$(1).inc: $(3) sql/embed.awk $(BUILD)/gen/sources
 endef
 $(eval $(call embed,statements,STATEMENT,$(sort $(wildcard sql/statements/*.sql))))
 $(eval $(call embed,migrations,MIGRATION,$(sort $(wildcard sql/migrations/*.sql))))
+$(eval $(call embed,functions,FUNCTION,$(sort $(wildcard sql/functions/*.sql))))
 $(eval $(call embed,abilities,ABILITY,$(sort $(wildcard src/bus/abilities/*.json))))
 $(eval $(call embed,web,WEB_FILE,$(sort $(wildcard src/web/*))))
 $(eval $(call embed,openapi,TEXT,openapi/cardbox.json))

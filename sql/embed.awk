@@ -1,7 +1,9 @@
 # embed.awk: turns text files into C source that is #included in one place.
 #   kind=STATEMENT  STATEMENT(name, each_time, "text") one a file, named as the file; comments dropped;
 #                   each_time is true where a comment says "plan: each time"
-#   kind=MIGRATION  MIGRATION(version, "name", "text") from NNNN_name.sql; the text to the byte
+#   kind=MIGRATION  MIGRATION(version, "name", "checksum", "text") from NNNN_name.sql; the text to the
+#                   byte, and the SHA-256 of the file
+#   kind=FUNCTION   FUNCTION("name", "checksum", "text") from name.sql, in the same way
 #   kind=TEXT       "text"                             one file, to the byte
 #   kind=ABILITY    ABILITY(card_get, "card:get", "text") one a file, card.get.json; where it says
 #                   "@name" it has the text of parts/name.json in its folder
@@ -51,11 +53,24 @@ function ability_name(separator,    name) {
     return name
 }
 
+function checksum(    command, line) {
+    command = "sha256sum " FILENAME
+    if ((command | getline line) <= 0) {
+        print command " failed" >"/dev/stderr"
+        exit 1
+    }
+    close(command)
+    return substr(line, 1, 64)
+}
+
 function begin_file() {
     if (kind == "STATEMENT")
         printf "STATEMENT(%s, %s,", stem(FILENAME), planned_each_time(FILENAME)
     else if (kind == "MIGRATION")
-        printf "MIGRATION(%d, \"%s\",", substr(stem(FILENAME), 1, 4) + 0, substr(stem(FILENAME), 6)
+        printf "MIGRATION(%d, \"%s\", \"%s\",", substr(stem(FILENAME), 1, 4) + 0,
+            substr(stem(FILENAME), 6), checksum()
+    else if (kind == "FUNCTION")
+        printf "FUNCTION(\"%s\", \"%s\",", stem(FILENAME), checksum()
     else if (kind == "ABILITY")
         printf "ABILITY(%s, \"%s\",", ability_name("_"), ability_name(":")
     else if (kind == "WEB_FILE")

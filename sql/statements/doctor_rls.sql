@@ -2,5 +2,5 @@
 SELECT coalesce(string_agg(c.relname, ', ' ORDER BY c.relname), '')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = 'cardbox' AND c.relkind = 'r'
-   AND c.relname <> 'migrations'
+   AND c.relname NOT IN ('migrations', 'functions') -- no rows of tenants
    AND NOT (c.relrowsecurity AND c.relforcerowsecurity)

@@ -1,2 +1,3 @@
--- $1 int4 version, $2 text name, $3 text checksum
-INSERT INTO cardbox.migrations (version, name, checksum) VALUES ($1::int4, $2::text, $3::text)
+-- $1 int4 version, $2 text name, $3 text checksum, $4 text release
+INSERT INTO cardbox.migrations (version, name, checksum, release)
+VALUES ($1::int4, $2::text, $3::text, $4::text)

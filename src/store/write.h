@@ -88,7 +88,7 @@ void box_fork_params(params *p, const box_fork *fork);
 /* STATEMENT_box_delete: one row if there is such a box. */
 void box_delete_params(params *p, view tenant, const uuid16 *box_id);
 
-/* What the functions of sql/migrations/0005_change_boxes.sql answer. */
+/* What the functions of boxes in sql/functions answer. */
 typedef enum box_outcome {
     BOX_DONE = 1,
     BOX_DONE_BEFORE = 2, /* nothing was written */

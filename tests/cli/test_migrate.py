@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""cardbox migrate: eight at once, dry runs, and databases that do not fit the build."""
+"""cardbox migrate: eight at once, dry runs, functions that changed, and databases that do not fit the build."""
 
+import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -11,7 +11,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import Postgres, as_role, cardbox, database, holding, psql
 
-FILES = sorted(os.listdir(os.path.join(cardbox_test.ROOT, "sql", "migrations")))
+SQL = os.path.join(cardbox_test.ROOT, "sql")
+FILES = sorted(os.listdir(os.path.join(SQL, "migrations")))
+FUNCTIONS = sorted(name[:-4] for name in os.listdir(os.path.join(SQL, "functions")))
+RECORD = ("SELECT version, name, checksum, release, applied_at FROM cardbox.migrations UNION ALL"
+          " SELECT 0, name, checksum, release, applied_at FROM cardbox.functions ORDER BY 1, 2")
+
+
+def checksum(*path):
+    with open(os.path.join(SQL, *path), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def empty():
@@ -19,20 +28,22 @@ def empty():
 
 
 def refused(dsn, say):
-    before = psql(dsn, "SELECT * FROM cardbox.migrations ORDER BY version")
+    before = psql(dsn, RECORD)
     done = cardbox("migrate", "--dsn", dsn, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1, done
     assert say in done.stderr, done.stderr
-    assert psql(dsn, "SELECT * FROM cardbox.migrations ORDER BY version") == before
+    assert psql(dsn, RECORD) == before
 
 
 def test_all_files_in_order_and_once():
     dsn = empty()
     first = cardbox("migrate", "--dsn", dsn).stdout
-    assert f"{len(FILES)} migrations applied: the database is at migration {len(FILES)}" in first
-    rows = psql(dsn, "SELECT version, name, length(checksum) FROM cardbox.migrations"
-                     " ORDER BY version").split()
-    assert rows == [f"{int(name[:4])}|{name[5:-4]}|64" for name in FILES]
+    assert (f"{len(FILES)} migrations and {len(FUNCTIONS)} functions applied:"
+            f" the database is at migration {len(FILES)}") in first
+    rows = psql(dsn, "SELECT version, name, checksum FROM cardbox.migrations ORDER BY version").split()
+    assert rows == [f"{int(name[:4])}|{name[5:-4]}|{checksum('migrations', name)}" for name in FILES]
+    rows = psql(dsn, "SELECT name, checksum FROM cardbox.functions ORDER BY name").split()
+    assert rows == [f"{name}|{checksum('functions', name + '.sql')}" for name in FUNCTIONS]
     assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
 
 
@@ -51,21 +62,58 @@ def test_json():
     done = json.loads(cardbox("migrate", "--dsn", dsn, "--json").stdout)
     assert done["applied"] == len(FILES) == done["version"] and done["dry_run"] is False
     assert [m["name"] for m in done["migrations"]] == [name[5:-4] for name in FILES]
-    assert {m["state"] for m in done["migrations"]} == {"applied"}
+    assert done["functions_applied"] == len(FUNCTIONS) and [f["name"] for f in done["functions"]] == FUNCTIONS
+    assert {row["state"] for row in done["migrations"] + done["functions"]} == {"applied"}
     done = json.loads(cardbox("migrate", "--dsn", dsn, "--json").stdout)
-    assert done["applied"] == 0 and {m["state"] for m in done["migrations"]} == {"present"}
+    assert done["applied"] == done["functions_applied"] == 0
+    assert {row["state"] for row in done["migrations"] + done["functions"]} == {"present"}
 
 
 def test_dry_run_changes_nothing():
     dsn = empty()
     done = cardbox("migrate", "--dry-run", "--dsn", dsn).stdout
-    assert "pending" in done and f"{len(FILES)} migrations would be applied" in done
+    assert "pending" in done and f"{len(FILES)} migrations and {len(FUNCTIONS)} functions would be applied" in done
     assert psql(dsn, "SELECT to_regnamespace('cardbox') IS NULL") == "t\n"
     cardbox("migrate", "--dsn", dsn)
-    psql(dsn, f"DELETE FROM cardbox.migrations WHERE version = {len(FILES)}")
+    psql(dsn, f"DELETE FROM cardbox.migrations WHERE version = {len(FILES)};"
+              " UPDATE cardbox.functions SET checksum = 'x' WHERE name = 'now_ms'")
+    before = psql(dsn, RECORD)
     done = json.loads(cardbox("migrate", "--dry-run", "--json", "--dsn", dsn).stdout)
-    assert done["applied"] == 0
+    assert done["applied"] == done["functions_applied"] == 0
     assert [m["state"] for m in done["migrations"]] == ["present"] * (len(FILES) - 1) + ["pending"]
+    assert [f["name"] for f in done["functions"] if f["state"] == "pending"] == ["now_ms"]
+    assert psql(dsn, RECORD) == before
+
+
+def test_functions_that_changed():
+    """They are applied again, with their rights; and all or none."""
+    dsn = Postgres.shared().database()
+    text = psql(dsn, "SELECT prosrc, proacl FROM pg_proc WHERE proname = 'now_ms'")
+    psql(dsn, "UPDATE cardbox.functions SET checksum = 'x' WHERE name IN ('now_ms', 'slice_ids');"
+              "CREATE OR REPLACE FUNCTION cardbox.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';"
+              "REVOKE ALL ON FUNCTION cardbox.now_ms FROM cardbox_worker;"
+              "ALTER FUNCTION cardbox.slice_ids OWNER TO postgres")
+    record = psql(dsn, RECORD)
+    done = cardbox("migrate", "--dsn", dsn, check=False)
+    assert done.returncode == 1 and "function slice_ids failed: must be owner" in done.stderr, done
+    assert psql(dsn, RECORD) == record and psql(dsn, "SELECT cardbox.now_ms()") == "1\n"
+    psql(dsn, "ALTER FUNCTION cardbox.slice_ids OWNER TO cardbox")
+    assert "\n0 migrations and 2 functions applied" in cardbox("migrate", "--dsn", dsn).stdout
+    assert sorted(psql(dsn, "SELECT prosrc, proacl FROM pg_proc WHERE proname = 'now_ms'")) == sorted(text)
+    assert "nothing to do" in cardbox("migrate", "--dsn", dsn).stdout
+
+
+def test_functions_of_another_build():
+    """A program wants those that it was built with, or those of a newer release."""
+    dsn = Postgres.shared().database()
+    ask = lambda: cardbox("card", "list", "--project", "p", "--dsn", as_role(dsn, "cardbox_app"), check=False)
+    assert ask().returncode == 0
+    for spoil in ("DELETE FROM cardbox.functions WHERE name = 'now_ms'",
+                  "INSERT INTO cardbox.functions VALUES ('now_ms', 'x', '0.1.9')"):
+        psql(dsn, spoil)
+        assert "cardbox migrate" in ask().stderr, ask()
+    psql(dsn, "UPDATE cardbox.functions SET release = '0.10.0' WHERE name = 'now_ms'")  # not by its letters
+    assert ask().returncode == 0, ask()
 
 
 def test_eight_at_once():
@@ -76,8 +124,8 @@ def test_eight_at_once():
                for _ in range(8)]
     outputs = [process.communicate(timeout=120) for process in running]
     assert [process.returncode for process in running] == [0] * 8, outputs
-    applied = sorted(json.loads(out)["applied"] for out, _ in outputs)
-    assert applied == [0] * 7 + [len(FILES)]
+    applied = sorted((json.loads(out)["applied"], json.loads(out)["functions_applied"]) for out, _ in outputs)
+    assert applied == [(0, 0)] * 7 + [(len(FILES), len(FUNCTIONS))]
     assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == f"{len(FILES)}\n"
 
 
@@ -123,13 +171,41 @@ def test_changed_file():
 def test_gap():
     dsn = Postgres.shared().database()
     psql(dsn, "DELETE FROM cardbox.migrations WHERE version = 3")
-    refused(dsn, "the database has migration 4 but not 3 (add_cards)")
+    refused(dsn, "the database has migration 4 but not 3 (boxes)")
 
 
 def test_newer_database():
     dsn = Postgres.shared().database()
-    psql(dsn, "INSERT INTO cardbox.migrations VALUES (99, 'later', 'x')")
+    psql(dsn, "INSERT INTO cardbox.migrations VALUES (99, 'later', 'x', '99.0.0')")
     refused(dsn, "the database is at migration 99, this build ends at")
+
+
+def test_newer_functions():
+    """An older program must not put its own in their place."""
+    dsn = Postgres.shared().database()
+    psql(dsn, "UPDATE cardbox.functions SET checksum = 'x', release = '0.10.0' WHERE name = 'now_ms'")
+    refused(dsn, "the database was migrated by release 0.10.0, this is ")
+    done = cardbox("migrate", "--dry-run", "--dsn", dsn, check=False)
+    assert done.returncode == 1 and "nothing was changed; use a newer cardbox" in done.stderr, done
+
+
+def test_development_version():
+    """Its migrations were others: it is left as it is, and the message says how projects move."""
+    dsn = empty()
+    psql(dsn, """CREATE SCHEMA cardbox AUTHORIZATION cardbox; SET ROLE cardbox;
+        CREATE TABLE cardbox.migrations (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+                                         applied_at timestamptz NOT NULL DEFAULT now());
+        INSERT INTO cardbox.migrations VALUES (1, 'roles', 'x'), (2, 'cards', 'x')""")
+    for option in ([], ["--dry-run"]):
+        done = cardbox("migrate", "--dsn", dsn, *option, check=False)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+        for words in ("development version", "`cardbox export` of the old program and `cardbox import`", "tokens,",
+                      "do not move"):
+            assert words in done.stderr, (words, done.stderr)
+    assert psql(dsn, "SELECT relname FROM pg_class WHERE relnamespace = 'cardbox'::regnamespace AND relkind = 'r'"
+                ) == "migrations\n"
+    done = cardbox("card", "list", "--project", "p", "--dsn", dsn, check=False)
+    assert "cardbox migrate" in done.stderr, done
 
 
 def test_failed_migration_leaves_nothing():
@@ -140,7 +216,7 @@ def test_failed_migration_leaves_nothing():
     assert 'migration 2 (cards) failed: relation "cards" already exists' in done.stderr
     assert psql(dsn, "SELECT version FROM cardbox.migrations") == "1\n"
     psql(dsn, "DROP TABLE cardbox.cards")
-    assert f"{len(FILES) - 1} migrations applied" in cardbox("migrate", "--dsn", dsn).stdout
+    assert f"{len(FILES) - 1} migrations and " in cardbox("migrate", "--dsn", dsn).stdout
 
 
 def test_looks_in_pg_catalog_alone():
@@ -177,22 +253,6 @@ def test_owner_that_sees_no_rows():
     assert psql(dsn, "SELECT count(*) FROM cardbox.migrations") == "0\n"
     psql(dsn, f"ALTER ROLE {role} INHERIT")
     cardbox("migrate", "--dsn", as_role(dsn, role))
-
-
-def test_what_releases_call_stays():
-    """A server of the release before goes on while the database is migrated, and deletes sessions as it knows how."""
-    dsn = database()
-    dropped = []
-    for name in FILES:
-        with open(os.path.join(cardbox_test.ROOT, "sql", "migrations", name), encoding="utf-8") as file:
-            dropped += re.findall(r"^DROP FUNCTION (cardbox\.\w+\([^)]*\));", file.read(), re.M)
-    assert dropped
-    for function in dropped:
-        assert psql(dsn, f"SELECT to_regprocedure('{function}') IS NOT NULL") == "t\n", function
-    line = '{"id": "a", "type": "user", "content": "x"}\n'
-    cardbox("session", "import", "--dsn", dsn, "--project", "p", "--session", "s", stdin=line + line.replace('"a"', '"b"'))
-    gone = "SELECT d.entries, d.cards FROM cardbox.delete_session('p', 's') AS d WHERE d.entries IS NOT NULL"
-    assert psql(dsn, gone) == "2|2\n" and psql(dsn, gone) == ""
 
 
 def test_role_without_rights_may_check():

@@ -113,7 +113,7 @@ def test_role_in_neither_group():
     psql(dsn, f"CREATE ROLE {name} LOGIN")
     result, detail = findings(as_role(dsn, name), status=1)["role"]
     assert result == "error" and "GRANT cardbox_service TO" in detail
-    psql(dsn, f"GRANT USAGE ON SCHEMA cardbox TO {name}; GRANT SELECT ON cardbox.migrations TO {name}")
+    psql(dsn, f"GRANT USAGE ON SCHEMA cardbox TO {name}; GRANT SELECT ON cardbox.migrations, cardbox.functions TO {name}")
     result, detail = findings(as_role(dsn, name))["role"]
     assert result == "warning" and f"GRANT cardbox_service TO {name}" in detail
 
@@ -242,7 +242,7 @@ def test_jit_and_newer_schema():
     dsn = Postgres.shared().database()
     name = dsn.split("dbname=")[1]
     psql(dsn, f"ALTER DATABASE {name} SET jit = on;"
-              " INSERT INTO cardbox.migrations VALUES (99, 'later', 'x')")
+              " INSERT INTO cardbox.migrations VALUES (99, 'later', 'x', '99.0.0')")
     found = findings(as_role(dsn, "cardbox_app"))
     assert found["settings"][0] == "warning" and "SET jit = off" in found["settings"][1]
     assert found["migrations"][0] == "warning" and "99" in found["migrations"][1]

@@ -158,8 +158,6 @@ def collated(provider):
 def test_collations():
     for locale in ("tr", "de-u-co-phonebk", "und-u-kn-ks-level1"):
         def check(locale=locale):
-            if int(psql(Postgres.shared().database(), "SHOW server_version_num")) < 150000:
-                raise cardbox_test.Skip("PostgreSQL 14 has ICU's collations in columns only")
             compare(collated(f"LOCALE_PROVIDER icu ICU_LOCALE '{locale}'"))
         yield locale, check
 

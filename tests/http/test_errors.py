@@ -435,6 +435,18 @@ def test_not_migrated():
         check_error(server.get(CARD), 404, "not_found")
 
 
+def test_functions_of_another_build():
+    """Not served while the database has another text of a function, but served with that of a newer release."""
+    dsn = Postgres.shared().database()
+    psql(dsn, "UPDATE cardbox.functions SET checksum = 'x' WHERE name = 'now_ms'")
+    with serving(dsn=dsn) as server:
+        await_(lambda: "it has not the SQL functions of this build" in server.log())
+        assert "migrate" in check_error(server.get(CARD), 503, "unavailable")["hint"]
+        psql(dsn, "UPDATE cardbox.functions SET release = '99.0.0' WHERE name = 'now_ms'")
+        server.await_ready()
+        check_error(server.get(CARD), 404, "not_found")
+
+
 def test_starts_without_database():
     with serving(dsn="host=/nowhere user=cardbox dbname=none") as server:
         for path in (CARD, "/readyz"):

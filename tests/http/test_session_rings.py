@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """The card of an entry that goes out of the tree, because its parents lead back to it, goes too, unless
-another session's entry is of it; and those that were left behind before that was so are removed once, and
-nothing that an entry, a message or a box needs."""
+another session's entry is of it."""
 
-import glob
 import json
 import os
-import subprocess
 import sys
 import threading
 
@@ -15,7 +12,6 @@ import cardbox_test
 from cardbox_test import await_locks, connected, dsn, psql, server
 from cardbox_test import session_url as url
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
@@ -114,50 +110,6 @@ def test_cards_are_locked_in_one_order():
     lock = "SELECT 1 FROM cardbox.cards WHERE tenant_id = 'p' AND card_id = '%s' FOR UPDATE"
     assert settle_meanwhile("SELECT outcome FROM cardbox.settle_session('p', 'order') ORDER BY 1",
                             lock % card("order", 2), lock % card("order", 3)) == ["4", "4", "6", "6"]
-
-
-def leave_behind(session, seq, project="old"):
-    """What an entry left that went out of the tree."""
-    gone = card(session, seq, project)
-    psql(dsn(), f"DELETE FROM cardbox.session_entries WHERE tenant_id = '{project}'"
-                f" AND session_id = '{session}' AND seq = {seq}")
-    return gone
-
-
-def clean_up():
-    for path in glob.glob(os.path.join(ROOT, "sql/migrations/*_cards_without_entries.sql")):
-        subprocess.run(["psql", dsn(), "-Xq", "-v", "ON_ERROR_STOP=1", "-c", "SET search_path = pg_catalog",
-                        "--single-transaction", "-f", path], check=True)
-
-
-def test_what_was_left_behind_is_removed():
-    chain = b"".join(line(f"e{at}", f"e{at - 1}" if at else None) for at in range(8))
-    for project in ("old", "older", "other"):
-        bring("s", chain, project=project)
-    ok(server().post(url("s", "fork", project="old"), {"session_id": "f", "entry_id": "e1"}))
-    kept = {seq: leave_behind("s", seq) for seq in (1, 2, 3, 4)}  # 1: the fork has it
-    gone = [leave_behind("s", 5), leave_behind("s", 6, "older")]
-    ok(server().post("/projects/old/boxes", {"card_ids": [kept[2]]}))
-    ok(server().post("/projects/old/boxes", {"card_ids": [kept[3]] * 64}))
-    ok(server().post("/projects/older/boxes", {"card_ids": [gone[0]]}))  # of another project
-    psql(dsn(), "SET session_replication_role = replica; INSERT INTO cardbox.messages (tenant_id, message_id,"
-                f" task_id, role, ts, seq) VALUES ('old', '{kept[4]}', 't', 'user', 1, 1)")
-    mine = gone[0][:-12]
-    for identifier, change in ((mine + "0000000000ff", "content = '{}'"),  # came with an export
-                               (mine + "0000000000fe", "sealed = false"),
-                               (mine + "0000000000fd", "metadata = '{\"type\": \"note\"}'"),
-                               (mine + "00000000000x", "content = 'null'"),
-                               ("another", "content = 'null'")):
-        psql(dsn(), "SET session_replication_role = replica; INSERT INTO cardbox.cards (tenant_id, card_id,"
-                    " content, raw, metadata, created_at, sealed) SELECT tenant_id,"
-                    f" '{identifier}', content, raw, metadata, created_at, sealed FROM cardbox.cards"
-                    f" WHERE tenant_id = 'old' AND card_id = '{gone[0]}'; UPDATE cardbox.cards SET {change}"
-                    f" WHERE tenant_id = 'old' AND card_id = '{identifier}'")
-    before = {project: cards(project) for project in ("old", "older", "other")}
-    clean_up()
-    assert set(before["old"]) - set(cards("old")) == {gone[0]}
-    assert set(before["older"]) - set(cards("older")) == {gone[1]}
-    assert cards("other") == before["other"] and len(cards("other")) == 8
 
 
 if __name__ == "__main__":

@@ -193,6 +193,45 @@ def test_migrations_are_numbered():
                for found, number in zip(numbers, wanted) if found != number][:1])
 
 
+DEFINITION = re.compile(r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?FUNCTION\s+(?:cardbox\.)?(\w+)", re.M | re.I)
+
+
+def test_every_function_has_its_file():
+    """sql/functions/NAME.sql defines cardbox.NAME with its rights, and nothing else does: no function is there twice."""
+    findings = []
+    for path in files(".sql", "sql"):
+        name, text = os.path.basename(path)[:-4], read(path)
+        found = DEFINITION.findall(text)
+        if not path.startswith("sql/functions/"):
+            findings += [f"{path}: {one} belongs into sql/functions/{one}.sql" for one in found]
+            continue
+        if found != [name]:
+            findings.append(f"{path}: defines {', '.join(found) or 'nothing'} and not {name} alone")
+        if not text.startswith(f"-- {name}: "):
+            findings.append(f"{path}: does not begin with \"-- {name}: \" and its purpose")
+        rights = text[text.rfind("$$;") + 4:]
+        if not re.fullmatch(rf"REVOKE ALL ON FUNCTION cardbox\.{name} FROM PUBLIC;\n"
+                            rf"(GRANT EXECUTE ON FUNCTION cardbox\.{name} TO [\w, ]+;\n)?", rights):
+            findings.append(f"{path}: ends with other statements than its REVOKE ALL ... FROM PUBLIC and GRANT EXECUTE")
+        if f"CREATE OR REPLACE FUNCTION cardbox.{name}(" not in text:
+            findings.append(f"{path}: must be CREATE OR REPLACE FUNCTION, since a changed file is applied again")
+    fail_with(findings)
+
+
+def test_migrations_need_functions():
+    """A migration names the functions that it calls; they are applied just before it."""
+    names = {os.path.basename(path)[:-4] for path in files(".sql", "sql/functions")}
+    findings = []
+    for path in files(".sql", "sql/migrations"):
+        text = read(path)
+        needs = set(re.findall(r"^-- needs: (.*)$", text, re.M))
+        code = re.sub(r"--.*", "", text)
+        called = set(re.findall(r"\bcardbox\.(\w+)\(", code)) & names
+        findings += [f'{path}: "-- needs: {name}" is missing' for name in sorted(called - needs)]
+        findings += [f"{path}: needs {name}, which is no file of sql/functions" for name in sorted(needs - names)]
+    fail_with(findings)
+
+
 def test_nothing_unfinished():
     findings = []
     for path in files("", "src", "include", "sql", "tests", "docker", "openapi", ".ci",

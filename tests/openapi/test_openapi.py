@@ -69,7 +69,7 @@ def test_version_is_the_header_s():
 
 def test_content_classes():
     """Each is named where somebody who writes a card looks for it, with what it needs."""
-    with open(os.path.join(cardbox_test.ROOT, "src", "store", "content", "class.c"), encoding="utf-8") as text:
+    with open(os.path.join(cardbox_test.ROOT, "src", "model", "content", "class.c"), encoding="utf-8") as text:
         classes = re.findall(r'\.name = "(\w+Content)"', text.read())
     said = document()["components"]["schemas"]["NewCard"]["properties"]["content"]["description"]
     assert len(classes) == 13 and set(re.findall(r"\w+Content\b", said)) == set(classes), said

@@ -86,7 +86,7 @@ def test_logical_replication():
     cardbox("token", "create", "--dsn", dsn, "--name", "t", "--tenant", "demo")
     server = Server(dsn)
     target = there.database()
-    there.psql(target, "TRUNCATE cardbox.migrations, cardbox.token_changes")
+    there.psql(target, "TRUNCATE cardbox.migrations, cardbox.functions, cardbox.token_changes")
     here.psql(dsn, "CREATE PUBLICATION everything FOR ALL TABLES")
     there.psql(target, f"CREATE SUBSCRIPTION everything CONNECTION '{as_role(dsn, 'postgres')}' PUBLICATION everything")
     for answer in changes(server):

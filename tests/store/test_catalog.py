@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """What the schema must be as a whole, read from PostgreSQL's catalog: texts are ordered by their bytes, by
-which no newer library of the system changes an index, and autovacuum comes early to big and to busy tables."""
+which no newer library of the system changes an index, autovacuum comes early to big and to busy tables, every
+table is protected, and the functions are those of sql/functions."""
 
 import os
+import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -13,6 +16,9 @@ from cardbox_test import Postgres, once, psql
 EQUAL_ONLY = {
     "migrations.name": "told, never compared",
     "migrations.checksum": "compared for being the same only",
+    "migrations.release": "compared as numbers",
+    "functions.checksum": "compared for being the same only",
+    "functions.release": "compared as numbers",
     "card_box_log.op": "told, never compared",
     "task_channels.channel": "told, never compared",
     "tokens.tenants": "searched for one that is the same only",
@@ -63,6 +69,80 @@ def test_autovacuum_comes_early():
     wanted |= {f"{table} autovacuum_vacuum_scale_factor=0.02" for table in CHANGING}
     found = {row for row in rows(SETTINGS) if "autovacuum" in row}
     assert found == wanted, found ^ wanted
+
+
+# What protect() does for a table, and what is missing.
+UNPROTECTED = """
+SELECT c.relname || ': ' || w.missing
+  FROM pg_class c
+ CROSS JOIN LATERAL (
+       SELECT 'row-level security is not on and forced' WHERE NOT (c.relrowsecurity AND c.relforcerowsecurity)
+       UNION ALL
+       SELECT 'no policy ' || r.name
+         FROM (VALUES ('service', 'cardbox_service'), ('worker', 'cardbox_worker')) AS r (name, role)
+        WHERE NOT EXISTS (SELECT FROM pg_policy p
+                           WHERE p.polrelid = c.oid AND p.polname = r.name AND p.polroles = ARRAY[r.role::regrole::oid])
+          AND (r.name = 'service' OR has_table_privilege(r.role, c.oid, 'SELECT'))
+       UNION ALL
+       SELECT 'cardbox_service may not read it' WHERE NOT has_table_privilege('cardbox_service', c.oid, 'SELECT')
+       UNION ALL
+       SELECT 'everybody has rights'
+        WHERE EXISTS (SELECT FROM aclexplode(c.relacl) AS a WHERE a.grantee = 0)
+       UNION ALL
+       SELECT 'statistics of ' || a.attname FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget <> 0
+          AND EXISTS (SELECT FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attname = 'tenant_id')
+       ) AS w (missing)
+ WHERE c.relnamespace = 'cardbox'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('migrations', 'functions')
+"""
+
+
+def test_every_table_is_protected():
+    assert not rows(UNPROTECTED), rows(UNPROTECTED)
+
+
+def test_a_table_that_is_not_is_found():
+    dsn = Postgres.shared().database()
+    psql(dsn, "CREATE TABLE cardbox.forgotten (tenant_id text COLLATE \"C\"); GRANT SELECT ON cardbox.forgotten TO cardbox_worker")
+    assert set(psql(dsn, UNPROTECTED).splitlines()) == {
+        "forgotten: row-level security is not on and forced", "forgotten: no policy service", "forgotten: no policy worker",
+        "forgotten: cardbox_service may not read it", "forgotten: statistics of tenant_id"}
+
+
+# Names, arguments, results, settings, rights and texts.
+FUNCTIONS = """
+SELECT p.proname, md5(p.prosrc), pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), p.provolatile, p.proisstrict,
+       p.prosecdef, p.proparallel, p.procost, p.prorows, p.proconfig, p.proowner::regrole, p.proacl
+  FROM pg_proc p WHERE p.pronamespace = 'cardbox'::regnamespace
+"""
+
+
+def files():
+    folder = os.path.join(cardbox_test.ROOT, "sql", "functions")
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_functions_are_those_of_the_files():
+    """All of the database are in a file, none is there twice, and the files make just these; with checked bodies."""
+    dsn = Postgres.shared().database()
+    before = psql(dsn, FUNCTIONS).splitlines()
+    names = [os.path.basename(path)[:-4] for path in files()]
+    assert sorted(row.split("|")[0] for row in before) == names
+    sources = {}
+    for name, path in zip(names, files()):
+        body = re.search(r"AS \$\$(.*)\$\$;", read(path), re.S)
+        assert body, f"{path} has no body between $$"
+        sources[name] = body.group(1)
+    for name, source in sources.items():
+        assert psql(dsn, f"SELECT prosrc FROM pg_proc WHERE proname = '{name}'")[:-1] == source, name
+    subprocess.run(["psql", dsn, "-Xq", "-v", "ON_ERROR_STOP=1"], check=True, text=True,
+                   input="SET search_path = pg_catalog;\n" + "\n".join(map(read, files())))
+    assert psql(dsn, FUNCTIONS).splitlines() == before
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def test_no_column_has_a_target():
                 OR EXISTS (SELECT FROM pg_index WHERE indexrelid = attrelid AND indrelid IN {TENANT_TABLES}
                               AND attnum <= indnkeyatts AND indkey[attnum - 1] = 0))
         UNION ALL SELECT stxname FROM pg_statistic_ext WHERE stxrelid IN {TENANT_TABLES}""")
-    assert wrong == "", f"SET STATISTICS 0, as in migration 51: {wrong}"
+    assert wrong == "", f"SET STATISTICS 0, as protect() does: {wrong}"
 
 
 def test_nothing_is_kept():

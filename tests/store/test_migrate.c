@@ -1,6 +1,7 @@
 /*
- * test_migrate.c: migrations of lists that no build has: files outside of a transaction, broken in
- * the middle and resumed; two processes at one of them; and others at work meanwhile.
+ * test_migrate.c: migrations of schemas that no build has: files outside of a transaction, broken
+ * in the middle and resumed; functions that they need; two processes at one of them; and others at
+ * work meanwhile.
  */
 #include "store/store_test.h"
 
@@ -10,33 +11,51 @@
 #include <unistd.h>
 #include "store/admin/migrate.h"
 
-#define LIST_MAX 128
+enum { MIGRATIONS_MAX = 32, FUNCTIONS_MAX = 256 };
 
-/* The build's own migrations, and one more. */
-static size_t with_one_more(migration list[LIST_MAX], const char *text)
+/* The build's own schema, and one migration and perhaps one function more. */
+typedef struct longer {
+    migration migrations[MIGRATIONS_MAX];
+    sql_function functions[FUNCTIONS_MAX];
+    schema schema;
+} longer;
+
+/* The texts stand for their checksums. */
+static void lengthen(longer *out, const char *text, const char *function)
 {
-    size_t count;
-    const migration *all = migrations_all(&count);
-    assert_true(count < LIST_MAX);
-    memcpy(list, all, count * sizeof(*list));
-    list[count] = (migration){all[count - 1].version + 1, "one_more", text};
-    return count + 1;
+    out->schema = *schema_of_build();
+    size_t migrations = out->schema.migration_count, functions = out->schema.function_count;
+    assert_true(migrations < MIGRATIONS_MAX && functions < FUNCTIONS_MAX);
+    memcpy(out->migrations, out->schema.migrations, migrations * sizeof(migration));
+    memcpy(out->functions, out->schema.functions, functions * sizeof(sql_function));
+    out->migrations[migrations] =
+        (migration){out->migrations[migrations - 1].version + 1, "one_more", text, text};
+    out->functions[functions] = (sql_function){"one_more", function, function};
+    out->schema.migrations = out->migrations;
+    out->schema.migration_count++;
+    out->schema.functions = out->functions;
+    out->schema.function_count += function != NULL;
 }
 
-static void count_applied(void *arg, const migration *m, bool applied_now)
+static void count_applied(void *arg, const migrate_step *step)
 {
-    (void)m;
-    *(unsigned *)arg += applied_now;
+    *(unsigned *)arg += step->applied_now;
+}
+
+static cardbox_status run_with(const char *text, const char *function, unsigned wait_s,
+                               bool dry_run, unsigned *applied, cardbox_error *err)
+{
+    longer build;
+    migrate_how how = {dry_run, wait_s, count_applied, applied};
+    *applied = 0;
+    lengthen(&build, text, function);
+    return migrate_run_schema(test_dsn(), &build.schema, &how, err);
 }
 
 static cardbox_status run_for(unsigned wait_s, const char *text, bool dry_run, unsigned *applied,
                               cardbox_error *err)
 {
-    migration list[LIST_MAX];
-    size_t count = with_one_more(list, text);
-    migrate_how how = {dry_run, wait_s, count_applied, applied};
-    *applied = 0;
-    return migrate_run_list(test_dsn(), list, count, &how, err);
+    return run_with(text, NULL, wait_s, dry_run, applied, err);
 }
 
 static cardbox_status run(const char *text, bool dry_run, unsigned *applied, cardbox_error *err)
@@ -206,11 +225,41 @@ static void writers_do_not_stop_it(void **state)
     forget_one_more();
 }
 
+/* In the transaction of the migration: without the one there is not the other. */
+static void functions_come_before_what_needs_them(void **state)
+{
+    static const char function[] = "CREATE OR REPLACE FUNCTION cardbox.one_more(a int) RETURNS "
+                                   "boolean LANGUAGE sql IMMUTABLE AS 'SELECT a > 0';\n";
+    static const char good[] =
+        "-- A table with a check.\n"
+        "-- needs: one_more\n"
+        "CREATE TABLE cardbox.one_more (a int CHECK (cardbox.one_more(a)));\n"
+        "DROP TABLE cardbox.one_more;\n";
+    char bad[sizeof(good) + 32], alone[sizeof(good) + 32];
+    unsigned applied;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    (void)state;
+    snprintf(bad, sizeof(bad), "%sSELECT nonsense;\n", good);
+    snprintf(alone, sizeof(alone), "-- no-transaction\n%s", good);
+    assert_int_equal(run_with(bad, function, MIGRATE_WAIT_S, false, &applied, &err),
+                     CARDBOX_INTERNAL);
+    PQfinish(hold("SELECT 1 / (to_regproc('cardbox.one_more') IS NULL)::int"));
+    assert_ok(run_with(good, function, MIGRATE_WAIT_S, false, &applied, &err), &err);
+    assert_int_equal(applied, 2);
+    forget_one_more();
+    PQfinish(hold("DELETE FROM cardbox.functions WHERE name = 'one_more' RETURNING 1; "
+                  "DROP FUNCTION cardbox.one_more; COMMIT; SELECT 1"));
+    assert_ok(run_with(alone, function, MIGRATE_WAIT_S, false, &applied, &err), &err);
+    assert_int_equal(applied, 2);
+    forget_one_more();
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_who_has_a_table),
         cmocka_unit_test(writers_do_not_stop_it),
+        cmocka_unit_test(functions_come_before_what_needs_them),
         cmocka_unit_test(keeps_nothing_of_a_failure),
         cmocka_unit_test(resumes_outside_of_a_transaction),
         cmocka_unit_test(several_at_once),

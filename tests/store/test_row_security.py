@@ -184,10 +184,11 @@ def test_what_was_said_stays():
 
 
 def lists(tenant):
-    """Lists of a card and of chains, which are looked up in the owner's name."""
+    """Lists of cards, and of boxes with a card, which are looked up in the owner's name."""
     return (f"SELECT (SELECT count(*) FROM cardbox.list_cards('{tenant}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
             "NULL, NULL, NULL, 100, 100)), "
-            f"(SELECT count(*) FROM cardbox.chains_with_card('{tenant}', 'id-1'))")
+            f"(SELECT count(*) FROM cardbox.boxes_holding('{tenant}', 'id-1', 100, 'infinity', "
+            "'ffffffff-ffff-ffff-ffff-ffffffffffff', 100))")
 
 
 def test_lists_are_of_what_is_granted():

@@ -9,7 +9,7 @@
 #include "app/wrap.h"
 #include "cli/commands.h"
 #include "cli/view/term.h"
-#include "db/migrations.h"
+#include "db/schema.h"
 #include "store/admin/operate.h"
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
@@ -78,10 +78,10 @@ static void check_server(doctor *d, const operate_facts *facts)
 {
     say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
         facts->bytes / 1000000, facts->role);
-    if (strtol(facts->version, NULL, 10) >= 14)
+    if (strtol(facts->version, NULL, 10) >= 15)
         say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
     else
-        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 14 or later is needed",
+        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
             facts->version);
     if (facts->in_recovery)
         say(d, FINDING_WARNING, "server",
@@ -101,12 +101,12 @@ static void check_server(doctor *d, const operate_facts *facts)
 
 static void check_schema(doctor *d, const operate_facts *facts)
 {
-    if (facts->migration == migrations_newest())
+    if (facts->migration == schema_newest())
         say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
     else
         say(d, FINDING_WARNING, "migrations",
             "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
-            migrations_newest());
+            schema_newest());
     if (*facts->open_tables == '\0')
         say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
     else
@@ -125,8 +125,8 @@ static void check_estimates(doctor *d, const operate_facts *facts)
         say(d, FINDING_OK, "estimates", "PostgreSQL has no statistics of what tenants' rows say");
     else
         say(d, FINDING_WARNING, "estimates",
-            "a worker's role can read other projects' values out of EXPLAIN, from statistics of "
-            "before migration 51 (%s): as a superuser in database %s: DELETE FROM pg_statistic "
+            "a worker's role can read other projects' values out of EXPLAIN, from statistics "
+            "(%s): as a superuser in database %s: DELETE FROM pg_statistic "
             "WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = "
             "'cardbox'::regnamespace)",
             facts->telling, facts->database);

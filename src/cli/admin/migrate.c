@@ -1,5 +1,5 @@
 /*
- * migrate.c: `cardbox migrate`. What a migration is and how it is applied is the store's.
+ * migrate.c: `cardbox migrate`. The store applies migrations and functions; this prints them.
  */
 #include "store/admin/migrate.h"
 
@@ -12,54 +12,86 @@ typedef struct migrate_options {
     long wait_s;
 } migrate_options;
 
+/* Of migrations, and of functions. */
+typedef struct migrate_kind {
+    unsigned applied;
+    buf json;
+} migrate_kind;
+
 typedef struct migrate_lines {
     const migrate_options *options;
     table rows;
-    buf json;
-    unsigned applied;
+    migrate_kind migrations, functions;
 } migrate_lines;
 
-static void report(void *arg, const migration *m, bool applied_now)
+static void add_row(migrate_lines *lines, const migrate_step *step, const char *state)
+{
+    if (step->version > 0)
+        table_int(&lines->rows, step->version);
+    else
+        table_text(&lines->rows, "");
+    table_text(&lines->rows, step->version > 0 ? "migration" : "function");
+    table_text(&lines->rows, step->name);
+    table_add(&lines->rows, view_of(state), step->applied_now ? STYLE_GREEN : STYLE_DIM);
+}
+
+/* The table has only those functions that change. */
+static void report(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
+    migrate_kind *kind = step->version > 0 ? &lines->migrations : &lines->functions;
     const char *pending = lines->options->dry_run ? "pending" : "applied";
-    const char *state = applied_now ? pending : "present";
+    const char *state = step->applied_now ? pending : "present";
 
-    lines->applied += applied_now;
-    table_int(&lines->rows, m->version);
-    table_text(&lines->rows, m->name);
-    table_add(&lines->rows, view_of(state), applied_now ? STYLE_GREEN : STYLE_DIM);
-    buf_printf(&lines->json, "%s{\"version\":%d,\"name\":\"%s\",\"state\":\"%s\"}",
-               lines->json.len > 0 ? "," : "", m->version, m->name, state);
+    kind->applied += step->applied_now;
+    if (step->version > 0 || step->applied_now)
+        add_row(lines, step, state);
+    buf_text(&kind->json, kind->json.len > 0 ? ",{" : "{");
+    if (step->version > 0)
+        buf_printf(&kind->json, "\"version\":%d,", step->version);
+    buf_printf(&kind->json, "\"name\":\"%s\",\"state\":\"%s\"}", step->name, state);
+}
+
+static void print_counts(const migrate_lines *lines)
+{
+    unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
+    printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
+           functions == 1 ? "" : "s");
 }
 
 static void print_result(const migrate_lines *lines)
 {
     const migrate_options *options = lines->options;
-    const char *plural = lines->applied == 1 ? "" : "s";
 
     if (options->common.json) {
-        printf("{\"version\":%d,\"dry_run\":%s,\"applied\":%u,\"migrations\":[%s]}\n",
-               migrations_newest(), options->dry_run ? "true" : "false",
-               options->dry_run ? 0 : lines->applied, buf_str(&lines->json));
+        printf("{\"version\":%d,\"dry_run\":%s,\"applied\":%u,\"functions_applied\":%u,"
+               "\"migrations\":[%s],\"functions\":[%s]}\n",
+               schema_newest(), options->dry_run ? "true" : "false",
+               options->dry_run ? 0 : lines->migrations.applied,
+               options->dry_run ? 0 : lines->functions.applied, buf_str(&lines->migrations.json),
+               buf_str(&lines->functions.json));
         return;
     }
     table_print(stdout, &lines->rows, 2, term_width());
-    if (lines->applied == 0)
-        printf("nothing to do: the database is at migration %d\n", migrations_newest());
-    else if (options->dry_run)
-        printf("%u migration%s would be applied\n", lines->applied, plural);
+    if (lines->migrations.applied + lines->functions.applied == 0) {
+        printf("nothing to do: the database is at migration %d\n", schema_newest());
+        return;
+    }
+    print_counts(lines);
+    if (options->dry_run)
+        printf("would be applied\n");
     else
-        printf("%u migration%s applied: the database is at migration %d\n", lines->applied, plural,
-               migrations_newest());
+        printf("applied: the database is at migration %d\n", schema_newest());
 }
 
 static cli_exit run(const void *given, char **arguments)
 {
     static const table_column columns[] = {
-        {"#", TABLE_RIGHT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
+        {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
     const migrate_options *options = given;
-    migrate_lines lines = {.options = options, .json = BUF_INIT(1 << 20)};
+    migrate_lines lines = {.options = options,
+                           .migrations = {.json = BUF_INIT(1 << 20)},
+                           .functions = {.json = BUF_INIT(1 << 20)}};
     migrate_how how = {options->dry_run, (unsigned)options->wait_s, report, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
@@ -67,7 +99,7 @@ static cli_exit run(const void *given, char **arguments)
     cli_exit status = CLI_DONE;
 
     (void)arguments;
-    table_init(&lines.rows, columns, 3);
+    table_init(&lines.rows, columns, 4);
     if (cli_dsn(&dsn, &options->common, storage, &err) &&
         migrate_run(dsn, &how, &err) == CARDBOX_OK) {
         print_result(&lines);
@@ -78,7 +110,8 @@ static cli_exit run(const void *given, char **arguments)
         status = cli_failed(&err);
     }
     table_free(&lines.rows);
-    buf_free(&lines.json);
+    buf_free(&lines.migrations.json);
+    buf_free(&lines.functions.json);
     return status;
 }
 
@@ -99,7 +132,8 @@ const cli_command cli_migrate = {
     .summary = "bring the database to the schema of this version",
     .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
                    "processes may run it at once: one works, the others wait and find it done. Who "
-                   "waits in vain is told which session has the lock.",
+                   "waits in vain is told which session has the lock. A program older than the "
+                   "release that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = specs,

@@ -152,7 +152,7 @@ static void print_database(const dev_run *r)
     if (r->migrated > 0)
         printf("%u migration%s applied\n", r->migrated, r->migrated == 1 ? "" : "s");
     else
-        printf("at migration %d\n", migrations_newest());
+        printf("at migration %d\n", schema_newest());
 }
 
 /* What is in it by now, not only what we brought. */
@@ -207,10 +207,9 @@ static void print_hints(const dev_run *r)
 
 /* --- the run --- */
 
-static void count_migration(void *arg, const migration *m, bool applied_now)
+static void count_migration(void *arg, const migrate_step *step)
 {
-    (void)m;
-    *(unsigned *)arg += applied_now;
+    *(unsigned *)arg += step->applied_now && step->version > 0;
 }
 
 /* Makes the server's role. */

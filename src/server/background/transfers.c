@@ -15,7 +15,6 @@
 #include "server/response/fault.h"
 #include "base/errors.h"
 #include "store/admin/role.h"
-#include "db/migrations.h"
 
 enum {
     RING_BYTES = 256 * 1024, /* between a thread and its client */
@@ -197,7 +196,7 @@ static void set_unfit(transfer *t, unfit_cause cause)
  * check fails too. To open the database is a check already. */
 static void check_database(transfer *t)
 {
-    role_check found = {.migration = 0};
+    role_check found = {.has_schema = false};
     cardbox_error check = t->err;
     if (t->db != NULL) {
         if (!error_may_be_unfit(&t->err))
@@ -205,10 +204,9 @@ static void check_database(transfer *t)
         check = (cardbox_error)CARDBOX_ERROR_INIT;
         role_check_get(&found, t->db, &check);
     }
-    if (check.status == CARDBOX_OK && found.migration >= migrations_newest() && found.has_rights)
+    if (check.status == CARDBOX_OK && found.has_schema && found.has_rights)
         return;
-    if (check.status == CARDBOX_FORBIDDEN ||
-        (check.status == CARDBOX_OK && found.migration >= migrations_newest()))
+    if (check.status == CARDBOX_FORBIDDEN || (check.status == CARDBOX_OK && found.has_schema))
         set_unfit(t, UNFIT_RIGHTS);
     else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
              (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))

@@ -9,11 +9,11 @@
 #include "server/batch/links_internal.h"
 #include "base/errors.h"
 #include "store/admin/lineage.h"
-#include "db/migrations.h"
+#include "db/schema.h"
 
 enum {
     UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
-    READY_BYTES_MAX = 64
+    READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
 };
 
 static bool is_news(database_state *of, int what)
@@ -44,7 +44,7 @@ void link_move(db_link *k, link_state to)
         atomic_fetch_add(&of->ups, 1);
         if (is_news(of, TOLD_UP))
             log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
-                     migrations_newest());
+                     schema_newest());
     }
     if (to == LINK_UNFIT) {
         atomic_fetch_add(&of->unfit, k->unfit ? 0 : 1);
@@ -81,7 +81,7 @@ static void not_fit(db_link *k, unfit_cause cause, const char *reason)
     else
         log_error("database_not_migrated",
                   "needed=%d reason=%s hint=\"run cardbox migrate; no restart is needed\"",
-                  migrations_newest(), why);
+                  schema_newest(), why);
 }
 
 static void ask(db_link *k, statement_id id, params *p, pipe_done done)
@@ -95,13 +95,16 @@ static void compared(void *arg, store_rows *rows, const cardbox_error *err);
 static void judge_schema(db_link *k, const store_rows *rows)
 {
     char reason[64];
-    int version = rows_null(rows, 0, 0) ? 0 : rows_int4(rows, 0, 0);
+    int version;
+    schema_state state = schema_compare(rows, &version);
     snprintf(reason, sizeof(reason), "it is at migration %d", version);
-    if (version < migrations_newest())
+    if (state == SCHEMA_TOO_OLD)
         not_fit(k, UNFIT_SCHEMA, reason);
-    else if (rows_null(rows, 0, 1))
+    else if (state == SCHEMA_FUNCTIONS)
+        not_fit(k, UNFIT_SCHEMA, "it has not the SQL functions of this build");
+    else if (rows_null(rows, 0, 2))
         not_fit(k, UNFIT_SCHEMA, "a function is missing");
-    else if (!rows_bool(rows, 0, 1))
+    else if (!rows_bool(rows, 0, 2))
         not_fit(k, UNFIT_RIGHTS,
                 k->group == LINK_WRITES ? "the role may not write to all tables"
                                         : "the role may not read all tables");
@@ -178,6 +181,7 @@ static void ask_ready(db_link *k, pipe_done done)
 {
     params p;
     params_init(&p, READY_BYTES_MAX);
+    schema_params(&p);
     params_bool(&p, k->group == LINK_WRITES);
     ask(k, STATEMENT_ready, &p, done);
 }

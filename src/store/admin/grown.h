@@ -1,5 +1,6 @@
 /*
- * grown.h: tables that have grown out of the plans that connections keep; migration 0060 says why.
+ * grown.h: tables that have grown out of the plans that connections keep; analyze_grown.sql says
+ * why.
  */
 #ifndef STORE_GROWN_H
 #define STORE_GROWN_H

@@ -1,7 +1,7 @@
 /*
- * migrate.c: runs the migrations on one plain libpq connection. Not on the pool: a migration may
- * take longer than any statement's deadline, holds a session lock, and sends several statements in
- * one text. Knows nothing of what the migrations make.
+ * migrate.c: applies migrations and functions on one plain libpq connection. Not on the pool: a
+ * migration may take longer than any statement's deadline, holds a session lock, and sends several
+ * statements in one text. Knows nothing of what the migrations make.
  */
 #include "store/admin/migrate.h"
 
@@ -12,8 +12,8 @@
 #include "base/errors.h"
 #include "db/statement.h"
 
-/* What jsonb, generated columns and the planner have that we count on. */
-#define SERVER_VERSION_MIN 140000
+/* Views that check the rights of their caller (security_invoker) came with it. */
+#define SERVER_VERSION_MIN 150000
 
 /* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
 #define ATTEMPTS_MAX 6
@@ -26,9 +26,9 @@
 
 typedef struct migrator {
     PGconn *conn;
-    const migration *list;
-    size_t count;
-    size_t applied; /* the first so many are in the database */
+    const schema *build;
+    size_t applied; /* the first so many of its migrations are in the database, */
+    bool *current;  /* and these of its functions, with the text that it has */
     const migrate_how *how;
     cardbox_error *err;
 } migrator;
@@ -64,13 +64,11 @@ static cardbox_status exec_statement(migrator *m, statement_id id, const char *d
     return exec(m, statement_get(id)->text, doing);
 }
 
-/* A statement with parameters in text form; those of `binary` (a length) go as they are. */
+/* A statement with parameters in text form. */
 static cardbox_status query(migrator *m, PGresult **out, statement_id id, int count,
-                            const char *const *values, int binary, const char *doing)
+                            const char *const *values, const char *doing)
 {
-    int lengths[3] = {binary};
-    int formats[3] = {binary > 0};
-    *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, lengths, formats, 0);
+    *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, NULL, NULL, 0);
     if (succeeded(*out))
         return CARDBOX_OK;
     cardbox_status status = statement_failed(m, *out, doing);
@@ -101,7 +99,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     connect_silence(m->conn);
     if (PQserverVersion(m->conn) < SERVER_VERSION_MIN)
         return error_set(m->err, CARDBOX_INVALID,
-                         "the server is PostgreSQL %d, but 14 or later is needed",
+                         "the server is PostgreSQL %d, but 15 or later is needed",
                          PQserverVersion(m->conn) / 10000);
     return CARDBOX_OK;
 }
@@ -114,7 +112,7 @@ static cardbox_status guard(migrator *m)
     PGresult *result = NULL;
     snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
     cardbox_status status =
-        query(m, &result, STATEMENT_session_guard, 1, values, 0, "setting the search path");
+        query(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
     PQclear(result);
     return status;
 }
@@ -125,7 +123,7 @@ static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
     cardbox_status status =
-        query(m, &result, STATEMENT_migrate_session, 0, NULL, 0, "looking at the session");
+        query(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
     if (status != CARDBOX_OK)
         return status;
     bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
@@ -146,7 +144,7 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     PGresult *result = NULL;
     snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
     cardbox_status status =
-        query(m, &result, STATEMENT_lock_wait, 2, values, 0, "setting lock_timeout");
+        query(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
     PQclear(result);
     return status;
 }
@@ -156,7 +154,7 @@ static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, 0, what);
+    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, what);
     if (status != CARDBOX_OK)
         return status;
     error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
@@ -172,7 +170,7 @@ static cardbox_status lock(migrator *m)
     int64_t deadline_ms = clock_ms() + m->how->wait_s * INT64_C(1000);
     for (unsigned attempt = 1;; attempt++) {
         PGresult *result;
-        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, 0, doing);
+        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, doing);
         if (status != CARDBOX_OK)
             return status;
         bool taken = PQgetvalue(result, 0, 0)[0] == 't';
@@ -187,45 +185,36 @@ static cardbox_status lock(migrator *m)
 
 /* --- comparing the database with the list --- */
 
-static cardbox_status checksum(migrator *m, char out[65], const migration *one)
+static const migration *newest(const migrator *m)
 {
-    PGresult *result;
-    const char *values[] = {one->text};
-    cardbox_status status = query(m, &result, STATEMENT_migrate_checksum, 1, values,
-                                  (int)strlen(one->text), "computing a checksum");
-    if (status == CARDBOX_OK)
-        snprintf(out, 65, "%s", PQgetvalue(result, 0, 0));
-    PQclear(result);
-    return status;
+    return &m->build->migrations[m->build->migration_count - 1];
 }
 
 static cardbox_status too_new(migrator *m, const char *version)
 {
     return error_set(m->err, CARDBOX_CONFLICT,
                      "the database is at migration %s, this build ends at %d: use a newer cardbox",
-                     version, m->list[m->count - 1].version);
+                     version, newest(m)->version);
 }
 
 /* One recorded migration, which must be the next of the list. */
 static cardbox_status compare(migrator *m, const char *version, const char *recorded)
 {
-    char expected[65];
-    if (m->applied == m->count)
+    if (m->applied == m->build->migration_count)
         return too_new(m, version);
-    const migration *next = &m->list[m->applied];
+    const migration *next = &m->build->migrations[m->applied];
     if (strtol(version, NULL, 10) != next->version)
         return error_set(m->err, CARDBOX_CONFLICT,
                          "the database has migration %s but not %d (%s): restore its table "
                          "cardbox.migrations, or the database, from a backup",
                          version, next->version, next->name);
-    cardbox_status status = checksum(m, expected, next);
-    if (status == CARDBOX_OK && strcmp(expected, recorded) != 0)
-        status = error_set(m->err, CARDBOX_CONFLICT,
-                           "migration %d (%s) was changed after it was applied: use the build that "
-                           "applied it, and put the change into a new migration",
-                           next->version, next->name);
+    if (strcmp(next->checksum, recorded) != 0)
+        return error_set(m->err, CARDBOX_CONFLICT,
+                         "migration %d (%s) was changed after it was applied: use the build that "
+                         "applied it, and put the change into a new migration",
+                         next->version, next->name);
     m->applied++;
-    return status;
+    return CARDBOX_OK;
 }
 
 /* Whether the newest recorded one is beyond the list: said before a gap or a change, which a newer
@@ -233,7 +222,7 @@ static cardbox_status compare(migrator *m, const char *version, const char *reco
 static bool ends_beyond(const migrator *m, const PGresult *rows)
 {
     int last = PQntuples(rows) - 1;
-    return last >= 0 && strtol(PQgetvalue(rows, last, 0), NULL, 10) > m->list[m->count - 1].version;
+    return last >= 0 && strtol(PQgetvalue(rows, last, 0), NULL, 10) > newest(m)->version;
 }
 
 static cardbox_status read_applied(migrator *m)
@@ -241,7 +230,7 @@ static cardbox_status read_applied(migrator *m)
     PGresult *rows = NULL;
     m->applied = 0;
     cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_list, 0, NULL, 0, "reading cardbox.migrations");
+        query(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
     if (status == CARDBOX_OK && ends_beyond(m, rows))
         status = too_new(m, PQgetvalue(rows, PQntuples(rows) - 1, 0));
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
@@ -250,13 +239,70 @@ static cardbox_status read_applied(migrator *m)
     return status;
 }
 
+/* Also where the migrations are the same: the functions may be newer. */
+static cardbox_status check_release(migrator *m)
+{
+    const char *values[] = {m->build->release};
+    PGresult *rows = NULL;
+    cardbox_status status =
+        query(m, &rows, STATEMENT_migrate_release, 1, values, "reading the recorded release");
+    if (status == CARDBOX_OK && PQntuples(rows) > 0)
+        status = error_set(m->err, CARDBOX_CONFLICT,
+                           "the database was migrated by release %s, this is %s: nothing was "
+                           "changed; use a newer cardbox",
+                           PQgetvalue(rows, 0, 0), m->build->release);
+    PQclear(rows);
+    return status;
+}
+
+static void note_function(migrator *m, const char *name, const char *recorded)
+{
+    for (size_t i = 0; i < m->build->function_count; i++)
+        if (strcmp(m->build->functions[i].name, name) == 0)
+            m->current[i] = strcmp(m->build->functions[i].checksum, recorded) == 0;
+}
+
+static cardbox_status read_functions(migrator *m)
+{
+    PGresult *rows = NULL;
+    cardbox_status status =
+        query(m, &rows, STATEMENT_migrate_functions, 0, NULL, "reading cardbox.functions");
+    for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
+        note_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+    PQclear(rows);
+    return status;
+}
+
+static cardbox_status read_record(migrator *m)
+{
+    cardbox_status status = read_applied(m);
+    if (status == CARDBOX_OK)
+        status = check_release(m);
+    return status == CARDBOX_OK ? read_functions(m) : status;
+}
+
+/* Development versions had other migrations, from which no path leads to these. */
+static cardbox_status refuse_development(migrator *m)
+{
+    return error_set(
+        m->err, CARDBOX_CONFLICT,
+        "the database is of a development version, which this release can't migrate: move each "
+        "project with `cardbox export` of the old program and `cardbox import` of this one, into a "
+        "new database; tokens, grants of worker roles, revisions of cards, earlier versions of "
+        "boxes, idempotency keys, leases and events of tasks and reasons of cancellation do not "
+        "move");
+}
+
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
     cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_known, 0, NULL, 0, "looking for cardbox.migrations");
-    if (status == CARDBOX_OK)
-        *known = PQgetvalue(rows, 0, 0)[0] == 't';
+        query(m, &rows, STATEMENT_migrate_known, 0, NULL, "looking for cardbox.migrations");
+    if (status != CARDBOX_OK)
+        return status;
+    *known = PQgetvalue(rows, 0, 0)[0] == 't';
+    if (PQgetvalue(rows, 0, 1)[0] == 't')
+        status = refuse_development(m);
     PQclear(rows);
     return status;
 }
@@ -265,15 +311,51 @@ static cardbox_status is_known(migrator *m, bool *known)
 
 static cardbox_status record(migrator *m, const migration *one, const char *doing)
 {
-    char version[16], sum[65];
+    char version[16];
     PGresult *result = NULL;
-    const char *values[] = {version, one->name, sum};
+    const char *values[] = {version, one->name, one->checksum, m->build->release};
     snprintf(version, sizeof(version), "%d", one->version);
-    cardbox_status status = checksum(m, sum, one);
-    if (status == CARDBOX_OK)
-        status = query(m, &result, STATEMENT_migrate_record, 3, values, 0, doing);
+    cardbox_status status = query(m, &result, STATEMENT_migrate_record, 4, values, doing);
     PQclear(result);
     return status;
+}
+
+static cardbox_status apply_function(migrator *m, const sql_function *one)
+{
+    char doing[96];
+    PGresult *result = NULL;
+    const char *values[] = {one->name, one->checksum, m->build->release};
+    snprintf(doing, sizeof(doing), "function %s", one->name);
+    cardbox_status status = exec(m, one->text, doing);
+    if (status == CARDBOX_OK)
+        status = query(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
+    PQclear(result);
+    return status;
+}
+
+/* Whether a function is to be applied with this migration, or behind all of them (NULL). */
+static bool is_due(const migrator *m, const migration *with, size_t function)
+{
+    char needs[96];
+    if (m->current[function])
+        return false;
+    snprintf(needs, sizeof(needs), "\n-- needs: %s\n", m->build->functions[function].name);
+    return with == NULL || strstr(with->text, needs) != NULL;
+}
+
+static cardbox_status apply_functions(migrator *m, const migration *with, const char *doing)
+{
+    cardbox_status status = exec_statement(m, STATEMENT_migrate_bodies_off, doing);
+    for (size_t i = 0; status == CARDBOX_OK && i < m->build->function_count; i++)
+        if (is_due(m, with, i))
+            status = apply_function(m, &m->build->functions[i]);
+    return status;
+}
+
+static void note_applied(migrator *m, const migration *with)
+{
+    for (size_t i = 0; i < m->build->function_count; i++)
+        m->current[i] = m->current[i] || is_due(m, with, i);
 }
 
 static bool is_deadlock(const cardbox_error *err)
@@ -288,25 +370,38 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
 {
     const char *values[] = {one->text};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, 0, doing);
+    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, doing);
     if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
         status = exec(m, PQgetvalue(result, 0, 0), doing);
     PQclear(result);
     return status;
 }
 
-static cardbox_status apply_once(migrator *m, const migration *one, bool alone, const char *doing)
+/* What one transaction applies: the functions that are due, and perhaps a migration. */
+typedef struct unit {
+    const migration *one; /* NULL: all functions */
+    bool only_functions;  /* that the migration needs; it runs outside of a transaction itself */
+    const char *doing;
+} unit;
+
+static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
 {
-    cardbox_status status = exec_statement(m, STATEMENT_begin, doing);
-    if (status == CARDBOX_OK && alone)
-        status = lock_tables(m, one, doing);
+    bool migrates = u->one != NULL && !u->only_functions;
+    cardbox_status status = exec_statement(m, STATEMENT_begin, u->doing);
+    if (status == CARDBOX_OK && alone && migrates)
+        status = lock_tables(m, u->one, u->doing);
     if (status == CARDBOX_OK)
-        status = exec(m, one->text, doing);
+        status = apply_functions(m, u->one, u->doing);
+    if (status == CARDBOX_OK && migrates)
+        status = exec(m, u->one->text, u->doing);
+    if (status == CARDBOX_OK && migrates)
+        status = record(m, u->one, u->doing);
     if (status == CARDBOX_OK)
-        status = record(m, one, doing);
+        status = exec_statement(m, STATEMENT_commit, u->doing);
     if (status == CARDBOX_OK)
-        return exec_statement(m, STATEMENT_commit, doing);
-    PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
+        note_applied(m, u->one);
+    else
+        PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
     return status;
 }
 
@@ -327,13 +422,13 @@ static bool may_work_later(const migrator *m, unsigned attempt, int64_t deadline
     return (m->err->status == CARDBOX_BUSY || is_deadlock(m->err)) && clock_ms() < deadline_ms;
 }
 
-static cardbox_status apply_in_transaction(migrator *m, const migration *one, const char *doing)
+static cardbox_status apply_in_transaction(migrator *m, const unit *u)
 {
     int64_t wait_ms = m->how->wait_s * INT64_C(1000), deadline_ms = clock_ms() + wait_ms;
     cardbox_status status = wait_for_locks(m, wait_ms < LOCK_WAIT_MS ? wait_ms : LOCK_WAIT_MS);
     bool alone = false;
     for (unsigned attempt = 1; status == CARDBOX_OK; attempt++) {
-        status = apply_once(m, one, alone, doing);
+        status = apply_once(m, u, alone);
         if (status == CARDBOX_OK || !may_work_later(m, attempt, deadline_ms))
             break;
         alone = alone || is_deadlock(m->err);
@@ -346,7 +441,9 @@ static cardbox_status apply_in_transaction(migrator *m, const migration *one, co
 /* PostgreSQL runs several statements of one text as one transaction, so each goes alone. */
 static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
 {
-    cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
+    cardbox_status status = apply_in_transaction(m, &(unit){one, true, doing});
+    if (status == CARDBOX_OK)
+        status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     for (const char *at = one->text; status == CARDBOX_OK && *at != '\0';) {
         const char *end = strstr(at, ";\n");
         size_t length = end ? (size_t)(end + 2 - at) : strlen(at);
@@ -358,7 +455,7 @@ static cardbox_status apply_by_statement(migrator *m, const migration *one, cons
     return status == CARDBOX_OK ? record(m, one, doing) : status;
 }
 
-static cardbox_status apply(migrator *m, const migration *one)
+static cardbox_status apply_migration(migrator *m, const migration *one)
 {
     static const char alone[] = "-- no-transaction\n";
     char doing[96];
@@ -366,15 +463,17 @@ static cardbox_status apply(migrator *m, const migration *one)
     cardbox_status status = exec_statement(m, STATEMENT_migrate_member, doing);
     if (status != CARDBOX_OK)
         return status;
-    status = strncmp(one->text, alone, strlen(alone)) == 0 ? apply_by_statement(m, one, doing)
-                                                           : apply_in_transaction(m, one, doing);
+    status = strncmp(one->text, alone, strlen(alone)) == 0
+                 ? apply_by_statement(m, one, doing)
+                 : apply_in_transaction(m, &(unit){one, false, doing});
     return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 
-static void report(const migrator *m, size_t index, bool now)
+/* `version` 0: a function. */
+static void report(const migrator *m, int version, const char *name, bool now)
 {
     if (m->how->report != NULL)
-        m->how->report(m->how->arg, &m->list[index], now);
+        m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
 /* Other encodings can't hold what JSON can, and find out card by card. */
@@ -403,8 +502,52 @@ static cardbox_status compare_all(migrator *m)
     if (status == CARDBOX_OK && !known && !dry_run)
         status = exec_statement(m, STATEMENT_migrate_begin, "making cardbox.migrations");
     if (status == CARDBOX_OK && (known || !dry_run))
-        status = read_applied(m);
+        status = read_record(m);
     return status == CARDBOX_BUSY ? held(m, "reading cardbox.migrations", NULL) : status;
+}
+
+static cardbox_status run_migrations(migrator *m)
+{
+    for (size_t i = 0; i < m->build->migration_count; i++) {
+        const migration *one = &m->build->migrations[i];
+        bool missing = i >= m->applied;
+        cardbox_status status = missing && !m->how->dry_run ? apply_migration(m, one) : CARDBOX_OK;
+        if (status != CARDBOX_OK)
+            return status;
+        report(m, one->version, one->name, missing);
+    }
+    return CARDBOX_OK;
+}
+
+/* `were_current`: before the migrations, which have applied those that they need. */
+static cardbox_status run_functions(migrator *m, const bool *were_current)
+{
+    static const char doing[] = "applying the functions";
+    size_t count = m->build->function_count, due = 0;
+    cardbox_status status = CARDBOX_OK;
+    for (size_t i = 0; i < count; i++)
+        due += is_due(m, NULL, i);
+    if (due > 0 && !m->how->dry_run)
+        status = apply_in_transaction(m, &(unit){.doing = doing});
+    if (status == CARDBOX_BUSY)
+        return held(m, doing, NULL);
+    for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
+        report(m, 0, m->build->functions[i].name, !were_current[i]);
+    return status;
+}
+
+static cardbox_status run_all(migrator *m)
+{
+    size_t size = (m->build->function_count + 1) * sizeof(*m->current);
+    bool *were_current = malloc(size);
+    if (were_current == NULL)
+        return error_nomem(m->err);
+    memcpy(were_current, m->current, size);
+    cardbox_status status = run_migrations(m);
+    if (status == CARDBOX_OK)
+        status = run_functions(m, were_current);
+    free(were_current);
+    return status;
 }
 
 static cardbox_status run(migrator *m)
@@ -417,36 +560,28 @@ static cardbox_status run(migrator *m)
         status = lock(m);
     if (status == CARDBOX_OK)
         status = compare_all(m);
-    if (status != CARDBOX_OK)
-        return status;
-    for (size_t i = 0; i < m->applied; i++)
-        report(m, i, false);
-    for (size_t i = m->applied; i < m->count; i++) {
-        status = dry_run ? CARDBOX_OK : apply(m, &m->list[i]);
-        if (status != CARDBOX_OK)
-            return status;
-        report(m, i, true);
-    }
-    return CARDBOX_OK;
+    return status == CARDBOX_OK ? run_all(m) : status;
 }
 
-cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
-                                const migrate_how *how, cardbox_error *err)
+cardbox_status migrate_run_schema(const char *conninfo, const schema *build, const migrate_how *how,
+                                  cardbox_error *err)
 {
     cardbox_error unasked = CARDBOX_ERROR_INIT;
-    migrator m = {.list = list, .count = count, .how = how, .err = err ? err : &unasked};
+    migrator m = {.build = build, .how = how, .err = err ? err : &unasked};
+    m.current = calloc(build->function_count + 1, sizeof(*m.current));
+    if (m.current == NULL)
+        return error_nomem(m.err);
     cardbox_status status = connect_database(&m, conninfo);
     if (status == CARDBOX_OK)
         status = guard(&m);
     if (status == CARDBOX_OK)
         status = run(&m);
     PQfinish(m.conn); /* also gives the lock back */
+    free(m.current);
     return status;
 }
 
 cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err)
 {
-    size_t count;
-    const migration *all = migrations_all(&count);
-    return migrate_run_list(conninfo, all, count, how, err);
+    return migrate_run_schema(conninfo, schema_of_build(), how, err);
 }

@@ -6,31 +6,43 @@
 #define STORE_MIGRATE_H
 
 #include "cardbox/client.h"
-#include "db/migrations.h"
+#include "db/schema.h"
 
 /* For each lock that another session has. */
 #define MIGRATE_WAIT_S 60
 
+/* A migration or a function of the build. */
+typedef struct migrate_step {
+    int version; /* 0: a function */
+    const char *name;
+    bool applied_now; /* it ran, or would run; else it was there already */
+} migrate_step;
+
 typedef struct migrate_how {
     bool dry_run;
     unsigned wait_s; /* then CARDBOX_BUSY, and the message names who has the lock */
-    /* For each migration: it ran (or would run), or was there already. NULL: nobody asks. */
-    void (*report)(void *arg, const migration *m, bool applied_now);
+    /* Called for each migration, then for each function. May be NULL. */
+    void (*report)(void *arg, const migrate_step *step);
     void *arg;
 } migrate_how;
 
 /*
- * Applies what is missing, or for a dry run only reports it. A file that was changed after it was
- * applied, a gap, or a database newer than this build: CARDBOX_CONFLICT, and nothing is done.
+ * Applies the migrations that are missing, then the functions whose files have changed. A dry run
+ * only reports them. CARDBOX_CONFLICT, and nothing is changed: a migration was edited after it was
+ * applied, there is a gap, the database is of a newer release or of a development version.
  *
- * A file runs in a transaction of its own, together with its record. One whose first line is
- * "-- no-transaction" runs statement by statement (each ends with ';' at the end of a line), and is
- * recorded when all have worked: it must bear being run again after it broke in the middle.
+ * A migration runs in a transaction of its own, together with its record. Functions that it names
+ * by lines "-- needs: NAME" (of its CHECKs, policies, triggers, indexes, views) are applied just
+ * before it, in the same transaction. One whose first line is "-- no-transaction" runs statement by
+ * statement (each ends with ';' at the end of a line), and is recorded when all have worked: it
+ * must work when it is run again after a failure in the middle.
+ *
+ * The functions run in one transaction, behind the migrations.
  */
 cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err);
 
-/* The same with another list, for tests. */
-cardbox_status migrate_run_list(const char *conninfo, const migration *list, size_t count,
-                                const migrate_how *how, cardbox_error *err);
+/* The same with another schema, for tests. */
+cardbox_status migrate_run_schema(const char *conninfo, const schema *build, const migrate_how *how,
+                                  cardbox_error *err);
 
 #endif

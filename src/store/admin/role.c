@@ -3,6 +3,7 @@
  */
 #include "store/admin/role.h"
 
+#include "db/schema.h"
 #include "store/client/client.h"
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err)
@@ -25,14 +26,15 @@ cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
-    *out = (role_check){.migration = 0};
-    params_init(&p, 16);
+    int version;
+    *out = (role_check){.has_schema = false};
+    params_init(&p, SCHEMA_PARAMS_BYTES + 16);
+    schema_params(&p);
     params_bool(&p, true);
     cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK && rows_count(rows) == 1 && !rows_null(rows, 0, 0) &&
-        !rows_null(rows, 0, 1)) {
-        out->migration = rows_int4(rows, 0, 0);
-        out->has_rights = rows_bool(rows, 0, 1);
+    if (status == CARDBOX_OK && rows_count(rows) == 1 && !rows_null(rows, 0, 2)) {
+        out->has_schema = schema_compare(rows, &version) == SCHEMA_FITS;
+        out->has_rights = rows_bool(rows, 0, 2);
     }
     rows_free(rows);
     return status;

@@ -17,12 +17,10 @@ typedef struct role_rights {
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);
 
-/* The server's own check of a connection for writes, for threads that have no such connection: the
- * migration that the database is at, and whether the role has its rights. A schema without a
- * function that is needed counts as migration 0. */
+/* The server's own check of a connection for writes, for threads that have no such connection. */
 typedef struct role_check {
-    int migration;
-    bool has_rights;
+    bool has_schema; /* the migrations and functions of this build, or newer ones */
+    bool has_rights; /* to write to all tables */
 } role_check;
 
 cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err);

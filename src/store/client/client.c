@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "store/box/gather.h"
 #include "store/client/call.h"
-#include "db/migrations.h"
+#include "db/schema.h"
 
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
@@ -144,20 +144,26 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* The database must have every migration that this library was built with; more is fine. */
+/* The database must have every migration and function of this library; newer ones are fine. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    cardbox_status status = client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK) {
-        int found = rows_count(rows) == 1 ? rows_int4(rows, 0, 0) : 0;
-        if (found < migrations_newest())
-            status = error_set(err, CARDBOX_INTERNAL,
-                               "the database is at migration %d and this library needs %d: run "
-                               "`cardbox migrate`",
-                               found, migrations_newest());
-    }
+    params p;
+    int found = 0;
+    params_init(&p, SCHEMA_PARAMS_BYTES);
+    schema_params(&p);
+    cardbox_status status = client_run(db, STATEMENT_schema_check, &p, RUN_AGAIN, &rows, err);
+    schema_state state = status == CARDBOX_OK ? schema_compare(rows, &found) : SCHEMA_FITS;
     rows_free(rows);
+    if (state == SCHEMA_TOO_OLD)
+        return error_set(err, CARDBOX_INTERNAL,
+                         "the database is at migration %d and this library needs %d: run "
+                         "`cardbox migrate`",
+                         found, schema_newest());
+    if (state == SCHEMA_FUNCTIONS)
+        return error_set(err, CARDBOX_INTERNAL,
+                         "the database has not the SQL functions of this library: run `cardbox "
+                         "migrate`");
     return status;
 }
 

@@ -76,7 +76,7 @@ void ledger_put_calls(params *p, const call_input *calls, size_t count);
  * NULL), and its metadata. In buffers that the caller frees. */
 void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m);
 
-/* What the functions of sql/migrations answer for an entity or a task. */
+/* What the functions of sql/functions answer for an entity or a task. */
 typedef enum ledger_outcome {
     LEDGER_INSERTED = 1,
     LEDGER_UNCHANGED = 2,

@@ -89,8 +89,8 @@ static cardbox_status find_own_id(exporter *x, bool *found)
     return status;
 }
 
-/* Before 0018_open_lines.sql ids were made of the session's name. Such a session stays as it was to
- * the byte while no line says an id that a reader would not make. */
+/* Development versions had ids that were made of the session's name. Such a session stays as it was
+ * to the byte while no line says an id that a reader would not make. */
 static cardbox_status follow_name(exporter *x, const session_reread_entry *entry, view *ending)
 {
     session_reread as_named = x->reader;

@@ -218,8 +218,8 @@ static cardbox_status take_header(importer *in, const session_line *line)
     return status;
 }
 
-/* Before 0018_open_lines.sql ids were made of the session's name: where the first one is there so,
- * they are so again. */
+/* Development versions had ids that were made of the session's name: where the first one is there
+ * so, they are so again. */
 static cardbox_status follow_name(importer *in, const session_line *line, session_entry *entry)
 {
     const char *reason = NULL;

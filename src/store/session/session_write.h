@@ -8,7 +8,7 @@
 #include "model/session/names.h"
 #include "store/session/sessions.h"
 
-/* What the functions of sql/migrations/0010_sessions.sql answer of a whole call. */
+/* What the functions of sessions in sql/functions answer of a whole call. */
 typedef enum session_outcome {
     SESSION_DONE = 1,
     SESSION_DONE_BEFORE = 2, /* nothing was written */

@@ -1,7 +1,7 @@
 /*
  * tasks.h: who runs which task, as plain data in and out: spawn, send, cancel, and what a worker
  * needs: claim, renew, write, show pieces, listen; and what followers of a task read. The rules are
- * in the functions of sql/migrations. Knows no connection.
+ * in the functions of sql/functions. Knows no connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H

@@ -1,0 +1,23 @@
+-- add_event: adds an event to a task and returns its number. It locks the task's row, which keeps
+-- events in order.
+-- For what, ref and how see the table task_events.
+CREATE OR REPLACE FUNCTION cardbox.add_event(tenant text, task text, what text, ref text, how text) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    number bigint;
+BEGIN
+    UPDATE cardbox.tasks t
+       SET events = t.events + 1,
+           messages = t.messages + CASE WHEN add_event.what = 'message' THEN 1 ELSE 0 END,
+           last_user = CASE WHEN add_event.what = 'message' AND add_event.how = 'user'
+                            THEN t.events + 1 ELSE t.last_user END
+     WHERE t.tenant_id = tenant AND t.task_id = task
+    RETURNING t.events INTO number;
+    INSERT INTO cardbox.task_events (tenant_id, task_id, n, what, ref, how, at)
+    VALUES (tenant, task, number, add_event.what, add_event.ref, add_event.how, cardbox.now_ms());
+    RETURN number;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.add_event FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.add_event TO cardbox_service, cardbox_worker;

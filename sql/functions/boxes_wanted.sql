@@ -1,0 +1,42 @@
+-- boxes_wanted: the ranges that reads of boxes ask for: what boxes_read.sql and box_context.sql
+-- share. The arrays are parallel; the statements say what they contain. It is inlined into the
+-- statement that calls it.
+CREATE OR REPLACE FUNCTION cardbox.boxes_wanted(
+    tenants text[], box_ids uuid[], wants integer[], tails bigint[], skips bigint[], mosts bigint[],
+    versions bigint[], lengths bigint[], times timestamptz[])
+RETURNS TABLE (ord bigint, want integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
+               version bigint, chain_id uuid, own_from bigint, length bigint, updated_at timestamptz,
+               tail jsonb, tail_start bigint, first bigint, before bigint, ids_first bigint, ids_before bigint)
+LANGUAGE sql STABLE
+AS $$
+    SELECT k.ord, k.want, b.tenant_id, b.parent_ids, b.created_at,
+           h.version, h.chain_id, h.own_from, h.length, h.updated_at,
+           CASE WHEN h.chain_id = b.chain_id THEN b.tail END AS tail,
+           b.length / 64 * 64 AS tail_start,
+           r.first, r.before,
+           CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
+           CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
+      FROM unnest((SELECT tenants), box_ids, wants, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
+           AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
+      JOIN cardbox.card_boxes b
+        ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL
+     CROSS JOIN LATERAL (
+        SELECT b.version, b.chain_id, b.own_from, coalesce(k.at_length, b.length) AS length,
+               b.updated_at
+         WHERE k.at_version IS NULL AND k.at_time IS NULL
+           AND (k.at_length IS NULL OR k.at_length <= b.length)
+        UNION ALL
+        SELECT l.version, l.chain_id, 9223372036854775807, l.length, l.at
+          FROM cardbox.card_box_log l
+         WHERE l.tenant_id = b.tenant_id AND l.box_id = b.box_id
+           AND l.version = coalesce(k.at_version,
+                                    cardbox.version_at(b.tenant_id, b.box_id, k.at_time))) AS h
+     CROSS JOIN LATERAL (
+        SELECT CASE WHEN k.tail IS NULL THEN greatest(least(k.skip, h.length), 0)
+                    ELSE greatest(h.length - least(k.tail, h.length), 0) END AS first) AS f
+     CROSS JOIN LATERAL (
+        SELECT f.first, CASE WHEN k.tail IS NULL AND k.most < h.length - f.first THEN f.first + k.most
+                             ELSE h.length END AS before) AS r
+$$;
+REVOKE ALL ON FUNCTION cardbox.boxes_wanted FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_wanted TO cardbox_service, cardbox_worker;

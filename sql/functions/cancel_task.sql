@@ -1,0 +1,24 @@
+-- cancel_task: cancels a task and ends its open calls.
+-- Outcomes: 3 cancelled  5 no such task  9 it is finished
+CREATE OR REPLACE FUNCTION cardbox.cancel_task(tenant text, task text, reason json) RETURNS integer
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    held cardbox.tasks;
+BEGIN
+    PERFORM cardbox.lock_ending_task(tenant, task);
+    SELECT * INTO held FROM cardbox.tasks t
+     WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 5;
+    ELSIF held.completion_status IS NOT NULL THEN
+        RETURN 9;
+    END IF;
+    PERFORM cardbox.fail_open_calls(tenant, task, 'Task cancelled', NULL);
+    UPDATE cardbox.tasks t SET cancel_reason = reason WHERE t.tenant_id = tenant AND t.task_id = task;
+    PERFORM cardbox.end_task(tenant, task, 'cancelled', cardbox.now_ms());
+    RETURN 3;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.cancel_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_service, cardbox_worker;

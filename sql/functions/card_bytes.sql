@@ -1,0 +1,9 @@
+-- card_bytes: the bytes of a card's values as they are stored, for the reports of the collector.
+CREATE OR REPLACE FUNCTION cardbox.card_bytes(content jsonb, raw json, metadata jsonb) RETURNS bigint
+LANGUAGE sql STABLE
+AS $$
+    SELECT (coalesce(pg_column_size(content), 0) + coalesce(pg_column_size(raw), 0)
+            + coalesce(pg_column_size(metadata), 0))::bigint
+$$;
+REVOKE ALL ON FUNCTION cardbox.card_bytes FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.card_bytes TO cardbox_service;

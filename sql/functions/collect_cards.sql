@@ -1,0 +1,49 @@
+-- collect_cards: part of collect(): removes dead cards with their revisions, namely those that have
+-- expired, and deleted ones after the retention. Locked rows are left for later: the collector
+-- waits for nobody, so it can't be part of a deadlock. Each kind is read in the order of its index,
+-- else a batch read all cards.
+CREATE OR REPLACE FUNCTION cardbox.collect_cards(INOUT done cardbox.collected, retention bigint)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    cutoff timestamptz := clock_timestamp() - make_interval(secs => retention);
+BEGIN
+    WITH dead AS (
+        (SELECT c.tenant_id, c.card_id FROM cardbox.cards c
+          WHERE c.expires_at <= statement_timestamp() AND NOT cardbox.card_is_used(c.tenant_id, c.card_id)
+          ORDER BY c.expires_at LIMIT done.room)
+        UNION
+        (SELECT c.tenant_id, c.card_id FROM cardbox.cards c
+          WHERE c.deleted_at <= cutoff AND NOT cardbox.card_is_used(c.tenant_id, c.card_id)
+          ORDER BY c.deleted_at LIMIT done.room)
+    ), locked AS MATERIALIZED (
+        SELECT c.tenant_id, c.card_id, c.place
+          FROM (SELECT * FROM dead LIMIT done.room) AS d
+         CROSS JOIN LATERAL (
+                SELECT x.tenant_id, x.card_id, x.ctid AS place FROM cardbox.cards x
+                 WHERE x.tenant_id = d.tenant_id AND x.card_id = d.card_id
+                   -- once more, since the row may have been brought back meanwhile
+                   AND (x.expires_at <= statement_timestamp() OR x.deleted_at <= cutoff)
+                   FOR UPDATE SKIP LOCKED) AS c
+    ), removed AS ( -- by place, which is fixed while it is locked: a join might read the whole table
+        DELETE FROM cardbox.cards c WHERE c.ctid = ANY (ARRAY (SELECT k.place FROM locked k))
+        RETURNING cardbox.card_bytes(c.content, c.raw, c.metadata) AS bytes
+    ), unrevised AS (
+        DELETE FROM cardbox.card_revisions r
+         WHERE r.ctid = ANY (ARRAY (
+                SELECT v.place FROM locked k
+                 CROSS JOIN LATERAL (
+                        SELECT x.ctid AS place FROM cardbox.card_revisions x
+                         WHERE x.tenant_id = k.tenant_id AND x.card_id = k.card_id
+                        OFFSET 0) AS v))
+        RETURNING cardbox.card_bytes(r.content, r.raw, r.metadata) AS bytes
+    )
+    SELECT (SELECT count(*) FROM removed), (SELECT coalesce(sum(r.bytes), 0) FROM removed r),
+           (SELECT count(*) FROM unrevised), (SELECT coalesce(sum(u.bytes), 0) FROM unrevised u)
+      INTO done.cards, done.card_bytes, done.revisions, done.revision_bytes;
+    done.room := done.room - done.cards;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.collect_cards FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.collect_cards TO cardbox_service;

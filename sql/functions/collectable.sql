@@ -1,0 +1,84 @@
+-- collectable: what batches of collect() would remove in all, if nobody wrote meanwhile. It changes
+-- nothing and reads no more than that.
+CREATE OR REPLACE FUNCTION cardbox.collectable(retention bigint) RETURNS cardbox.collected
+LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$
+    WITH RECURSIVE cutoff AS (
+        SELECT statement_timestamp() - make_interval(secs => retention) AS moment
+    ), dead_cards AS (
+        SELECT c.tenant_id, c.card_id, cardbox.card_bytes(c.content, c.raw, c.metadata) AS bytes
+          FROM cardbox.cards c
+         WHERE (c.expires_at <= statement_timestamp()
+                OR c.deleted_at <= (SELECT moment FROM cutoff))
+           AND NOT cardbox.card_is_used(c.tenant_id, c.card_id)
+    ), dead_revisions AS (
+        SELECT cardbox.card_bytes(r.content, r.raw, r.metadata) AS bytes
+          FROM dead_cards d
+         CROSS JOIN LATERAL (SELECT * FROM cardbox.card_revisions x
+                              WHERE x.tenant_id = d.tenant_id AND x.card_id = d.card_id
+                             OFFSET 0) AS r
+    ), dead_boxes AS MATERIALIZED (
+        SELECT b.tenant_id, b.box_id, b.chain_id, pg_column_size(b.*) AS bytes
+          FROM cardbox.card_boxes b WHERE b.deleted_at <= (SELECT moment FROM cutoff)
+    ), dead_changes AS MATERIALIZED (
+        SELECT d.tenant_id, l.chain_id, l.bytes
+          FROM dead_boxes d
+         CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes
+                               FROM cardbox.card_box_log x
+                              WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id
+                             OFFSET 0) AS l
+    ), orphans AS MATERIALIZED (
+        SELECT tenant_id, chain_id FROM dead_boxes
+        UNION SELECT tenant_id, chain_id FROM dead_changes
+        UNION SELECT tenant_id, chain_id FROM cardbox.card_box_orphans
+    ), links AS MATERIALIZED ( -- what continues an orphan
+        SELECT o.tenant_id, o.chain_id AS parent_id, c.chain_id, c.parent_length
+          FROM orphans o
+         CROSS JOIN LATERAL (SELECT x.chain_id, x.parent_length FROM cardbox.card_box_chains x
+                              WHERE x.tenant_id = o.tenant_id AND x.parent_chain_id = o.chain_id
+                             OFFSET 0) AS c
+    ), kept AS ( -- orphans that are continued, directly or through others, by a chain that lives
+        SELECT l.tenant_id, l.parent_id AS chain_id FROM links l
+         WHERE (l.tenant_id, l.chain_id) NOT IN (SELECT o.tenant_id, o.chain_id FROM orphans o)
+        UNION
+        SELECT l.tenant_id, l.parent_id FROM kept k
+          JOIN links l ON l.tenant_id = k.tenant_id AND l.chain_id = k.chain_id
+    ), ceilings AS (
+        SELECT o.tenant_id, o.chain_id, coalesce(max(l.parent_length), 0) AS ceiling
+          FROM orphans o
+          LEFT JOIN links l
+            ON l.tenant_id = o.tenant_id AND l.parent_id = o.chain_id
+           AND ((l.tenant_id, l.chain_id) NOT IN (SELECT x.tenant_id, x.chain_id FROM orphans x)
+                OR (l.tenant_id, l.chain_id) IN (SELECT k.tenant_id, k.chain_id FROM kept k))
+         GROUP BY o.tenant_id, o.chain_id
+    ), dead_segments AS (
+        SELECT s.bytes
+          FROM ceilings t
+         CROSS JOIN LATERAL (SELECT pg_column_size(x.card_ids) AS bytes
+                               FROM cardbox.card_box_segments x
+                              WHERE x.tenant_id = t.tenant_id AND x.chain_id = t.chain_id
+                                AND x.start >= t.ceiling
+                             OFFSET 0) AS s
+    ), dead_chains AS (
+        SELECT c.bytes
+          FROM orphans o
+         CROSS JOIN LATERAL (SELECT pg_column_size(x.*) AS bytes FROM cardbox.card_box_chains x
+                              WHERE x.tenant_id = o.tenant_id AND x.chain_id = o.chain_id
+                             OFFSET 0) AS c
+         WHERE (o.tenant_id, o.chain_id) NOT IN (SELECT k.tenant_id, k.chain_id FROM kept k)
+    )
+    SELECT ROW(false, false, 0,
+               (SELECT count(*) FROM dead_cards), (SELECT coalesce(sum(bytes), 0) FROM dead_cards),
+               (SELECT count(*) FROM dead_revisions),
+               (SELECT coalesce(sum(bytes), 0) FROM dead_revisions),
+               (SELECT count(*) FROM dead_boxes), (SELECT coalesce(sum(bytes), 0) FROM dead_boxes),
+               (SELECT count(*) FROM dead_changes),
+               (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
+               (SELECT count(*) FROM dead_segments),
+               (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
+               (SELECT count(*) FROM dead_chains),
+               (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
+$$;
+REVOKE ALL ON FUNCTION cardbox.collectable FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.collectable TO cardbox_service;

@@ -1,0 +1,10 @@
+-- count_token_change: trigger of tokens: counts the changes; see token_changes.
+CREATE OR REPLACE FUNCTION cardbox.count_token_change() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    UPDATE cardbox.token_changes SET version = version + 1;
+    RETURN NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.count_token_change FROM PUBLIC;

@@ -1,0 +1,38 @@
+-- create_box: makes a box. `at` is NULL (now), or the time of the change that an import repeats.
+-- Outcomes: 1 done  2 it exists, and may_exist is true  6 it exists  7 it was deleted
+-- The numbers are those of enum change_outcome in the C code.
+CREATE OR REPLACE FUNCTION cardbox.create_box(
+    tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
+    OUT outcome integer, OUT version bigint, OUT length bigint)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    head  record;
+    made  timestamptz := coalesce(at, clock_timestamp());
+    chain uuid := gen_random_uuid(); -- not the box's id: that may have been another box's before
+BEGIN
+    PERFORM cardbox.check_ids(ids);
+    length := jsonb_array_length(ids);
+    INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids,
+                                    created_at, updated_at)
+    VALUES (tenant, box, chain, create_box.length, 1,
+            cardbox.slice_ids(ids, create_box.length / 64 * 64, create_box.length), parents, made,
+            made)
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM cardbox.seal_segments(tenant, chain, 0, ids);
+        INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
+        VALUES (tenant, box, 1, 'create', chain, create_box.length, create_box.length, made);
+        outcome := 1;
+        version := 1;
+        RETURN;
+    END IF;
+    SELECT b.version, b.length, b.deleted_at INTO head
+      FROM cardbox.card_boxes b WHERE b.tenant_id = tenant AND b.box_id = box;
+    outcome := CASE WHEN head.deleted_at IS NOT NULL THEN 7 WHEN may_exist THEN 2 ELSE 6 END;
+    version := head.version;
+    length := head.length;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.create_box FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_service, cardbox_worker;

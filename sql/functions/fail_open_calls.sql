@@ -1,0 +1,46 @@
+-- fail_open_calls: ends the open calls of a task as failed, before a worker continues it or when it
+-- ends. Returns how many. A call in progress may have done its work or not: it is never run again
+-- by itself, the model decides. Pending calls end in the same way, so that there is one rule.
+--   error  goes into the details of the calls
+--   say    text of a message that ends each call; %s is the ability's name; NULL: no message
+--   but    calls that stay as they are
+CREATE OR REPLACE FUNCTION cardbox.fail_open_calls(
+    tenant text, task text, error text, say text, but text[] DEFAULT '{}')
+RETURNS integer
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    call    record;
+    message text;
+    content json;
+    count   integer := 0;
+BEGIN
+    FOR call IN
+        SELECT c.call_id, c.ability_name FROM cardbox.calls c
+         WHERE c.tenant_id = tenant AND c.task_id = task AND c.status IN ('pending', 'in_progress')
+           AND c.call_id <> ALL (but)
+         ORDER BY c.created_at, c.seq FOR NO KEY UPDATE
+    LOOP
+        message := NULL;
+        IF say IS NOT NULL THEN
+            message := gen_random_uuid()::text;
+            content := format('{"__type__":"TextContent","text":%s}',
+                              to_json(format(say, call.ability_name)))::json;
+            PERFORM cardbox.save_message(
+                tenant, message, task, 'assistant', content, NULL,
+                jsonb_build_object('type', 'agent.thought', 'role', 'assistant', 'task_id', task,
+                                   'call_id', call.call_id), NULL, NULL);
+        END IF;
+        UPDATE cardbox.calls c
+           SET status = 'failed', updated_at = greatest(c.updated_at, cardbox.now_ms()),
+               details = to_json(format('{"error":%s}', to_json(error))),
+               end_message_id = coalesce(message, c.end_message_id)
+         WHERE c.tenant_id = tenant AND c.call_id = call.call_id;
+        PERFORM cardbox.add_event(tenant, task, 'call', call.call_id, 'failed');
+        count := count + 1;
+    END LOOP;
+    RETURN count;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.fail_open_calls FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.fail_open_calls TO cardbox_service, cardbox_worker;

@@ -1,0 +1,12 @@
+-- id_keys: the keys of all ids of a segment, for its GIN index; see id_key(). Not in the language
+-- sql: such a body is parsed and planned again by every statement that writes to the index.
+CREATE OR REPLACE FUNCTION cardbox.id_keys(tenant text, ids jsonb) RETURNS bigint[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN (SELECT pg_catalog.array_agg(cardbox.id_key(tenant, e.id))
+              FROM pg_catalog.jsonb_array_elements_text(ids) AS e(id));
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.id_keys FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.id_keys TO cardbox_service, cardbox_worker;

@@ -1,0 +1,13 @@
+-- is_id_list: whether a value is an array of strings, as every list of ids must be. Not in the
+-- language sql: a CHECK would parse and plan such a body again for every statement that writes. All
+-- names are qualified: ANALYZE runs functions of indexes with any search_path.
+CREATE OR REPLACE FUNCTION cardbox.is_id_list(ids jsonb) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN pg_catalog.jsonb_typeof(ids) OPERATOR(pg_catalog.=) 'array'::pg_catalog.text
+       AND NOT (ids OPERATOR(pg_catalog.@?) 'strict $[*] ? (@.type() != "string")'::pg_catalog.jsonpath);
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.is_id_list FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.is_id_list TO cardbox_service, cardbox_worker;

@@ -1,0 +1,22 @@
+-- listen_for_tasks: listens (LISTEN) for work of these tenants; NULL: of all that have a channel
+-- already. Returns the number of channels.
+CREATE OR REPLACE FUNCTION cardbox.listen_for_tasks(tenants text[]) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    name  text;
+    count bigint := 0;
+BEGIN
+    INSERT INTO cardbox.task_channels (tenant_id)
+    SELECT DISTINCT n.id FROM unnest(coalesce(tenants, cardbox.served_tenants())) AS n(id)
+    ON CONFLICT DO NOTHING;
+    FOR name IN SELECT c.channel FROM cardbox.task_channels c
+                 WHERE tenants IS NULL OR c.tenant_id = ANY (tenants) LOOP
+        EXECUTE format('LISTEN %I', name);
+        count := count + 1;
+    END LOOP;
+    RETURN count;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.listen_for_tasks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.listen_for_tasks TO cardbox_service, cardbox_worker;

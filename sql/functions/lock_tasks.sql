@@ -1,0 +1,14 @@
+-- lock_tasks: locks those of these tasks that exist, always in the same order, so that two callers
+-- can't deadlock.
+CREATE OR REPLACE FUNCTION cardbox.lock_tasks(tenant text, ids text[]) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM FROM (SELECT DISTINCT u.id COLLATE "C" AS id FROM unnest(ids) AS u(id) ORDER BY 1) AS k
+      CROSS JOIN LATERAL (
+            SELECT FROM cardbox.tasks t
+             WHERE t.tenant_id = tenant AND t.task_id = k.id FOR NO KEY UPDATE) AS t;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.lock_tasks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.lock_tasks TO cardbox_service, cardbox_worker;

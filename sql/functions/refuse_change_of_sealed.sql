@@ -1,0 +1,28 @@
+-- refuse_change_of_sealed: trigger of cards: rejects changes of a sealed card. Allowed: deletions
+-- by remove_session_part() and remove_unused_cards(), which set cardbox.deletes_session; removing a
+-- dead card (expired or deleted); and restoring one, sealed and with the same content.
+CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND current_setting('cardbox.deletes_session', true) = 'on' THEN
+        RETURN OLD;
+    END IF;
+    IF OLD.deleted_at IS NOT NULL OR OLD.expires_at <= clock_timestamp() THEN
+        IF TG_OP = 'DELETE' THEN
+            RETURN OLD;
+        END IF;
+        IF NEW.sealed AND NEW.tenant_id = OLD.tenant_id AND NEW.card_id = OLD.card_id
+           AND NEW.content IS NOT DISTINCT FROM OLD.content
+           AND NEW.raw::text IS NOT DISTINCT FROM OLD.raw::text
+           AND NEW.metadata IS NOT DISTINCT FROM OLD.metadata
+           AND NEW.tool_calls IS NOT DISTINCT FROM OLD.tool_calls
+           AND NEW.tool_call_id IS NOT DISTINCT FROM OLD.tool_call_id THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    RAISE EXCEPTION 'card % is sealed', OLD.card_id USING ERRCODE = 'restrict_violation';
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.refuse_change_of_sealed FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.refuse_change_of_sealed TO cardbox_service, cardbox_worker;

@@ -1,0 +1,67 @@
+-- save_box: replaces the ids of a box. Without an expected version (NULL) it makes a missing box;
+-- 0: any version of a box that exists. The old list stays readable: its tail is sealed too, so that
+-- the old chain is complete without the head. `at` is NULL (now), or the time of the change that an
+-- import repeats; no change is earlier than the one before it.
+-- Outcomes: 1 done  2 it has these ids already  3 no such box  4 not the expected version
+--   7 the box was deleted
+CREATE OR REPLACE FUNCTION cardbox.save_box(
+    tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
+    OUT outcome integer, OUT version bigint, OUT length bigint)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    head  record;
+    chain uuid;
+    made  timestamptz;
+BEGIN
+    PERFORM cardbox.check_ids(ids);
+    IF expected IS NULL THEN
+        SELECT c.outcome, c.version, c.length INTO outcome, version, length
+          FROM cardbox.create_box(tenant, box, ids, parents, at, true) AS c;
+        IF outcome <> 2 THEN
+            RETURN;
+        END IF;
+    END IF;
+    SELECT b.version, b.length, b.chain_id, b.own_from, b.tail, b.updated_at INTO head
+      FROM cardbox.card_boxes b
+     WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL
+       FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        outcome := 3;
+        RETURN;
+    END IF;
+    version := head.version;
+    length := head.length;
+    IF expected > 0 AND expected <> head.version THEN
+        outcome := 4;
+        RETURN;
+    END IF;
+    IF head.length = jsonb_array_length(ids) AND ids = (
+            SELECT coalesce(jsonb_agg(e.id ORDER BY p.start, e.place), '[]')
+              FROM (SELECT * FROM cardbox.chain_segments(tenant, head.chain_id, head.own_from, 0,
+                                                         head.length)
+                    UNION ALL SELECT head.length / 64 * 64, head.tail) AS p
+             CROSS JOIN LATERAL jsonb_array_elements(p.card_ids)
+                   WITH ORDINALITY AS e(id, place)) THEN
+        outcome := 2;
+        RETURN;
+    END IF;
+    IF head.tail <> '[]' THEN
+        INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
+        VALUES (tenant, head.chain_id, head.length / 64 * 64, head.tail);
+    END IF;
+    chain := gen_random_uuid();
+    made := greatest(coalesce(at, clock_timestamp()), head.updated_at);
+    outcome := 1;
+    version := head.version + 1;
+    length := jsonb_array_length(ids);
+    UPDATE cardbox.card_boxes b
+       SET chain_id = chain, own_from = 0, tail = cardbox.seal_segments(tenant, chain, 0, ids),
+           length = save_box.length, version = save_box.version, updated_at = made
+     WHERE b.tenant_id = tenant AND b.box_id = box;
+    INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
+    VALUES (tenant, box, save_box.version, 'replace', chain, save_box.length, save_box.length, made);
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.save_box FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_service, cardbox_worker;

@@ -1,0 +1,55 @@
+-- save_task: adds a task, or updates its status and time. A finished task is reopened, or gets
+-- another status, only by a write that is newer than the stored one. A cancelled one gets no other
+-- status.
+-- Outcomes: see save_ledger().
+CREATE OR REPLACE FUNCTION cardbox.save_task(tenant text, given jsonb, prompt json) RETURNS integer
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    id      text := given ->> 'id';
+    parent  text := given ->> 'parent';
+    status  text := given ->> 'status';
+    created bigint := (given ->> 'created')::bigint;
+    updated bigint := (given ->> 'updated')::bigint;
+    old     cardbox.tasks;
+BEGIN
+    IF parent IS NOT NULL AND NOT EXISTS (SELECT FROM cardbox.tasks t
+                                           WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
+        RETURN 5;
+    END IF;
+    INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt,
+                               created_at, updated_at)
+    VALUES (tenant, id, parent, status, prompt, created, updated)
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM cardbox.add_event(tenant, id, 'created', parent, NULL);
+        IF status IS NOT NULL THEN
+            PERFORM cardbox.add_event(tenant, id, 'completed', NULL, status);
+        END IF;
+        RETURN 1;
+    END IF;
+    SELECT * INTO old FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = id FOR NO KEY UPDATE;
+    IF old.parent_task_id IS DISTINCT FROM parent OR old.created_at <> created
+       OR NOT cardbox.same_json(old.system_prompt, prompt) THEN
+        RETURN 4;
+    END IF;
+    IF old.completion_status IS NOT DISTINCT FROM status THEN
+        IF updated <= old.updated_at THEN
+            RETURN 2;
+        END IF;
+        UPDATE cardbox.tasks t SET updated_at = updated WHERE t.tenant_id = tenant AND t.task_id = id;
+    ELSIF old.completion_status IS NULL THEN
+        PERFORM cardbox.end_task(tenant, id, status, updated);
+    ELSIF updated <= old.updated_at OR (old.completion_status = 'cancelled' AND status IS NOT NULL) THEN
+        RETURN 7;
+    ELSE
+        UPDATE cardbox.tasks t SET completion_status = status, updated_at = updated, cancel_reason = NULL
+         WHERE t.tenant_id = tenant AND t.task_id = id;
+        PERFORM cardbox.add_event(tenant, id, CASE WHEN status IS NULL THEN 'reopened' ELSE 'completed' END,
+                                  NULL, status);
+    END IF;
+    RETURN 3;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.save_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.save_task TO cardbox_service, cardbox_worker;

@@ -1,0 +1,30 @@
+-- send_to_task: adds a message of role user to a task, and wakes the task unless a worker holds it.
+-- That worker can't finish before it has seen the message: see write_task().
+-- Outcomes: see save_ledger().
+CREATE OR REPLACE FUNCTION cardbox.send_to_task(
+    tenant text, task text, message text, content json, projection jsonb, metadata jsonb)
+RETURNS integer
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    held cardbox.tasks;
+    done integer;
+BEGIN
+    SELECT * INTO held FROM cardbox.tasks t
+     WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 5;
+    ELSIF held.completion_status IS NOT NULL AND NOT EXISTS (
+            SELECT FROM cardbox.messages m WHERE m.tenant_id = tenant AND m.message_id = message) THEN
+        RETURN 9;
+    END IF;
+    done := cardbox.save_message(tenant, message, task, 'user', content, projection, metadata, NULL, NULL);
+    IF done = 1 AND held.lease_owner IS NULL THEN
+        UPDATE cardbox.tasks t SET wake_at = least(t.wake_at, clock_timestamp())
+         WHERE t.tenant_id = tenant AND t.task_id = task;
+    END IF;
+    RETURN done;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.send_to_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_service, cardbox_worker;

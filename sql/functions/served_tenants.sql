@@ -1,0 +1,24 @@
+-- served_tenants: the tenants whose tasks the role may claim: a worker's grants; for the service,
+-- those that have a task with a wake_at.
+CREATE OR REPLACE FUNCTION cardbox.served_tenants() RETURNS text[]
+LANGUAGE plpgsql VOLATILE
+AS $$ -- not STABLE: the planner would run it for its estimates
+BEGIN
+    IF NOT pg_has_role(current_user, 'cardbox_service', 'MEMBER') THEN
+        RETURN ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g);
+    END IF;
+    -- from one tenant to the next in the index, however many tasks each has
+    RETURN ARRAY(
+        WITH RECURSIVE due AS (
+            (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.wake_at IS NOT NULL
+              ORDER BY t.tenant_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT t.tenant_id FROM cardbox.tasks t
+                     WHERE t.wake_at IS NOT NULL AND t.tenant_id > d.tenant_id
+                     ORDER BY t.tenant_id LIMIT 1)
+              FROM due d WHERE d.tenant_id IS NOT NULL)
+        SELECT d.tenant_id FROM due d WHERE d.tenant_id IS NOT NULL);
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.served_tenants FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.served_tenants TO cardbox_service, cardbox_worker;

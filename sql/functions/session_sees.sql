@@ -1,0 +1,20 @@
+-- session_sees: whether the calling role may see a tenant, as the policies say it: for functions
+-- that run with the owner's rights. The caller is the role that SET ROLE has set, else the log-in
+-- role of the connection. plpgsql evaluates the first question by itself, so that the service runs
+-- no query.
+CREATE OR REPLACE FUNCTION cardbox.session_sees(tenant text) RETURNS boolean
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asking name := coalesce(nullif(current_setting('role'), 'none'), session_user);
+BEGIN
+    IF pg_has_role(asking, 'cardbox_service', 'USAGE') THEN
+        RETURN true;
+    END IF;
+    RETURN pg_has_role(asking, 'cardbox_worker', 'USAGE')
+       AND EXISTS (SELECT FROM cardbox.tenant_grants g
+                    WHERE g.tenant_id = session_sees.tenant AND g.role_name = asking);
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.session_sees FROM PUBLIC;

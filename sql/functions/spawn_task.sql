@@ -1,0 +1,41 @@
+-- spawn_task: makes a task with its first messages, runnable at once. The same ids again are the
+-- same task.
+-- Outcomes: 1 inserted  2 it was made before  4 the id is taken  5 no such parent
+CREATE OR REPLACE FUNCTION cardbox.spawn_task(
+    tenant text, task text, parent text, prompt json, messages jsonb, contents json[],
+    projections jsonb[])
+RETURNS integer
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    moment bigint := cardbox.now_ms();
+BEGIN
+    IF parent IS NOT NULL AND NOT EXISTS (SELECT FROM cardbox.tasks t
+                                           WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
+        RETURN 5;
+    END IF;
+    INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, system_prompt, created_at, updated_at,
+                               wake_at)
+    VALUES (tenant, task, parent, prompt, moment, moment, clock_timestamp())
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN CASE WHEN EXISTS (
+                SELECT FROM cardbox.messages m
+                 WHERE m.tenant_id = tenant AND m.message_id = spawn_task.messages -> 0 ->> 'id'
+                   AND m.task_id = task) THEN 2 ELSE 4 END;
+    END IF;
+    PERFORM cardbox.add_event(tenant, task, 'created', parent, NULL);
+    FOR i IN 1 .. jsonb_array_length(spawn_task.messages) LOOP
+        IF cardbox.save_message(
+                tenant, spawn_task.messages -> i - 1 ->> 'id', task,
+                spawn_task.messages -> i - 1 ->> 'role', contents[i], projections[i],
+                spawn_task.messages -> i - 1 -> 'metadata', NULL, moment) <> 1 THEN
+            RAISE EXCEPTION 'a message of the new task has an id that is taken'
+                USING ERRCODE = 'unique_violation';
+        END IF;
+    END LOOP;
+    RETURN 1;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.spawn_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_service, cardbox_worker;

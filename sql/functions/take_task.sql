@@ -1,0 +1,32 @@
+-- take_task: part of claim_tasks(): gives one task, whose row the caller has locked, to a worker.
+-- Outcomes: 1 claimed  12 claimed most_attempts times before: it has failed now
+CREATE OR REPLACE FUNCTION cardbox.take_task(
+    task cardbox.tasks, owner text, lease_ms bigint, most_attempts integer)
+RETURNS cardbox.claimed_task
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    claimed cardbox.claimed_task;
+BEGIN
+    claimed := (task.tenant_id, task.task_id, task.lease_epoch + 1, task.attempts + 1, 1, 0,
+                task.parent_task_id);
+    claimed.failed_calls := cardbox.fail_open_calls(
+        task.tenant_id, task.task_id, 'Process crashed during execution', '%s failed due to process crash');
+    IF task.attempts >= most_attempts THEN
+        claimed.outcome := 12;
+        PERFORM cardbox.end_task(
+            task.tenant_id, task.task_id,
+            format('failed: No worker finished a turn of it in %s attempts', task.attempts),
+            cardbox.now_ms());
+        RETURN claimed;
+    END IF;
+    UPDATE cardbox.tasks t
+       SET lease_owner = owner, lease_epoch = claimed.epoch, attempts = claimed.attempts,
+           wake_at = clock_timestamp() + lease_ms * interval '1 millisecond'
+     WHERE t.tenant_id = task.tenant_id AND t.task_id = task.task_id;
+    PERFORM cardbox.add_event(task.tenant_id, task.task_id, 'claimed', NULL, owner);
+    RETURN claimed;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.take_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.take_task TO cardbox_service, cardbox_worker;

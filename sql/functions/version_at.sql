@@ -1,0 +1,33 @@
+-- version_at: the version that a box had at a moment; NULL if the log does not reach back that far.
+-- By bisection: versions are dense, and their times never decrease, so the primary key is enough.
+-- The ends of the log are looked up separately: one query for both read the whole log.
+CREATE OR REPLACE FUNCTION cardbox.version_at(tenant text, box uuid, moment timestamptz) RETURNS bigint
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    below  bigint; -- was then, or is before the log begins
+    above  bigint; -- was not yet
+    middle bigint;
+    first  bigint;
+    early  boolean;
+BEGIN
+    SELECT l.version INTO first FROM cardbox.card_box_log l
+     WHERE l.tenant_id = tenant AND l.box_id = box ORDER BY l.version LIMIT 1;
+    SELECT l.version + 1 INTO above FROM cardbox.card_box_log l
+     WHERE l.tenant_id = tenant AND l.box_id = box ORDER BY l.version DESC LIMIT 1;
+    below := first - 1;
+    WHILE above - below > 1 LOOP
+        middle := (below + above) / 2;
+        SELECT l.at <= moment INTO early FROM cardbox.card_box_log l
+         WHERE l.tenant_id = tenant AND l.box_id = box AND l.version = middle;
+        IF early THEN
+            below := middle;
+        ELSE
+            above := middle;
+        END IF;
+    END LOOP;
+    RETURN CASE WHEN below >= first THEN below END;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.version_at FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.version_at TO cardbox_service, cardbox_worker;

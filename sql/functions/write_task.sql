@@ -1,0 +1,71 @@
+-- write_task: what a worker writes while it holds a task: messages and calls as save_ledger() takes
+-- them, and perhaps the end of its lease.
+--   ending  0 the lease continues  1 the task is finished with end_status  2 it sleeps until
+--           sleep_until (NULL: until a message comes)  3 it is released, to be claimed by any
+--           worker
+--   seen    number of the last message that the turn has read: with a newer one of a user the task
+--           neither finishes nor sleeps; NULL: no such check
+--   awaits  a task that has unfinished subtasks and would finish sleeps instead; each end wakes it
+-- Returns the rows of save_ledger(), and one of kind 0:
+--   3 finished  8 the lease is lost: nothing was written
+--   10 not ended: there is a newer message of a user  11 it sleeps or was released
+CREATE OR REPLACE FUNCTION cardbox.write_task(
+    tenant text, task text, epoch bigint, messages jsonb, contents json[], projections jsonb[], calls jsonb,
+    parameters json[], details json[], ending integer, end_status text, seen bigint, awaits boolean,
+    sleep_until timestamptz)
+RETURNS TABLE (kind integer, ord integer, outcome integer)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    held cardbox.tasks;
+    bad  boolean := false;
+    last integer := 3;
+BEGIN
+    IF ending = 1 THEN
+        PERFORM cardbox.lock_ending_task(tenant, task);
+    END IF;
+    SELECT * INTO held FROM cardbox.tasks t
+     WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
+    IF held.lease_epoch IS DISTINCT FROM epoch OR held.lease_owner IS NULL THEN
+        RETURN QUERY SELECT 0, 0, 8;
+        RETURN;
+    END IF;
+    FOR kind, ord, outcome IN
+        SELECT s.kind, s.ord, s.outcome
+          FROM cardbox.save_ledger(tenant, '[]', NULL, write_task.messages, contents, projections,
+                                   write_task.calls, parameters, details) AS s
+    LOOP
+        bad := bad OR outcome > 3;
+        RETURN NEXT;
+    END LOOP;
+    IF bad OR ending = 0 THEN
+        RETURN;
+    END IF;
+    IF seen IS NOT NULL AND ending IN (1, 2) AND EXISTS (
+            SELECT FROM cardbox.tasks t
+             WHERE t.tenant_id = tenant AND t.task_id = task AND t.last_user > seen) THEN
+        RETURN QUERY SELECT 0, 0, 10;
+        RETURN;
+    END IF;
+    IF ending = 1 AND awaits AND EXISTS (
+            SELECT FROM cardbox.tasks t
+             WHERE t.tenant_id = tenant AND t.parent_task_id = task AND t.completion_status IS NULL) THEN
+        ending := 2;
+        sleep_until := NULL;
+    END IF;
+    IF ending = 1 THEN
+        PERFORM cardbox.fail_open_calls(tenant, task, 'Task ended', NULL);
+        PERFORM cardbox.end_task(tenant, task, end_status, cardbox.now_ms());
+    ELSE
+        UPDATE cardbox.tasks t
+           SET lease_owner = NULL, lease_epoch = t.lease_epoch + 1,
+               wake_at = CASE WHEN ending = 2 THEN sleep_until ELSE clock_timestamp() END,
+               attempts = CASE WHEN ending = 2 THEN 0 ELSE greatest(t.attempts - 1, 0) END
+         WHERE t.tenant_id = tenant AND t.task_id = task;
+        last := 11;
+    END IF;
+    RETURN QUERY SELECT 0, 0, last;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.write_task FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_service, cardbox_worker;

@@ -1,0 +1,125 @@
+-- Boxes: ordered lists of card ids, stored in pieces. Ids at positions below length / 64 * 64 lie in
+-- sealed segments of 64 that never change. The others are the short tail in the head row. So an
+-- append changes one small row, whatever the length of the box.
+-- needs: protect
+-- needs: is_id_list
+-- needs: check_box
+-- needs: id_key
+-- needs: id_keys
+-- needs: chain_segments
+
+-- The heads. An append updates its head row: half of each page stays free for the new version of a
+-- row, so that no index is written (HOT). A tail is kept in the row up to 8 kB.
+-- autovacuum comes when a fiftieth of the rows is dead: dead versions slow each look-up.
+CREATE TABLE cardbox.card_boxes (
+    tenant_id  text COLLATE "C" NOT NULL,
+    box_id     uuid NOT NULL,
+    chain_id   uuid NOT NULL,
+    own_from   bigint NOT NULL DEFAULT 0, -- positions below belong to the parents of the chain
+    length     bigint NOT NULL,
+    version    bigint NOT NULL,
+    tail       jsonb NOT NULL,            -- ids from length / 64 * 64 on
+    parent_ids jsonb NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    deleted_at timestamptz,
+    PRIMARY KEY (tenant_id, box_id),
+    -- A tail has ids only. The largest length is CARDBOX_BOX_IDS_MAX in cardbox/limits.h.
+    CONSTRAINT card_boxes_limits
+    CHECK (length BETWEEN 0 AND 2147483647 AND jsonb_typeof(tail) = 'array'
+           AND NOT tail @? 'strict $[*] ? (@.type() != "string")')
+) WITH (fillfactor = 50, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
+-- For lists. Only their statements have this condition: with deleted_at IS NULL PostgreSQL took the
+-- index for the best one to look up single boxes in, which it is not.
+CREATE INDEX card_boxes_live ON cardbox.card_boxes (tenant_id, created_at, box_id)
+    WHERE CASE WHEN deleted_at IS NULL THEN true ELSE false END;
+CREATE INDEX card_boxes_by_deletion ON cardbox.card_boxes (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- Where each check is made is a question of cost. PostgreSQL reads and compiles a CHECK again for
+-- each statement that writes: that was a quarter of the cost of an append. A policy is planned with
+-- the statement, and a trigger runs only when its columns change.
+CREATE TRIGGER card_boxes_checked BEFORE INSERT OR UPDATE OF tenant_id, parent_ids
+    ON cardbox.card_boxes FOR EACH ROW EXECUTE FUNCTION cardbox.check_box();
+
+-- Sealed runs of 64 ids. The last run of a chain that its box has left may be shorter.
+CREATE TABLE cardbox.card_box_segments (
+    tenant_id text COLLATE "C" NOT NULL,
+    chain_id  uuid NOT NULL,
+    start     bigint NOT NULL, -- position of the first id, a multiple of 64
+    card_ids  jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, chain_id, start),
+    CHECK (start >= 0 AND start % 64 = 0 AND cardbox.is_id_list(card_ids)
+           AND jsonb_array_length(card_ids) BETWEEN 1 AND 64)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+-- lz4 compresses ids as well as pglz in a third of the time.
+DO $$
+BEGIN
+    ALTER TABLE cardbox.card_box_segments ALTER card_ids SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported THEN
+    NULL;
+END
+$$;
+CREATE INDEX card_box_segments_by_card
+    ON cardbox.card_box_segments USING gin (cardbox.id_keys(tenant_id, card_ids));
+
+-- A fork continues its parent's chain: positions below parent_length (a multiple of 64) are the
+-- parent's. A chain without a parent has no row. A fork that would be deeper than 256 copies the
+-- segments instead, so a read never climbs further.
+CREATE TABLE cardbox.card_box_chains (
+    tenant_id       text COLLATE "C" NOT NULL,
+    chain_id        uuid NOT NULL,
+    parent_chain_id uuid NOT NULL,
+    parent_length   bigint NOT NULL,
+    depth           integer NOT NULL CHECK (depth BETWEEN 1 AND 256),
+    PRIMARY KEY (tenant_id, chain_id),
+    CHECK (parent_length > 0 AND parent_length % 64 = 0)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+CREATE INDEX card_box_chains_by_parent
+    ON cardbox.card_box_chains (tenant_id, parent_chain_id, parent_length);
+
+-- One small row for each change. At a version the box was the first `length` ids of `chain_id`.
+CREATE TABLE cardbox.card_box_log (
+    tenant_id      text COLLATE "C" NOT NULL,
+    box_id         uuid NOT NULL,
+    version        bigint NOT NULL,
+    op             text NOT NULL,
+    chain_id       uuid NOT NULL,
+    length         bigint NOT NULL,
+    added          bigint NOT NULL,
+    append_key     text COLLATE "C",
+    request_digest bytea,
+    at             timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, box_id, version)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
+    WHERE append_key IS NOT NULL;
+
+-- Every box with its whole list, for people with psql.
+CREATE VIEW cardbox.boxes WITH (security_invoker = true) AS
+SELECT b.tenant_id, b.box_id,
+       coalesce((SELECT jsonb_agg(e.id ORDER BY p.start, e.place)
+                   FROM (SELECT * FROM cardbox.chain_segments(b.tenant_id, b.chain_id, b.own_from, 0, b.length)
+                         UNION ALL SELECT b.length / 64 * 64, b.tail) AS p
+                  CROSS JOIN LATERAL jsonb_array_elements(p.card_ids)
+                        WITH ORDINALITY AS e(id, place)), '[]') AS card_ids,
+       b.length, b.version, b.parent_ids, b.created_at, b.updated_at
+  FROM cardbox.card_boxes b WHERE b.deleted_at IS NULL;
+GRANT SELECT ON cardbox.boxes TO cardbox_service, cardbox_worker;
+
+-- Segments, chains and log rows never change. Of a head a worker may update what an append, a save
+-- or a deletion changes.
+SELECT cardbox.protect('cardbox.card_boxes', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT');
+GRANT UPDATE (chain_id, own_from, length, version, tail, parent_ids, updated_at, deleted_at)
+    ON cardbox.card_boxes TO cardbox_worker;
+SELECT cardbox.protect(t, service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT')
+  FROM unnest(ARRAY['cardbox.card_box_segments', 'cardbox.card_box_chains', 'cardbox.card_box_log']::regclass[]) AS t;
+
+-- What must hold of a head and of a log row. Restrictive: it is checked for every role.
+CREATE POLICY shape ON cardbox.card_boxes AS RESTRICTIVE USING (true)
+    WITH CHECK (version >= 1 AND length >= 0 AND own_from BETWEEN 0 AND length AND own_from % 64 = 0
+                AND jsonb_typeof(tail) = 'array' AND jsonb_array_length(tail) = length % 64);
+CREATE POLICY shape ON cardbox.card_box_log AS RESTRICTIVE USING (true)
+    WITH CHECK (version >= 1 AND length >= 0 AND added >= 0
+                AND op IN ('create', 'append', 'replace', 'fork')
+                AND (append_key IS NULL OR octet_length(append_key) BETWEEN 1 AND 512));

@@ -1,0 +1,166 @@
+-- The ledger: tasks, their calls, their messages and the order of events; and who runs which task.
+-- needs: protect
+-- needs: check_message
+-- needs: refuse_change
+-- needs: drop_chunks_of_message
+-- needs: drop_chunks_of_lease
+-- needs: drop_other_chunks
+--
+-- Times are Unix milliseconds, as clients give them. Texts of people and models are stored as JSON
+-- strings in columns of type json: such a text may contain \u0000 and half a surrogate pair, which
+-- the type text can't hold. (completion_status is text all the same: it is searched for.)
+--
+-- Leases. A task is runnable from wake_at on, unless that is NULL. A worker claims it for a time, its
+-- lease, and renews the lease while it runs the task. lease_epoch grows when a lease begins, when it
+-- ends for any reason, and when the task is finished or cancelled. Each write of a worker carries
+-- the epoch of its claim, and is made only if the task still has it, in the same statement and with
+-- the task's row locked. So after another claim or a cancel no write of the old worker succeeds.
+--
+-- autovacuum comes when a fiftieth of a table's rows is dead: dead index entries slow the look for
+-- the next task to run.
+CREATE TABLE cardbox.tasks (
+    tenant_id         text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
+    task_id           text COLLATE "C" NOT NULL CHECK (octet_length(task_id) BETWEEN 1 AND 512),
+    parent_task_id    text COLLATE "C" CHECK (parent_task_id <> task_id),
+    completion_status text COLLATE "C" CHECK (octet_length(completion_status) BETWEEN 1 AND 1024), -- NULL: active
+    system_prompt     json NOT NULL CHECK (json_typeof(system_prompt) = 'string'),
+    created_at        bigint NOT NULL,
+    updated_at        bigint NOT NULL,
+    cancel_reason     json,
+    events            bigint NOT NULL DEFAULT 0, -- number of its last event
+    messages          bigint NOT NULL DEFAULT 0, -- how many it has
+    last_user         bigint NOT NULL DEFAULT 0, -- event number of the last message of role user; 0: none
+    wake_at           timestamptz, -- may be claimed from then on; while held, the lease's end; NULL: asleep
+    lease_owner       text COLLATE "C" CHECK (octet_length(lease_owner) BETWEEN 1 AND 255), -- NULL: nobody
+    lease_epoch       bigint NOT NULL DEFAULT 0, -- grows with every beginning and end of a lease
+    attempts          integer NOT NULL DEFAULT 0, -- claims since a lease ended well
+    PRIMARY KEY (tenant_id, task_id),
+    FOREIGN KEY (tenant_id, parent_task_id) REFERENCES cardbox.tasks,
+    CHECK (completion_status IS NULL OR (wake_at IS NULL AND lease_owner IS NULL)),
+    CHECK (lease_owner IS NULL OR wake_at IS NOT NULL)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX tasks_by_creation ON cardbox.tasks (tenant_id, created_at, task_id);
+CREATE INDEX tasks_active ON cardbox.tasks (tenant_id, created_at, task_id) WHERE completion_status IS NULL;
+CREATE INDEX tasks_by_status ON cardbox.tasks (tenant_id, completion_status, created_at, task_id)
+    WHERE completion_status IS NOT NULL;
+CREATE INDEX tasks_by_parent ON cardbox.tasks (tenant_id, parent_task_id, created_at, task_id)
+    WHERE parent_task_id IS NOT NULL;
+-- Each renewal of a lease writes this one: it finds leases that have ended.
+CREATE INDEX tasks_by_wake ON cardbox.tasks (tenant_id, wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX tasks_by_owner ON cardbox.tasks (tenant_id, lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE TRIGGER tasks_let_go AFTER UPDATE OF lease_epoch ON cardbox.tasks
+    FOR EACH ROW WHEN (OLD.lease_epoch <> NEW.lease_epoch) EXECUTE FUNCTION cardbox.drop_chunks_of_lease();
+
+-- A message is a sealed card. This row orders it: lists by ts, then seq; a model reads by seq, since
+-- a clock that is ahead would put its message last again and again. No foreign key leads to the
+-- card: messages_checked wants a card that can't be changed, deleted or collected, and with a key
+-- the collector would look here for each card that it removes.
+CREATE TABLE cardbox.messages (
+    tenant_id  text COLLATE "C" NOT NULL,
+    message_id text COLLATE "C" NOT NULL,
+    task_id    text COLLATE "C" NOT NULL,
+    role       text COLLATE "C" NOT NULL CHECK (role IN ('system', 'user', 'assistant')),
+    ts         bigint NOT NULL,
+    seq        bigint NOT NULL, -- number of its event
+    PRIMARY KEY (tenant_id, message_id),
+    FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+CREATE INDEX messages_by_time ON cardbox.messages (tenant_id, task_id, ts, seq);
+CREATE INDEX messages_by_seq ON cardbox.messages (tenant_id, task_id, seq);
+CREATE INDEX messages_of_user ON cardbox.messages (tenant_id, task_id, seq) WHERE role = 'user';
+CREATE TRIGGER messages_checked BEFORE INSERT ON cardbox.messages
+    FOR EACH ROW EXECUTE FUNCTION cardbox.check_message();
+CREATE TRIGGER messages_sealed BEFORE UPDATE OR DELETE ON cardbox.messages
+    FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
+CREATE TRIGGER messages_said AFTER INSERT ON cardbox.messages
+    FOR EACH ROW EXECUTE FUNCTION cardbox.drop_chunks_of_message();
+
+CREATE TABLE cardbox.calls (
+    tenant_id        text COLLATE "C" NOT NULL,
+    call_id          text COLLATE "C" NOT NULL CHECK (octet_length(call_id) BETWEEN 1 AND 512),
+    task_id          text COLLATE "C" NOT NULL,
+    ability_name     text COLLATE "C" NOT NULL CHECK (octet_length(ability_name) BETWEEN 1 AND 512),
+    parameters       json NOT NULL CHECK (json_typeof(parameters) = 'string'),
+    status           text COLLATE "C" NOT NULL
+                     CHECK (status IN ('pending', 'in_progress', 'completed', 'failed')),
+    details          json NOT NULL CHECK (json_typeof(details) = 'string'),
+    created_at       bigint NOT NULL,
+    updated_at       bigint NOT NULL,
+    start_message_id text COLLATE "C" NOT NULL,
+    end_message_id   text COLLATE "C",
+    seq              bigint NOT NULL, -- number of its first event
+    PRIMARY KEY (tenant_id, call_id),
+    FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks,
+    FOREIGN KEY (tenant_id, start_message_id) REFERENCES cardbox.messages,
+    FOREIGN KEY (tenant_id, end_message_id) REFERENCES cardbox.messages
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX calls_by_task ON cardbox.calls (tenant_id, task_id, created_at, seq);
+CREATE INDEX calls_by_status ON cardbox.calls (tenant_id, status, created_at, call_id);
+CREATE INDEX calls_open ON cardbox.calls (tenant_id, task_id, created_at, seq)
+    WHERE status IN ('pending', 'in_progress');
+
+-- The events of a task in order. Streams send them, and continue after any number. An event is
+-- written with the change that it reports, while the task's row is locked: a reader of a number has
+-- seen all events up to it.
+CREATE TABLE cardbox.task_events (
+    tenant_id text COLLATE "C" NOT NULL,
+    task_id   text COLLATE "C" NOT NULL,
+    n         bigint NOT NULL,
+    what      text COLLATE "C" NOT NULL
+              CHECK (what IN ('created', 'claimed', 'message', 'call', 'completed', 'reopened')),
+    ref       text COLLATE "C", -- of a message or a call: its id
+    how       text COLLATE "C", -- claimed: by whom; message: role; call, completed: the new status
+    at        bigint NOT NULL,
+    PRIMARY KEY (tenant_id, task_id, n),
+    FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+-- Events and messages never change. The roles have no privilege to change them; the triggers hold
+-- should they be given one.
+CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
+    FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
+
+-- Pieces of a message while a model produces it. They are of no use afterwards, so the table is not
+-- in the write-ahead log: it is empty after a crash, and standbys do not have it.
+-- The pieces are deleted when the message is stored, when the next message begins, and when a lease
+-- begins or ends. Triggers do that with the owner's rights, since workers may not delete.
+CREATE UNLOGGED TABLE cardbox.task_chunks (
+    tenant_id  text COLLATE "C" NOT NULL,
+    task_id    text COLLATE "C" NOT NULL,
+    message_id text COLLATE "C" NOT NULL, -- that the message will have
+    n          bigint NOT NULL,
+    piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
+    PRIMARY KEY (tenant_id, task_id, message_id, n)
+);
+CREATE TRIGGER chunks_begun AFTER INSERT ON cardbox.task_chunks
+    FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION cardbox.drop_other_chunks();
+
+-- Names under which workers hear of work (LISTEN). Everybody who may connect to the database may
+-- listen on any name, and no privilege prevents that. So a name is random, and row-level security
+-- hides it. The message itself is empty. Other tenants can learn how full the queue of notifications
+-- is, which the whole cluster shares.
+CREATE TABLE cardbox.task_channels (
+    tenant_id text COLLATE "C" NOT NULL PRIMARY KEY,
+    channel   text NOT NULL DEFAULT 'cardbox_' || replace(gen_random_uuid()::text, '-', '')
+);
+
+-- What a worker must know of a task that it has claimed: a row of claim_tasks().
+CREATE TYPE cardbox.claimed_task AS (
+    tenant_id text, task_id text, epoch bigint, attempts integer, outcome integer, failed_calls integer,
+    parent_task_id text
+);
+
+-- A row of follow_tasks(): an event; a piece ('chunk') of a message that is being produced; or that
+-- there is more than fits into this answer ('more').
+CREATE TYPE cardbox.task_seen AS (
+    ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
+);
+
+-- The first values of a task and a call never change.
+SELECT cardbox.protect(t, service => 'SELECT, INSERT', worker => 'SELECT, INSERT')
+  FROM unnest(ARRAY['cardbox.tasks', 'cardbox.messages', 'cardbox.calls', 'cardbox.task_events',
+                    'cardbox.task_chunks', 'cardbox.task_channels']::regclass[]) AS t;
+GRANT UPDATE (completion_status, updated_at, cancel_reason, events, messages, last_user, wake_at,
+              lease_owner, lease_epoch, attempts) ON cardbox.tasks TO cardbox_service, cardbox_worker;
+GRANT UPDATE (status, details, updated_at, end_message_id)
+    ON cardbox.calls TO cardbox_service, cardbox_worker;
+GRANT DELETE ON cardbox.task_chunks TO cardbox_service;

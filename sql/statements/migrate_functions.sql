@@ -1,0 +1,2 @@
+-- The functions that were applied, with their checksums.
+SELECT f.name, f.checksum FROM cardbox.functions f
