@@ -15,7 +15,7 @@
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
-    BLOCK_SHARE = 8,          /* one more has so much of what there is */
+    BLOCK_SHARE = 8,          /* a new block has an eighth of the bytes taken so far */
     LARGE_PIECE = 4 * 1024,   /* from here on a piece has a block of its own */
     LOOK_BYTES = 1024 * 1024, /* between two looks at the budget */
     ALONE_SHARE = 4           /* one piece of work has no more of the memory: others need some */
@@ -49,6 +49,11 @@ static bool end(arena *a, arena_end why)
     return false;
 }
 
+size_t arena_alone_most(const arena *a)
+{
+    return a->budget->process_most / ALONE_SHARE;
+}
+
 bool arena_count(arena *a, size_t bytes)
 {
     const arena_budget *budget = a->budget;
@@ -57,10 +62,10 @@ bool arena_count(arena *a, size_t bytes)
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return end(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* what is over it does not go on in small pieces */
+    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small pieces are refused too */
         return false;
     size_t most = budget->process_most;
-    if (a->taken + a->unseen > most / ALONE_SHARE)
+    if (a->taken + a->unseen > arena_alone_most(a))
         return end(a, ARENA_ALONE);
     if (memory_in_use() + bytes > most)
         return end(a, ARENA_OTHERS);

@@ -45,6 +45,9 @@ typedef struct arena {
 /* The same, of the budget of another. */
 #define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
 
+/* The bytes that one arena of its budget may have. Only of an arena that has one. */
+size_t arena_alone_most(const arena *a);
+
 /* Counts bytes that were taken elsewhere for the same work. False: over the budget. */
 bool arena_count(arena *a, size_t bytes);
 

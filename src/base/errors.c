@@ -190,11 +190,11 @@ cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *
     case ARENA_ALONE:
         return error_set(err, CARDBOX_TOO_LARGE,
                          "%s takes more than %zu MB of memory, build it of less", what,
-                         memory->taken >> 20);
+                         arena_alone_most(memory) >> 20);
     case ARENA_OTHERS:
         return error_set(err, CARDBOX_NOMEM, "other requests take the memory, ask again later");
     case ARENA_GIVEN_UP:
-        return error_set(err, CARDBOX_UNAVAILABLE, "the request was given up");
+        return error_set(err, CARDBOX_TIMEOUT, "the request was given up");
     default:
         return error_nomem(err);
     }

@@ -302,14 +302,14 @@ static bool tear_down(process *p)
     trimmer_stop(p->trimmer);
     free_loops(p);
     keeper_stop(p->keeper);
+    waker_stop(p->server.waker);
+    sweeper_stop(p->sweeper);
     job_pool_free(p->server.jobs);
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);
     free(p->server.stats);
     places_free(p->server.places);
     card_cache_free(p->server.cards);
-    waker_stop(p->server.waker);
-    sweeper_stop(p->sweeper);
     board_free(&p->tokens);
     tls_free(&p->server.tls);
     listener_close(&p->listener);

@@ -223,7 +223,8 @@ def test_gc_leaves_what_is_used():
         done = cardbox("gc", "--dsn", dsn(), "--json").stdout
         assert json.loads(planned)["cards"] == json.loads(done)["cards"], (planned, done)
         assert psql(owner, there).strip() == left
-        psql(owner, "DELETE FROM cardbox.session_entries WHERE tenant_id = 'expired'")
+        psql(owner, "DELETE FROM cardbox.session_entries WHERE tenant_id = 'expired';"
+                    " UPDATE cardbox.cards SET deleted_at = now() - interval '40 days' WHERE tenant_id = 'expired'")
 
 
 if __name__ == "__main__":

@@ -152,7 +152,8 @@ static void look_at_lineage(keeper *k, bool answers)
 
 /* --- the slots --- */
 
-/* Behind a pooler nothing can be said of PostgreSQL's, or here of a standby's: they are tried. */
+/* Behind a pooler, and for standbys, the number of free slots is unknown: SLOTS_SOME lets the
+ * server try. */
 static void look_at_slots(keeper *k)
 {
     server_state *server = k->server;
@@ -194,7 +195,8 @@ static bool look(keeper *k)
     if (answered)
         slots_keeper_is_in(k->server, asked_ms);
     else
-        aside_note(k->server, SLOTS_KEEPER, &err);
+        aside_note(k->server, k->server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_KEEPER,
+                   &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
     atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
     if (!worked && !k->told)

@@ -17,13 +17,14 @@
 #include "store/admin/collect.h"
 #include "store/admin/grown.h"
 
-enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000 };
+enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000, RETRY_MOST_MS = 8000 };
 
 struct sweeper {
     server_state *server;
     ticker ticker;
     cardbox *db;
     bool told;        /* that no table can be analyzed */
+    int64_t retry_ms; /* until it tries again to connect */
     int64_t round_ms; /* when the next round of sweeping is due */
     collect_sum sum;  /* of this round */
     kept_out kept_out;
@@ -115,8 +116,13 @@ static bool sweep(sweeper *s)
 static int64_t turn(void *arg)
 {
     sweeper *s = arg;
-    if (aside_open_later(&s->db, s->server, "cardboxd-sweeper", PATIENCE_MS) != CARDBOX_OK)
-        return LOOK_MS; /* the loops tell why */
+    if (aside_open_later(&s->db, s->server, "cardboxd-sweeper", PATIENCE_MS) != CARDBOX_OK) {
+        s->retry_ms = s->retry_ms == 0 ? LOOK_MS : 2 * s->retry_ms;
+        if (s->retry_ms > RETRY_MOST_MS)
+            s->retry_ms = RETRY_MOST_MS;
+        return s->retry_ms;
+    }
+    s->retry_ms = 0;
     bool grown = analyze(s);
     bool more = sweep(s) || grown;
     aside_rest(&s->db, s->server);

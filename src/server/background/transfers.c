@@ -27,7 +27,8 @@ enum {
 struct transfer_pool {
     server_state *server;
     const settings *set;
-    pthread_mutex_t lock;
+    pthread_mutex_t opening;                             /* held by the thread that opens `db` */
+    pthread_mutex_t lock;                                /* for a moment only: loops take it too */
     char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
     atomic_size_t threads; /* that have not ended: a place is free before that */
     cardbox *db;           /* opened by the first that needs it */
@@ -50,6 +51,7 @@ transfer_pool *transfer_pool_new(server_state *server)
     p->server = server;
     p->set = server->set;
     pthread_mutex_init(&p->lock, NULL);
+    pthread_mutex_init(&p->opening, NULL);
     return p;
 }
 
@@ -65,6 +67,7 @@ bool transfer_pool_free(transfer_pool *p)
     }
     cardbox_close(p->db);
     pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->opening);
     free(p);
     return true;
 }
@@ -110,12 +113,19 @@ static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_erro
     options.connect_timeout_ms = (unsigned)p->set->connect_timeout_ms;
     options.statement_timeout_ms = STATEMENT_MS;
     options.no_named_statements = p->set->no_named_statements;
+    pthread_mutex_lock(&p->opening); /* no loop waits for this lock */
     pthread_mutex_lock(&p->lock);
-    if (p->db == NULL)
-        status = cardbox_open(&p->db, &options, err);
-    *db = p->db;
-    p->users += p->db != NULL;
+    cardbox *open = p->db;
+    p->users += open != NULL;
     pthread_mutex_unlock(&p->lock);
+    if (open == NULL && (status = cardbox_open(&open, &options, err)) == CARDBOX_OK) {
+        pthread_mutex_lock(&p->lock);
+        p->db = open;
+        p->users++;
+        pthread_mutex_unlock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->opening);
+    *db = open;
     return status;
 }
 

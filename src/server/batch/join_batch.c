@@ -41,7 +41,7 @@ struct join_batch {
     bool sent;           /* the database may have run it */
     bool streams;        /* its one request takes the rows as they come */
     int64_t half_ms;     /* when the time that it has is over, if its requests have more */
-    bool suspect;        /* it failed in a way that may be the database's, so that was checked: */
+    bool suspect;        /* the error may be the database's, so the connection is checked */
     bool unfit;          /* the check failed too */
     cardbox_error error; /* of the statement, during the check */
     store_rows *rows;
@@ -347,6 +347,7 @@ static void answer_batch(join_batch *batch, view position)
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
         if (LANES[batch->lane].writes) { /* it is done, and that is told whatever it takes */
             r->answer.body.max = SIZE_MAX / 4;
+            r->memory.budget = NULL;
             r->ticket.was_written = true;
         }
         join_render_rows(batch, r, &mine);

@@ -13,7 +13,7 @@ enum {
     SPARED = 2,            /* slots that are left to others, such as the command line */
     PLENTY = 5,            /* with more free slots than these some more are taken */
     GROW_AFTER_MS = 20000, /* without trouble */
-    FULL_MS = 5000,        /* so long PostgreSQL counts as full after it had no slot */
+    FULL_MS = 5000,        /* time after a 53300 in which PostgreSQL counts as full */
     LOG_MS = 1000          /* between two lines about connections that were refused */
 };
 
@@ -145,6 +145,6 @@ void slots_adjust(database_state *of, int free, int64_t now_ms)
 {
     if (free < SPARED)
         lower(of, atomic_load(&of->held) - (SPARED - free), LEAST);
-    else if (free > PLENTY && now_ms > atomic_load(&of->lowered_ms) + GROW_AFTER_MS)
-        raise(of, atomic_load(&of->room) + 1 + (free - PLENTY) / 4);
+    else if (free > SPARED + 1 && now_ms > atomic_load(&of->lowered_ms) + GROW_AFTER_MS)
+        raise(of, atomic_load(&of->room) + 1 + (free > PLENTY ? (free - PLENTY) / 4 : 0));
 }

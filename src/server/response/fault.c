@@ -220,6 +220,9 @@ void fault_answer_memory(request *r)
 {
     if (r->ticket.was_written)
         fault_answer_unknown(r, FAULT_UNAVAILABLE, NO_MEMORY);
+    else if (r->memory.why == ARENA_ALONE)
+        fault_answer(r, FAULT_TOO_LARGE, "ask for less at once",
+                     "the request takes more memory than one request may");
     else
         fault_answer(r, FAULT_UNAVAILABLE, NULL, NO_MEMORY);
 }
