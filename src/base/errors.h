@@ -51,8 +51,8 @@ cardbox_status error_cursor(cardbox_error *err, const char *cursor);
 /* What the builder of a text ran into. */
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 
-/* What memory was out for: CARDBOX_NOMEM, or of an arena with a budget CARDBOX_TOO_LARGE, where it
- * is too much whatever others take, and CARDBOX_UNAVAILABLE if it was given up. */
+/* The status of a failed arena: CARDBOX_NOMEM; CARDBOX_TOO_LARGE if it alone is over its budget;
+ * CARDBOX_TIMEOUT if its work was given up. */
 cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what);
 
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */

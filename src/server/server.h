@@ -51,7 +51,7 @@ typedef struct database_state {
     atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
     atomic_int told;           /* a told */
     /* What slots.c says of its connections, and links.c tells it. */
-    int firsts, ranks;            /* the ranks below belong to first ones of a group; all ranks */
+    int firsts, ranks;            /* ranks of first connections: 0 to firsts - 1; number of ranks */
     atomic_int room;              /* the ranks below may be open */
     atomic_int held;              /* connections of loops that are made or being made */
     atomic_llong up_ms, lost_ms;  /* when the first one came up, when the last one was lost */

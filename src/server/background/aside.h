@@ -13,7 +13,7 @@
 cardbox_status aside_open(cardbox **db, const settings *set, const char *name, unsigned patience_ms,
                           cardbox_error *err);
 
-/* The same for a thread that can wait: it does so until a loop has its connections. */
+/* As aside_open, but CARDBOX_UNAVAILABLE until a loop has its connections. */
 cardbox_status aside_open_later(cardbox **db, server_state *server, const char *name,
                                 unsigned patience_ms);
 

@@ -1,5 +1,6 @@
 /*
- * job.h: a request's place among the jobs; jobs.c alone looks into it, but for `aside` and `asks`.
+ * job.h: a request's state in the job queue. Only jobs.c reads the members, except `aside` and
+ * `asks`.
  */
 #ifndef SERVER_JOB_H
 #define SERVER_JOB_H

@@ -1,7 +1,7 @@
 /*
  * jobs.c: one queue for all loops. A free thread takes the oldest job of the project that has the
- * fewest running, and no project has all threads: so its jobs wait for each other, and not those of
- * the others for them. A request is in the hands of either its loop or a thread, never of both.
+ * fewest running, and no project has all threads. So the jobs of one project wait for each other,
+ * and do not delay other projects. Either a request's loop or a thread works on it, never both.
  */
 #include "server/background/jobs.h"
 #include <assert.h>
@@ -317,7 +317,7 @@ static void give_up(jobs *all, request *r, fault what, const char *why)
     fault_answer(r, what, NULL, "%s", why);
 }
 
-/* Is the outcome still waited for? */
+/* Gives the job up if its client has left or its time is over. */
 static void check(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))

@@ -1,7 +1,6 @@
 /*
- * join_aside.c: what a request has read, when to make its answer of it would take long: a thread of
- * the pool does. The rows stay with their statement's batch, which others may still be given theirs
- * of. Knows nothing of what is made.
+ * join_aside.c: gives requests whose answers take long to build to the pool's threads. The batch
+ * keeps the rows, because other requests may need them. Knows nothing of what is built.
  */
 #include <stdlib.h>
 #include "server/background/jobs.h"
@@ -37,7 +36,7 @@ static bool is_for_thread(const request *r, const join_rows *mine)
            rows_memory(mine->rows) >= least && are_many(r, mine, least);
 }
 
-/* The lists that say which rows they are give way to the next statement's: they are copied. */
+/* Copies the row numbers: the next statement uses the joiner's buffer again. */
 static reading *copy(const request *r, const join_rows *mine)
 {
     size_t starts = r->ticket.count + 1;

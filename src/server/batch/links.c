@@ -84,7 +84,7 @@ static bool any_up(const links *l)
     return false;
 }
 
-/* Counts it among those that take a slot of PostgreSQL, or no more; tells of a failed attempt. */
+/* Updates the number of held slots, and reports a failed attempt to slots.c. */
 static void note_slot(db_link *k)
 {
     bool held = pipe_fd(k->pipe) >= 0;
@@ -288,7 +288,7 @@ static bool all_groups_are_in(const links *l)
     return true;
 }
 
-/* Of standbys those of each loop try by themselves. */
+/* For standbys each loop decides by its own connections. */
 static bool database_is_up(const links *l)
 {
     return l->are_of_replica ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
@@ -366,7 +366,7 @@ static void give_back(db_link *k, int64_t now_ms)
 {
     if (pipe_fd(k->pipe) < 0 || pipe_in_flight(k->pipe) > 0 || slots_allow(k->all->of, k->rank))
         return;
-    pipe_drop(k->pipe, "the connection was given back: the database has too few");
+    pipe_drop(k->pipe, "connection closed: the database has too few connection slots");
     k->failures = pipe_failed_attempts(k->pipe);
     look(k, now_ms);
 }

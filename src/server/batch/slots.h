@@ -30,7 +30,7 @@ bool slots_all_serve(const server_state *server);
 /* Whether slots are scarce: a connection that is not in use is given back. */
 bool slots_are_scarce(const database_state *of);
 
-/* Whether that, and not that it is away, is why a request is not served. */
+/* Whether missing slots are the reason that requests get 503; false if the database is away. */
 bool slots_are_missing(const database_state *of);
 
 /* The SQLSTATE for it: max_connections, or a CONNECTION LIMIT of the role or database, is reached.
@@ -55,8 +55,8 @@ void slots_keeper_is_in(server_state *server, int64_t asked_ms);
 /* Where nobody knows how many are free. */
 #define SLOTS_SOME 6
 
-/* So many slots of PostgreSQL are free. Closes connections of loops if it is hardly one; after a
- * while without trouble opens some again if there are many. */
+/* PostgreSQL has `free` slots left. If they are scarce, connections of loops are closed. If some
+ * stay free for a while, connections are opened again. */
 void slots_adjust(database_state *of, int free, int64_t now_ms);
 
 #endif

@@ -16,7 +16,7 @@ enum {
     REST_MS = 10
 };
 
-/* Whether a loop has its database connections, or none has. */
+/* Whether this loop may accept: it has its database connections, or no loop has. */
 static bool may_take(const stats *loops, size_t count, size_t which)
 {
     bool others = false;

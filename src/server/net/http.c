@@ -57,7 +57,7 @@ static void lend(request *r)
         use_again(&h->large, r);
 }
 
-/* One that is asked in each run could be ended there. */
+/* Suspends the connection: libmicrohttpd could end it while it polls. */
 static void hold(request *r)
 {
     exchange *x = (exchange *)r;
@@ -308,8 +308,8 @@ static void on_log(void *arg, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 /* libmicrohttpd 0.9.75 gives a request whose Content-Length or cookies it refuses two answers, one
- * behind the other, and says so in its log before it sends them. The request is the one whose head
- * is complete and that it has not shown us: that is never so otherwise. */
+ * behind the other, and says so in its log before it sends them. The refused request has a
+ * complete head, and on_request never saw it. No other request is in that state. */
 static void refuse_first(http *h)
 {
     for (const client *c = h->clients.first; c != NULL; c = c->next) {

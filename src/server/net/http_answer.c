@@ -171,7 +171,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     return fine;
 }
 
-/* What the library then still sends itself gets nowhere. */
+/* Shuts the connection down, so that the library's own answer is not sent. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;

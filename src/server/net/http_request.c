@@ -115,7 +115,7 @@ static void answer_unknown_path(request *r, const char *hint)
     buf_free(&text);
 }
 
-/* Whoever watches a server asks it by whatever name or address it has. */
+/* Health checks may use any name or address of the server. */
 static bool is_probe(view path)
 {
     return view_equal(path, VIEW("/healthz")) || view_equal(path, VIEW("/health")) ||
