@@ -464,7 +464,7 @@ def test_open_address():
             with open(log) as lines:
                 said = lines.read()
             assert ("event=no_tokens " in said and "cardbox token create" in said) == (status == 401), said
-                assert ("event=no_auth " in said) == (status == 200), said
+            assert ("event=no_auth " in said) == (status == 200), said
 
 
 @contextlib.contextmanager
