@@ -233,9 +233,10 @@ static void test_time_is_over(void **state)
 {
     size_t threads = job_threads(&set);
     (void)state;
-    set.request_timeout_ms = 1;
     for (size_t i = 0; i < threads; i++)
         assert_true(add(i, "a", work_later));
+    await_begun(threads - 1);
+    set.request_timeout_ms = 1;
     while (!resumed[threads - 1])
         turn();
     assert_int_equal(status(threads - 1), 504);
