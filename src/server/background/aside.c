@@ -1,6 +1,6 @@
 /*
- * aside.c: what the connections of the threads beside the loops have in common. Nothing is retried:
- * their next turn does it anew.
+ * aside.c: database connections of the threads beside the loops. A failed step is not retried at
+ * once: the thread repeats it when it next wakes.
  */
 #include "server/background/aside.h"
 #include <string.h>

@@ -74,7 +74,7 @@ static void note_kept_out(sweeper *s, collect_state state)
     if (kept_out_note(&s->kept_out, state, holder.transaction, now_ms, limit_ms))
         log_warn("gc_kept_out",
                  "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
-                 "hint=\"SELECT pg_terminate_backend(%d) ends that session\"",
+                 "hint=\"wait until that session ends, or end it with pg_terminate_backend(%d)\"",
                  (now_ms - s->kept_out.since_ms) / 1000,
                  state == COLLECT_BUSY ? "a session holds the lock of gc"
                                        : "a session has locked tables",

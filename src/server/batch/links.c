@@ -23,7 +23,7 @@ enum {
     KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
     SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
     RENEW_MS = 1000,        /* since a large message: the burst is over */
-    READS_LARGE = 32,       /* an answer that has come in so many pieces is a large one: */
+    READS_LARGE = 32,       /* an answer that arrived in this many reads is a large one: */
     REST_NS = 150 * 1000,   /* so long it is left alone then, while some more pieces come */
     READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
                      * more: to ask for it costs as much as some pieces do */

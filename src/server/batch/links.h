@@ -46,8 +46,8 @@ typedef void (*links_probed)(void *arg, bool fit);
 /* After a statement has failed on it. If the error may mean that the role lost rights, or that a
  * part of the schema is missing, the connection is checked: behind the statement, and it stays
  * usable meanwhile. Then true, and `done` (NULL: none) is called once, later. False: there is no
- * check. If the database has become read-only the connection is made anew: the primary is
- * elsewhere. */
+ * check. If the database has become read-only, the server reconnects: another server is the
+ * primary now. */
 bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg);
 
 /* It is not used until it was found to be a standby of the primary again. */
