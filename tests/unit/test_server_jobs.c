@@ -156,8 +156,10 @@ static void test_work_is_done_in_a_thread(void **state)
 {
     uint64_t wakes = 0;
     (void)state;
-    assert_true(add(0, "a", work_now));
+    assert_true(add(0, "a", work_later));
+    await_begun(1);
     assert_int_equal(requests[0].state, REQUEST_SUSPENDED);
+    open_gate(1);
     await_answers(0, 1);
     assert_int_equal(atomic_load(&done_count), 1);
     assert_false(requests[0].job.aside);
