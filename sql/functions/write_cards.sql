@@ -25,6 +25,7 @@ DECLARE
     others    text[] := array_fill(NULL::text, ARRAY[n]);
     i         integer;
     made      timestamptz;
+    done      record;
 BEGIN
     SELECT array_agg(g.i ORDER BY tenant_ids[g.i] COLLATE "C",
                      CASE WHEN metadatas[g.i] ->> 'type' = 'tool.result' THEN tool_call_ids[g.i] END
@@ -57,11 +58,13 @@ BEGIN
         FOREACH i IN ARRAY coalesce(positions, '{}') LOOP
             CONTINUE WHEN outcomes[i] = 1;
             made := coalesce(created[i], begun + i * interval '1 microsecond');
-            SELECT u.outcome, u.other_id INTO outcomes[i], others[i] FROM cardbox.upsert_card(
+            SELECT u.outcome, u.other_id INTO done FROM cardbox.upsert_card(
                 ROW(tenant_ids[i], card_ids[i], contents[i], write_cards.tool_calls[i], tool_call_ids[i],
                     ttls[i], coalesce(expires[i], made + make_interval(secs => ttls[i])), deleted[i],
                     metadatas[i], made, cardbox.random_etag(), seals[i])::cardbox.cards,
                 strict, restore) AS u;
+            outcomes[i] := done.outcome;
+            others[i] := done.other_id;
         END LOOP;
         IF outcomes && '{5,6}' THEN
             RAISE EXCEPTION USING ERRCODE = 'CB001'; -- undoes this block; the outcomes survive

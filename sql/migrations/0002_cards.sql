@@ -14,7 +14,7 @@ CREATE TABLE cardbox.cards (
     deleted_at   timestamptz, -- soft delete
     metadata     jsonb,
     created_at   timestamptz NOT NULL,
-    etag         bigint NOT NULL DEFAULT cardbox.random_etag(), -- another one with each update
+    etag         bigint NOT NULL DEFAULT cardbox.random_etag() CHECK (etag > 0), -- new with each update
     sealed       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, card_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
