@@ -1,9 +1,8 @@
 -- card_bytes: the bytes of a card's values as they are stored, for the reports of the collector.
-CREATE OR REPLACE FUNCTION cardbox.card_bytes(content jsonb, raw json, metadata jsonb) RETURNS bigint
+CREATE OR REPLACE FUNCTION cardbox.card_bytes(content json, metadata jsonb) RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
-    SELECT (coalesce(pg_column_size(content), 0) + coalesce(pg_column_size(raw), 0)
-            + coalesce(pg_column_size(metadata), 0))::bigint
+    SELECT (pg_column_size(content) + coalesce(pg_column_size(metadata), 0))::bigint
 $$;
 REVOKE ALL ON FUNCTION cardbox.card_bytes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.card_bytes TO cardbox_service;

@@ -28,7 +28,7 @@ BEGIN
         RETURNING 1
     ), removed AS ( -- by place, which is fixed while it is locked: a join might read the whole table
         DELETE FROM cardbox.cards c WHERE c.ctid = ANY (ARRAY (SELECT k.place FROM locked k WHERE NOT k.used))
-        RETURNING cardbox.card_bytes(c.content, c.raw, c.metadata) AS bytes
+        RETURNING cardbox.card_bytes(c.content, c.metadata) AS bytes
     ), unrevised AS (
         DELETE FROM cardbox.card_revisions r
          WHERE r.ctid = ANY (ARRAY (
@@ -38,7 +38,7 @@ BEGIN
                          WHERE x.tenant_id = k.tenant_id AND x.card_id = k.card_id
                         OFFSET 0) AS v
                  WHERE NOT k.used))
-        RETURNING cardbox.card_bytes(r.content, r.raw, r.metadata) AS bytes
+        RETURNING cardbox.card_bytes(r.content, r.metadata) AS bytes
     )
     SELECT (SELECT count(*) FROM removed), (SELECT coalesce(sum(r.bytes), 0) FROM removed r),
            (SELECT count(*) FROM unrevised), (SELECT coalesce(sum(u.bytes), 0) FROM unrevised u),

@@ -7,13 +7,13 @@ AS $$
     WITH RECURSIVE cutoff AS (
         SELECT statement_timestamp() - make_interval(secs => retention) AS moment
     ), dead_cards AS (
-        SELECT c.tenant_id, c.card_id, cardbox.card_bytes(c.content, c.raw, c.metadata) AS bytes
+        SELECT c.tenant_id, c.card_id, cardbox.card_bytes(c.content, c.metadata) AS bytes
           FROM cardbox.cards c
          WHERE (c.expires_at <= statement_timestamp()
                 OR c.deleted_at <= (SELECT moment FROM cutoff))
            AND NOT cardbox.card_is_used(c.tenant_id, c.card_id)
     ), dead_revisions AS (
-        SELECT cardbox.card_bytes(r.content, r.raw, r.metadata) AS bytes
+        SELECT cardbox.card_bytes(r.content, r.metadata) AS bytes
           FROM dead_cards d
          CROSS JOIN LATERAL (SELECT * FROM cardbox.card_revisions x
                               WHERE x.tenant_id = d.tenant_id AND x.card_id = d.card_id

@@ -15,7 +15,7 @@ AS $$
         SELECT c.bytes
           FROM (SELECT DISTINCT d.tenant_id, d.card_id FROM dead d) AS k
          CROSS JOIN LATERAL (
-                SELECT cardbox.card_bytes(x.content, x.raw, x.metadata) AS bytes FROM cardbox.cards x
+                SELECT cardbox.card_bytes(x.content, x.metadata) AS bytes FROM cardbox.cards x
                  WHERE x.tenant_id = k.tenant_id AND x.card_id = k.card_id
                 OFFSET 0) AS c
          WHERE NOT cardbox.card_is_used(k.tenant_id, k.card_id)

@@ -14,7 +14,7 @@ BEGIN
     SELECT * INTO fold
       FROM cardbox.last_on_path(tenant, session, from_seq, 2147483647, '{4,260}') AS c;
     IF fold.depth IS NOT NULL THEN
-        SELECT cardbox.kept_entry(tenant, session, e.seq, e.target, c.raw) INTO kept
+        SELECT cardbox.kept_entry(tenant, session, e.seq, e.target, c.content) INTO kept
           FROM cardbox.session_entries e
           LEFT JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = fold.card_id
          WHERE e.tenant_id = tenant AND e.session_key = session AND e.branch = fold.branch

@@ -27,7 +27,7 @@ BEGIN
             content := format('{"__type__":"TextContent","text":%s}',
                               to_json(format(say, call.ability_name)))::json;
             PERFORM cardbox.save_message(
-                tenant, message, task, 'assistant', content, NULL,
+                tenant, message, task, 'assistant', content,
                 jsonb_build_object('type', 'agent.thought', 'role', 'assistant', 'task_id', task,
                                    'call_id', call.call_id), NULL, NULL);
         END IF;

@@ -57,7 +57,7 @@ BEGIN
             EXIT WHEN is_cut;
             e := (k.ord, v.n, v.what, v.ref, v.how, v.at, NULL, NULL, NULL);
             IF e.what = 'message' THEN
-                SELECT m.ts, c.raw, c.metadata INTO e.at, e.text, e.metadata
+                SELECT m.ts, c.content, c.metadata INTO e.at, e.text, e.metadata
                   FROM cardbox.messages m
                   JOIN cardbox.cards c ON c.tenant_id = k.tenant_id AND c.card_id = m.message_id
                  WHERE m.tenant_id = k.tenant_id AND m.message_id = v.ref;

@@ -69,7 +69,7 @@ BEGIN
                         WHERE e.tenant_id = tenant AND e.session_id = new_session),
            name = (SELECT l.line -> 'name' FROM cardbox.session_entries e
                      JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.card_id
-                    CROSS JOIN LATERAL (SELECT cardbox.readable_line(c.raw) OFFSET 0) AS l(line)
+                    CROSS JOIN LATERAL (SELECT cardbox.readable_line(c.content) OFFSET 0) AS l(line)
                     WHERE e.tenant_id = tenant AND e.session_id = new_session AND e.kind % 256 = 9
                       AND json_typeof(l.line -> 'name') = 'string' AND length(l.line ->> 'name') > 0
                     ORDER BY e.seq DESC LIMIT 1)

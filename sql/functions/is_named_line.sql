@@ -4,15 +4,15 @@ CREATE OR REPLACE FUNCTION cardbox.is_named_line(tenant text, session text, at_s
 RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
-    SELECT CASE WHEN octet_length(given::text) > octet_length(c.raw::text) THEN EXISTS (
+    SELECT CASE WHEN octet_length(given::text) > octet_length(c.content::text) THEN EXISTS (
                SELECT FROM (VALUES (''), (',"id":' || to_json(e.entry_id)::text)) AS i(id)
                 CROSS JOIN (VALUES (''), (',"parentId":' || coalesce(
                             to_json(p.entry_id)::text, to_json(nullif(e.missing, ''))::text, 'null')))
                        AS u(parent)
                 CROSS JOIN (VALUES (''), (',"firstKeptEntryId":' || coalesce(to_json(
-                            cardbox.kept_entry(tenant, session, e.seq, e.target, c.raw))::text, 'null')))
+                            cardbox.kept_entry(tenant, session, e.seq, e.target, c.content))::text, 'null')))
                        AS k(kept)
-                WHERE given::text = left(c.raw::text, -1) || i.id || u.parent || k.kept || '}')
+                WHERE given::text = left(c.content::text, -1) || i.id || u.parent || k.kept || '}')
            ELSE false END
       FROM cardbox.session_entries e
       JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.card_id

@@ -15,7 +15,7 @@ BEGIN
             SELECT e.branch, e.depth
               FROM cardbox.session_entries e
              CROSS JOIN LATERAL (
-                    SELECT cardbox.says_setting(e.kind, c.raw) AS says FROM cardbox.cards c
+                    SELECT cardbox.says_setting(e.kind, c.content) AS says FROM cardbox.cards c
                      WHERE c.tenant_id = tenant AND c.card_id BETWEEN e.card_id AND e.card_id
                      ORDER BY c.card_id LIMIT 1) AS line
              WHERE e.tenant_id = tenant AND e.session_key = session AND e.branch = p.branch

@@ -13,8 +13,7 @@ BEGIN
             RETURN OLD;
         END IF;
         IF NEW.sealed AND NEW.tenant_id = OLD.tenant_id AND NEW.card_id = OLD.card_id
-           AND NEW.content IS NOT DISTINCT FROM OLD.content
-           AND NEW.raw::text IS NOT DISTINCT FROM OLD.raw::text
+           AND NEW.content::text = OLD.content::text
            AND NEW.metadata IS NOT DISTINCT FROM OLD.metadata
            AND NEW.tool_calls IS NOT DISTINCT FROM OLD.tool_calls
            AND NEW.tool_call_id IS NOT DISTINCT FROM OLD.tool_call_id THEN

@@ -49,7 +49,7 @@ BEGIN
          WHERE NOT cardbox.card_is_used(tenant, c.card_id)
     ), removed AS (
         DELETE FROM cardbox.cards c WHERE c.ctid = ANY (ARRAY (SELECT u.place FROM unused u))
-        RETURNING cardbox.card_bytes(c.content, c.raw, c.metadata) AS bytes
+        RETURNING cardbox.card_bytes(c.content, c.metadata) AS bytes
     ), unrevised AS (
         DELETE FROM cardbox.card_revisions r
          WHERE r.ctid = ANY (ARRAY (

@@ -74,14 +74,15 @@ BEGIN
             VALUES (tenant, session, g.seq, g.ord, g.line, g.ring);
             ringed := ringed OR g.ring IS NOT NULL;
         ELSE
-            SELECT octet_length(c.raw::text) INTO size FROM cardbox.cards c
+            SELECT octet_length(c.content::text) INTO size FROM cardbox.cards c
              WHERE c.tenant_id = tenant AND c.card_id = g.card AND c.sealed AND c.deleted_at IS NULL
-               AND c.expires_at IS NULL AND json_typeof(c.raw) = 'object'
-               AND strpos(c.raw::text, E'\n') = 0
-               AND (c.content = 'null' -- written by a session here: a line that was looked at
-                    OR (CASE WHEN c.content ->> 'id' IS NULL THEN jsonb_typeof(c.content -> 'type') = 'string'
-                             ELSE jsonb_typeof(c.content -> 'id') = 'string' AND c.content ->> 'id' = g.id END
-                        AND (c.content ->> 'type' IS DISTINCT FROM 'session' OR c.content ? 'parentId')));
+               AND c.expires_at IS NULL AND json_typeof(c.content) = 'object'
+               AND strpos(c.content::text, E'\n') = 0
+               AND (c.metadata ->> 'entry_id' = g.id -- written by a session: a line that was looked at
+                    OR (SELECT CASE WHEN r.line ->> 'id' IS NULL THEN json_typeof(r.line -> 'type') = 'string'
+                                    ELSE json_typeof(r.line -> 'id') = 'string' AND r.line ->> 'id' = g.id END
+                               AND (r.line ->> 'type' IS DISTINCT FROM 'session' OR r.line -> 'parentId' IS NOT NULL)
+                          FROM (SELECT cardbox.readable_line(c.content) AS line) AS r));
             SELECT e.seq, e.branch, e.depth INTO up FROM cardbox.session_entries e
              WHERE e.tenant_id = tenant AND e.session_key = session AND e.entry_id = g.parent;
             IF size IS NULL THEN

@@ -8,7 +8,7 @@
 -- Existing tasks are locked in one order. Tasks that do not exist yet can't be locked, so two
 -- batches of several tasks of one project, which only imports send, run one after the other.
 CREATE OR REPLACE FUNCTION cardbox.save_ledger(
-    tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[], projections jsonb[],
+    tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[],
     calls jsonb, parameters json[], details json[])
 RETURNS TABLE (kind integer, ord integer, outcome integer)
 LANGUAGE plpgsql
@@ -50,7 +50,7 @@ BEGIN
             ELSIF one.kind = 2 THEN
                 done := cardbox.save_message(
                     tenant, one.value ->> 'id', one.value ->> 'task', one.value ->> 'role',
-                    contents[one.place], projections[one.place], one.value -> 'metadata',
+                    contents[one.place], one.value -> 'metadata',
                     one.value -> 'tool_calls', (one.value ->> 'ts')::bigint);
             ELSE
                 done := cardbox.save_call(tenant, one.value, parameters[one.place], details[one.place]);

@@ -1,10 +1,9 @@
 -- save_message: adds a message and its sealed card.
---   content     the card's
---   projection  given where jsonb can't hold the content
---   moment      its time; NULL: now
+--   content  the card's
+--   moment   its time; NULL: now
 -- Outcomes: see save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_message(
-    tenant text, id text, task text, role text, content json, projection jsonb, metadata jsonb,
+    tenant text, id text, task text, role text, content json, metadata jsonb,
     tool_calls jsonb, moment bigint)
 RETURNS integer
 LANGUAGE plpgsql
@@ -18,25 +17,25 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 5;
     END IF;
-    SELECT m.task_id, m.role, m.ts, c.raw INTO old
+    SELECT m.task_id, m.role, m.ts, c.content INTO old
       FROM cardbox.messages m
       JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = id
      WHERE m.tenant_id = tenant AND m.message_id = id;
     IF FOUND THEN
         RETURN CASE WHEN old.task_id = task AND old.role = save_message.role
                      AND (moment IS NULL OR old.ts = moment)
-                     AND cardbox.same_json(old.raw, content) THEN 2 ELSE 4 END;
+                     AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
     END IF;
     -- An import brings the card first. A deletion that this waits for may remove it: then it is inserted after all.
     FOR attempt IN 1 .. 2 LOOP
-        INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_calls, metadata, created_at, sealed)
-        VALUES (tenant, id, coalesce(projection, content::jsonb), content, save_message.tool_calls,
+        INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, metadata, created_at, sealed)
+        VALUES (tenant, id, content, save_message.tool_calls,
                 save_message.metadata, 'epoch'::timestamptz + ts * interval '1 millisecond', true)
         ON CONFLICT DO NOTHING;
         EXIT WHEN FOUND;
         PERFORM FROM cardbox.cards c
           WHERE c.tenant_id = tenant AND c.card_id = id AND c.sealed AND c.expires_at IS NULL
-            AND c.deleted_at IS NULL AND cardbox.same_json(c.raw, save_message.content) FOR KEY SHARE;
+            AND c.deleted_at IS NULL AND cardbox.same_json(c.content, save_message.content) FOR KEY SHARE;
         EXIT WHEN FOUND;
         IF attempt = 2 THEN
             RETURN 4;

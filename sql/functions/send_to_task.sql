@@ -2,7 +2,7 @@
 -- That worker can't finish before it has seen the message: see write_task().
 -- Outcomes: see save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.send_to_task(
-    tenant text, task text, message text, content json, projection jsonb, metadata jsonb)
+    tenant text, task text, message text, content json, metadata jsonb)
 RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -18,7 +18,7 @@ BEGIN
             SELECT FROM cardbox.messages m WHERE m.tenant_id = tenant AND m.message_id = message) THEN
         RETURN 9;
     END IF;
-    done := cardbox.save_message(tenant, message, task, 'user', content, projection, metadata, NULL, NULL);
+    done := cardbox.save_message(tenant, message, task, 'user', content, metadata, NULL, NULL);
     IF done = 1 AND held.lease_owner IS NULL THEN
         UPDATE cardbox.tasks t SET wake_at = least(t.wake_at, clock_timestamp())
          WHERE t.tenant_id = tenant AND t.task_id = task;

@@ -12,7 +12,7 @@ AS $$
            (SELECT (array_agg(l.label ORDER BY l.seq DESC))[1] FROM cardbox.session_entries l
              WHERE l.tenant_id = tenant AND l.session_key = session AND l.target = id AND l.kind = 8),
            CASE WHEN wants_line THEN (
-               SELECT c.raw FROM cardbox.cards c
+               SELECT c.content FROM cardbox.cards c
                 WHERE c.tenant_id = tenant AND c.card_id BETWEEN card AND card
                 ORDER BY c.card_id LIMIT 1) END
 $$;

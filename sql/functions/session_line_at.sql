@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION cardbox.session_line_at(
     OUT entry_id text, OUT branch bigint, OUT depth integer, OUT bytes bytea)
 LANGUAGE sql STABLE
 AS $$
-    SELECT e.entry_id, e.branch, e.depth, cardbox.session_line(e.before, c.raw, e.after)
+    SELECT e.entry_id, e.branch, e.depth, cardbox.session_line(e.before, c.content, e.after)
       FROM cardbox.session_entries e
       JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.card_id
      WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = at_seq AND at_ord = 0

@@ -2,8 +2,7 @@
 -- same task.
 -- Outcomes: 1 inserted  2 it was made before  4 the id is taken  5 no such parent
 CREATE OR REPLACE FUNCTION cardbox.spawn_task(
-    tenant text, task text, parent text, prompt json, messages jsonb, contents json[],
-    projections jsonb[])
+    tenant text, task text, parent text, prompt json, messages jsonb, contents json[])
 RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -28,7 +27,7 @@ BEGIN
     FOR i IN 1 .. jsonb_array_length(spawn_task.messages) LOOP
         IF cardbox.save_message(
                 tenant, spawn_task.messages -> i - 1 ->> 'id', task,
-                spawn_task.messages -> i - 1 ->> 'role', contents[i], projections[i],
+                spawn_task.messages -> i - 1 ->> 'role', contents[i],
                 spawn_task.messages -> i - 1 -> 'metadata', NULL, moment) <> 1 THEN
             RAISE EXCEPTION 'a message of the new task has an id that is taken'
                 USING ERRCODE = 'unique_violation';

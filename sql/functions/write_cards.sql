@@ -1,95 +1,79 @@
 -- write_cards: adds cards of one tenant or several, all or none. If one is a conflict or gone
 -- nothing is written, and the outcomes say what each would have been. The arrays are parallel:
---   projections  given where jsonb can't hold the raw text
---   created      NULL: now, each a microsecond later than the one before, so that lists keep their
---                order
---   expires      NULL: created plus ttls; given by imports only
---   deleted      given by imports only
--- For strict, restore and the outcomes see settle_card(): the numbers of cardbox_outcome in
+--   created  NULL: now, each a microsecond later than the one before, so that lists keep their order
+--   expires  NULL: created plus ttls; given by imports only
+--   deleted  given by imports only
+-- For strict, restore and the outcomes see upsert_card(): the numbers of cardbox_outcome in
 -- <cardbox/card.h>.
 -- A generic plan: a custom one would copy all texts into the plan.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
-    tenant_ids text[], card_ids text[], raws json[], projections jsonb[], tool_calls jsonb[],
-    tool_call_ids text[], ttls integer[], metadatas jsonb[], created timestamptz[],
-    expires timestamptz[], deleted timestamptz[], seals boolean[], strict boolean, restore boolean)
+    tenant_ids text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
+    ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],
+    deleted timestamptz[], seals boolean[], strict boolean, restore boolean)
 RETURNS TABLE (ord integer, outcome integer, other_id text)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    n        integer := coalesce(cardinality(card_ids), 0);
-    begun    timestamptz := clock_timestamp();
-    new_in   text[]; -- what was inserted: tenants
-    new_ids  text[]; -- and ids
-    outcomes integer[];
-    others   text[] := array_fill(NULL::text, ARRAY[n]);
-    pending  record;
-    settled  record;
-    failed   boolean := false;
+    n         integer := coalesce(cardinality(card_ids), 0);
+    begun     timestamptz := clock_timestamp();
+    positions integer[]; -- in the order of the keys, so that two batches can't deadlock: first cards
+                         -- that only their ids can meet, then tool results, by the call they answer
+    new_in    text[]; -- what was inserted: tenants
+    new_ids   text[]; -- and ids
+    outcomes  integer[];
+    others    text[] := array_fill(NULL::text, ARRAY[n]);
+    i         integer;
+    made      timestamptz;
+    done      record;
 BEGIN
+    SELECT array_agg(g.i ORDER BY tenant_ids[g.i] COLLATE "C",
+                     CASE WHEN metadatas[g.i] ->> 'type' = 'tool.result' THEN tool_call_ids[g.i] END
+                     COLLATE "C" NULLS FIRST, card_ids[g.i] COLLATE "C", g.i)
+      INTO positions FROM generate_series(1, n) AS g(i);
     BEGIN
-        -- All new ones at once, in the order of their keys, so that two batches can't deadlock: first
-        -- those that only their ids can meet, then tool results, by the call that they answer. Of two
-        -- with one id the first is inserted.
+        -- All new ones at once. Of two with one id the first is inserted.
         WITH inserted AS (
-            INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_calls, tool_call_id,
+            INSERT INTO cardbox.cards AS c (tenant_id, card_id, content, tool_calls, tool_call_id,
                    ttl_seconds, expires_at, deleted_at, metadata, created_at, sealed)
-            SELECT c.* FROM (
-                    SELECT g.i FROM generate_series(1, n) AS g(i)
-                     ORDER BY tenant_ids[g.i] COLLATE "C",
-                              CASE WHEN metadatas[g.i] ->> 'type' = 'tool.result'
-                                   THEN tool_call_ids[g.i] END COLLATE "C" NULLS FIRST,
-                              card_ids[g.i] COLLATE "C", g.i OFFSET 0) AS k
+            SELECT tenant_ids[k.i], card_ids[k.i], contents[k.i], write_cards.tool_calls[k.i],
+                   tool_call_ids[k.i], ttls[k.i],
+                   coalesce(expires[k.i], m.made + make_interval(secs => ttls[k.i])), deleted[k.i],
+                   metadatas[k.i], m.made, seals[k.i]
+              FROM unnest(positions) AS k(i)
              CROSS JOIN LATERAL (
-                    SELECT tenant_ids[k.i], card_ids[k.i], coalesce(projections[k.i], raws[k.i]::jsonb),
-                           raws[k.i], tool_calls[k.i], tool_call_ids[k.i], ttls[k.i],
-                           coalesce(expires[k.i], m.made + make_interval(secs => ttls[k.i])), deleted[k.i],
-                           metadatas[k.i], m.made, seals[k.i]
-                      FROM (SELECT coalesce(created[k.i], begun + k.i * interval '1 microsecond')) AS m(made)) AS c
+                    SELECT coalesce(created[k.i], begun + k.i * interval '1 microsecond')) AS m(made)
             ON CONFLICT DO NOTHING
-            RETURNING cards.tenant_id, cards.card_id
+            RETURNING c.tenant_id, c.card_id
         )
-        SELECT array_agg(i.tenant_id), array_agg(i.card_id) INTO new_in, new_ids FROM inserted i;
-        IF cardinality(new_ids) = n THEN
-            RETURN QUERY SELECT g.i, 1, NULL::text FROM generate_series(1, n) AS g(i);
-            RETURN;
-        END IF;
-
-        SELECT array_agg(CASE WHEN i.card_id IS NOT NULL AND m.place = m.first THEN 1 ELSE 0 END
-                         ORDER BY m.place)
+        SELECT array_agg(x.tenant_id), array_agg(x.card_id) INTO new_in, new_ids FROM inserted AS x;
+        SELECT array_agg(CASE WHEN x.card_id IS NOT NULL AND m.position = m.first THEN 1 END
+                         ORDER BY m.position)
           INTO outcomes
-          FROM (SELECT x.tenant_id, x.card_id, x.place::integer AS place,
-                       min(x.place) OVER (PARTITION BY x.tenant_id, x.card_id) AS first
-                  FROM unnest(tenant_ids, card_ids) WITH ORDINALITY AS x(tenant_id, card_id, place)) AS m
-          LEFT JOIN unnest(new_in, new_ids) AS i(tenant_id, card_id)
-            ON i.tenant_id = m.tenant_id AND i.card_id = m.card_id;
-        FOR pending IN
-            SELECT g.i, coalesce(created[g.i], begun + g.i * interval '1 microsecond') AS made
-              FROM generate_series(1, n) AS g(i)
-             WHERE outcomes[g.i] = 0
-             ORDER BY CASE WHEN metadatas[g.i] ->> 'type' = 'tool.result'
-                           THEN tool_call_ids[g.i] END COLLATE "C" NULLS FIRST,
-                      card_ids[g.i], g.i
-        LOOP
-            SELECT * INTO settled FROM cardbox.settle_card(
-                ROW(tenant_ids[pending.i], card_ids[pending.i],
-                    coalesce(projections[pending.i], raws[pending.i]::jsonb), raws[pending.i],
-                    tool_calls[pending.i], tool_call_ids[pending.i], ttls[pending.i],
-                    coalesce(expires[pending.i], pending.made + make_interval(secs => ttls[pending.i])),
-                    deleted[pending.i], metadatas[pending.i], pending.made, seals[pending.i])::cardbox.cards,
-                strict, restore);
-            outcomes[pending.i] := settled.outcome;
-            others[pending.i] := settled.other_id;
-            failed := failed OR settled.outcome IN (5, 6);
+          FROM (SELECT u.tenant_id, u.card_id, u.position,
+                       min(u.position) OVER (PARTITION BY u.tenant_id, u.card_id) AS first
+                  FROM unnest(tenant_ids, card_ids) WITH ORDINALITY AS u(tenant_id, card_id, position)) AS m
+          LEFT JOIN unnest(new_in, new_ids) AS x(tenant_id, card_id)
+            ON x.tenant_id = m.tenant_id AND x.card_id = m.card_id;
+        FOREACH i IN ARRAY coalesce(positions, '{}') LOOP
+            CONTINUE WHEN outcomes[i] = 1;
+            made := coalesce(created[i], begun + i * interval '1 microsecond');
+            SELECT u.outcome, u.other_id INTO done FROM cardbox.upsert_card(
+                ROW(tenant_ids[i], card_ids[i], contents[i], write_cards.tool_calls[i], tool_call_ids[i],
+                    ttls[i], coalesce(expires[i], made + make_interval(secs => ttls[i])), deleted[i],
+                    metadatas[i], made, cardbox.random_etag(), seals[i])::cardbox.cards,
+                strict, restore) AS u;
+            outcomes[i] := done.outcome;
+            others[i] := done.other_id;
         END LOOP;
-        IF failed THEN
+        IF outcomes && '{5,6}' THEN
             RAISE EXCEPTION USING ERRCODE = 'CB001'; -- undoes this block; the outcomes survive
         END IF;
     EXCEPTION WHEN SQLSTATE 'CB001' THEN
         NULL;
     END;
-    RETURN QUERY SELECT o.place::integer, o.outcome, o.other
-                   FROM unnest(outcomes, others) WITH ORDINALITY AS o(outcome, other, place);
+    RETURN QUERY SELECT o.position::integer, o.outcome, o.other
+                   FROM unnest(outcomes, others) WITH ORDINALITY AS o(outcome, other, position);
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.write_cards FROM PUBLIC;

@@ -43,8 +43,8 @@ BEGIN
            prefix || lpad(to_hex(seqs[i]), 12, '0'), octet_length(raws[i]::text), befores[i], afters[i],
            targets[i], CASE WHEN targets[i] IS NOT NULL THEN labels[i] END
       FROM generate_series(first, n) AS g(i);
-    INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-    SELECT tenant, prefix || lpad(to_hex(seqs[i]), 12, '0'), 'null', raws[i],
+    INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+    SELECT tenant, prefix || lpad(to_hex(seqs[i]), 12, '0'), raws[i],
            jsonb_object(
                '{type,role,session_id,entry_id}',
                ARRAY[(ARRAY['session.entry', 'session.message', 'session.thinking_level_change',

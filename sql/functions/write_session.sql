@@ -115,7 +115,7 @@ BEGIN
         RETURN;
     END IF;
     IF parent_places[1] = -5 THEN
-        SELECT coalesce(p.entry_id, e.missing), c.raw::text = raws[1]::text INTO from_id, same
+        SELECT coalesce(p.entry_id, e.missing), c.content::text = raws[1]::text INTO from_id, same
           FROM cardbox.session_entries e
           JOIN cardbox.cards c ON c.tenant_id = tenant AND c.card_id = e.card_id
           LEFT JOIN cardbox.session_entries p
@@ -160,14 +160,14 @@ BEGIN
           -- also where a plan was made when there was next to nothing to read.
           LEFT JOIN LATERAL (
                SELECT e.entry_id, e.branch, e.depth, e.missing,
-                      u.kind >= 0 AND c.raw::text = u.raw::text
+                      u.kind >= 0 AND c.content::text = u.raw::text
                       AND coalesce(e.before, '') = coalesce(u.before, '')
                       AND coalesce(e.after, '\x0a') = coalesce(u.after, '\x0a') AS same, false AS is_ring
                  FROM (SELECT * FROM cardbox.session_entries x
                         WHERE import AND u.ord = 0 AND u.seq <= s.last_seq AND x.tenant_id = tenant
                           AND x.session_id = session AND x.seq BETWEEN u.seq AND u.seq
                         ORDER BY x.seq LIMIT 1) AS e
-                CROSS JOIN LATERAL (SELECT x.raw FROM cardbox.cards x
+                CROSS JOIN LATERAL (SELECT x.content FROM cardbox.cards x
                                      WHERE x.tenant_id = tenant
                                        AND x.card_id BETWEEN e.card_id AND e.card_id
                                      ORDER BY x.card_id LIMIT 1) AS c
@@ -275,7 +275,7 @@ BEGIN
                 a_branch[g.place] := a_branch[up];
                 a_depth[g.place] := a_depth[up];
             ELSE
-                SELECT c.raw::text = raws[g.place]::text INTO same FROM cardbox.cards c
+                SELECT c.content::text = raws[g.place]::text INTO same FROM cardbox.cards c
                  WHERE c.tenant_id = tenant AND c.card_id = g.card_id;
                 IF import AND NOT same THEN
                     same := cardbox.is_named_line(tenant, session, g.old_seq, raws[g.place]);

@@ -1,6 +1,5 @@
--- write_session_entries: writes the entries that were placed (outcomes 1 and 4), and their cards. A
--- card's content is null: a jsonb of each line, which nothing reads, was a seventh of the cost of
--- an import. A card that exists must be this line's.
+-- write_session_entries: writes the entries that were placed (outcomes 1 and 4), and their cards.
+-- A card that exists must be this line's.
 -- Elements are taken from the arrays one by one: unnest would copy each line once more. A generic
 -- plan: a custom one has copies of all lines in it.
 CREATE OR REPLACE FUNCTION cardbox.write_session_entries(
@@ -27,8 +26,8 @@ BEGIN
       FROM generate_series(1, n) AS g(i) WHERE outcomes[i] IN (1, 4);
     GET DIAGNOSTICS wanted = ROW_COUNT;
     LOOP
-        INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-        SELECT tenant, prefix || lpad(to_hex(seqs[i]), 12, '0'), 'null', raws[i],
+        INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+        SELECT tenant, prefix || lpad(to_hex(seqs[i]), 12, '0'), raws[i],
                jsonb_build_object(
                    'type', (ARRAY['session.entry', 'session.message', 'session.thinking_level_change',
                                   'session.model_change', 'session.compaction', 'session.branch_summary',
@@ -66,7 +65,7 @@ BEGIN
                  WHERE x.tenant_id = tenant AND x.card_id BETWEEN k.id AND k.id
                  ORDER BY x.card_id LIMIT 1) AS c
          WHERE u.outcome IN (1, 4)
-           AND (c.raw::text IS DISTINCT FROM u.raw::text OR NOT c.sealed OR c.deleted_at IS NOT NULL
+           AND (c.content::text IS DISTINCT FROM u.raw::text OR NOT c.sealed OR c.deleted_at IS NOT NULL
                 OR c.expires_at IS NOT NULL)
          LIMIT 1;
         IF FOUND THEN

@@ -10,7 +10,7 @@
 --   3 finished  8 the lease is lost: nothing was written
 --   10 not ended: there is a newer message of a user  11 it sleeps or was released
 CREATE OR REPLACE FUNCTION cardbox.write_task(
-    tenant text, task text, epoch bigint, messages jsonb, contents json[], projections jsonb[], calls jsonb,
+    tenant text, task text, epoch bigint, messages jsonb, contents json[], calls jsonb,
     parameters json[], details json[], ending integer, end_status text, seen bigint, awaits boolean,
     sleep_until timestamptz)
 RETURNS TABLE (kind integer, ord integer, outcome integer)
@@ -32,7 +32,7 @@ BEGIN
     END IF;
     FOR kind, ord, outcome IN
         SELECT s.kind, s.ord, s.outcome
-          FROM cardbox.save_ledger(tenant, '[]', NULL, write_task.messages, contents, projections,
+          FROM cardbox.save_ledger(tenant, '[]', NULL, write_task.messages, contents,
                                    write_task.calls, parameters, details) AS s
     LOOP
         bad := bad OR outcome > 3;

@@ -1,4 +1,4 @@
--- Sessions: trees of entries. The line of an entry is a sealed card, its exact text in cards.raw. The
+-- Sessions: trees of entries. The line of an entry is a sealed card, its exact text in cards.content. The
 -- rows here order and link them.
 -- needs: protect
 -- needs: drop_ring_entry

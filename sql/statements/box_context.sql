@@ -23,16 +23,16 @@ WITH wanted AS (
       FROM runs r
      CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
       LEFT JOIN LATERAL (
-            SELECT x.content, x.raw, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
+            SELECT x.content, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
                    x.metadata, x.created_at, x.sealed
               FROM cardbox.cards x
              WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
-               AND x.content IS NOT NULL AND x.deleted_at IS NULL
+               AND x.deleted_at IS NULL
                AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
              LIMIT 1) AS c ON true
      WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before
 ), total AS MATERIALIZED (
-    SELECT coalesce(sum(coalesce(octet_length(f.raw::text), pg_column_size(f.content #> '{}'), 0)::int8
+    SELECT coalesce(sum(coalesce(octet_length(f.content::text), 0)::int8
                         + coalesce(pg_column_size(f.tool_calls #> '{}'), 0)
                         + coalesce(pg_column_size(f.metadata #> '{}'), 0)), 0) <= $10::int8 AS fits
       FROM found f
@@ -43,7 +43,7 @@ SELECT w.ord, 0 AS kind, w.version AS pos, w.length, w.first, w.before,
        NULL::bool AS sealed
   FROM wanted w
 UNION ALL
-SELECT f.ord, 2, f.pos, NULL, NULL, NULL, f.id, coalesce(f.raw, f.content::text::json), f.tool_calls,
+SELECT f.ord, 2, f.pos, NULL, NULL, NULL, f.id, f.content, f.tool_calls,
        f.tool_call_id, f.ttl_seconds, f.expires_at, f.metadata, f.created_at, f.sealed
   FROM found f CROSS JOIN total t
  WHERE t.fits

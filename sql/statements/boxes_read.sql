@@ -35,14 +35,14 @@ UNION ALL
 SELECT r.ord, 1, r.start, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.card_ids, NULL, NULL
   FROM runs r WHERE r.want & 5 <> 0
 UNION ALL
-SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, e.id, coalesce(c.raw, c.content::text::json),
+SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, e.id, c.content,
        c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed
   FROM runs r
  CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
   LEFT JOIN LATERAL (
         SELECT x.* FROM cardbox.cards x
          WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
-           AND x.content IS NOT NULL AND x.deleted_at IS NULL
+           AND x.deleted_at IS NULL
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
          LIMIT 1) AS c ON true
  WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before

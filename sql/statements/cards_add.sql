@@ -1,10 +1,10 @@
 -- Adds cards, all or none: see the function. Arrays are parallel.
--- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] projections or NULL,
--- $5 jsonb[] tool calls, $6 text[] tool call ids, $7 int4[] ttl_seconds, $8 jsonb[] metadata,
--- $9 timestamptz[] created_at, $10 timestamptz[] expires_at, $11 timestamptz[] deleted_at,
--- $12 bool[] sealed, $13 bool strict, $14 bool restore
+-- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] tool calls,
+-- $5 text[] tool call ids, $6 int4[] ttl_seconds, $7 jsonb[] metadata, $8 timestamptz[] created_at,
+-- $9 timestamptz[] expires_at, $10 timestamptz[] deleted_at, $11 bool[] sealed, $12 bool strict,
+-- $13 bool restore
 SELECT a.ord::int8, a.outcome, a.other_id
   FROM cardbox.write_cards(
-           $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::jsonb[], $6::text[], $7::int4[],
-           $8::jsonb[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::bool[],
-           $13::bool, $14::bool) AS a
+           $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::text[], $6::int4[], $7::jsonb[],
+           $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::bool[], $12::bool,
+           $13::bool) AS a

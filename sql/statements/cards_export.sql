@@ -3,7 +3,7 @@
 -- $1 text  tenant
 -- $2 text  after this card id; NULL: from the first
 -- $3 int8  how many
-SELECT c.card_id, coalesce(c.raw, c.content::text::json), c.tool_calls, c.tool_call_id, c.ttl_seconds,
+SELECT c.card_id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
        c.expires_at, c.deleted_at, c.metadata, c.created_at, c.sealed, true AS exact
   FROM cardbox.cards c
  WHERE c.tenant_id = $1::text AND c.card_id > greatest($2::text, '')

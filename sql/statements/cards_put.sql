@@ -5,13 +5,12 @@
 -- The lookups in what was inserted stand where no join can be made of them: they are hashed, for few
 -- cards as for many; and $1 stands in a SELECT of its own: see cards_get. `given` is no
 -- function, since one that returns rows is planned anew at each call: that was half of the time.
--- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] projections or NULL,
--- $5 jsonb[] tool calls, $6 text[] tool call ids, $7 int4[] ttl_seconds, $8 jsonb[] metadata,
--- $9 timestamptz[] created_at, $10 timestamptz[] expires_at, $11 timestamptz[] deleted_at,
--- $12 bool[] sealed, $13 bool[] strict, $14 bool[] restore
+-- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] tool calls,
+-- $5 text[] tool call ids, $6 int4[] ttl_seconds, $7 jsonb[] metadata, $8 timestamptz[] created_at,
+-- $9 timestamptz[] expires_at, $10 timestamptz[] deleted_at, $11 bool[] sealed, $12 bool[] strict,
+-- $13 bool[] restore
 WITH given AS MATERIALIZED (
-    SELECT u.ord, u.tenant_id, u.card_id, coalesce(u.projection, u.raw::jsonb) AS content, u.raw,
-           u.tool_calls, u.tool_call_id, u.ttl,
+    SELECT u.ord, u.tenant_id, u.card_id, u.content, u.tool_calls, u.tool_call_id, u.ttl,
            coalesce(u.expires, u.made + make_interval(secs => u.ttl)) AS expires, u.deleted,
            u.metadata, u.made, u.sealed, u.strict, u.restore,
            CASE WHEN u.metadata ->> 'type' = 'tool.result' THEN u.tool_call_id END COLLATE "C"
@@ -19,16 +18,16 @@ WITH given AS MATERIALIZED (
            row_number() OVER (PARTITION BY u.tenant_id COLLATE "C", u.card_id COLLATE "C"
                               ORDER BY u.ord) = 1 AS first
       FROM (SELECT x.*, coalesce(x.created, clock_timestamp()) AS made
-              FROM unnest((SELECT $1::text[]), $2::text[], $3::json[], $4::jsonb[], $5::jsonb[],
-                          $6::text[], $7::int4[], $8::jsonb[], $9::timestamptz[], $10::timestamptz[],
-                          $11::timestamptz[], $12::bool[], $13::bool[], $14::bool[]) WITH ORDINALITY
-                   AS x(tenant_id, card_id, raw, projection, tool_calls, tool_call_id, ttl,
-                        metadata, created, expires, deleted, sealed, strict, restore, ord)) AS u
+              FROM unnest((SELECT $1::text[]), $2::text[], $3::json[], $4::jsonb[], $5::text[], $6::int4[],
+                          $7::jsonb[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[],
+                          $11::bool[], $12::bool[], $13::bool[]) WITH ORDINALITY
+                   AS x(tenant_id, card_id, content, tool_calls, tool_call_id, ttl, metadata, created,
+                        expires, deleted, sealed, strict, restore, ord)) AS u
      ORDER BY u.tenant_id COLLATE "C", call NULLS FIRST, u.card_id COLLATE "C", u.ord
 ), inserted AS (
-    INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_calls, tool_call_id,
-                               ttl_seconds, expires_at, deleted_at, metadata, created_at, sealed)
-    SELECT g.tenant_id, g.card_id, g.content, g.raw, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
+    INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, tool_call_id, ttl_seconds,
+                               expires_at, deleted_at, metadata, created_at, sealed)
+    SELECT g.tenant_id, g.card_id, g.content, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
            g.deleted, g.metadata, g.made, g.sealed FROM given g
     ON CONFLICT DO NOTHING
     RETURNING tenant_id, card_id
@@ -43,6 +42,7 @@ SELECT g.ord, s.outcome, s.other_id
                                                             FROM inserted i)) IS NOT TRUE
          ORDER BY g.tenant_id COLLATE "C", g.call NULLS FIRST, g.card_id COLLATE "C",
                   g.ord) AS g
- CROSS JOIN LATERAL cardbox.settle_card(
-       ROW(g.tenant_id, g.card_id, g.content, g.raw, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
-           g.deleted, g.metadata, g.made, g.sealed)::cardbox.cards, g.strict, g.restore) AS s
+ CROSS JOIN LATERAL cardbox.upsert_card(
+       ROW(g.tenant_id, g.card_id, g.content, g.tool_calls, g.tool_call_id, g.ttl, g.expires,
+           g.deleted, g.metadata, g.made, cardbox.random_etag(), g.sealed)::cardbox.cards,
+       g.strict, g.restore) AS s

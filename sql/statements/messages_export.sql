@@ -4,13 +4,13 @@
 -- $1 text  tenant
 -- $2 text task, $3 int8 seq  after this message; NULL: from the first
 -- $4 int8  how many
-SELECT m.message_id, m.task_id, m.role, coalesce(c.raw, '""'), m.ts, m.seq
+SELECT m.message_id, m.task_id, m.role, coalesce(c.content, '""'), m.ts, m.seq
   FROM (SELECT * FROM cardbox.messages x
          WHERE x.tenant_id = $1::text
            AND (x.task_id, x.seq) > (greatest($2::text, ''), greatest($3::int8, 0))
          ORDER BY x.task_id, x.seq LIMIT (SELECT $4::int8)) AS m
   LEFT JOIN LATERAL (
-        SELECT x.raw FROM cardbox.cards x
+        SELECT x.content FROM cardbox.cards x
          WHERE x.tenant_id = $1::text AND x.card_id = m.message_id
         OFFSET 0) AS c ON true
  ORDER BY m.task_id, m.seq

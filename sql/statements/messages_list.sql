@@ -2,13 +2,13 @@
 -- NULL id if the page is empty.
 -- $1 text tenant, $2 text task, $3 int8 how many, $4 int8 how many of the first are passed over
 -- The columns are those of enum message_column in the C code.
-SELECT p.message_id, $2::text, p.role, p.ts, p.seq, c.raw, c.metadata, c.tool_calls,
+SELECT p.message_id, $2::text, p.role, p.ts, p.seq, c.content, c.metadata, c.tool_calls,
        coalesce((SELECT t.messages FROM cardbox.tasks t
                   WHERE t.tenant_id = $1::text AND t.task_id = $2::text), 0)
   FROM (SELECT) AS one
   LEFT JOIN (SELECT m.message_id, m.role, m.ts, m.seq FROM cardbox.messages m
               WHERE m.tenant_id = $1::text AND m.task_id = $2::text
               ORDER BY m.ts, m.seq LIMIT $3::int8 OFFSET $4::int8) AS p ON true
-  LEFT JOIN LATERAL (SELECT x.raw, x.metadata, x.tool_calls FROM cardbox.cards x
+  LEFT JOIN LATERAL (SELECT x.content, x.metadata, x.tool_calls FROM cardbox.cards x
                       WHERE x.tenant_id = $1::text AND x.card_id = p.message_id OFFSET 0) AS c ON true
  ORDER BY p.ts, p.seq

@@ -1,10 +1,10 @@
 -- A page of what a task was told and has said, in the order in which it came.
 -- $1 text tenant, $2 text task, $3 int8 seq of the last message that is known, 0: none, $4 int8 how many
 -- The columns are those of enum message_column in the C code, without the total.
-SELECT p.message_id, p.task_id, p.role, p.ts, p.seq, c.raw, c.metadata, c.tool_calls
+SELECT p.message_id, p.task_id, p.role, p.ts, p.seq, c.content, c.metadata, c.tool_calls
   FROM (SELECT m.message_id, m.task_id, m.role, m.ts, m.seq FROM cardbox.messages m
          WHERE m.tenant_id = $1::text AND m.task_id = $2::text AND m.seq > $3::int8
          ORDER BY m.seq LIMIT $4::int8) AS p
-  LEFT JOIN LATERAL (SELECT x.raw, x.metadata, x.tool_calls FROM cardbox.cards x
+  LEFT JOIN LATERAL (SELECT x.content, x.metadata, x.tool_calls FROM cardbox.cards x
                       WHERE x.tenant_id = $1::text AND x.card_id = p.message_id OFFSET 0) AS c ON true
  ORDER BY p.seq

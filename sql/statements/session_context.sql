@@ -39,17 +39,17 @@ SELECT -1::int8 AS seq, g.entry_id, g.depth, coalesce(g.dialect, -1) AS kind, g.
   FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, e.depth, e.kind,
-       CASE WHEN t.fits AND e.speaks THEN coalesce(c.raw, 'null'::json) END,
+       CASE WHEN t.fits AND e.speaks THEN coalesce(c.content, 'null'::json) END,
        CASE WHEN e.kind IN (4, 260)
-            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.raw) END
+            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.content) END
   FROM path e CROSS JOIN total t
   FULL JOIN (
-        SELECT x.card_id, x.raw
+        SELECT x.card_id, x.content
           FROM (SELECT min(p.card_id) AS low, max(p.card_id) AS high
                   FROM path p CROSS JOIN total f
                  WHERE p.speaks AND f.fits GROUP BY left(p.card_id, 35)) AS run
          CROSS JOIN LATERAL (
-                SELECT y.card_id, y.raw FROM cardbox.cards y
+                SELECT y.card_id, y.content FROM cardbox.cards y
                  WHERE y.tenant_id = $1::text AND y.card_id BETWEEN run.low AND run.high
                  ORDER BY y.card_id OFFSET 0) AS x) AS c ON c.card_id = e.card_id
  WHERE coalesce(e.seq, -1) >= 0

@@ -3,9 +3,9 @@
 -- first entry that a compaction keeps, of which it may say no more than an index.
 -- $1 text tenant, $2 text session, $3 int8, $4 int4 only behind this place
 -- $5 int8 how many, $6 int8 bytes, but always one line
-SELECT k.seq, k.ord, k.before, c.raw, k.after, k.entry_id, p.entry_id AS parent_id, k.missing, k.is_ring,
+SELECT k.seq, k.ord, k.before, c.content, k.after, k.entry_id, p.entry_id AS parent_id, k.missing, k.is_ring,
        CASE WHEN k.kind IN (4, 260)
-            THEN cardbox.kept_entry($1::text, $2::text, k.seq, k.target, c.raw) END AS kept
+            THEN cardbox.kept_entry($1::text, $2::text, k.seq, k.target, c.content) END AS kept
   FROM (SELECT m.*, sum(m.size) OVER (ORDER BY m.seq, m.ord) - m.size AS so_far
           FROM ((SELECT e.seq, 0 AS ord, e.before, e.card_id, e.after, e.size,
                         e.entry_id, e.parent_seq, e.missing, false AS is_ring, e.kind, e.target
@@ -21,7 +21,7 @@ SELECT k.seq, k.ord, k.before, c.raw, k.after, k.entry_id, p.entry_id AS parent_
                   ORDER BY l.seq, l.ord LIMIT $5::int8)) AS m
          ORDER BY m.seq, m.ord LIMIT $5::int8) AS k
   LEFT JOIN LATERAL (
-        SELECT x.raw, x.card_id FROM cardbox.cards x
+        SELECT x.content, x.card_id FROM cardbox.cards x
          WHERE x.tenant_id = $1::text AND x.card_id BETWEEN k.card_id AND k.card_id
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = k.card_id
   LEFT JOIN LATERAL (

@@ -38,13 +38,13 @@ SELECT -1::int8 AS seq, g.entry_id, NULL::text AS parent_id, g.depth, coalesce(g
   FROM goal g
 UNION ALL
 SELECT e.seq, e.entry_id, coalesce(e.above, r.parent_id), e.depth, e.kind, e.missing, e.size, e.card_id,
-       r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.raw, 'null'::json) END, NULL,
-       CASE WHEN e.kind IN (4, 260) AND c.raw IS NOT NULL
-            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.raw) END
+       r.label, CASE WHEN e.total <= $6::int8 THEN coalesce(c.content, 'null'::json) END, NULL,
+       CASE WHEN e.kind IN (4, 260) AND c.content IS NOT NULL
+            THEN cardbox.kept_entry($1::text, $2::text, e.seq, e.target, c.content) END
   FROM path e
   CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
                                                 false) AS r
   LEFT JOIN LATERAL (
-        SELECT x.raw, x.card_id FROM cardbox.cards x
+        SELECT x.content, x.card_id FROM cardbox.cards x
          WHERE x.tenant_id = $1::text AND x.card_id BETWEEN e.card_id AND e.card_id AND e.total <= $6::int8
          ORDER BY x.card_id LIMIT 1) AS c ON c.card_id = e.card_id

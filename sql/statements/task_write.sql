@@ -1,14 +1,14 @@
 -- What a worker writes while it holds a task, and perhaps the end of its lease: see the function. Rows as
 -- of ledger_save; one of kind 0 tells what became of the lease, and that it is lost.
 -- $1 text tenant, $2 text task, $3 int8 epoch
--- $4 jsonb messages, $5 json[] contents, $6 jsonb[] projections, $7 jsonb calls, $8 json[] parameters,
--- $9 json[] details: as in ledger_save
--- $10 int4 ending: 0 none, 1 finished, 2 asleep, 3 handed back
--- $11 text completion status, for 1
--- $12 int8 number of the last message that the turn knew; NULL: not asked
--- $13 bool for 1: sleeps instead while there are unfinished subtasks
--- $14 timestamptz for 2: wakes then; NULL: only by a message
+-- $4 jsonb messages, $5 json[] contents, $6 jsonb calls, $7 json[] parameters, $8 json[] details: as in
+-- ledger_save
+-- $9 int4 ending: 0 none, 1 finished, 2 asleep, 3 handed back
+-- $10 text completion status, for 1
+-- $11 int8 number of the last message that the turn knew; NULL: not asked
+-- $12 bool for 1: sleeps instead while there are unfinished subtasks
+-- $13 timestamptz for 2: wakes then; NULL: only by a message
 SELECT w.kind, w.ord, w.outcome
-  FROM cardbox.write_task($1::text, $2::text, $3::int8, $4::jsonb, $5::json[], $6::jsonb[],
-                          $7::jsonb, $8::json[], $9::json[], $10::int4, $11::text, $12::int8,
-                          $13::bool, $14::timestamptz) AS w
+  FROM cardbox.write_task($1::text, $2::text, $3::int8, $4::jsonb, $5::json[], $6::jsonb,
+                          $7::json[], $8::json[], $9::int4, $10::text, $11::int8,
+                          $12::bool, $13::timestamptz) AS w

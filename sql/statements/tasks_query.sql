@@ -28,7 +28,7 @@ SELECT p.*, n.total
         SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at,
                t.updated_at, t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts,
                CASE WHEN $9::bool THEN (
-                    SELECT c.raw FROM cardbox.messages m
+                    SELECT c.content FROM cardbox.messages m
                       JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND c.card_id = m.message_id
                      WHERE m.tenant_id = $1::text AND m.task_id = t.task_id AND m.role = 'user'
                      ORDER BY m.seq LIMIT 1) END,

@@ -121,12 +121,6 @@ void params_uuid(params *p, const uuid16 *id)
     put_bytes(p, id->bytes, sizeof(id->bytes));
 }
 
-static void put_tid(params *p, uint64_t tid)
-{
-    uint64_t wire = htobe64(tid << 16);
-    put_bytes(p, &wire, 6);
-}
-
 void params_timestamptz(params *p, int64_t micros_since_1970)
 {
     if (micros_since_1970 == INT64_MAX)
@@ -192,9 +186,6 @@ void params_value(params *p, params_type type, const void *at)
         break;
     case PARAMS_UUID:
         params_uuid(p, at);
-        break;
-    case PARAMS_TID:
-        put_tid(p, *(const uint64_t *)at);
         break;
     case PARAMS_JSONB:
         if (((const view *)at)->ptr == NULL)

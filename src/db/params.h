@@ -22,7 +22,6 @@ typedef enum params_type { /* PostgreSQL's type OIDs, for the elements of arrays
                            PARAMS_INT8 = 20,
                            PARAMS_INT4 = 23,
                            PARAMS_TEXT = 25,
-                           PARAMS_TID = 27,
                            PARAMS_JSON = 114,
                            PARAMS_TIMESTAMPTZ = 1184,
                            PARAMS_UUID = 2950,
@@ -61,7 +60,7 @@ void params_array(params *p, params_type element);
 void params_array_end(params *p);
 
 /* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
- * microseconds since 1970 for PARAMS_TIMESTAMPTZ, a uint64_t as rows_tid gives it for PARAMS_TID;
+ * microseconds since 1970 for PARAMS_TIMESTAMPTZ;
  * else a view, whose ptr NULL is a null. */
 void params_value(params *p, params_type type, const void *at);
 

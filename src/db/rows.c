@@ -9,7 +9,7 @@
 #include "db/params.h"
 
 /* PostgreSQL's type OIDs, beside those of parameters. */
-enum { TYPE_NAME = 19, TYPE_XID = 28, TYPE_LSN = 3220 };
+enum { TYPE_NAME = 19 };
 
 /* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
  * build with a sanitizer stops where a column is none, or has another type. */
@@ -100,25 +100,6 @@ static int64_t read_int8(params_type type, const store_rows *rows, int row, int 
 int64_t rows_int8(const store_rows *rows, int row, int column)
 {
     return read_int8(PARAMS_INT8, rows, row, column);
-}
-
-uint64_t rows_tid(const store_rows *rows, int row, int column)
-{
-    uint64_t wire = 0;
-    read_fixed(&wire, 6, PARAMS_TID, rows, row, column);
-    return be64toh(wire) >> 16;
-}
-
-uint32_t rows_xid(const store_rows *rows, int row, int column)
-{
-    uint32_t wire;
-    read_fixed(&wire, sizeof(wire), (params_type)TYPE_XID, rows, row, column);
-    return be32toh(wire);
-}
-
-uint64_t rows_lsn(const store_rows *rows, int row, int column)
-{
-    return (uint64_t)read_int8((params_type)TYPE_LSN, rows, row, column);
 }
 
 bool rows_bool(const store_rows *rows, int row, int column)

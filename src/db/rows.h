@@ -19,9 +19,6 @@ view rows_jsonb(const store_rows *rows, int row, int column); /* jsonb's text; N
 int32_t rows_int4(const store_rows *rows, int row, int column);
 int64_t rows_int8(const store_rows *rows, int row, int column);
 bool rows_bool(const store_rows *rows, int row, int column);
-uint64_t rows_tid(const store_rows *rows, int row, int column); /* block, then 16 bits in it */
-uint32_t rows_xid(const store_rows *rows, int row, int column);
-uint64_t rows_lsn(const store_rows *rows, int row, int column); /* a place in the log; NULL: 0 */
 uuid16 rows_uuid(const store_rows *rows, int row, int column);
 int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz, since 1970 */
 

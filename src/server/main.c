@@ -19,7 +19,6 @@
 #include "server/auth/token_list.h"
 #include "server/net/http.h"
 #include "server/batch/card_cache.h"
-#include "server/batch/places.h"
 #include "server/batch/slots.h"
 #include "server/net/listen.h"
 #include "server/loop.h"
@@ -112,9 +111,8 @@ static bool make_loops(process *p, cardbox_error *err)
     p->server.stats = calloc(p->server.stats_count, sizeof(stats));
     if (p->server.stats != NULL)
         p->server.jobs = job_pool_new(&p->set, p->server.stats);
-    p->server.places = places_new();
     p->server.cards = p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
-    bool fine = p->loops != NULL && p->server.jobs != NULL && p->server.places != NULL &&
+    bool fine = p->loops != NULL && p->server.jobs != NULL &&
                 (p->server.cards != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
@@ -308,7 +306,6 @@ static bool tear_down(process *p)
     bool all_ended = transfer_pool_free(p->server.transfers);
     free(p->loops);
     free(p->server.stats);
-    places_free(p->server.places);
     card_cache_free(p->server.cards);
     board_free(&p->tokens);
     tls_free(&p->server.tls);

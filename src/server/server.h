@@ -12,7 +12,6 @@
 
 struct loop;
 struct token_board;
-struct places;
 struct card_cache;
 struct transfer_pool;
 struct waker;
@@ -80,8 +79,7 @@ typedef struct server_state {
     atomic_uint lineage_ups;    /* primary.ups before it was asked */
     struct token_board *tokens; /* who may do what */
     host_rules hosts;           /* for which requests may be, where no token is asked for */
-    struct places *places;      /* where cards lie */
-    struct card_cache *cards;   /* what they said; NULL: that is not kept */
+    struct card_cache *cards;   /* NULL: none */
     bool reachable;             /* others than users of this machine can connect */
     atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
     atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */

@@ -11,22 +11,7 @@ void cards_get_params(params *p, const card_key *keys, size_t count)
 {
     params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, tenant));
     params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, card_id));
-}
-
-void cards_get_at_params(params *p, const card_key *keys, size_t count)
-{
-    cards_get_params(p, keys, count);
-    params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
-}
-
-void cards_placed_params(params *p, const card_key *keys, size_t count)
-{
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || !view_equal(keys[i].tenant, keys[i - 1].tenant))
-            params_text(p, keys[i].tenant);
-    params_array_end(p);
-    params_column(p, PARAMS_TID, keys, count, PARAMS_FIELD(card_key, place));
+    params_column(p, PARAMS_INT8, keys, count, PARAMS_FIELD(card_key, etag));
 }
 
 void card_row_read(card_row *out, const store_rows *rows, int row, int first)
@@ -44,12 +29,6 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first)
     out->expires_micros = rows_micros(rows, row, first + CARD_COL_EXPIRES);
     out->created_micros = rows_micros(rows, row, first + CARD_COL_CREATED);
     out->sealed = rows_bool(rows, row, first + CARD_COL_SEALED);
-}
-
-void card_version_read(card_version *out, const store_rows *rows, int row, int first)
-{
-    *out = (card_version){rows_tid(rows, row, first), rows_xid(rows, row, first + 1),
-                          rows_micros(rows, row, first + 2), rows_lsn(rows, row, first + 3)};
 }
 
 /* One array of int8, a field of each read; negative is NULL. */

@@ -9,18 +9,16 @@
 #include "db/params.h"
 #include "db/rows.h"
 
-/* --- cards by id: STATEMENT_cards_get, _cards_get_at, _cards_placed, _cards_versions --- */
+/* --- cards by id: STATEMENT_cards_get --- */
 
 typedef struct card_key {
     view tenant;
     view card_id;
-    uint64_t place; /* a tid: where it may lie, for all but the first; 0: not known */
+    int64_t etag; /* of the card that the asker has; 0: none */
+    view text;    /* the asker's own: what it has */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
-void cards_get_at_params(params *p, const card_key *keys, size_t count);
-/* All have a place. Of cards_versions too. */
-void cards_placed_params(params *p, const card_key *keys, size_t count);
 
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
@@ -37,9 +35,8 @@ typedef struct card_row {
     bool sealed;
 } card_row;
 
-/* Columns of cards_get, cards_get_at, cards_list and, from BOX_COL_CARD on, of boxes_read; of
- * cards_placed from CARD_FIRST on. */
-enum { CARD_ORD = 0, CARD_TENANT = 0, CARD_FIRST = 1 };
+/* Columns of cards_get, cards_list and, from BOX_COL_CARD on, of boxes_read. */
+enum { CARD_ORD = 0, CARD_FIRST = 1 };
 
 /* Columns of a card, from its card_id on. */
 enum card_column {
@@ -55,30 +52,11 @@ enum card_column {
     CARD_COL_COUNT
 };
 
-enum {
-    CARD_PLACE =
-        CARD_FIRST + CARD_COL_COUNT, /* of cards_get_at: a tid; of cards_placed: a version */
-    VERSION_PLACE = CARD_FIRST + 1   /* of cards_versions: a version, behind the card_id */
-};
+/* Of cards_get: an int8. If it is the key's etag, the columns of the card are NULL. */
+enum { CARD_ETAG = CARD_FIRST + CARD_COL_COUNT };
 
 /* Reads the card whose card_id is in column `first`. */
 void card_row_read(card_row *out, const store_rows *rows, int row, int first);
-
-/* Tells a version of a card from all others of it: where it lies, what wrote it, and in which run
- * of PostgreSQL, since a run that follows a crash, a restore or a failover may number transactions
- * anew. From a crash of a backend PostgreSQL recovers without a new start, but what was committed
- * and nobody waited for is lost, and its number is given again. Within a run a number comes again
- * after four billion others. */
-typedef struct card_version {
-    uint64_t place;      /* a tid */
-    uint32_t written_by; /* a transaction id */
-    int64_t started;     /* microseconds since 1970 */
-    uint64_t recovered;  /* up to where in the log; 0: it started as it had ended, or is a standby,
-                          * which has no more than what is in the log for good */
-} card_version;
-
-/* Reads the version whose place is in column `first`. */
-void card_version_read(card_version *out, const store_rows *rows, int row, int first);
 
 /* --- boxes: STATEMENT_boxes_read --- */
 

@@ -95,7 +95,7 @@ def card_lines(count):
     dice = random.Random(1)
     for number in range(count):
         text = document(dice).replace("\\", "\\\\")
-        yield (f"{tenant(number)}\t{card_id(number)}\t{text}\t{text}\t{metadata(number)}\t"
+        yield (f"{tenant(number)}\t{card_id(number)}\t{text}\t{metadata(number)}\t"
                f"2026-01-01 00:00:00+00\n")
 
 
@@ -175,7 +175,7 @@ class Database:
         return self.pg.psql(self.owner, text).strip()
 
     def _load_cards(self):
-        copy = ("COPY cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at) FROM STDIN")
+        copy = ("COPY cardbox.cards (tenant_id, card_id, content, metadata, created_at) FROM STDIN")
         psql = subprocess.Popen(["psql", as_role(self.owner, "postgres"), "-XqAt", "-v", "ON_ERROR_STOP=1",
                                  "-c", copy], stdin=subprocess.PIPE, text=True)
         with psql.stdin as pipe:
@@ -202,11 +202,11 @@ class Database:
 
     def compression(self):
         """Bytes of the cards' texts by the bytes that they take in the table."""
-        return float(self.sql("SELECT sum(octet_length(raw::text))::float8 / sum(pg_column_size(raw))"
-                              " FROM (SELECT raw FROM cardbox.cards LIMIT 5000) AS c"))
+        return float(self.sql("SELECT sum(octet_length(content::text))::float8 / sum(pg_column_size(content))"
+                              " FROM (SELECT content FROM cardbox.cards LIMIT 5000) AS c"))
 
     def card_bytes(self):
-        return float(self.sql("SELECT avg(octet_length(raw::text)) FROM cardbox.cards"))
+        return float(self.sql("SELECT avg(octet_length(content::text)) FROM cardbox.cards"))
 
     def make_plain_boxes(self, kind):
         """The table of the system that ours replaces, with the same lists: one array a box."""

@@ -80,7 +80,7 @@ def numbers(count):
 
 
 def one_card(bench):
-    select = statements.cards_get("ARRAY['tenant-' || :t]", "ARRAY['0197a000-0000-7000-8000-' || :n]")
+    select = statements.cards_get("ARRAY['tenant-' || :t]", "ARRAY['0197a000-0000-7000-8000-' || :n]", 1)
     return Reference(numbers(bench.sizes["cards"]) + select)
 
 
@@ -93,7 +93,7 @@ def batch_of_cards(bench):
         ids = [data.card_id(card) for card in bench.dice.sample(of_tenant, BATCH)]
         lists[f"ids{number}"] = "{" + ",".join(ids) + "}"
         lists[f"tenants{number}"] = "{" + ",".join([data.tenant(tenant)] * BATCH) + "}"
-    scripts = [statements.cards_get(f":tenants{number}", f":ids{number}") for number in range(SCRIPTS)]
+    scripts = [statements.cards_get(f":tenants{number}", f":ids{number}", BATCH) for number in range(SCRIPTS)]
     return Reference(*scripts, **lists)
 
 

@@ -12,8 +12,9 @@ def fill(name, *values):
     return sql_statements.fill(name, *values) + ";\n"
 
 
-def cards_get(tenants, ids):
-    return fill("cards_get", tenants, ids)
+def cards_get(tenants, ids, count):
+    """None of the cards is known to who asks."""
+    return fill("cards_get", tenants, ids, "'{" + ",".join("0" * count) + "}'")
 
 
 def box_cards(tenant, box, limit):
@@ -25,8 +26,8 @@ def box_cards(tenant, box, limit):
 
 # Not ours: what one would write without us.
 PLAIN_INSERT = """
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at)
-SELECT 'tenant-0', gen_random_uuid()::text, d.doc::jsonb, d.doc::json, :metadata::jsonb, clock_timestamp()
+INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at)
+SELECT 'tenant-0', gen_random_uuid()::text, d.doc::json, :metadata::jsonb, clock_timestamp()
   FROM (SELECT :content::text) AS d (doc);
 """
 
@@ -37,7 +38,7 @@ UPDATE public.plain_{kind} SET card_ids = card_ids || :ids::jsonb, updated_at = 
 
 # The lines of a whole path, as if it were known where they are.
 PATH_ROWS = """
-SELECT c.raw FROM cardbox.session_entries e
+SELECT c.content FROM cardbox.session_entries e
   JOIN cardbox.cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
  WHERE e.tenant_id = 'tenant-0' AND e.session_id = 'path'
  ORDER BY e.seq;

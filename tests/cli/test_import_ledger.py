@@ -40,7 +40,7 @@ def test_a_ledger_moves_over_once():
     assert (counts["tasks"], counts["messages"], counts["calls"]) == (count(2), count(2), count(1)), counts
     assert psql(dsn, "SELECT task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, wake_at"
                      " FROM cardbox.tasks ORDER BY 1") == 't-1||success|"be good"|1000|2000|\nt-2|t-1||"be good"|1000|2000|\n'
-    assert psql(dsn, "SELECT m.message_id, m.role, m.ts, c.raw, c.sealed FROM cardbox.messages m JOIN cardbox.cards c"
+    assert psql(dsn, "SELECT m.message_id, m.role, m.ts, c.content, c.sealed FROM cardbox.messages m JOIN cardbox.cards c"
                      " ON c.card_id = m.message_id ORDER BY 1") == (
         'm-1|user|5|{"__type__":"TextContent","text":"hi"}|t\n'
         'm-2|assistant|5|{"__type__":"TextContent","text":"NUL \\u0000, half \\ud83d"}|t\n')

@@ -137,6 +137,31 @@ def test_who_has_written_sees_it():
         assert answered(server()) == before + 1
 
 
+def test_cached_cards_are_the_standbys():
+    """The cache has the primary's card; whoever is answered by a standby gets what that has, and tags are the same on both."""
+    position = add_card(server(), "cached", "card", 1)
+    catch_up()
+
+    def said(headers=None):
+        answer = server().get("/projects/cached/cards/card", headers or {})
+        return answer.json()["content"], answer.header("ETag")
+
+    at_primary, at_standby = said({"Cardbox-Lsn": "FFFFFFFF/FFFFFFFF"}), said()
+    assert at_primary == at_standby == said() and at_primary[0] == 1
+    with paused():
+        position = add_card(server(), "cached", "card", 2)
+        new = said({"Cardbox-Lsn": position})
+        assert new[0] == 2 and new[1] != at_primary[1]
+        for _ in range(3):
+            assert said() == at_standby and said({"Cardbox-Lsn": position}) == new
+        assert server().get("/projects/cached/cards/card", {"If-None-Match": at_standby[1]}).status == 304
+        known = {"If-None-Match": at_standby[1], "Cardbox-Lsn": position}
+        assert server().get("/projects/cached/cards/card", known).status == 200
+    catch_up()
+    await_(lambda: said() == new)
+    assert server().get("/projects/cached/cards/card", {"If-None-Match": at_standby[1]}).status == 200
+
+
 def test_who_writes_and_reads_at_once():
     """Many clients, each of which reads what it has just written, while the standby is behind by as much as it is."""
     failed, answers = [], answered(server())

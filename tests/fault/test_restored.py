@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A database that comes back as it was a while ago, under a server that has kept what it read since: transactions
-are numbered as before, rows lie where others did, and what is read is what is there."""
+"""A database that comes back as it was a while ago, under a server that has cached what it read since: what is
+read is what is there, and an etag that was given before the restore is never given again."""
 
 import json
 import os
@@ -15,9 +15,9 @@ from cardbox_test import Postgres, Server, await_, url
 
 
 def write(postgres, dsn, says):
-    """The transaction's number and where the card lies."""
-    postgres.psql(dsn, f"UPDATE cardbox.cards SET raw = to_json('{says}'::text) WHERE tenant_id = 'p' AND card_id = 'card'")
-    return postgres.psql(dsn, "SELECT xmin, ctid FROM cardbox.cards WHERE card_id = 'card'")
+    """The transaction's number and the etag that the card gets."""
+    postgres.psql(dsn, f"UPDATE cardbox.cards SET content = to_json('{says}'::text) WHERE tenant_id = 'p' AND card_id = 'card'")
+    return postgres.psql(dsn, "SELECT xmin, etag FROM cardbox.cards WHERE card_id = 'card'").strip().split("|")
 
 
 def read(server, says):
@@ -29,7 +29,7 @@ def read(server, says):
 def says(postgres, dsn):
     """What the card says now, though not to the server. None: PostgreSQL is not there."""
     try:
-        return json.loads(postgres.psql(dsn, "SELECT raw FROM cardbox.cards WHERE card_id = 'card'"))
+        return json.loads(postgres.psql(dsn, "SELECT content FROM cardbox.cards WHERE card_id = 'card'"))
     except subprocess.CalledProcessError:
         return None
 
@@ -56,7 +56,9 @@ def test_restored():
             os.chown(name, owner.st_uid, owner.st_gid)
     postgres.start()
     server.await_ready()
-    assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
+    again = write(postgres, dsn, "other")
+    assert again[0] == before[0], "the same transaction, or this test shows nothing"
+    assert again[1] != before[1]
     read(server, "other")
     server.stop()
 
@@ -78,7 +80,9 @@ def test_lost_in_a_crash():
             break
     assert says(postgres, dsn) == f"kept {number}", "nothing was lost, so this test shows nothing"
     server.await_ready()
-    assert write(postgres, dsn, "other") == before, "the same number and place, or this test shows nothing"
+    again = write(postgres, dsn, "other")
+    assert again[0] == before[0], "the same transaction, or this test shows nothing"
+    assert again[1] != before[1]
     read(server, "other")
     server.stop()
 

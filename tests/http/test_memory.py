@@ -57,11 +57,11 @@ def test_reads_of_large_cards():
 
 
 @needs_the_allocator
-def test_answers_of_kept_cards():
-    """Clients take nothing of what they asked for. That it was not sent by PostgreSQL makes it no smaller."""
+def test_answers_of_cached_cards():
+    """Clients read nothing of their answers, whose cards are cached. Memory is bounded all the same."""
     dsn = Postgres.shared().database()
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
-                                " SELECT 'p', 'c' || n, to_jsonb(repeat('y', 60000)), now() FROM generate_series(1, 100) AS n")
+                                " SELECT 'p', 'c' || n, to_json(repeat('y', 60000)), now() FROM generate_series(1, 100) AS n")
     server = Server(dsn, "--loops", "1", "--memory-max", "64M")
     path, body = "/projects/p/cards/batch", {"card_ids": [f"c{n}" for n in range(1, 101)]}
     assert {len(server.post(path, body).body) // 6_000_000 for _ in range(4)} == {1}
@@ -74,7 +74,6 @@ def test_answers_of_kept_cards():
             client.sendall(head.encode() + text)
             begun.append(client.recv(12))
         assert set(begun) == {b"HTTP/1.1 200", b"HTTP/1.1 503"}, begun
-    assert server.metric('cardbox_statements_total{statement="cards_versions"') > CLIENTS / 2
     await_(lambda: server.post(path, body).status == 200)
     server.stop()
 

@@ -88,7 +88,7 @@ class Project:
 
     def messages(self, task):
         return self.rows(
-            "SELECT m.message_id, m.role, m.seq, c.raw -> 'text' AS text, c.metadata, c.tool_calls "
+            "SELECT m.message_id, m.role, m.seq, c.content -> 'text' AS text, c.metadata, c.tool_calls "
             "FROM cardbox.messages m JOIN cardbox.cards c ON c.tenant_id = m.tenant_id AND "
             f"c.card_id = m.message_id WHERE m.tenant_id = {literal(self.name)} AND m.task_id = "
             f"{literal(task)} ORDER BY m.ts, m.seq")

@@ -15,8 +15,8 @@ ROLE = f"guesser_{os.getpid()}"
 TENANT_TABLES = """(SELECT attrelid FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
                      WHERE attname = 'tenant_id' AND relnamespace = 'cardbox'::regnamespace AND relkind IN ('r', 'p'))"""
 ROWS = """
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_call_id, metadata, created_at)
-SELECT t, 'card-' || n, '1', '1', 'call-x', '{"type": "t", "trace_id": "tr", "step_id": "st", "agent_turn_id": "tu"}', now()
+INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_call_id, metadata, created_at)
+SELECT t, 'card-' || n, '1', 'call-x', '{"type": "t", "trace_id": "tr", "step_id": "st", "agent_turn_id": "tu"}', now()
   FROM unnest(ARRAY['mine', 'other']) AS t, generate_series(1, 2000) AS n;
 INSERT INTO cardbox.tasks (tenant_id, task_id, completion_status, system_prompt, created_at, updated_at)
 SELECT t, 'task-' || n, 'failed: secret', '""', n, n FROM unnest(ARRAY['mine', 'other']) AS t, generate_series(1, 2000) AS n;

@@ -36,8 +36,8 @@ SELECT 't', '{LONG}', v, 'append', '{LONG}', 0, 0, timestamptz '2025-01-01Z' + v
   FROM generate_series(2, {VERSIONS}) AS v;
 UPDATE cardbox.card_box_log SET at = '2025-01-01Z' WHERE box_id = '{LONG}' AND version = 1;
 UPDATE cardbox.card_boxes SET version = {VERSIONS}, updated_at = '2025-02-01Z' WHERE box_id = '{LONG}';
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, created_at)
-SELECT 't', 'c-' || n, '1', '1', now()
+INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)
+SELECT 't', 'c-' || n, '1', now()
   FROM (SELECT generate_series(1, 100) UNION SELECT generate_series({LARGE_IDS} - 90, {LARGE_IDS} + 9999)) AS s(n);
 """
 

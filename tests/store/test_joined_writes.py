@@ -43,8 +43,7 @@ def put(*cards):
         return [(card[3] if len(card) > 3 else {}).get(name, default) for card in cards]
     rows = run("cards_put", array([card[0] for card in cards], "text"),
                array([card[1] for card in cards], "text"), array([card[2] for card in cards], "json"),
-               array(column("projection"), "jsonb"), array(column("tool_calls"), "jsonb"),
-               array(column("tool_call_id"), "text"), array(column("ttl_seconds"), "int4"),
+               array(column("tool_calls"), "jsonb"), array(column("tool_call_id"), "text"), array(column("ttl_seconds"), "int4"),
                array(column("metadata", "{}"), "jsonb"), array(column("created_at"), "timestamptz"),
                array(column("expires_at"), "timestamptz"), array(column("deleted_at"), "timestamptz"),
                array(column("sealed", False), "bool"), array(column("strict", False), "bool"),
@@ -57,7 +56,7 @@ def outcomes(*cards):
 
 
 def contents(tenant):
-    return psql(f"SELECT card_id, raw FROM cardbox.cards WHERE tenant_id = '{tenant}'"
+    return psql(f"SELECT card_id, content FROM cardbox.cards WHERE tenant_id = '{tenant}'"
                 ' ORDER BY card_id COLLATE "C"').splitlines()
 
 
@@ -91,12 +90,12 @@ def test_one_result_a_call():
 
 def test_what_is_written():
     made = {"metadata": '{"k": "v"}', "tool_calls": "[1]", "tool_call_id": "c", "ttl_seconds": 60,
-            "created_at": "2030-01-01 00:00:00+00", "sealed": True, "projection": '"?"'}
+            "created_at": "2030-01-01 00:00:00+00", "sealed": True}
     assert outcomes(("all", "a", '"\\u0000"', made)) == [INSERTED]
-    assert psql("SELECT content, raw, tool_calls, tool_call_id, ttl_seconds, expires_at - created_at,"
+    assert psql("SELECT content, tool_calls, tool_call_id, ttl_seconds, expires_at - created_at,"
                 " deleted_at, metadata, extract(year FROM created_at AT TIME ZONE 'UTC'), sealed"
                 " FROM cardbox.cards WHERE tenant_id = 'all'").strip() == \
-        '"?"|"\\u0000"|[1]|c|60|00:01:00||{"k": "v"}|2030|t'
+        '"\\u0000"|[1]|c|60|00:01:00||{"k": "v"}|2030|t'
 
 
 def test_many_cards():

@@ -31,12 +31,12 @@ NEW = "'00000000-0000-0000-0002-000000000042'"
 CARD = "'card-42'"
 SESSION = "'tenant-0', 's-0'"
 IDS = "'[\"card-1\", \"card-2\"]'"
-CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{NULL,NULL}', '{call-x,NULL}', "
+CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{call-x,NULL}', "
                "'{NULL,NULL}', ARRAY['{}','{}']::jsonb[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{f,f}'")
 
 TASK = "'task-42'"
 HELD = "'task-60', 1"
-MESSAGES = """'[{"id": "new-1", "task": "task-60", "role": "assistant", "metadata": {}}]', ARRAY['{"text": "x"}']::json[], '{NULL}'"""
+MESSAGES = """'[{"id": "new-1", "task": "task-60", "role": "assistant", "metadata": {}}]', ARRAY['{"text": "x"}']::json[]"""
 CALLS = """'[{"id": "call-60-1", "task": "task-60", "ability": "card:get", "status": "completed", "start": "message-60-0"}]', '{"\\"{}\\""}', '{"\\"1\\""}'"""
 
 
@@ -79,15 +79,11 @@ EXAMPLES = {
     "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}'"],
     "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400"],
     "card_delete": [f"{TENANT}, {CARD}"],
-    "card_insert": [f"{TENANT}, 'new', '1', NULL, NULL, 'call', NULL, '{{}}', NULL, NULL, NULL, false"],
+    "card_insert": [f"{TENANT}, 'new', '1', NULL, 'call', NULL, '{{}}', NULL, NULL, NULL, false"],
     "card_revisions": [f"{TENANT}, {CARD}, 9223372036854775807, 50"],
     "cards_add": [f"{CARD_ARRAYS}, false, false"],
     "cards_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {CARD}, 100"],
-    "cards_get": ["'{tenant-0}', '{card-1}'", "'{tenant-0,tenant-1}', '{card-1,card-2}'"],
-    "cards_get_at": ["'{tenant-0}', '{card-1}', '{\"(0,0)\"}'",
-                     "'{tenant-0,tenant-1}', '{card-1,card-2}', '{\"(1,1)\",\"(0,0)\"}'"],
-    "cards_placed": ["'{tenant-0}', '{\"(0,1)\"}'", "'{tenant-0,tenant-1}', '{\"(0,1)\",\"(7,2)\"}'"],
-    "cards_versions": ["'{tenant-0}', '{\"(0,1)\"}'", "'{tenant-0,tenant-1}', '{\"(0,1)\",\"(7,2)\"}'"],
+    "cards_get": ["'{tenant-0}', '{card-1}', '{0}'", "'{tenant-0,tenant-1}', '{card-1,card-2}', '{0,1}'"],
     "cards_list": [list_cards(), list_cards(step="'step-7'"), list_cards(kind="'tool.call'"),
                    list_cards(trace="'trace-1'"), list_cards(turn="'turn-7'"),
                    list_cards(calls="'{call-7,call-8}'"), list_cards(step="'step-7'", kind="'tool.call'"),
@@ -142,7 +138,7 @@ EXAMPLES = {
     "task_cancel": [f"{TENANT}, {TASK}, '\"no\"'", f"{TENANT}, 'task-60', '\"no\"'"],
     "task_chunk": [f"{TENANT}, {HELD}, 'new-1', 1, '\"x\"'"],
     "task_get": [f"{TENANT}, {TASK}"],
-    "task_send": [f"{TENANT}, {TASK}, 'new-1', '{{\"text\": \"x\"}}', NULL, '{{}}'"],
+    "task_send": [f"{TENANT}, {TASK}, 'new-1', '{{\"text\": \"x\"}}', '{{}}'"],
     "task_spawn": [f"{TENANT}, 'new', {TASK}, '\"be good\"', {MESSAGES}"],
     "task_write": [f"{TENANT}, {HELD}, {MESSAGES}, {CALLS}, 0, NULL, NULL, false, NULL",
                    f"{TENANT}, {HELD}, {MESSAGES}, {CALLS}, 1, 'success', 9, true, NULL"],
@@ -247,8 +243,8 @@ GUESSED = {
 }
 
 BIG = """
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, tool_call_id, metadata, created_at, expires_at, deleted_at)
-SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'card-' || n, '1', '1',
+INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_call_id, metadata, created_at, expires_at, deleted_at)
+SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'card-' || n, '1',
        CASE WHEN n % 3 = 0 THEN 'call-' || n / 6 END,
        jsonb_build_object('type', (ARRAY['tool.call', 'agent.thought', 'task.instruction'])[n % 3 + 1],
                           'step_id', 'step-' || n / 20, 'agent_turn_id', 'turn-' || n / 100,
@@ -287,8 +283,8 @@ SELECT s.tenant_id, s.session_id, e, 'e-' || e, CASE WHEN e = 0 THEN NULL WHEN f
   FROM cardbox.sessions s, LATERAL generate_series(0, s.last_seq) AS e,
        LATERAL (SELECT e > 0 AND e % 10 = 0 AS fork, CASE WHEN e % 10 = 1 AND e > 1 THEN e - 2 ELSE e - 1 END AS p) AS f
  WHERE s.tenant_id = 'tenant-0';
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-SELECT e.tenant_id, e.card_id, '{}', '{}', '{"type": "session.user"}', now(), true
+INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+SELECT e.tenant_id, e.card_id, '{}', '{"type": "session.user"}', now(), true
   FROM cardbox.session_entries e WHERE e.tenant_id = 'tenant-0';
 INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
 SELECT 'tenant-0', 's-0', n, 1, 'bad' FROM generate_series(0, 2999, 3) AS n;
@@ -303,8 +299,8 @@ INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, own_from, length, v
 SELECT c.tenant_id, c.chain_id, c.chain_id, 64, 65, 1, '["card-1"]', '[]', now(), now() FROM cardbox.card_box_chains c;
 INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, at)
 SELECT c.tenant_id, c.chain_id, 1, 'fork', c.chain_id, 65, 65, now() FROM cardbox.card_box_chains c;
-INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, raw, created_at)
-SELECT c.tenant_id, c.card_id, r, '2', '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
+INSERT INTO cardbox.card_revisions (tenant_id, card_id, revision, content, created_at)
+SELECT c.tenant_id, c.card_id, r, '2', c.created_at FROM cardbox.cards c, generate_series(1, 3) AS r WHERE c.card_id LIKE '%2';
 
 -- Of the tasks one in twenty is active, and of these every third is held; one in ten has failed.
 INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, completion_status, system_prompt, created_at, updated_at, events,
@@ -316,8 +312,8 @@ SELECT 'tenant-' || CASE WHEN n % 10 < 6 THEN 0 ELSE n % 4 + 1 END, 'task-' || n
   FROM generate_series(0, 19999) AS n;
 UPDATE cardbox.tasks SET parent_task_id = 'task-' || substr(task_id, 6)::bigint / 20 * 20
  WHERE tenant_id = 'tenant-0' AND substr(task_id, 6)::bigint % 20 BETWEEN 1 AND 5;
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-SELECT t.tenant_id, 'message-' || substr(t.task_id, 6) || '-' || i, '{"text": "x"}', '{"text": "x"}', '{}', now(), true
+INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+SELECT t.tenant_id, 'message-' || substr(t.task_id, 6) || '-' || i, '{"text": "x"}', '{}', now(), true
   FROM cardbox.tasks t, generate_series(0, 9) AS i;
 INSERT INTO cardbox.messages (tenant_id, message_id, task_id, role, ts, seq)
 SELECT t.tenant_id, 'message-' || substr(t.task_id, 6) || '-' || i, t.task_id, CASE WHEN i % 9 = 0 THEN 'user' ELSE 'assistant' END, i, i + 2
@@ -353,8 +349,8 @@ INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq
 VALUES ('tenant-z', 'z', 0, 29999, 29999, 0, false, 30000, 1, now(), now());
 INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, depth, branch, kind, card_id, size)
 SELECT 'tenant-z', 'z', e, 'e-' || e, nullif(e - 1, -1), e, 0, 257, 'z-' || e, 15 FROM generate_series(0, 29999) AS e;
-INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-SELECT e.tenant_id, e.card_id, '{}', '{}', '{"type": "session.user"}', now(), true FROM cardbox.session_entries e;
+INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+SELECT e.tenant_id, e.card_id, '{}', '{"type": "session.user"}', now(), true FROM cardbox.session_entries e;
 ANALYZE;
 """
 

@@ -188,22 +188,22 @@ def test_circle_of_chains_ends():
 
 
 def test_odd_rows_do_not_spoil_their_neighbours():
-    """Content without its exact text, odd text, and times at the edge, as only foreign writers leave
-    them. Text that is no JSON the column refuses."""
+    """Odd text and times at the edge, as only foreign writers leave them. Text that is no JSON the
+    column refuses."""
     dsn = Postgres.shared().database()
     pg = Postgres.shared()
     pg.psql(dsn, add("good"))
-    rows = ("NULL", "' [1 ]'", "'\"\\u0000\"'")
-    for number, raw in enumerate(rows):
-        pg.psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at) "
-                     f"VALUES ('t', 'odd-{number}', '\"projection\"', {raw}, '{{}}', 'infinity')")
+    rows = ("' [1 ]'", "'\"\\u0000\"'")
+    for number, content in enumerate(rows):
+        pg.psql(dsn, "INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at) "
+                     f"VALUES ('t', 'odd-{number}', {content}, '{{}}', 'infinity')")
     pg.psql(dsn, "UPDATE cardbox.cards SET expires_at = 'infinity' WHERE card_id = 'odd-0'")
     server = cardbox_test.Server(dsn)
     names = ["good"] + [f"odd-{number}" for number in range(len(rows))]
     cards = server.post("/projects/t/cards/batch", {"card_ids": names}).json()["cards"]
     server.stop()
     assert [card["card_id"] for card in cards] == names
-    assert [card["content"] for card in cards[1:]] == ["projection", [1], "\0"]
+    assert [card["content"] for card in cards[1:]] == [[1], "\0"]
     assert all(card["project_id"] == "t" for card in cards)
 
 

@@ -27,13 +27,13 @@ def new_card(chance, number):
     return {"id": f"{chance.choice('abc')}{number}", "second": chance.randrange(8),
             "metadata": {name: chance.choice(values) for name, values in MEMBERS.items() if chance.random() < 0.8},
             "call": chance.choice([None, "call-1", "call-2", "call-3"]),
-            "end": chance.choice(["deleted_at", "expires_at", "content"]) if dead else None}
+            "end": chance.choice(["deleted_at", "expires_at"]) if dead else None}
 
 
 def insert(card, tenant="walk"):
     end = card["end"]
-    return ("INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, tool_call_id, created_at, deleted_at, "
-            f"expires_at) VALUES ('{tenant}', '{card['id']}', {'NULL' if end == 'content' else chr(39) + '1' + chr(39)}, '1', "
+    return ("INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, tool_call_id, created_at, deleted_at, "
+            f"expires_at) VALUES ('{tenant}', '{card['id']}', '1', "
             f"'{json.dumps(card['metadata'])}', {quoted(card['call'])}, '{DAY % card['second']}', "
             f"{quoted('2025-01-01' if end == 'deleted_at' else None)}, {quoted('2025-01-01' if end == 'expires_at' else None)});")
 

@@ -218,8 +218,7 @@ static inline void give_replayed(int64_t place)
 static joiner *j;
 static links *replica; /* what a test gives the joiner for one; NULL: none */
 static request requests[REQUESTS_MAX];
-static int found[REQUESTS_MAX];  /* rows that each got; -1: none of its own */
-static int row_of[REQUESTS_MAX]; /* the first of them */
+static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
 static size_t resumed;
 static bool all_left;
 static bool no_memory; /* for answers */
@@ -245,8 +244,6 @@ static inline void render(request *r, const join_rows *rows)
     found[r - requests] = rows->start[r->ticket.count] - rows->start[0];
     for (int i = rows->start[0]; i < rows->start[r->ticket.count]; i++)
         assert_true(rows->row[i] >= 0 && rows->row[i] < rows_count(rows->rows));
-    if (found[r - requests] > 0)
-        row_of[r - requests] = rows->row[rows->start[0]];
     if (no_memory)
         fault_answer_memory(r);
     else

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "server/net/http.h"
-#include "server/batch/places.h"
 
 enum {
     PATIENCE_MS = 60 * 1000, /* for what must come */
@@ -143,7 +142,6 @@ static int start(void **state)
     set.slow_request_timeout_ms = PATIENCE_MS;
     set.memory_max = 1L << 30;
     set.body_max = 16 * 1024;
-    server.places = places_new();
     listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&any, sizeof(any)) != 0 || listen(listener, 100) != 0)
         return -1;
@@ -161,7 +159,6 @@ static int stop(void **state)
     while (http_active(h) > 0 && is_due())
         run();
     http_free(h);
-    places_free(server.places);
     close(listener);
     return tear_down(state);
 }

@@ -16,36 +16,6 @@ static void add(size_t number, size_t count)
                &(join_ticket){.lane = JOIN_CARDS, .keys = keys, .count = count, .weight = count});
 }
 
-/* The keys of a request for what lies at places: letters are tenant and id. */
-static void add_placed(size_t number, card_key *keys, size_t count)
-{
-    add_ticket(number,
-               &(join_ticket){.lane = JOIN_PLACED, .keys = keys, .count = count, .weight = count});
-}
-
-typedef struct placed_row {
-    const char *tenant, *card_id;
-    uint64_t place;
-} placed_row;
-
-/* Rows of cards_placed, without what the joiner does not look at. */
-static void give_placed(const placed_row *given, int count)
-{
-    PGresAttDesc columns[CARD_PLACE + 1];
-    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    for (int i = 0; i <= CARD_PLACE; i++)
-        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
-    assert_true(PQsetResultAttrs(rows, CARD_PLACE + 1, columns));
-    for (int i = 0; i < count; i++) {
-        const placed_row *r = &given[i];
-        uint64_t wire = htobe64(r->place << 16);
-        assert_true(PQsetvalue(rows, i, CARD_TENANT, (char *)(uintptr_t)r->tenant, 1));
-        assert_true(PQsetvalue(rows, i, CARD_FIRST, (char *)(uintptr_t)r->card_id, 1));
-        assert_true(PQsetvalue(rows, i, CARD_PLACE, (char *)&wire, 6));
-    }
-    land(rows, NULL);
-}
-
 static void add_box(size_t number)
 {
     static box_read read = BOX_READ_INIT;
@@ -93,108 +63,6 @@ static void answers_without_rows(void **state)
     give_rows(NULL, 0);
     assert_int_equal(found[0], 0);
     assert_int_equal(found[1], 0);
-}
-
-static card_key key_at(const char *tenant_id, const char *card_id, uint64_t place)
-{
-    return (card_key){view_of(tenant_id), view_of(card_id), place};
-}
-
-/* Rows come in any order; who asked for the same card gets the same row. */
-static void finds_by_place(void **state)
-{
-    (void)state;
-    card_key first = key_at("t", "a", 7);
-    card_key second[] = {key_at("u", "b", 3), key_at("u", "c", 9), key_at("u", "b", 3)};
-    card_key third = key_at("t", "a", 7);
-    database.group[LINK_READS].free = 0;
-    add_placed(0, &first, 1);
-    add_placed(1, second, 3);
-    add_placed(2, &third, 1);
-    database.group[LINK_READS].free = 1;
-    joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_placed);
-    assert_int_equal(database.keys, 3); /* tenants, but for those that follow themselves */
-    give_placed((placed_row[]){{"u", "c", 9}, {"t", "a", 7}, {"u", "b", 3}}, 3);
-    assert_int_equal(found[0], 1);
-    assert_int_equal(found[1], 3);
-    assert_int_equal(found[2], 1);
-    assert_int_equal(row_of[0], 1);
-    assert_int_equal(row_of[1], 2);
-    assert_int_equal(row_of[2], 1);
-}
-
-/* What lies there may be another tenant's card of that name, or another of that tenant; or nothing.
- * It is looked for by key then. A row that nobody asked for is nobody's. */
-static void looks_again_by_key(void **state)
-{
-    (void)state;
-    card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8), key_at("u", "b", 9)};
-    card_key both[] = {key_at("t", "d", 4), key_at("t", "e", 5)};
-    database.group[LINK_READS].free = 0;
-    for (size_t i = 0; i < 3; i++)
-        add_placed(i, &keys[i], 1);
-    add_placed(3, both, 2);
-    database.group[LINK_READS].free = 1;
-    joiner_flush(j);
-    give_placed(
-        (placed_row[]){{"u", "a", 7}, {"t", "c", 8}, {"u", "b", 9}, {"t", "e", 5}, {"t", "x", 6}},
-        5);
-    assert_int_equal(found[2], 1);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(status(i), i == 2 ? 200 : 0);
-    joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_get_at);
-    assert_int_equal(database.keys, 4);
-    /* They stand in front of their list, the last first. */
-    give_rows((int64_t[]){1, 2, 4}, 3);
-    assert_int_equal(found[3], 2);
-    assert_int_equal(found[1], 0);
-    assert_int_equal(found[0], 1);
-}
-
-/* What lies there now may be too large for the memory that there is, and for all of them. */
-static void large_ones_in_the_way_are_nobodys_fault(void **state)
-{
-    (void)state;
-    card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8)};
-    for (size_t count = 1; count <= 2; count++) {
-        database.group[LINK_READS].free = 0;
-        for (size_t i = 0; i < count; i++)
-            add_placed(i, &keys[i], 1);
-        database.group[LINK_READS].free = 1;
-        joiner_flush(j);
-        assert_int_equal(database.statement, STATEMENT_cards_placed);
-        give_error(CARDBOX_TOO_LARGE);
-        for (size_t i = 0; i < count; i++) {
-            joiner_flush(j);
-            assert_int_equal(database.statement, STATEMENT_cards_get_at);
-            assert_int_equal(database.keys, 1);
-            give_rows((int64_t[]){1}, 1);
-            assert_int_equal(found[i], 1);
-        }
-    }
-}
-
-/* Its keys are gone with it. */
-static void knows_who_left_early(void **state)
-{
-    (void)state;
-    card_key *gone = malloc(sizeof(*gone));
-    card_key stays = key_at("t", "a", 7);
-    assert_non_null(gone);
-    *gone = stays;
-    database.group[LINK_READS].free = 0;
-    add_placed(0, gone, 1);
-    add_placed(1, &stays, 1);
-    database.group[LINK_READS].free = 1;
-    joiner_flush(j);
-    joiner_leave(j, &requests[0]);
-    free(gone);
-    give_placed((placed_row[]){{"t", "a", 7}}, 1);
-    assert_int_equal(found[0], -1);
-    assert_int_equal(found[1], 1);
-    request_answer_fixed(&requests[0], 200, VIEW("{}"));
 }
 
 static void bounds_statements(void **state)
@@ -394,7 +262,7 @@ static void keeps_a_connection_for_cards(void **state)
     add_box(0);
     add(1, 1);
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_get_at);
+    assert_int_equal(database.statement, STATEMENT_cards_get);
     give_rows((int64_t[]){1}, 1);
     joiner_flush(j);
     assert_int_equal(database.sent, 1);
@@ -430,10 +298,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(joins_what_waits),
         TEST(answers_without_rows),
-        TEST(finds_by_place),
-        TEST(looks_again_by_key),
-        TEST(large_ones_in_the_way_are_nobodys_fault),
-        TEST(knows_who_left_early),
         TEST(bounds_statements),
         TEST(bounds_the_queue),
         TEST(gives_up_in_time),

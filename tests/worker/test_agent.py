@@ -654,8 +654,8 @@ def test_more_calls_than_a_page():
     task = "long"
     project.invoke("ldg:task:save", {"task": {"id": task, "systemPrompt": "", "createdAt": 1, "updatedAt": 1}})
     project.psql(f"""
-        INSERT INTO cardbox.cards (tenant_id, card_id, content, raw, metadata, created_at, sealed)
-        SELECT 'acme', 'said-' || n, '{{"text": "x"}}', '{{"text": "x"}}', '{{}}', now(), true
+        INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
+        SELECT 'acme', 'said-' || n, '{{"text": "x"}}', '{{}}', now(), true
           FROM generate_series(1, {count}) AS n;
         INSERT INTO cardbox.messages (tenant_id, message_id, task_id, role, ts, seq)
         SELECT 'acme', 'said-' || n, '{task}', 'assistant', n, 10 + 2 * n FROM generate_series(1, {count}) AS n;

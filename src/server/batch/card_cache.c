@@ -1,7 +1,7 @@
 /*
- * card_cache.c: parts with a lock each, which a key's hash chooses. A part is a ring of bytes,
- * where what comes is written over what is oldest, and a table of sets that says where in it a card
- * is. Positions in the ring only grow, so an entry that was written over is known by its position.
+ * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a ring of bytes, in
+ * which new entries overwrite the oldest ones, and a table of sets with the positions of the entries.
+ * Positions only grow, so that a position shows whether its entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -14,17 +14,15 @@ enum {
     PARTS = 16,
     WAYS = 8,
     SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
-    SHARE = 32, /* an entry has no more of its part: large cards cost PostgreSQL little a byte */
-    UNIT = 8,   /* positions are multiples of it */
-    MARK_SHIFT = 48,         /* of a slot; below it is the position in units, and 1 */
-    KEPT_MS = 60 * 60 * 1000 /* an hour, in which no transaction id comes again */
+    SHARE = 32,       /* an entry has at most this part of a ring */
+    UNIT = 8,         /* positions are multiples of it */
+    MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
 };
 
 #define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
 
 typedef struct entry {
-    card_version version;
-    int64_t since_ms;
+    int64_t etag;
     size_t tenant, card_id, text; /* lengths of what follows */
     char bytes[];
 } entry;
@@ -137,18 +135,7 @@ static uint64_t *find(const card_cache *all, const spot *at, const card_key *key
     return NULL;
 }
 
-static bool same_version(const card_version *a, const card_version *b)
-{
-    return a->place == b->place && a->written_by == b->written_by && a->started == b->started &&
-           a->recovered == b->recovered;
-}
-
-static bool is_young(const entry *e, int64_t now_ms)
-{
-    return now_ms - e->since_ms < KEPT_MS;
-}
-
-/* --- what it said --- */
+/* --- entries --- */
 
 /* Room in the ring, which is never in two pieces. */
 static entry *make_room(const card_cache *all, part *p, size_t size)
@@ -186,11 +173,9 @@ static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const e
     *slot = at->mark | (position / UNIT + 1);
 }
 
-void card_cache_keep(card_cache *all, const card_key *key, const card_version *version, view text,
-                     int64_t now_ms)
+void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view text)
 {
-    entry head = {.version = *version,
-                  .since_ms = now_ms,
+    entry head = {.etag = etag,
                   .tenant = key->tenant.len,
                   .card_id = key->card_id.len,
                   .text = text.len};
@@ -203,35 +188,24 @@ void card_cache_keep(card_cache *all, const card_key *key, const card_version *v
     uint64_t *slot = find(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
-    else if (!same_version(&old->version, version) || !is_young(old, now_ms))
+    else if (old->etag != etag)
         write_entry(all, &at, slot, &head, key, text);
     let_go(&at);
 }
 
-bool card_cache_has(card_cache *all, const card_key *key, int64_t now_ms)
+int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t most,
+                       arena *memory)
 {
     entry *e = NULL;
+    int64_t etag = 0;
     spot at;
     if (all == NULL || !hold(all, key, &at))
-        return false;
-    bool has =
-        find(all, &at, key, &e) != NULL && e->version.place == key->place && is_young(e, now_ms);
+        return 0;
+    if (find(all, &at, key, &e) != NULL && e->text <= most) {
+        view kept = {e->bytes + e->tenant + e->card_id, e->text};
+        *text = (view){arena_copy(memory, kept), kept.len};
+        etag = text->ptr == NULL ? 0 : e->etag;
+    }
     let_go(&at);
-    return has;
-}
-
-bool card_cache_add(card_cache *all, buf *out, const card_key *key, const card_version *version)
-{
-    entry *e = NULL;
-    spot at;
-    if (all == NULL || !hold(all, key, &at))
-        return false;
-    uint64_t *slot = find(all, &at, key, &e);
-    bool same = slot != NULL && same_version(&e->version, version);
-    if (same)
-        buf_add(out, e->bytes + e->tenant + e->card_id, e->text);
-    else if (slot != NULL)
-        *slot = 0; /* for the next read to bring it */
-    let_go(&at);
-    return same;
+    return etag;
 }

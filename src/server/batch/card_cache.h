@@ -1,30 +1,27 @@
 /*
- * card_cache.h: what cards that are read often said, as they are answered. PostgreSQL is asked each
- * time all the same, though only which version of a card there is now: so nobody is given what was
- * true a moment ago, and nothing here must be kept up with what changes. One for all loops; where
- * two meet, one goes without rather than wait.
+ * card_cache.h: rendered cards by (tenant, card id), with the etag that each had when it was read.
+ * An entry may be stale: readers send its etag with the read, and PostgreSQL decides whether it is
+ * current (cards_get.sql). One cache for all loops. It never waits: a busy part counts as a miss.
  */
 #ifndef SERVER_CARD_CACHE_H
 #define SERVER_CARD_CACHE_H
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "store/read.h"
 
 typedef struct card_cache card_cache;
 
-/* Holds about so many bytes of texts; they are taken as it fills. NULL: no memory. All functions
- * take a NULL for a cache that holds nothing. */
+/* Holds about `bytes` bytes of texts; they are taken as it fills. NULL: no memory. The functions
+ * below accept NULL, a cache that is always empty. */
 card_cache *card_cache_new(size_t bytes);
 void card_cache_free(card_cache *all);
 
-/* Keeps the text of a version of a card, in the room of what was kept longest. */
-void card_cache_keep(card_cache *all, const card_key *key, const card_version *version, view text,
-                     int64_t now_ms);
+/* Keeps the text of a card with this etag. Overwrites the oldest entries. */
+void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view text);
 
-/* Whether to ask only for the version of a card which lies, by all that is known, at key->place. */
-bool card_cache_has(card_cache *all, const card_key *key, int64_t now_ms);
-
-/* Appends the text of this version. False: it is not here, or not any more. */
-bool card_cache_add(card_cache *all, buf *out, const card_key *key, const card_version *version);
+/* Copies the kept text of a card, if it has at most `most` bytes, into `memory` and returns its
+ * etag; 0: there is none. */
+int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t most,
+                       arena *memory);
 
 #endif

@@ -20,13 +20,7 @@ enum {
 static void build_cards(params *p, const void *keys, size_t count, bool wary)
 {
     (void)wary;
-    cards_get_at_params(p, keys, count);
-}
-
-static void build_placed(params *p, const void *keys, size_t count, bool wary)
-{
-    (void)wary;
-    cards_placed_params(p, keys, count);
+    cards_get_params(p, keys, count);
 }
 
 static void build_boxes(params *p, const void *keys, size_t count, bool wary)
@@ -68,7 +62,7 @@ static size_t weigh_puts(const void *keys, size_t count)
     for (size_t i = 0; i < count; i++) {
         const card_input *in = &puts[i].input;
         bytes +=
-            in->content.len + in->projection.len + in->metadata.len + in->tool_calls.len + 1024;
+            in->content.len + in->metadata.len + in->tool_calls.len + 1024;
     }
     return bytes / 1024;
 }
@@ -83,25 +77,13 @@ static size_t weigh_appends(const void *keys, size_t count)
 }
 
 #define CARDS                                                                                      \
-    .statement = STATEMENT_cards_get_at, .key_size = sizeof(card_key), .build = build_cards
+    .statement = STATEMENT_cards_get, .key_size = sizeof(card_key), .build = build_cards
 #define BOXES                                                                                      \
     .may_be_slow = true, .statement = STATEMENT_boxes_read, .key_size = sizeof(box_read),          \
     .build = build_boxes
 
 const lane_kind LANES[JOIN_LANES] = {
     [JOIN_CARDS] = {.group = LINK_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
-    [JOIN_PLACED] = {.group = LINK_READS,
-                     .twin = JOIN_REPLICA_CARDS, /* a place is the same there */
-                     .place_column = CARD_PLACE,
-                     .statement = STATEMENT_cards_placed,
-                     .key_size = sizeof(card_key),
-                     .build = build_placed},
-    [JOIN_VERSIONS] = {.group = LINK_READS,
-                       .twin = JOIN_REPLICA_CARDS,
-                       .place_column = VERSION_PLACE,
-                       .statement = STATEMENT_cards_versions,
-                       .key_size = sizeof(card_key),
-                       .build = build_placed},
     [JOIN_BOXES] = {.group = LINK_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
     [JOIN_REPLICA_CARDS] = {.group = LINK_REPLICA, .twin = JOIN_CARDS, CARDS},
     [JOIN_REPLICA_BOXES] = {.group = LINK_REPLICA, .twin = JOIN_BOXES, BOXES},

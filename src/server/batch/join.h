@@ -15,9 +15,7 @@ struct request;
 
 /* What a request wants; each has a list of waiting requests, a lane. */
 typedef enum join_lane {
-    JOIN_CARDS,         /* joined; keys are card_key, rows those of cards_get_at */
-    JOIN_PLACED,        /* joined; card_key with a place, cards_placed; else JOIN_CARDS */
-    JOIN_VERSIONS,      /* joined; card_key with a place, cards_versions; else JOIN_CARDS */
+    JOIN_CARDS,         /* joined; keys are card_key, rows those of cards_get */
     JOIN_BOXES,         /* joined; box_read, boxes_read */
     JOIN_REPLICA_CARDS, /* where the joiner puts those above if a standby is to be asked */
     JOIN_REPLICA_BOXES,

@@ -247,30 +247,11 @@ void batch_send(joiner *j, request *first, db_link *to)
 
 /* --- what comes --- */
 
-/* As rows_by_place, with the keys of those who still wait: what others asked for is gone. */
-static bool index_places(join_batch *batch, join_rows *out)
-{
-    placed_key *list = placed_keys(&batch->joiner->scratch, batch->keys);
-    size_t count = 0;
-    if (list == NULL)
-        return false;
-    for (size_t i = 0; i < batch->count; i++) {
-        const batch_member *m = &batch->member[i];
-        const card_key *keys = m->request == NULL ? NULL : m->request->ticket.keys;
-        for (size_t k = 0; keys != NULL && k < m->request->ticket.count; k++)
-            list[count++] = (placed_key){keys[k].place, &keys[k], m->first_key + k};
-    }
-    rows_by_place(list, count, batch->rows, LANES[batch->lane].place_column, batch->keys, out);
-    return true;
-}
-
 static bool index_rows(join_batch *batch, join_rows *out)
 {
     const lane_kind *kind = &LANES[batch->lane];
     if (kind->key_size == 0)
         return rows_in_order(&batch->joiner->scratch, batch->rows, out);
-    if (kind->place_column > 0)
-        return index_places(batch, out);
     return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
 }
 
@@ -281,8 +262,6 @@ static void run_again(join_batch *batch, request *r, join_pace pace)
     batch_forget(batch, r->ticket.slot);
     if (is_on_replica(batch))
         join_to_primary(j, r);
-    if (LANES[batch->lane].place_column > 0) /* not there, or the statement failed for what is */
-        r->ticket.lane = JOIN_CARDS;
     if (pace > r->ticket.pace)
         r->ticket.pace = pace;
     if (r->ticket.pace == PACE_PATIENT) {
@@ -310,13 +289,6 @@ static void note_answer(join_batch *batch, request *r)
         tally_add(&batch->joiner->stats->replica_reads, 1);
 }
 
-/* A card that a member wants does not lie any more where it was thought to, if there is one. */
-static bool was_elsewhere(const join_batch *batch, const request *r, const join_rows *mine)
-{
-    return LANES[batch->lane].place_column > 0 &&
-           (size_t)(mine->start[r->ticket.count] - mine->start[0]) < r->ticket.count;
-}
-
 /* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
 static void answer_batch(join_batch *batch, view position)
 {
@@ -336,10 +308,6 @@ static void answer_batch(join_batch *batch, view position)
         if (was_passed_over(batch, &mine)) {
             r->ticket.locked = true;
             run_again(batch, r, PACE_PATIENT);
-            continue;
-        }
-        if (was_elsewhere(batch, r, &mine)) {
-            run_again(batch, r, r->ticket.pace);
             continue;
         }
         note_answer(batch, r);
@@ -475,13 +443,6 @@ static bool was_hurried(const join_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
 }
 
-/* What has come to lie where small cards did may be large: that is no fault of who asks for these.
- */
-static bool is_too_much_by_place(const join_batch *batch, const cardbox_error *err)
-{
-    return LANES[batch->lane].place_column > 0 && err->status == CARDBOX_TOO_LARGE;
-}
-
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
  * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
@@ -494,7 +455,7 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
         return false;
     if (batch->suspect && !r->ticket.suspected) /* the database may have changed since */
         return true;
-    if (err->status == CARDBOX_BUSY || is_too_much_by_place(batch, err))
+    if (err->status == CARDBOX_BUSY)
         return true;
     if (r->ticket.tries >= TRIES_MAX)
         return false;
@@ -538,8 +499,7 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
     join_pace pace = pace_after(batch, err);
     bool locked = err->status == CARDBOX_BUSY;
-    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes &&
-                 !is_too_much_by_place(batch, err);
+    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes;
     if (locked)
         batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
     if ((locked || heavy) && batch->count == 1 && batch->member[0].request != NULL)

@@ -17,8 +17,6 @@ typedef struct lane_kind {
     bool may_be_slow; /* never on the last free connection of its group */
     bool in_turn; /* who has none of its group running goes first, and the last free connection of
                    * it is kept for such a tenant */
-    int place_column; /* of its rows, which say of no key but where they lie; what is not found so
-                       * is looked for again, by key. 0: its rows say of which key they are */
     join_lane twin;   /* the same of the other group, for LINK_READS and LINK_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
@@ -119,26 +117,12 @@ void turn_end(joiner *j, join_lane which, bool apart, turn *of);
 
 /* --- join_rows.c --- */
 
-/* A key that waits for whatever lies at its place, and its number in the statement. */
-typedef struct placed_key {
-    uint64_t place;
-    const card_key *key;
-    size_t number;
-} placed_key;
-
 /* Rows that say of which key they are (column 0, from 1), sorted in linear time. False: no memory,
  * and then the buffer has failed, or one is of none. */
 bool rows_by_number(buf *scratch, const store_rows *rows, size_t keys, join_rows *out);
 
 /* All rows are of the one key, in order. False: no memory. */
 bool rows_in_order(buf *scratch, const store_rows *rows, join_rows *out);
-
-/* Rows that say where they lie, in a column (cards_placed, cards_versions). A row is only given to
- * who asked for its tenant and its id; one that is not what was thought is nobody's. First the room
- * for so many keys, of a statement of so many, to be filled in; NULL: no memory. */
-placed_key *placed_keys(buf *scratch, size_t keys);
-void rows_by_place(placed_key *list, size_t count, const store_rows *rows, int place_column,
-                   size_t keys, join_rows *out);
 
 /* --- join_aside.c --- */
 

@@ -3,7 +3,6 @@
  * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
  */
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include "base/clock.h"
 #include "app/log.h"
@@ -27,49 +26,25 @@ typedef struct shown {
 
 /* --- what the client receives --- */
 
-/* What the request says of the representation that it wants. */
-typedef struct wishes {
-    codings codings;
-    const char *etag; /* NULL: the answer has none */
-    bool has_it;      /* the client has what `etag` stands for */
-} wishes;
-
-static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
-                                size_t name_len, const char *value, size_t value_len)
+static shown choose(const exchange *x)
 {
-    wishes *w = arg;
-    (void)kind;
-    view text = {value, value == NULL ? 0 : value_len};
-    if (name_len == strlen(MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
-        strcasecmp(name, MHD_HTTP_HEADER_ACCEPT_ENCODING) == 0)
-        codings_note(&w->codings, text);
-    else if (w->etag != NULL && name_len == strlen(MHD_HTTP_HEADER_IF_NONE_MATCH) &&
-             strcasecmp(name, MHD_HTTP_HEADER_IF_NONE_MATCH) == 0)
-        w->has_it = w->has_it || etag_list_has(text, w->etag);
-    return MHD_YES;
-}
-
-/* Headers are read again only where they can matter. */
-static shown choose(exchange *x)
-{
-    const answer *a = &x->request.answer;
+    const request *r = &x->request;
+    const answer *a = &r->answer;
     view text = answer_text(a);
-    bool tagged = a->tagged && a->status == OK;
-    shown out = {.status = a->status,
-                 .varies = (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST};
-    wishes w = {.codings = CODINGS_INIT};
-    if (!tagged && !out.varies)
+    shown out = {.status = a->status};
+    out.varies = a->unchanged ? a->varies
+                              : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
+    out.gzip = out.varies && codings_gzip(&r->codings);
+    if (!a->tagged || a->status != OK)
         return out;
-    if (tagged) {
+    if (a->card_etag != 0)
+        etag_make_card(out.etag, a->card_etag, out.varies);
+    else
         etag_make(out.etag, a->tagged_by.ptr != NULL ? a->tagged_by : text, a->version);
-        w.etag = out.etag;
-    }
-    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &w);
-    out.gzip = out.varies && codings_gzip(&w.codings);
-    if (out.gzip && tagged)
-        etag_mark_gzip(out.etag);
-    if (w.has_it)
+    if (a->unchanged || none_match_has(&r->none_match, out.etag))
         out.status = NOT_MODIFIED;
+    if (out.gzip)
+        etag_mark_gzip(out.etag);
     return out;
 }
 

@@ -66,12 +66,14 @@ static bool read_head(exchange *x, reading *in, const char *method, const char *
     return frame_end(&in->frame, method + size->header_size);
 }
 
-static void set_ids(exchange *x, const head *h)
+static void keep_fields(exchange *x, const head *h)
 {
     request *r = &x->request;
     r->traceparent = h->traceparent;
     r->idempotency_key = h->idempotency_key;
     r->if_match = h->if_match;
+    r->none_match = h->none_match;
+    r->codings = h->codings;
     r->caller_id = h->caller_id;
     r->call_id = h->call_id;
     r->last_event = h->last_event;
@@ -198,7 +200,7 @@ static bool check_conditions(request *r, const head *h)
     const char *ignored = NULL;
     if (!changes(r))
         return true;
-    if (h->none_match)
+    if (h->none_match.count > 0)
         ignored = "If-None-Match";
     else if (h->if_match.ptr != NULL && (to->takes & TAKES_IF_MATCH) == 0)
         ignored = "If-Match";
@@ -296,12 +298,12 @@ static bool check_body(request *r, const head *h)
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
-    reading in = {0};
+    reading in = {.head = HEAD_INIT};
     const head *h = &in.head;
     x->begun = true;
     r->method = method;
     bool framed = read_head(x, &in, method, version);
-    set_ids(x, h);
+    keep_fields(x, h);
     r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&

@@ -88,8 +88,12 @@ static void note_authorization(head *h, view value)
 
 static void note_none_match(head *h, view value)
 {
-    (void)value;
-    h->none_match = true;
+    none_match_note(&h->none_match, value);
+}
+
+static void note_accept_encoding(head *h, view value)
+{
+    codings_note(&h->codings, value);
 }
 
 #define TEXT(name, member, once)                                                                   \
@@ -120,6 +124,7 @@ static const struct {
     TEXT("idempotency-key", idempotency_key, true),
     TEXT("if-match", if_match, true),
     NOTED("if-none-match", note_none_match),
+    NOTED("accept-encoding", note_accept_encoding),
     TEXT("last-event-id", last_event, false),
     TEXT("x-caller-id", caller_id, true),
     TEXT("x-call-id", call_id, true),

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include "base/view.h"
+#include "server/response/represent.h"
 
 typedef struct head {
     unsigned hosts, lengths, encodings, authorizations;
@@ -25,12 +26,15 @@ typedef struct head {
     view authorization;   /* the last one */
     view idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     view if_match;        /* likewise */
-    bool none_match;      /* there is an If-None-Match */
+    none_match none_match;
+    codings codings; /* that are accepted */
     view last_event;      /* Last-Event-ID */
     view caller_id;       /* X-Caller-Id; as idempotency_key */
     view call_id;         /* X-Call-Id; likewise */
     view lsn;             /* Cardbox-Lsn; likewise */
 } head;
+
+#define HEAD_INIT ((head){.codings = CODINGS_INIT})
 
 /* Takes one field into account. */
 void head_field(head *h, view name, view value);

@@ -9,6 +9,7 @@
 #include "server/background/job.h"
 #include "server/batch/join.h"
 #include "server/request/route.h"
+#include "server/response/represent.h"
 #include "server/server.h"
 
 typedef enum request_state {
@@ -59,6 +60,9 @@ typedef struct answer {
     bool tagged;                 /* has an ETag, if it is a 200 */
     view tagged_by;              /* the text that it is made of; NULL: the body */
     int64_t version;             /* to stand in the ETag; 0: none */
+    int64_t card_etag;           /* of the card that it shows: its ETag is made of it; 0: none */
+    bool unchanged;              /* the client has that card: there is no body. */
+    bool varies;                 /* And with one it would vary with Accept-Encoding */
     size_t headers;              /* besides those that every answer has */
     struct {
         const char *name;
@@ -102,7 +106,9 @@ typedef struct request {
     route_scope scope; /* the route's, or of an ability its own */
     view id;           /* X-Request-Id, the client's or ours */
     view traceparent;
-    view idempotency_key, if_match; /* as head.h gives them */
+    view idempotency_key, if_match; /* as head.h gives them; so are the next two */
+    none_match none_match;
+    codings codings;
     view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
     view last_event;                /* Last-Event-ID */
     uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */

@@ -10,7 +10,16 @@
 
 static const char GZIP_MARK[] = "-gz";
 
-enum { GZIP_MARK_LEN = sizeof(GZIP_MARK) - 1, WEIGHT_ONE = 1000 };
+/* How tags of cards begin. The number changes with each release that shows a card in another form,
+ * or compresses from another size on. */
+static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
+
+enum {
+    GZIP_MARK_LEN = sizeof(GZIP_MARK) - 1,
+    CARD_MARK_LEN = sizeof(CARD_MARK) - 1,
+    CARD_ETAG_LEN = 16,
+    WEIGHT_ONE = 1000
+};
 
 /* --- entity tags --- */
 
@@ -31,6 +40,16 @@ void etag_make(char out[ETAG_SIZE], view text, int64_t version)
     if (version != 0)
         at += snprintf(at, 24, "%lld-", (long long)version);
     at = add_hex(add_hex(at, hash.high64), hash.low64);
+    *at++ = '"';
+    *at = '\0';
+}
+
+void etag_make_card(char out[ETAG_SIZE], int64_t etag, bool varies)
+{
+    char *at = out;
+    *at++ = '"';
+    memcpy(at, varies ? VARYING_CARD_MARK : CARD_MARK, CARD_MARK_LEN);
+    at = add_hex(at + CARD_MARK_LEN, (uint64_t)etag);
     *at++ = '"';
     *at = '\0';
 }
@@ -100,6 +119,49 @@ bool etag_list_has(view list, const char *etag)
             return true;
     }
     return false;
+}
+
+void none_match_note(none_match *n, view value)
+{
+    if (n->count < sizeof(n->list) / sizeof(n->list[0]))
+        n->list[n->count++] = value;
+}
+
+bool none_match_has(const none_match *n, const char *etag)
+{
+    for (unsigned i = 0; i < n->count; i++)
+        if (etag_list_has(n->list[i], etag))
+            return true;
+    return false;
+}
+
+/* The etag in what is between the quotes of a tag; 0: it is no tag of a card. */
+static int64_t read_card(view opaque, bool *varies)
+{
+    uint64_t etag = 0;
+    drop_mark(&opaque);
+    if (opaque.len != CARD_MARK_LEN + CARD_ETAG_LEN)
+        return 0;
+    *varies = memcmp(opaque.ptr, VARYING_CARD_MARK, CARD_MARK_LEN) == 0;
+    if (!*varies && memcmp(opaque.ptr, CARD_MARK, CARD_MARK_LEN) != 0)
+        return 0;
+    for (size_t i = CARD_MARK_LEN; i < opaque.len; i++) {
+        int digit = view_hex_digit(opaque.ptr[i]);
+        if (digit < 0)
+            return 0;
+        etag = etag << 4 | (uint64_t)digit;
+    }
+    return etag > INT64_MAX ? 0 : (int64_t)etag;
+}
+
+int64_t none_match_card(const none_match *n, bool *varies)
+{
+    int64_t etag = 0;
+    view opaque;
+    for (unsigned i = 0; i < n->count; i++)
+        for (view rest = n->list[i]; etag == 0 && next_tag(&rest, &opaque);)
+            etag = read_card(opaque, varies);
+    return etag;
 }
 
 /* --- codings --- */

@@ -20,6 +20,25 @@ void etag_mark_gzip(char etag[ETAG_SIZE]);
 /* Whether the value of an If-None-Match names the text that `etag` is of, in either coding. */
 bool etag_list_has(view list, const char *etag);
 
+/* The tag of a card object, made of the card's etag. `varies`: clients that accept gzip get it
+ * compressed. So a tag alone tells all headers of a 304. */
+void etag_make_card(char out[ETAG_SIZE], int64_t etag, bool varies);
+
+/* The values of a request's If-None-Match fields; further ones are ignored. */
+typedef struct none_match {
+    view list[4];
+    unsigned count;
+} none_match;
+
+/* Takes the value of one field into account. */
+void none_match_note(none_match *n, view value);
+
+/* Whether one of them names the text that `etag` is of. */
+bool none_match_has(const none_match *n, const char *etag);
+
+/* The etag in the first tag of a card, and whether its object varies; 0: there is no such tag. */
+int64_t none_match_card(const none_match *n, bool *varies);
+
 /* What the Accept-Encoding fields of a request say: weights in thousandths, -1: not named. */
 typedef struct codings {
     int gzip, identity, any;

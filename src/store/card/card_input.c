@@ -9,21 +9,8 @@
 #include "store/client/check.h"
 #include "base/errors.h"
 
-cardbox_status card_input_content(card_input *out, view content, unsigned flags, cardbox_error *err)
-{
-    out->content = content;
-    if ((flags & SCAN_NOT_JSONB) == 0)
-        return CARDBOX_OK;
-    /* At worst an escape of six bytes for every two: a fixed factor is enough. */
-    out->sanitised = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
-    scan_sanitise(&out->sanitised, content);
-    out->projection = buf_as_view(&out->sanitised);
-    return buf_ok(&out->sanitised) ? CARDBOX_OK : error_buf(err, &out->sanitised, "content");
-}
-
 void card_input_free(card_input *input)
 {
-    buf_free(&input->sanitised);
     buf_free(&input->merged);
 }
 
@@ -191,15 +178,15 @@ static cardbox_status check_class(view content, cardbox_error *err)
 static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
                                    cardbox_error *err)
 {
-    unsigned flags = 0;
     *member = "content";
     if (card->content.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "content of card %.*s must not be NULL",
                          error_shown(card->card_id), card->card_id.ptr);
-    cardbox_status status = check_json("content", card->content, SCAN_NONE, NULL, &flags, err);
+    cardbox_status status = check_json("content", card->content, SCAN_NONE, NULL, NULL, err);
     if (status == CARDBOX_OK && card->checked)
         status = check_class(card->content, err);
-    return status == CARDBOX_OK ? card_input_content(out, card->content, flags, err) : status;
+    out->content = card->content;
+    return status;
 }
 
 static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,
@@ -300,7 +287,6 @@ static const struct {
     {PARAMS_TEXT, offsetof(card_input, tenant), 0},
     {PARAMS_TEXT, offsetof(card_input, card_id), 0},
     {PARAMS_JSON, offsetof(card_input, content), 0},
-    {PARAMS_JSONB, offsetof(card_input, projection), 0},
     {PARAMS_JSONB, offsetof(card_input, tool_calls), 0},
     {PARAMS_TEXT, offsetof(card_input, tool_call_id), 0},
     {PARAMS_INT4, offsetof(card_input, ttl_seconds), offsetof(card_input, has_ttl)},

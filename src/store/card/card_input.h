@@ -1,6 +1,6 @@
 /*
  * card_input.h: a card on its way into the database: checked, its metadata put together, its
- * content as exact text and, where jsonb can't hold that, with a projection.
+ * content as exact text.
  */
 #ifndef STORE_CARD_INPUT_H
 #define STORE_CARD_INPUT_H
@@ -13,8 +13,7 @@
 typedef struct card_input {
     view tenant;
     view card_id;
-    view content;    /* the exact text */
-    view projection; /* for jsonb, where it can't hold the content itself */
+    view content; /* the exact text */
     view tool_calls;
     view tool_call_id;
     view metadata;
@@ -22,13 +21,8 @@ typedef struct card_input {
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
     bool sealed;
-    buf sanitised; /* what projection points to */
-    buf merged;    /* what metadata points to */
+    buf merged; /* what metadata points to */
 } card_input;
-
-/* Sets content and projection from JSON that scan_check accepted with `flags`. */
-cardbox_status card_input_content(card_input *out, view content, unsigned flags,
-                                  cardbox_error *err);
 
 /* A card as its writer gives it. A view with ptr NULL: not given. */
 typedef struct card_given {

@@ -175,8 +175,11 @@ static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
     size_t *first = ids_first(&cards->memory, card_ids, count);
     int *row_of = arena_zeros(&cards->memory, count, sizeof(*row_of)); /* row + 1 */
     if (first != NULL && row_of != NULL) {
-        for (int row = 0; row < rows_count(rows); row++)
-            row_of[rows_int8(rows, row, CARD_ORD) - 1] = row + 1;
+        for (int row = 0; row < rows_count(rows); row++) {
+            int64_t ord = rows_int8(rows, row, CARD_ORD);
+            if (ord >= 1 && (size_t)ord <= count)
+                row_of[ord - 1] = row + 1;
+        }
         for (size_t i = 0; i < count; i++) {
             card_row card;
             if (first[i] != i)

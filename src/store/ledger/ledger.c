@@ -242,20 +242,10 @@ static void put_content(buf *json, const message_input *m)
     buf_char(json, '}');
 }
 
-/* Whether jsonb can hold what a message says, so that its card needs no projection. */
-static bool fits_jsonb(const message_input *m)
-{
-    unsigned flags = 0;
-    scan_check(m->content, 1, NULL, &flags, NULL);
-    return (flags & SCAN_NOT_JSONB) == 0;
-}
-
-void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m)
+void ledger_message_card(buf *content, buf *metadata, const message_input *m)
 {
     put_content(content, m);
     put_metadata(metadata, m);
-    if (!fits_jsonb(m))
-        scan_sanitise(projection, buf_as_view(content));
 }
 
 /* One column of the cards, built message by message in one buffer. */
@@ -269,30 +259,13 @@ static void put_built(params *p, buf *built)
 static void put_cards(params *p, const message_input *messages, size_t count)
 {
     buf content = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
-    buf projection = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
     params_array(p, PARAMS_JSON);
     for (size_t i = 0; i < count; i++) {
         put_content(&content, &messages[i]);
         put_built(p, &content);
     }
     params_array_end(p);
-    params_array(p, PARAMS_JSONB);
-    for (size_t i = 0; i < count; i++) {
-        if (fits_jsonb(&messages[i])) {
-            params_null(p);
-            continue;
-        }
-        buf_reset(&content, SIZE_MAX);
-        buf_reset(&projection, SIZE_MAX);
-        put_content(&content, &messages[i]);
-        scan_sanitise(&projection, buf_as_view(&content));
-        params_jsonb(p, buf_as_view(&projection));
-        params_made_of(p, &content);
-        params_made_of(p, &projection);
-    }
-    params_array_end(p);
     buf_free(&content);
-    buf_free(&projection);
 }
 
 void ledger_put_messages(params *p, const message_input *messages, size_t count)

@@ -72,9 +72,8 @@ void ledger_save_params(params *p, const ledger_batch *batch);
 void ledger_put_messages(params *p, const message_input *messages, size_t count);
 void ledger_put_calls(params *p, const call_input *calls, size_t count);
 
-/* One message's card: its content, what goes to jsonb instead where it can't hold that (else ptr
- * NULL), and its metadata. In buffers that the caller frees. */
-void ledger_message_card(buf *content, buf *projection, buf *metadata, const message_input *m);
+/* One message's card: its content and its metadata, in buffers that the caller frees. */
+void ledger_message_card(buf *content, buf *metadata, const message_input *m);
 
 /* What the functions of sql/functions answer for an entity or a task. */
 typedef enum ledger_outcome {

@@ -254,29 +254,28 @@ static cardbox_status read_content(import_item *item, const members *m, cardbox_
 {
     content_fault fault;
     scan_value value;
-    unsigned flags = 0;
     bool exact = false;
     cardbox_status status = read_exact(m->exact, &exact, err);
     if (status == CARDBOX_OK)
         status = find_content(item, m, &value, err);
     if (status != CARDBOX_OK)
         return status;
-    if (value.kind == SCAN_NONE && !exact)
+    if (value.kind == SCAN_NONE)
         return item_wrong_kind(err, "content", "", value);
-    if (value.kind == SCAN_NONE || (value.kind == SCAN_NULL && !exact))
-        return CARDBOX_OK; /* SQL NULL: a card that nobody can read */
+    if (value.kind == SCAN_NULL && !exact) /* SQL NULL */
+        return error_set(err, CARDBOX_INVALID, "content is null: nobody can read such a card");
     view content = value.text;
     if (content.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
                          content.len, CARDBOX_CONTENT_MAX);
-    scan_check(content, CARDBOX_JSON_DEPTH_MAX, NULL, &flags, NULL);
     if (!exact && content_class_of(value) != NULL &&
         content_normalise(&item->normal, content, &fault)) {
         if (!buf_ok(&item->normal))
             return error_buf(err, &item->normal, "content");
         content = buf_as_view(&item->normal);
     }
-    return card_input_content(&item->card, content, flags, err);
+    item->card.content = content;
+    return CARDBOX_OK;
 }
 
 static cardbox_status read_ttl(import_item *item, scan_value value, cardbox_error *err)
@@ -463,5 +462,5 @@ void import_item_free(import_item *item)
 
 size_t import_item_bytes(const import_item *item)
 {
-    return item->text.len + item->normal.len + item->card.sanitised.len;
+    return item->text.len + item->normal.len;
 }

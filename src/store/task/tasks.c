@@ -95,27 +95,20 @@ cardbox_status task_send_check(const task_send *send, cardbox_error *err)
 void task_send_params(params *p, const task_send *send)
 {
     buf content = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
-    buf projection = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
     buf metadata = BUF_INIT(p->bytes.max);
     const message_input message = {.message_id = send->message_id,
                                    .task_id = send->task_id,
                                    .role = VIEW("user"),
                                    .content = send->content};
-    ledger_message_card(&content, &projection, &metadata, &message);
+    ledger_message_card(&content, &metadata, &message);
     params_text(p, send->tenant);
     params_text(p, send->task_id);
     params_text(p, send->message_id);
     params_text(p, buf_as_view(&content));
-    if (projection.len == 0)
-        params_null(p);
-    else
-        params_jsonb(p, buf_as_view(&projection));
     params_jsonb(p, buf_as_view(&metadata));
     params_made_of(p, &content);
-    params_made_of(p, &projection);
     params_made_of(p, &metadata);
     buf_free(&content);
-    buf_free(&projection);
     buf_free(&metadata);
 }
 

@@ -1,0 +1,38 @@
+-- replace_card: repairs, restores or seals a card that the caller has locked. A repair keeps the old
+-- row as a revision; if the contents are the same, the first text stays.
+--   same, dead  whether the rows say the same; whether the old one has expired or is deleted
+-- Returns false, and writes nothing, if another card has become the result of the call meanwhile.
+CREATE OR REPLACE FUNCTION cardbox.replace_card(
+    old_card cardbox.cards, new_card cardbox.cards, same boolean, dead boolean)
+RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = auto
+AS $$
+BEGIN
+    IF NOT same THEN
+        -- The lock on the card makes this count its own.
+        INSERT INTO cardbox.card_revisions
+            (tenant_id, card_id, revision, content, tool_calls, tool_call_id, ttl_seconds,
+             expires_at, metadata, created_at)
+        VALUES (old_card.tenant_id, old_card.card_id,
+                (SELECT coalesce(max(r.revision), 0) + 1 FROM cardbox.card_revisions r
+                  WHERE r.tenant_id = old_card.tenant_id AND r.card_id = old_card.card_id),
+                old_card.content, old_card.tool_calls, old_card.tool_call_id,
+                old_card.ttl_seconds, old_card.expires_at, old_card.metadata, old_card.created_at);
+    END IF;
+    UPDATE cardbox.cards c
+       SET content = CASE WHEN same THEN c.content ELSE new_card.content END,
+           metadata = new_card.metadata, tool_calls = new_card.tool_calls,
+           tool_call_id = new_card.tool_call_id, sealed = c.sealed OR new_card.sealed,
+           deleted_at = NULL,
+           ttl_seconds = CASE WHEN dead THEN new_card.ttl_seconds ELSE c.ttl_seconds END,
+           expires_at = CASE WHEN dead THEN new_card.expires_at ELSE c.expires_at END,
+           created_at = CASE WHEN dead THEN new_card.created_at ELSE c.created_at END
+     WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
+    RETURN true;
+EXCEPTION WHEN unique_violation THEN
+    RETURN false;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.replace_card FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.replace_card TO cardbox_service, cardbox_worker;

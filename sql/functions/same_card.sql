@@ -1,0 +1,11 @@
+-- same_card: whether two rows of one card say the same. Times and the seal are not compared.
+CREATE OR REPLACE FUNCTION cardbox.same_card(a cardbox.cards, b cardbox.cards) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT a.metadata IS NOT DISTINCT FROM b.metadata
+       AND a.tool_calls IS NOT DISTINCT FROM b.tool_calls
+       AND a.tool_call_id IS NOT DISTINCT FROM b.tool_call_id
+       AND cardbox.same_json(a.content, b.content)
+$$;
+REVOKE ALL ON FUNCTION cardbox.same_card FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.same_card TO cardbox_service, cardbox_worker;

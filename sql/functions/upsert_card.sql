@@ -1,0 +1,66 @@
+-- upsert_card: adds one card whose plain insert met a row with its id, or another result of its
+-- call.
+--   strict    other content is a conflict, not a repair
+--   restore   a deleted or expired card comes back; else it is gone
+--   other_id  of a conflict: the card that already is the result of the call
+-- Outcomes: 1 inserted  2 unchanged  3 repaired  4 restored  5 conflict  6 gone
+CREATE OR REPLACE FUNCTION cardbox.upsert_card(
+    new_card cardbox.cards, strict boolean, restore boolean,
+    OUT outcome integer, OUT other_id text)
+LANGUAGE plpgsql
+SET plan_cache_mode = auto
+AS $$
+DECLARE
+    old_card cardbox.cards;
+    locked   boolean := false;
+    same     boolean;
+    dead     boolean;
+BEGIN
+    -- Each round ends, or it has met a change that another connection made meanwhile. Only a card
+    -- that is to be changed is locked: a replay writes nothing.
+    FOR round IN 1 .. 10 LOOP
+        IF locked THEN
+            SELECT * INTO old_card FROM cardbox.cards c
+             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id FOR UPDATE;
+        ELSE
+            SELECT * INTO old_card FROM cardbox.cards c
+             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
+        END IF;
+        other_id := cardbox.other_result(new_card);
+        IF other_id IS NOT NULL THEN
+            outcome := 5;
+            RETURN;
+        END IF;
+        IF old_card.card_id IS NULL THEN
+            INSERT INTO cardbox.cards SELECT new_card.* ON CONFLICT DO NOTHING;
+            IF FOUND THEN
+                outcome := 1;
+                RETURN;
+            END IF;
+            CONTINUE;
+        END IF;
+
+        same := cardbox.same_card(old_card, new_card);
+        dead := old_card.deleted_at IS NOT NULL
+            OR coalesce(old_card.expires_at <= clock_timestamp(), false);
+        outcome := CASE
+            WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
+                                   <= clock_timestamp() THEN 2 -- an import of what is dead on both sides
+            WHEN dead AND NOT restore THEN 6
+            WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
+            WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;
+        IF outcome IS NOT NULL THEN
+            RETURN;
+        ELSIF NOT locked THEN
+            locked := true;
+        ELSIF cardbox.replace_card(old_card, new_card, same, dead) THEN
+            outcome := CASE WHEN dead THEN 4 WHEN same THEN 2 ELSE 3 END;
+            RETURN;
+        END IF;
+    END LOOP;
+    RAISE EXCEPTION 'card % changes faster than it can be written', new_card.card_id
+        USING ERRCODE = 'serialization_failure';
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.upsert_card FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.upsert_card TO cardbox_service, cardbox_worker;

@@ -1,0 +1,73 @@
+/*
+ * card_read.c: a read copies the cached texts of its cards when it queues, and sends their etags. The
+ * rows say which copies are current, and bring all other cards whole.
+ */
+#include "server/api/card_read.h"
+#include "server/batch/card_cache.h"
+#include "server/response/represent.h"
+#include "store/card/card_json.h"
+
+/* Bytes of copies that a waiting request may have. Further cards are read whole. */
+enum { COPIES_MAX = 256 * 1024 };
+
+void card_read(request *r, card_key *keys, size_t count, join_render render)
+{
+    size_t left = COPIES_MAX;
+    for (size_t i = 0; i < count; i++) {
+        keys[i].etag =
+            card_cache_get(r->server->cards, &keys[i].text, &keys[i], left, &r->memory);
+        left -= keys[i].etag == 0 ? 0 : keys[i].text.len;
+    }
+    handler_join(r, JOIN_CARDS, keys, count, count, render);
+}
+
+void card_read_one(request *r, card_key *key, join_render render)
+{
+    key->etag =
+        card_cache_get(r->server->cards, &key->text, key, COPIES_MAX, &r->memory);
+    if (key->etag == 0) {
+        key->text = (view){NULL, 0};
+        key->etag = none_match_card(&r->none_match, &r->answer.varies);
+    }
+    handler_join(r, JOIN_CARDS, key, 1, 1, render);
+}
+
+static int64_t etag_of(const join_rows *found, size_t key)
+{
+    return rows_int8(found->rows, found->row[found->start[key]], CARD_ETAG);
+}
+
+bool card_read_add(request *r, const join_rows *found, size_t number)
+{
+    const card_key *key = (const card_key *)r->ticket.keys + number;
+    buf *out = request_body(r);
+    size_t start = out->len;
+    card_row card;
+    if (found->start[number] == found->start[number + 1])
+        return false;
+    int64_t etag = etag_of(found, number);
+    if (etag == key->etag) {
+        buf_view(out, key->text);
+        return true;
+    }
+    card_row_read(&card, found->rows, found->row[found->start[number]], CARD_FIRST);
+    card_json(out, &card, key->tenant);
+    card_cache_put(r->server->cards, key, etag, buf_since(out, start));
+    return true;
+}
+
+bool card_read_answer(request *r, const join_rows *found)
+{
+    const card_key *key = r->ticket.keys;
+    if (found->start[0] == found->start[1])
+        return false;
+    if (!handler_check_budget(r, found, 1))
+        return true;
+    r->answer.tagged = true;
+    r->answer.card_etag = etag_of(found, 0);
+    r->answer.unchanged = r->answer.card_etag == key->etag && key->text.ptr == NULL;
+    if (!r->answer.unchanged)
+        card_read_add(r, found, 0);
+    fault_or_answer(r);
+    return true;
+}
