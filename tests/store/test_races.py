@@ -118,7 +118,7 @@ def test_times_follow_versions():
 
 def test_times_of_a_clock_that_was_set_back():
     """No change is earlier than the one before it, whatever the clock says."""
-    appended = fill("boxes_append_quick", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]")
+    appended = fill("boxes_append", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]", "false")
     for change in (appended, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)",
                    f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)"):
         dsn = Postgres.shared().database()

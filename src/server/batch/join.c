@@ -45,7 +45,7 @@ static void build_puts(params *p, const void *keys, size_t count, bool wary)
 
 static void build_appends(params *p, const void *keys, size_t count, bool wary)
 {
-    boxes_append_params(p, keys, count, wary);
+    boxes_append_params(p, keys, count, !wary);
 }
 
 static bool append_passed_over(const store_rows *rows, int row)

@@ -8,6 +8,7 @@
 #define SERVER_JOIN_H
 
 #include "db/statement.h"
+#include "store/box/append.h"
 #include "store/read.h"
 #include "store/write.h"
 

@@ -277,7 +277,7 @@ static void run_again(join_batch *batch, request *r, join_pace pace)
 /* What a member wants is locked by others: it is left to wait by itself. */
 static bool was_passed_over(const join_batch *batch, const join_rows *mine)
 {
-    return batch->wary && mine->start[0] < mine->start[1] &&
+    return LANES[batch->lane].passed_over != NULL && mine->start[0] < mine->start[1] &&
            LANES[batch->lane].passed_over(batch->rows, mine->row[mine->start[0]]);
 }
 
