@@ -14,5 +14,5 @@ SELECT k.ord, n.card_id, n.content, n.tool_calls, n.tool_call_id, n.ttl_seconds,
     ON c.tenant_id = k.tenant_id COLLATE "C" AND c.card_id = k.card_id COLLATE "C"
   LEFT JOIN LATERAL (
        SELECT c.card_id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at,
-              c.metadata, c.created_at, c.sealed) AS n ON c.etag <> k.etag
+              c.metadata, c.created_at, c.sealed) AS n ON (c.etag = k.etag AND k.etag <> 0) IS NOT TRUE
  WHERE c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())

@@ -208,6 +208,21 @@ class Database:
     def card_bytes(self):
         return float(self.sql("SELECT avg(octet_length(content::text)) FROM cardbox.cards"))
 
+    def bytes_of_cards_and_plain_ones(self):
+        """Bytes of the cards with all their indexes, in a table of their own, and of a plain table with the same."""
+        sizes = self.sql(f"""
+            BEGIN;
+            CREATE TABLE public.own_cards (LIKE cardbox.cards INCLUDING ALL);
+            INSERT INTO public.own_cards SELECT * FROM cardbox.cards WHERE card_id >= '{card_id(0)}'
+               AND card_id < '{card_id(self.sizes["cards"])}';
+            CREATE TABLE public.plain_cards (tenant_id text, card_id text, content jsonb, metadata jsonb,
+                                             created_at timestamptz, PRIMARY KEY (tenant_id, card_id));
+            INSERT INTO public.plain_cards SELECT tenant_id, card_id, content, metadata, created_at FROM public.own_cards;
+            SELECT pg_total_relation_size('public.own_cards'), pg_total_relation_size('public.plain_cards');
+            ROLLBACK""")
+        own, plain = map(int, sizes.split("|"))
+        return own, plain
+
     def make_plain_boxes(self, kind):
         """The table of the system that ours replaces, with the same lists: one array a box."""
         self.sql(f"""

@@ -277,6 +277,10 @@ def replayed_and_written_wal(bench):
     return replayed, written
 
 
+def bytes_of_cards(bench):
+    return bench.database.bytes_of_cards_and_plain_ones()
+
+
 # --- the process ---
 
 
@@ -366,7 +370,7 @@ class Row:
 
 
 ROWS = [
-    Row("get_card", 1.5, "higher", "requests/s", get_card(64), reference("one_card", one_card)),
+    Row("get_card", 1.35, "higher", "requests/s", get_card(64), reference("one_card", one_card)),
     Row("get_card_low", 0.8, "higher", "requests/s", get_card(8), reference("one_card", one_card)),
     Row("cards_batch_50", 0.8, "higher", "requests/s", cards_batch, reference("cards", batch_of_cards)),
     Row("box_cards_50", 0.8, "higher", "requests/s", box_cards("fifty", 8), reference("box", one_box)),
@@ -383,6 +387,7 @@ ROWS = [
     Row("post_card", 1.2, "higher", "cards/s", post_card, reference("insert", plain_insert)),
     Row("add_cards_100", 8, "higher", "cards/s", add_cards(1, 100), add_cards(1, 1)),
     Row("replay_free", 0.01, "lower", "bytes", replayed_and_written_wal, pair=True),
+    Row("card_bytes", 1.3, "lower", "bytes", bytes_of_cards, pair=True),
     Row("import", 0.4, "higher", "MB/s", import_rate, copy_rate),
     Row("context_1000", 1.5, "lower", "ms", context_ms, path_rows_ms),
     Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),

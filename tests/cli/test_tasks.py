@@ -179,7 +179,7 @@ def test_what_only_tells_of_a_call_is_not_shown():
     task = run("task", "run", "count").stdout.strip()
     Postgres.shared().psql(dsn(), f"""
         SELECT cardbox.save_message('acme', 'm-{task}', '{task}', 'assistant',
-            '{{"__type__":"TextContent","text":"Calling"}}', NULL, '{{"call_id":"c"}}', NULL, NULL)""")
+            '{{"__type__":"TextContent","text":"Calling"}}', '{{"call_id":"c"}}', NULL, NULL)""")
     assert "Calling" not in run("task", "show", task).stdout
     told = [json.loads(line) for line in run("task", "show", task, "--json").stdout.splitlines()]
     assert told[-1]["text"] == "Calling" and told[-1]["metadata"]["call_id"] == "c"

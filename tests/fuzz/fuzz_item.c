@@ -18,8 +18,6 @@ static void check_card(const card_input *card)
     require(view_is_id(card->card_id, CARDBOX_CARD_ID_MAX));
     require(card->content.ptr == NULL ||
             scan_check(card->content, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
-    require(card->content.ptr == NULL ||
-            is_jsonb(card->projection.ptr == NULL ? card->content : card->projection));
     require(card->metadata.ptr == NULL || is_jsonb(card->metadata));
     require(card->tool_calls.ptr == NULL || is_jsonb(card->tool_calls));
 }

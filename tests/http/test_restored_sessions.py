@@ -174,7 +174,7 @@ def entry_and_task(project):
     assert bring(project, [json_lines(task)])["tasks"]["inserted"] == 1
     card = json.loads(server().get(url(project, "export")).body.splitlines()[0])["card_id"]
     return card, (f"SELECT cardbox.save_message('{project}', '{card}', 't', 'user',"
-                  f" '{lines.decode().strip()}', NULL, '{{}}', NULL, NULL)")
+                  f" '{lines.decode().strip()}', '{{}}', NULL, NULL)")
 
 
 def messages(project):

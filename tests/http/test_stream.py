@@ -35,7 +35,7 @@ def odd_lines():
     """Contents as their writers spelled them, which is how they must come back."""
     yield from (b'{"kind":"card","card_id":"exact-%d","content":%s}\n' % (number, text)
                 for number, text in enumerate((b'{"b":1.10,"a":[1e5,-0,  10000000000000000000000]}',
-                                               b'"\\u0000\\ud800\\/\\u00e4"', b"null",
+                                               b'"\\u0000\\ud800\\/\\u00e4"', b'null,"exact":true',
                                                b'{"a":1,"a":2}', b"[[],{},\"\"]", b"true")))
     for number, text in enumerate(ODD):
         yield lines_of([card(number, content={"text": text, text or "k": [text]},

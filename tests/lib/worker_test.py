@@ -48,8 +48,7 @@ class Project:
                           for _, text in contents)
         self.psql(f"SELECT cardbox.spawn_task({literal(self.name)}, {literal(task)}, "
                   f"{literal(parent)}, {literal(json.dumps(prompt or ''))}::json, "
-                  f"{literal(messages)}::jsonb, ARRAY[{bodies}], "
-                  f"ARRAY[{','.join(['NULL'] * len(contents))}]::jsonb[]);"
+                  f"{literal(messages)}::jsonb, ARRAY[{bodies}]);"
                   f"SELECT cardbox.notify_workers(ARRAY[{literal(self.name)}])")
         return task
 
@@ -60,7 +59,7 @@ class Project:
             f"SELECT count(cardbox.spawn_task({literal(self.name)}, 'task-' || i, NULL, '\"\"'::json, "
             "jsonb_build_array(jsonb_build_object('id', 'goal-' || i, 'role', 'user', 'metadata', "
             "jsonb_build_object('type', 'user.message', 'role', 'user', 'task_id', 'task-' || i))), "
-            f"ARRAY[{content}], ARRAY[NULL]::jsonb[])) FROM generate_series({first}, {first + count - 1})"
+            f"ARRAY[{content}])) FROM generate_series({first}, {first + count - 1})"
             f" AS i; SELECT cardbox.notify_workers(ARRAY[{literal(self.name)}])")
         return {f"task-{i}": f"goal {i}" for i in range(first, first + count)}
 
@@ -69,7 +68,7 @@ class Project:
         metadata = literal(json.dumps({"type": "user.message", "role": "user", "task_id": task}))
         return int(self.psql(
             f"SELECT cardbox.send_to_task({literal(self.name)}, {literal(task)}, "
-            f"{literal(uuid.uuid4())}, {body}::json, NULL, {metadata}::jsonb);").split()[0])
+            f"{literal(uuid.uuid4())}, {body}::json, {metadata}::jsonb);").split()[0])
 
     def cancel(self, task):
         return int(self.psql(f"SELECT cardbox.cancel_task({literal(self.name)}, {literal(task)}, "

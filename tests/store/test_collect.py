@@ -229,10 +229,10 @@ def test_batches_are_bounded():
             create(s, names("y", 64 * number), str(uuid.UUID(int=number)))
             delete(s, str(uuid.UUID(int=number)))
         delete(s, box)
-        s.run("INSERT INTO cardbox.cards (tenant_id, card_id, created_at, expires_at)"
-              " SELECT 'p', n, now(), now() FROM generate_series(1, 10) n;"
-              "INSERT INTO cardbox.cards (tenant_id, card_id, created_at, deleted_at)"
-              " SELECT 'p', 'd' || n, now(), now() FROM generate_series(1, 10) n")
+        s.run("INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at, expires_at)"
+              " SELECT 'p', n, '1', now(), now() FROM generate_series(1, 10) n;"
+              "INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at, deleted_at)"
+              " SELECT 'p', 'd' || n, '1', now(), now() FROM generate_series(1, 10) n")
         total, batches, more = 0, 0, True
         while more:
             done = collect(s, most=7)

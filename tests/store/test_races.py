@@ -18,7 +18,7 @@ FORK = "00000000-0000-7000-8000-000000000002"
 
 def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NULL", sealed=False):
     return (f"SELECT outcome FROM cardbox.write_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::json], "
-            f"ARRAY[NULL::jsonb], ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
+            f"ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
             f"ARRAY['{metadata}'::jsonb], ARRAY[{created}::timestamptz], ARRAY[NULL::timestamptz], "
             f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], false, {restore})")
 
@@ -229,7 +229,7 @@ def test_sealed_and_deleted_comes_back_or_goes():
 def test_tasks_are_locked_in_one_order():
     """Of a task that ends and its parent the lower id comes first: two that end them never wait for each other."""
     ended = """'[{"id": "z", "parent": "a", "status": "success", "created": 1, "updated": 9}]', ARRAY['"x"'::json]"""
-    nothing = "'[]', NULL, NULL, '[]', NULL, NULL"
+    nothing = "'[]', NULL, '[]', NULL, NULL"
     for ending, done in ((f"SELECT cardbox.cancel_task('t', 'z', '\"no\"')", "3"),
                          (f"SELECT outcome FROM cardbox.write_task('t', 'z', 1, {nothing}, 1, 'success', NULL, false, NULL)", "3"),
                          (f"SELECT outcome FROM cardbox.save_ledger('t', {ended}, {nothing})", "3")):
@@ -251,7 +251,7 @@ def test_new_tasks_of_two_batches():
     def save(*tasks):
         made = ",".join('{"id": "%s", "created": 1, "updated": 1}' % task for task in tasks)
         prompts = ",".join("""'"x"'""" for _ in tasks)
-        return f"""SELECT outcome FROM cardbox.save_ledger('t', '[{made}]', ARRAY[{prompts}]::json[], '[]', NULL, NULL, '[]', NULL, NULL)"""
+        return f"""SELECT outcome FROM cardbox.save_ledger('t', '[{made}]', ARRAY[{prompts}]::json[], '[]', NULL, '[]', NULL, NULL)"""
 
     dsn = Postgres.shared().database()
     with sessions(dsn) as (x, _):

@@ -535,7 +535,7 @@ static void weighs_writes_by_their_bytes(void **state)
     (void)state;
     memset(content, '1', sizeof(content));
     for (size_t i = 0; i < 2; i++)
-        cards[i].input.projection = (view){content, sizeof(content)};
+        cards[i].input.tool_calls = (view){content, sizeof(content)};
     for (size_t i = 0; i < 3; i++)
         put(i);
     memset(cards, 0, 2 * sizeof(cards[0]));

@@ -1,11 +1,22 @@
 /*
- * card_read.c: a read copies the cached texts of its cards when it queues, and sends their etags. The
- * rows say which copies are current, and bring all other cards whole.
+ * card_read.c: a read copies the cached texts of its cards when it queues, and sends their etags.
+ * The rows say which copies are current, and bring all other cards whole.
  */
 #include "server/api/card_read.h"
 #include "server/batch/card_cache.h"
 #include "server/response/represent.h"
 #include "store/card/card_json.h"
+
+static int64_t etag_of(const join_rows *found, size_t key)
+{
+    return rows_int8(found->rows, found->row[found->start[key]], CARD_ETAG);
+}
+
+/* Whether the row of a key has nothing but the etag, which is the key's. */
+static bool is_current(const card_key *key, int64_t etag)
+{
+    return etag != 0 && etag == key->etag;
+}
 
 /* Bytes of copies that a waiting request may have. Further cards are read whole. */
 enum { COPIES_MAX = 256 * 1024 };
@@ -14,8 +25,7 @@ void card_read(request *r, card_key *keys, size_t count, join_render render)
 {
     size_t left = COPIES_MAX;
     for (size_t i = 0; i < count; i++) {
-        keys[i].etag =
-            card_cache_get(r->server->cards, &keys[i].text, &keys[i], left, &r->memory);
+        keys[i].etag = card_cache_get(r->server->cards, &keys[i].text, &keys[i], left, &r->memory);
         left -= keys[i].etag == 0 ? 0 : keys[i].text.len;
     }
     handler_join(r, JOIN_CARDS, keys, count, count, render);
@@ -23,18 +33,12 @@ void card_read(request *r, card_key *keys, size_t count, join_render render)
 
 void card_read_one(request *r, card_key *key, join_render render)
 {
-    key->etag =
-        card_cache_get(r->server->cards, &key->text, key, COPIES_MAX, &r->memory);
+    key->etag = card_cache_get(r->server->cards, &key->text, key, COPIES_MAX, &r->memory);
     if (key->etag == 0) {
         key->text = (view){NULL, 0};
         key->etag = none_match_card(&r->none_match, &r->answer.varies);
     }
     handler_join(r, JOIN_CARDS, key, 1, 1, render);
-}
-
-static int64_t etag_of(const join_rows *found, size_t key)
-{
-    return rows_int8(found->rows, found->row[found->start[key]], CARD_ETAG);
 }
 
 bool card_read_add(request *r, const join_rows *found, size_t number)
@@ -46,7 +50,7 @@ bool card_read_add(request *r, const join_rows *found, size_t number)
     if (found->start[number] == found->start[number + 1])
         return false;
     int64_t etag = etag_of(found, number);
-    if (etag == key->etag) {
+    if (is_current(key, etag)) {
         buf_view(out, key->text);
         return true;
     }
@@ -65,7 +69,7 @@ bool card_read_answer(request *r, const join_rows *found)
         return true;
     r->answer.tagged = true;
     r->answer.card_etag = etag_of(found, 0);
-    r->answer.unchanged = r->answer.card_etag == key->etag && key->text.ptr == NULL;
+    r->answer.unchanged = is_current(key, r->answer.card_etag) && key->text.ptr == NULL;
     if (!r->answer.unchanged)
         card_read_add(r, found, 0);
     fault_or_answer(r);

@@ -70,8 +70,7 @@ void handle_cards_batch(request *r)
         return;
     for (size_t i = 0; i < batch->count; i++)
         if (may_exist(&batch->ids[i]))
-            keys[count++] =
-                (card_key){.tenant = request_tenant(r), .card_id = batch->ids[i].text};
+            keys[count++] = (card_key){.tenant = request_tenant(r), .card_id = batch->ids[i].text};
     r->plan = batch;
     card_read(r, keys, count, render_batch);
 }

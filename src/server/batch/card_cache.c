@@ -1,7 +1,7 @@
 /*
- * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a ring of bytes, in
- * which new entries overwrite the oldest ones, and a table of sets with the positions of the entries.
- * Positions only grow, so that a position shows whether its entry was overwritten.
+ * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a ring of bytes,
+ * in which new entries overwrite the oldest ones, and a table of sets with the positions of the
+ * entries. Positions only grow, so that a position shows whether its entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -175,10 +175,8 @@ static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const e
 
 void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view text)
 {
-    entry head = {.etag = etag,
-                  .tenant = key->tenant.len,
-                  .card_id = key->card_id.len,
-                  .text = text.len};
+    entry head = {
+        .etag = etag, .tenant = key->tenant.len, .card_id = key->card_id.len, .text = text.len};
     entry *old = NULL;
     spot at;
     if (all == NULL || text.len == 0 ||
@@ -193,8 +191,7 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view tex
     let_go(&at);
 }
 
-int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t most,
-                       arena *memory)
+int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t most, arena *memory)
 {
     entry *e = NULL;
     int64_t etag = 0;

@@ -61,8 +61,7 @@ static size_t weigh_puts(const void *keys, size_t count)
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const card_input *in = &puts[i].input;
-        bytes +=
-            in->content.len + in->metadata.len + in->tool_calls.len + 1024;
+        bytes += in->content.len + in->metadata.len + in->tool_calls.len + 1024;
     }
     return bytes / 1024;
 }
@@ -76,8 +75,7 @@ static size_t weigh_appends(const void *keys, size_t count)
     return bytes / 1024;
 }
 
-#define CARDS                                                                                      \
-    .statement = STATEMENT_cards_get, .key_size = sizeof(card_key), .build = build_cards
+#define CARDS .statement = STATEMENT_cards_get, .key_size = sizeof(card_key), .build = build_cards
 #define BOXES                                                                                      \
     .may_be_slow = true, .statement = STATEMENT_boxes_read, .key_size = sizeof(box_read),          \
     .build = build_boxes

@@ -15,9 +15,9 @@ typedef struct lane_kind {
                        * would leave a single connection to cards and none to boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn; /* who has none of its group running goes first, and the last free connection of
-                   * it is kept for such a tenant */
-    join_lane twin;   /* the same of the other group, for LINK_READS and LINK_REPLICA */
+    bool in_turn;   /* who has none of its group running goes first, and the last free connection of
+                     * it is kept for such a tenant */
+    join_lane twin; /* the same of the other group, for LINK_READS and LINK_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* wary: what others have locked is passed over. */

@@ -32,8 +32,8 @@ static shown choose(const exchange *x)
     const answer *a = &r->answer;
     view text = answer_text(a);
     shown out = {.status = a->status};
-    out.varies = a->unchanged ? a->varies
-                              : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
+    out.varies =
+        a->unchanged ? a->varies : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
     out.gzip = out.varies && codings_gzip(&r->codings);
     if (!a->tagged || a->status != OK)
         return out;

@@ -28,10 +28,10 @@ typedef struct head {
     view if_match;        /* likewise */
     none_match none_match;
     codings codings; /* that are accepted */
-    view last_event;      /* Last-Event-ID */
-    view caller_id;       /* X-Caller-Id; as idempotency_key */
-    view call_id;         /* X-Call-Id; likewise */
-    view lsn;             /* Cardbox-Lsn; likewise */
+    view last_event; /* Last-Event-ID */
+    view caller_id;  /* X-Caller-Id; as idempotency_key */
+    view call_id;    /* X-Call-Id; likewise */
+    view lsn;        /* Cardbox-Lsn; likewise */
 } head;
 
 #define HEAD_INIT ((head){.codings = CODINGS_INIT})

@@ -109,8 +109,8 @@ typedef struct request {
     view idempotency_key, if_match; /* as head.h gives them; so are the next two */
     none_match none_match;
     codings codings;
-    view caller_id, call_id;        /* X-Caller-Id and X-Call-Id, likewise */
-    view last_event;                /* Last-Event-ID */
+    view caller_id, call_id; /* X-Caller-Id and X-Call-Id, likewise */
+    view last_event;         /* Last-Event-ID */
     uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
     size_t held; /* bytes of it that are counted in server.bodies */
