@@ -471,6 +471,7 @@ NOT_RUN = {
     "notify_workers": "reads the names of channels, of which each tenant has one",
     "count_token_change": "of tokens, which are few",
     "protect": "reads no table of ours, for migrations",
+    "check_grants": "looks up one row by its whole key; the service, which runs these, needs none",
 }
 
 
