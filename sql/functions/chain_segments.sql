@@ -36,4 +36,4 @@ AS $$
             OFFSET 0) AS s
 $$;
 REVOKE ALL ON FUNCTION cardbox.chain_segments FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.chain_segments TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.chain_segments TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -9,4 +9,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.check_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_ids TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.check_ids TO cardbox_service, cardbox_worker, cardbox_writer;

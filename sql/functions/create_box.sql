@@ -4,14 +4,18 @@
 CREATE OR REPLACE FUNCTION cardbox.create_box(
     tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     head  record;
     made  timestamptz := coalesce(at, clock_timestamp());
     chain uuid := gen_random_uuid(); -- not the box's id: that may have been another box's before
 BEGIN
-    PERFORM cardbox.check_ids(ids);
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_ids(ids), cardbox.check_ids(parents), cardbox.check_time(at);
     length := jsonb_array_length(ids);
     INSERT INTO cardbox.card_boxes (tenant_id, box_id, chain_id, length, version, tail, parent_ids,
                                     created_at, updated_at)
@@ -36,3 +40,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.create_box FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.create_box OWNER TO cardbox_writer;

@@ -10,4 +10,4 @@ AS $$
                0::pg_catalog.int8)
 $$;
 REVOKE ALL ON FUNCTION cardbox.id_key FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_key TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.id_key TO cardbox_service, cardbox_worker, cardbox_writer;

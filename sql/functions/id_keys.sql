@@ -9,4 +9,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.id_keys FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_keys TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.id_keys TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -10,4 +10,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.is_id_list FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_id_list TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.is_id_list TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -1,12 +1,14 @@
 -- protect: makes a table safe to share between tenants. A migration calls it for each table, behind
 -- the table's indexes.
 --   service, worker  privileges of the two group roles on the whole table; worker NULL: none
+--   writer           privileges of the owner of the writing functions; NULL: none
 -- Row-level security is enabled and forced, also on the owner: the service sees every row, a
 -- worker's role those of the tenants that are granted to it. It is the second check behind the
--- tenant that every statement names.
+-- tenant that every statement names. Writing functions see every row: they check their caller.
 -- A table with a tenant_id gets no statistics of its columns: `=`, `<` and `>` of text are
 -- leakproof, so a worker's role could read values of other tenants out of the estimates of EXPLAIN.
-CREATE OR REPLACE FUNCTION cardbox.protect(protected regclass, service text, worker text) RETURNS void
+CREATE OR REPLACE FUNCTION cardbox.protect(
+    protected regclass, service text, worker text, writer text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -20,6 +22,10 @@ BEGIN
                         USING (tenant_id IN (SELECT g.tenant_id FROM cardbox.tenant_grants g
                                               WHERE g.role_name = current_user))', protected);
         EXECUTE format('GRANT %s ON %s TO cardbox_worker', worker, protected);
+    END IF;
+    IF writer IS NOT NULL THEN
+        EXECUTE format('CREATE POLICY writer ON %s TO cardbox_writer USING (true) WITH CHECK (true)', protected);
+        EXECUTE format('GRANT %s ON %s TO cardbox_writer', writer, protected);
     END IF;
 
     FOR change IN

@@ -7,14 +7,18 @@
 CREATE OR REPLACE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
     OUT outcome integer, OUT version bigint, OUT length bigint)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     head  record;
     chain uuid;
     made  timestamptz;
 BEGIN
-    PERFORM cardbox.check_ids(ids);
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_ids(ids), cardbox.check_time(at);
     IF expected IS NULL THEN
         SELECT c.outcome, c.version, c.length INTO outcome, version, length
           FROM cardbox.create_box(tenant, box, ids, parents, at, true) AS c;
@@ -36,13 +40,8 @@ BEGIN
         outcome := 4;
         RETURN;
     END IF;
-    IF head.length = jsonb_array_length(ids) AND ids = (
-            SELECT coalesce(jsonb_agg(e.id ORDER BY p.start, e.place), '[]')
-              FROM (SELECT * FROM cardbox.chain_segments(tenant, head.chain_id, head.own_from, 0,
-                                                         head.length)
-                    UNION ALL SELECT head.length / 64 * 64, head.tail) AS p
-             CROSS JOIN LATERAL jsonb_array_elements(p.card_ids)
-                   WITH ORDINALITY AS e(id, place)) THEN
+    IF head.length = jsonb_array_length(ids)
+       AND ids = cardbox.all_ids(tenant, head.chain_id, head.own_from, head.length, head.tail) THEN
         outcome := 2;
         RETURN;
     END IF;
@@ -65,3 +64,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.save_box FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.save_box OWNER TO cardbox_writer;

@@ -31,4 +31,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.seal_segments FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.seal_segments TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.seal_segments TO cardbox_writer;

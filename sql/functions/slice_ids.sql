@@ -8,4 +8,4 @@ AS $$
      WHERE e.place > from_pos AND e.place <= before_pos
 $$;
 REVOKE ALL ON FUNCTION cardbox.slice_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.slice_ids TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.slice_ids TO cardbox_service, cardbox_worker, cardbox_writer;

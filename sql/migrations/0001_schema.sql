@@ -6,12 +6,14 @@
 -- Two group roles. Log-in roles are made members of them:
 --   cardbox_service  cardboxd and operators: every tenant
 --   cardbox_worker   workers that link the SDK: only the tenants of their rows in tenant_grants
+-- And the role that owns the writing functions (see README.md), and nothing else: cardbox_writer.
+-- Nobody logs in as it. Only the role that migrates is a member, so that it can give it functions.
 -- Roles belong to the whole cluster. Another database may have made them, or may be making them now.
 DO $$
 DECLARE
     role_name text;
 BEGIN
-    FOREACH role_name IN ARRAY ARRAY['cardbox_service', 'cardbox_worker'] LOOP
+    FOREACH role_name IN ARRAY ARRAY['cardbox_service', 'cardbox_worker', 'cardbox_writer'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
             BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', role_name);
@@ -21,9 +23,11 @@ BEGIN
         END IF;
     END LOOP;
     -- Row-level security is forced on the owner too. As a member of the service the owner passes it.
-    IF NOT pg_has_role(current_user, 'cardbox_service', 'MEMBER') THEN
-        EXECUTE format('GRANT cardbox_service TO %I', current_user);
-    END IF;
+    FOREACH role_name IN ARRAY ARRAY['cardbox_service', 'cardbox_writer'] LOOP
+        IF NOT pg_has_role(current_user, role_name, 'USAGE') THEN
+            EXECUTE format('GRANT %I TO %I', role_name, current_user);
+        END IF;
+    END LOOP;
 END
 $$;
 
@@ -38,7 +42,7 @@ BEGIN
 END
 $$;
 
-GRANT USAGE ON SCHEMA cardbox TO cardbox_service, cardbox_worker;
+GRANT USAGE ON SCHEMA cardbox TO cardbox_service, cardbox_worker, cardbox_writer;
 GRANT SELECT ON cardbox.migrations, cardbox.functions TO cardbox_service, cardbox_worker;
 
 -- Which worker role may see which tenant. role_name is the name of the log-in role.
@@ -54,6 +58,9 @@ CREATE INDEX tenant_grants_by_role ON cardbox.tenant_grants (role_name, tenant_i
 SELECT cardbox.protect('cardbox.tenant_grants', service => 'SELECT', worker => NULL);
 CREATE POLICY worker ON cardbox.tenant_grants TO cardbox_worker USING (role_name = current_user);
 GRANT SELECT ON cardbox.tenant_grants TO cardbox_worker;
+-- The writing functions look for the grant of their caller.
+CREATE POLICY writer ON cardbox.tenant_grants FOR SELECT TO cardbox_writer USING (true);
+GRANT SELECT ON cardbox.tenant_grants TO cardbox_writer;
 
 -- Tokens of the HTTP API. A token is a secret of 256 random bits. Only its SHA-256 is stored, from
 -- which the secret can't be computed.

@@ -3,10 +3,10 @@
 -- append changes one small row, whatever the length of the box.
 -- needs: protect
 -- needs: is_id_list
--- needs: check_box
 -- needs: id_key
 -- needs: id_keys
 -- needs: chain_segments
+-- needs: all_ids
 
 -- The heads. An append updates its head row: half of each page stays free for the new version of a
 -- row, so that no index is written (HOT). A tail is kept in the row up to 8 kB.
@@ -26,8 +26,12 @@ CREATE TABLE cardbox.card_boxes (
     PRIMARY KEY (tenant_id, box_id),
     -- A tail has ids only. The largest length is CARDBOX_BOX_IDS_MAX in cardbox/limits.h.
     CONSTRAINT card_boxes_limits
-    CHECK (length BETWEEN 0 AND 2147483647 AND jsonb_typeof(tail) = 'array'
-           AND NOT tail @? 'strict $[*] ? (@.type() != "string")')
+    CHECK (octet_length(tenant_id) BETWEEN 1 AND 255 AND version >= 1 AND length BETWEEN 0 AND 2147483647
+           AND own_from BETWEEN 0 AND length AND own_from % 64 = 0
+           AND jsonb_typeof(tail) = 'array' AND jsonb_array_length(tail) = length % 64
+           AND NOT tail @? 'strict $[*] ? (@.type() != "string")'
+           AND jsonb_typeof(parent_ids) = 'array'
+           AND NOT parent_ids @? 'strict $[*] ? (@.type() != "string")')
 ) WITH (fillfactor = 50, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
 -- For lists. Only their statements have this condition: with deleted_at IS NULL PostgreSQL took the
@@ -35,12 +39,6 @@ CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
 CREATE INDEX card_boxes_live ON cardbox.card_boxes (tenant_id, created_at, box_id)
     WHERE CASE WHEN deleted_at IS NULL THEN true ELSE false END;
 CREATE INDEX card_boxes_by_deletion ON cardbox.card_boxes (deleted_at) WHERE deleted_at IS NOT NULL;
-
--- Where each check is made is a question of cost. PostgreSQL reads and compiles a CHECK again for
--- each statement that writes: that was a quarter of the cost of an append. A policy is planned with
--- the statement, and a trigger runs only when its columns change.
-CREATE TRIGGER card_boxes_checked BEFORE INSERT OR UPDATE OF tenant_id, parent_ids
-    ON cardbox.card_boxes FOR EACH ROW EXECUTE FUNCTION cardbox.check_box();
 
 -- Sealed runs of 64 ids. The last run of a chain that its box has left may be shorter.
 CREATE TABLE cardbox.card_box_segments (
@@ -90,7 +88,9 @@ CREATE TABLE cardbox.card_box_log (
     append_key     text COLLATE "C",
     request_digest bytea,
     at             timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, box_id, version)
+    PRIMARY KEY (tenant_id, box_id, version),
+    CHECK (version >= 1 AND added BETWEEN 0 AND length AND op IN ('create', 'append', 'replace', 'fork')
+           AND octet_length(append_key) BETWEEN 1 AND 512)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
     WHERE append_key IS NOT NULL;
@@ -98,28 +98,13 @@ CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_
 -- Every box with its whole list, for people with psql.
 CREATE VIEW cardbox.boxes WITH (security_invoker = true) AS
 SELECT b.tenant_id, b.box_id,
-       coalesce((SELECT jsonb_agg(e.id ORDER BY p.start, e.place)
-                   FROM (SELECT * FROM cardbox.chain_segments(b.tenant_id, b.chain_id, b.own_from, 0, b.length)
-                         UNION ALL SELECT b.length / 64 * 64, b.tail) AS p
-                  CROSS JOIN LATERAL jsonb_array_elements(p.card_ids)
-                        WITH ORDINALITY AS e(id, place)), '[]') AS card_ids,
+       cardbox.all_ids(b.tenant_id, b.chain_id, b.own_from, b.length, b.tail) AS card_ids,
        b.length, b.version, b.parent_ids, b.created_at, b.updated_at
   FROM cardbox.card_boxes b WHERE b.deleted_at IS NULL;
 GRANT SELECT ON cardbox.boxes TO cardbox_service, cardbox_worker;
 
--- Segments, chains and log rows never change. Of a head a worker may update what an append, a save
--- or a deletion changes.
-SELECT cardbox.protect('cardbox.card_boxes', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT');
-GRANT UPDATE (chain_id, own_from, length, version, tail, parent_ids, updated_at, deleted_at)
-    ON cardbox.card_boxes TO cardbox_worker;
-SELECT cardbox.protect(t, service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT')
+-- Segments, chains and log rows never change. Workers write by functions only: see README.md.
+SELECT cardbox.protect('cardbox.card_boxes', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT',
+                       writer => 'SELECT, INSERT, UPDATE');
+SELECT cardbox.protect(t, service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT', writer => 'SELECT, INSERT')
   FROM unnest(ARRAY['cardbox.card_box_segments', 'cardbox.card_box_chains', 'cardbox.card_box_log']::regclass[]) AS t;
-
--- What must hold of a head and of a log row. Restrictive: it is checked for every role.
-CREATE POLICY shape ON cardbox.card_boxes AS RESTRICTIVE USING (true)
-    WITH CHECK (version >= 1 AND length >= 0 AND own_from BETWEEN 0 AND length AND own_from % 64 = 0
-                AND jsonb_typeof(tail) = 'array' AND jsonb_array_length(tail) = length % 64);
-CREATE POLICY shape ON cardbox.card_box_log AS RESTRICTIVE USING (true)
-    WITH CHECK (version >= 1 AND length >= 0 AND added >= 0
-                AND op IN ('create', 'append', 'replace', 'fork')
-                AND (append_key IS NULL OR octet_length(append_key) BETWEEN 1 AND 512));

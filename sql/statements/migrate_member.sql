@@ -1,21 +1,24 @@
--- That row-level security lets our role see what it migrates: through cardbox_service, which it makes
--- itself a member of where it may. From PostgreSQL 16 on, who makes a role administers it and has nothing
--- of its rights; and who has not, would move no rows and say nothing. Before the first migration of a
--- cluster there is no such role.
+-- Makes our role a member of two roles, where it may. cardbox_service: row-level security lets its members see
+-- the rows that are migrated. cardbox_writer: only a member can give it functions. From PostgreSQL 16 on, the
+-- role that makes a role administers it, and has nothing of its rights. Before the first migration of a
+-- cluster there are no such roles.
 DO $$
+DECLARE
+    needed text;
 BEGIN
-    IF to_regrole('cardbox_service') IS NOT NULL AND NOT pg_has_role('cardbox_service', 'USAGE') THEN
+    FOREACH needed IN ARRAY ARRAY['cardbox_service', 'cardbox_writer'] LOOP
+        CONTINUE WHEN to_regrole(needed) IS NULL OR pg_has_role(needed, 'USAGE');
         BEGIN
-            EXECUTE format('GRANT cardbox_service TO %I', current_user);
+            EXECUTE format('GRANT %I TO %I', needed, current_user);
         EXCEPTION WHEN insufficient_privilege THEN
             NULL;
         END;
-        IF NOT pg_has_role('cardbox_service', 'USAGE') THEN
+        IF NOT pg_has_role(needed, 'USAGE') THEN
             RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format(
-                'role "%s" has not the rights of cardbox_service, without which it sees no rows: as superuser run '
-                'GRANT cardbox_service TO %I WITH ADMIN OPTION; ALTER ROLE %I INHERIT', current_user, current_user,
-                current_user);
+                'role "%s" has not the rights of %s, which migrating needs: as superuser run '
+                'GRANT %I TO %I WITH ADMIN OPTION; ALTER ROLE %I INHERIT', current_user, needed, needed,
+                current_user, current_user);
         END IF;
-    END IF;
+    END LOOP;
 END
 $$

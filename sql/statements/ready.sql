@@ -10,7 +10,7 @@ SELECT (SELECT max(m.version) FROM cardbox.migrations m) AS version,
        bool_and(has_table_privilege(t.name, 'SELECT')
                 AND (NOT $3::bool OR has_table_privilege(t.name, 'INSERT')))
        AND has_function_privilege(
-               to_regproc(CASE WHEN $3::bool THEN 'cardbox.append_to_box'
+               to_regproc(CASE WHEN $3::bool THEN 'cardbox.append_to_boxes'
                                ELSE 'cardbox.chain_segments' END), 'EXECUTE') AS fit
   FROM unnest(ARRAY['cardbox.cards', 'cardbox.card_boxes', 'cardbox.card_box_segments',
                     'cardbox.card_box_chains', 'cardbox.card_box_log']) AS t (name)

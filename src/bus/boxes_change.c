@@ -4,15 +4,16 @@
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
+#include "store/box/append.h"
 #include "store/list_json.h"
 
-/* The one row of a change. */
-static cardbox_status render_change(const uuid16 *box, const store_rows *rows, buf *out,
+/* The one row of a change, whose columns begin at `first`. */
+static cardbox_status render_change(const uuid16 *box, const store_rows *rows, int first, buf *out,
                                     cardbox_error *err)
 {
     box_change change = {.outcome = 0};
     if (rows_count(rows) > 0)
-        box_change_read(&change, rows, 0, 0);
+        box_change_read(&change, rows, 0, first);
     cardbox_status status = box_change_status(&change, err);
     if (status == CARDBOX_OK)
         list_json_change(out, box, &change);
@@ -41,7 +42,7 @@ BUS_BUILDS(box_create)
 BUS_RENDERS(box_create)
 {
     const box_create *create = call->plan;
-    return render_change(&create->box_id, rows, out, err);
+    return render_change(&create->box_id, rows, 0, out, err);
 }
 
 /* --- append --- */
@@ -59,13 +60,13 @@ BUS_READS(box_append)
 
 BUS_BUILDS(box_append)
 {
-    box_append_params(p, call->plan);
+    boxes_append_params(p, call->plan, 1, true);
 }
 
 BUS_RENDERS(box_append)
 {
     const box_append *append = call->plan;
-    return render_change(&append->box_id, rows, out, err);
+    return render_change(&append->box_id, rows, 1, out, err);
 }
 
 /* --- replace --- */
@@ -88,7 +89,7 @@ BUS_BUILDS(box_replace)
 BUS_RENDERS(box_replace)
 {
     const box_save *save = call->plan;
-    return render_change(&save->box_id, rows, out, err);
+    return render_change(&save->box_id, rows, 0, out, err);
 }
 
 /* --- fork --- */
@@ -114,7 +115,7 @@ BUS_BUILDS(box_fork)
 BUS_RENDERS(box_fork)
 {
     const box_fork *fork = call->plan;
-    return render_change(&fork->new_box_id, rows, out, err);
+    return render_change(&fork->new_box_id, rows, 0, out, err);
 }
 
 /* --- delete --- */
@@ -143,7 +144,7 @@ BUS_RENDERS(box_delete)
 static const bus_ability TABLE[] = {
     {BUS_TEXT(box_create), BUS_WRITE, BUS_ONCE, sizeof(box_create), STATEMENT_box_create,
      box_create_read, box_create_build, box_create_render, NULL},
-    {BUS_TEXT(box_append), BUS_WRITE, BUS_ONCE, sizeof(box_append), STATEMENT_box_append,
+    {BUS_TEXT(box_append), BUS_WRITE, BUS_ONCE, sizeof(box_append), STATEMENT_boxes_append,
      box_append_read, box_append_build, box_append_render, NULL},
     {BUS_TEXT(box_replace), BUS_WRITE, BUS_ONCE, sizeof(box_save), STATEMENT_box_save,
      box_replace_read, box_replace_build, box_replace_render, NULL},

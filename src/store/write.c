@@ -61,33 +61,6 @@ cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_
 
 /* --- boxes: parameters --- */
 
-void box_append_params(params *p, const box_append *append)
-{
-    params_text(p, append->tenant);
-    params_uuid(p, &append->box_id);
-    params_jsonb(p, append->ids);
-    params_int8_or_null(p, append->expected_version > 0, append->expected_version);
-    params_text_or_null(p, append->key);
-}
-
-void boxes_append_quick_params(params *p, const box_append *appends, size_t count)
-{
-    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, tenant));
-    params_column(p, PARAMS_UUID, appends, count, PARAMS_FIELD(box_append, box_id));
-    params_column(p, PARAMS_JSONB, appends, count, PARAMS_FIELD(box_append, ids));
-    params_array(p, PARAMS_INT8);
-    for (size_t i = 0; i < count; i++)
-        params_int8_or_null(p, appends[i].expected_version > 0, appends[i].expected_version);
-    params_array_end(p);
-    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, key));
-}
-
-void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over)
-{
-    boxes_append_quick_params(p, appends, count);
-    params_bool(p, pass_over);
-}
-
 void box_create_params(params *p, const box_create *create)
 {
     params_text(p, create->tenant);

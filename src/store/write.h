@@ -33,20 +33,6 @@ cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_
 
 /* --- boxes --- */
 
-/* STATEMENT_box_append, and for several STATEMENT_boxes_append. */
-typedef struct box_append {
-    view tenant;
-    uuid16 box_id;
-    view ids;                 /* a JSON array of strings */
-    int64_t expected_version; /* 0: any */
-    view key;                 /* ptr NULL: none */
-} box_append;
-
-void box_append_params(params *p, const box_append *append);
-void boxes_append_quick_params(params *p, const box_append *appends, size_t count);
-/* pass_over: a box that another session has locked is not waited for, but BOX_LOCKED. */
-void boxes_append_params(params *p, const box_append *appends, size_t count, bool pass_over);
-
 /* STATEMENT_box_create. */
 typedef struct box_create {
     view tenant;

@@ -211,8 +211,9 @@ def test_every_function_has_its_file():
             findings.append(f"{path}: does not begin with \"-- {name}: \" and its purpose")
         rights = text[text.rfind("$$;") + 4:]
         if not re.fullmatch(rf"REVOKE ALL ON FUNCTION cardbox\.{name} FROM PUBLIC;\n"
-                            rf"(GRANT EXECUTE ON FUNCTION cardbox\.{name} TO [\w, ]+;\n)?", rights):
-            findings.append(f"{path}: ends with other statements than its REVOKE ALL ... FROM PUBLIC and GRANT EXECUTE")
+                            rf"(GRANT EXECUTE ON FUNCTION cardbox\.{name} TO [\w, ]+;\n)?"
+                            rf"(ALTER FUNCTION cardbox\.{name} OWNER TO cardbox_writer;\n)?", rights):
+            findings.append(f"{path}: ends with other statements than REVOKE ALL ... FROM PUBLIC, GRANT EXECUTE and OWNER TO cardbox_writer")
         if f"CREATE OR REPLACE FUNCTION cardbox.{name}(" not in text:
             findings.append(f"{path}: must be CREATE OR REPLACE FUNCTION, since a changed file is applied again")
     fail_with(findings)

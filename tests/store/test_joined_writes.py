@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The statements that write for many requests at once, cards_put, boxes_append and boxes_append_quick:
-each member gets what it would have got alone, in its order, whoever stands beside it."""
+"""The statements that write for many requests at once, cards_put and boxes_append: each member gets what it would have got alone, in its order, whoever stands beside it."""
 
 import json
 import os
@@ -106,13 +105,13 @@ def test_many_cards():
 # --- boxes ---
 
 
-def append(*appends, pass_over=False):
+def append(*appends, waits=False):
     """(outcome, version, length) of (tenant, box, ids[, expected[, key]])."""
     def column(number):
         return [item[number] if len(item) > number else None for item in appends]
     rows = run("boxes_append", array(column(0), "text"), array(column(1), "uuid"),
                array(column(2), "jsonb"), array(column(3), "int8"), array(column(4), "text"),
-               str(pass_over).lower())
+               str(waits).lower())
     return [tuple(int(cell) if cell else None for cell in row) for row in rows]
 
 
@@ -141,51 +140,54 @@ def test_appends_to_one_box_come_in_order():
     assert ids.startswith('["a", "c", "m0", "m1"') and ids.strip().endswith('"m69"]'), ids
 
 
-def test_what_fills_a_segment_is_left_alone():
-    """The quick way to append takes what leaves a tail of less than 64, and says nothing of the rest."""
-    def quick(box, count):
-        ids = '["' + '","'.join(f"q{number}" for number in range(count)) + '"]'
-        return run("boxes_append_quick", array(["quick"], "text"), array([box], "uuid"), array([ids], "jsonb"),
-                   array([None], "int8"), array([None], "text"))
+def test_segments_fill_up():
+    """One statement serves a tail that grows and a segment that fills up, at each length."""
     for number, there in enumerate((0, 1, 60, 63, 64, 124, 127)):
-        box = make("quick", number)
+        box = make("fill", number)
         if there > 0:
-            append(("quick", box, json.dumps([f"t{place}" for place in range(there)])))
-        room = 63 - there % 64
-        for count in {room + 1, room + 2, 64, 65, 200} - {room}:
-            assert quick(box, count) == []
-        version = 2 if there else 1
-        if room > 0:
-            version, there = version + 1, there + room
-            assert quick(box, room) == [(str(DONE), str(version), str(there))]
-        assert quick(box, 1) == []
-        assert append(("quick", box, '["last"]')) == [(DONE, version + 1, there + 1)]
-        assert psql("SELECT b.length, b.version, b.tail, jsonb_array_length(i.card_ids), i.card_ids ->> -1"
+            append(("fill", box, json.dumps([f"t{place}" for place in range(there)])))
+        version, ids = 2 if there else 1, there
+        for count in (63 - there % 64, 1, 1, 62, 64, 65, 200):
+            if count == 0:
+                continue
+            version, ids = version + 1, ids + count
+            assert append(("fill", box, json.dumps([f"q{place}" for place in range(count)]))) == [(DONE, version, ids)]
+        assert psql("SELECT b.length, b.version, jsonb_array_length(b.tail), jsonb_array_length(i.card_ids), i.card_ids ->> -1"
                     "  FROM cardbox.card_boxes b JOIN cardbox.boxes i USING (tenant_id, box_id)"
-                    f" WHERE tenant_id = 'quick' AND box_id = '{box}'") == \
-            f"{there + 1}|{version + 1}|[]|{there + 1}|last\n"
+                    f" WHERE tenant_id = 'fill' AND box_id = '{box}'") == f"{ids}|{version}|{ids % 64}|{ids}|q199\n"
 
 
-def test_what_is_locked_is_passed_over():
-    """Only what another session has locked: not what is free, missing, or its own."""
+def test_what_is_locked_is_skipped():
+    """Only what another session has locked: not what is free, missing, or its own. One alone waits if it is told to."""
     held, free = make("held", 1), make("held", 2)
-    two = ("held", free, '["x"]')
-    held_by_another = f"""
-        CREATE EXTENSION IF NOT EXISTS dblink;
-        SELECT dblink_connect('other', '{as_role(database(), "postgres")}');
-        SELECT dblink_exec('other', 'BEGIN');
-        SELECT * FROM dblink('other', 'SELECT 1 FROM cardbox.card_boxes
-            WHERE tenant_id = ''held'' AND box_id = ''{held}'' FOR UPDATE') AS t(one int);
-        SELECT 'ROWS';"""
-    boxes = array([held, free, f"{BOX}9", free], "uuid")
-    ids, none = array(['["x"]'] * 4, "jsonb"), [None] * 4
-    execute = (f"EXECUTE it({array(['held'] * 4, 'text')}, {boxes}, {ids}, {array(none, 'int8')},"
-               f" {array(none, 'text')}, true);")
-    let_go = "SELECT 'ROWS'; SELECT dblink_exec('other', 'ROLLBACK');"
-    out = Postgres.shared().psql(database(), f"{held_by_another} {prepare('boxes_append')} {execute} {let_go}")
-    rows = sorted(out.split("ROWS\n")[1].splitlines())
-    assert rows == [f"1|{LOCKED}||", f"2|{DONE}|2|1", f"3|{NO_BOX}||", f"4|{DONE}|3|2"], rows
-    assert append(("held", held, '["x"]'), two, pass_over=True) == [(DONE, 2, 1), (DONE, 4, 3)]
+    with cardbox_test.connected(database()) as other:
+        other.run("BEGIN")
+        other.run(f"SELECT FROM cardbox.card_boxes WHERE tenant_id = 'held' AND box_id = '{held}' FOR UPDATE")
+        for waits in (False, True):
+            version = 4 if waits else 2
+            assert append(*(("held", box, '["x"]') for box in (held, free, f"{BOX}9", free)), waits=waits) == \
+                [(LOCKED, None, None), (DONE, version, version - 1), (NO_BOX, None, None), (DONE, version + 1, version)]
+        assert append(("held", held, '["x"]')) == [(LOCKED, None, None)]
+        values = ", ".join((array(["held"], "text"), array([held], "uuid"), array(['["x"]'], "jsonb"), array([None], "int8"),
+                            array([None], "text"), "true"))
+        with cardbox_test.connected(database()) as waiting:
+            waiting.run("SET lock_timeout = 100")
+            assert "lock timeout" in waiting.run(f"{prepare('boxes_append')} EXECUTE it({values})")
+        other.run("COMMIT")
+    assert append(("held", held, '["x"]'), waits=True) == [(DONE, 2, 1)]
+
+
+def test_keys_and_nonsense():
+    box = make("odd", 1)
+    for ids, key in (("[]", None), ("{}", None), ("1", None), ("[1]", None), ('["x", null]', None), (None, None),
+                     ('["x"]', ""), ('["x"]', "k" * 513)):
+        try:
+            append(("odd", box, ids, None, key))
+            assert False, (ids, key)
+        except Exception as error:  # of psql, with what the database says
+            assert not isinstance(error, AssertionError), error
+    assert psql("SELECT version FROM cardbox.card_boxes WHERE tenant_id = 'odd'") == "1\n"
+    assert append(("odd", box, '["x"]', -1), ("odd", box, '["x"]', 0), ("odd", box, '["x"]', 2**63 - 1)) == [(WRONG_VERSION, 1, 0)] * 3
 
 
 if __name__ == "__main__":

@@ -60,15 +60,15 @@ def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="
 
 # name: examples of its parameters, each the inside of EXECUTE name(...).
 EXAMPLES = {
-    "box_append": [f"{TENANT}, {BOX}, {IDS}, NULL, 'a key'", f"{TENANT}, {FORK}, {IDS}, 1, NULL"],
     "box_create": [f"{TENANT}, {NEW}, {IDS}, '[]', NULL, false"],
     "box_delete": [f"{TENANT}, {BOX}"],
     "box_fork": [f"{TENANT}, {BOX}, {NEW}, NULL, NULL", f"{TENANT}, {BOX}, {NEW}, 1, NULL",
                  f"{TENANT}, {FORK}, {NEW}, NULL, 70"],
     "box_log": [f"{TENANT}, {BOX}, 9223372036854775807, 100, 10"],
     "box_save": [f"{TENANT}, {BOX}, {IDS}, '[]', NULL, NULL", f"{TENANT}, {FORK}, {IDS}, '[]', 1, NULL"],
-    "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false"],
-    "boxes_append_quick": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}'"],
+    "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false",
+                     f"'{{tenant-0}}', ARRAY[{FORK}::uuid], ARRAY[{IDS}::jsonb], '{{1}}', '{{NULL}}', true",
+                     f"'{{tenant-0,tenant-0}}', ARRAY[{BOX}, {FORK}]::uuid[], array_fill({IDS}::jsonb, '{{2}}'), '{{NULL,NULL}}', '{{a,b}}', false"],
     "boxes_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
     "boxes_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {LATE_BOX}, 100"],
     "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],
@@ -164,7 +164,7 @@ NOT_OF_WORKERS = {
 NOT_PLANNED = {
     **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits", "lock_wait",
                      "session_guard"), "reads no table"),
-    **dict.fromkeys(("migrate_begin", "migrate_bodies_off", "migrate_functions", "migrate_known", "migrate_list",
+    **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_known", "migrate_list",
                      "migrate_lock", "migrate_release", "migrate_tables", "lock_holder", "lock_row_holder", "migrate_member", "migrate_record",
                      "migrate_record_function", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "free_slots", "ready", "schema_check", "wal_position", "analyze_grown", "lineage", "replayed"), "reads no tenant's table"),
@@ -179,10 +179,9 @@ NOT_PLANNED = {
 # Where sorting is right, and why. Nothing else may sort.
 SORTS = {
     "box_log": "the rows of one page, which the index gave in order already",
-    "boxes_append": "what is given, so that two such statements lock in one order",
+    "boxes_append": "what is given, by box; and the ids of one segment",
     "boxes_save": "the ids of one box",
     "box_create": "the ids of one box",
-    "box_append": "the ids of one segment",
     "box_save": "the ids of one box",
     "box_fork": "the ids of one segment",
     "box_context": "the one version of a box that was asked for",

@@ -83,6 +83,11 @@ def ids(first, count):
     return f"(SELECT jsonb_agg('id-' || n.i) FROM generate_series({first}, {first + count - 1}) AS n(i))"
 
 
+def append(box, ids_sql):
+    """One that waits, as SQL; `box` is an expression."""
+    return f"SELECT * FROM cardbox.append_to_boxes('{{t}}', ARRAY[{box}]::uuid[], ARRAY[{ids_sql}]::jsonb[], '{{NULL}}', '{{NULL}}', true)"
+
+
 def fork_while(dsn, change):
     """Forks at version 2 while the change that makes version 2 is under way."""
     with sessions(dsn) as (x, y):
@@ -97,7 +102,7 @@ def fork_while(dsn, change):
 
 def test_fork_at_a_version_under_way():
     dsn = Postgres.shared().database()
-    assert fork_while(dsn, f"SELECT cardbox.append_to_box('t', '{BOX}', {ids(3, 3)}, NULL, NULL)") == "5|5"
+    assert fork_while(dsn, append(f"'{BOX}'", ids(3, 3))) == "5|5"
     dsn = Postgres.shared().database()
     assert fork_while(dsn, f"SELECT cardbox.save_box('t', '{BOX}', {ids(3, 130)}, '[]', NULL, NULL)") == "130|130"
 
@@ -108,9 +113,9 @@ def test_times_follow_versions():
     with sessions(dsn) as (x, y):
         x.run(f"SELECT cardbox.create_box('t', '{BOX}', '[]', '[]', NULL, false)")
         x.run("BEGIN")
-        x.run(f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)")
-        with background(dsn, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"b\"]', NULL, NULL)"):
-            x.run(f"SELECT pg_sleep(0.2), cardbox.append_to_box('t', '{BOX}', '[\"c\"]', NULL, NULL)")
+        x.run(append(f"'{BOX}'", "'[\"a\"]'"))
+        with background(dsn, append(f"'{BOX}'", "'[\"b\"]'")):
+            x.run("SELECT pg_sleep(0.2); " + append(f"'{BOX}'", "'[\"c\"]'"))
             x.run("COMMIT")
         assert y.run("SELECT bool_and(later), count(*) FROM (SELECT at >= lag(at, 1, at) OVER (ORDER BY version) AS later "
                      "FROM cardbox.card_box_log) x") == "t|4"
@@ -118,8 +123,7 @@ def test_times_follow_versions():
 
 def test_times_of_a_clock_that_was_set_back():
     """No change is earlier than the one before it, whatever the clock says."""
-    appended = fill("boxes_append_quick", "ARRAY['t']", f"ARRAY['{BOX}']", "ARRAY['[\"a\"]'::jsonb]", "ARRAY[NULL]", "ARRAY[NULL]")
-    for change in (appended, f"SELECT cardbox.append_to_box('t', '{BOX}', '[\"a\"]', NULL, NULL)",
+    for change in (append(f"'{BOX}'", "'[\"a\"]'"), append(f"'{BOX}'", ids(1, 70)),
                    f"SELECT cardbox.save_box('t', '{BOX}', '[\"a\"]', '[]', NULL, NULL)"):
         dsn = Postgres.shared().database()
         with sessions(dsn) as (x, _):
@@ -139,7 +143,7 @@ def test_deep_forks_stay_shallow():
                   FOR i IN 1 .. {depth} LOOP
                       next := gen_random_uuid();
                       PERFORM cardbox.fork_box('t', box, next, NULL, NULL);
-                      PERFORM cardbox.append_to_box('t', next, {ids(1, 40)}, NULL, NULL);
+                      PERFORM FROM ({append("next", ids(1, 40))}) AS a;
                       box := next;
                   END LOOP; END $$""")
         assert int(x.run("SELECT max(depth) FROM cardbox.card_box_chains")) <= 256
@@ -154,8 +158,8 @@ def test_tables_refuse_nonsense():
     for sql in (f"SELECT cardbox.create_box('t', '{FORK}', '[null,1,\"x\"]', '[]', NULL, false)",
                 f"SELECT cardbox.create_box('t', '{FORK}', '[]', '{{\"x\":1}}', NULL, false)",
                 f"SELECT cardbox.create_box('t', '{FORK}', NULL, '[]', NULL, false)",
-                f"SELECT cardbox.append_to_box('t', '{BOX}', '{{}}', NULL, NULL)",
-                f"SELECT cardbox.append_to_box('t', '{BOX}', '[[]]', NULL, NULL)",
+                append(f"'{BOX}'", "'{}'"),
+                append(f"'{BOX}'", "'[[]]'"),
                 f"SELECT cardbox.save_box('t', '{BOX}', '\"x\"', '[]', NULL, NULL)",
                 "UPDATE cardbox.card_boxes SET length = 4000000000",
                 "UPDATE cardbox.card_boxes SET length = -1",

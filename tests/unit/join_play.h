@@ -50,7 +50,7 @@ static struct {
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     pipe_limits limits;
-    bool pass_over; /* of boxes_append */
+    bool waits;     /* of boxes_append */
     size_t sent;    /* statements since the start, but questions for the position */
     size_t asked;   /* and those */
     size_t doubted;
@@ -134,7 +134,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_li
         assert_true(buf_ok(&p->bytes));
         database.statement = id;
         database.limits = *limits;
-        database.pass_over =
+        database.waits =
             id == STATEMENT_boxes_append && p->bytes.data[p->offsets[p->count - 1]] != 0;
         database.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
         params_free(p);

@@ -68,6 +68,24 @@ static bool says(size_t number, const char *text)
     return strstr(buf_str(&requests[number].answer.body), text) != NULL;
 }
 
+/* Rows of boxes_append: each key's outcome. */
+static void give_appends(const int *outcomes, size_t count)
+{
+    PGresAttDesc columns[4]; /* ord, outcome, version, length */
+    for (int i = 0; i < 4; i++)
+        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    assert_true(PQsetResultAttrs(rows, 4, columns));
+    for (size_t i = 0; i < count; i++) {
+        int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
+        int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);
+        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&ord, sizeof(ord)));
+        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&outcome, sizeof(outcome)));
+    }
+    land(rows, NULL);
+    give_position("0/1");
+}
+
 /* --- tests --- */
 
 static void joins_adds(void **state)
@@ -213,7 +231,7 @@ static void trouble_three(void)
 }
 
 /* Of four connections two are for those that wait for locks. */
-static void those_apart_get_half(void **state)
+static void isolated_requests_get_half(void **state)
 {
     (void)state;
     database.group[LINK_WRITES].usable = 4;
@@ -244,35 +262,30 @@ static void tenants_take_turns(void **state)
     }
 }
 
-/* One statement of a tenant at a time, and nothing of others in it; what it wants that is not
- * locked does not wait for what is. */
-static void a_troubled_tenant_keeps_nobody_waiting(void **state)
+/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those of
+ * other tenants do not wait for them. */
+static void a_lock_keeps_nobody_else_waiting(void **state)
 {
     (void)state;
     database.group[LINK_WRITES].usable = 4;
     append(0, false);
+    append(1, false);
+    append(2, false);
     joiner_flush(j);
-    refuse_write(CARDBOX_BUSY, "55P03"); /* now its requests stand apart */
-    for (size_t i = 1; i < 4; i++)
-        append(i, false);
+    assert_false(database.waits);
+    give_appends((int[]){BOX_LOCKED, BOX_LOCKED, BOX_DONE}, 3);
+    assert_int_equal(status(2), 200);
+    append(3, false);
     tenant = VIEW("other");
     append(4, false);
-    append(5, false);
     database.group[LINK_WRITES].free = 4;
     joiner_flush(j);
     assert_int_equal(database.sent, 3);
-    assert_ptr_equal(requests[4].ticket.batch, requests[5].ticket.batch);
-    assert_non_null(requests[4].ticket.batch);
     assert_non_null(requests[0].ticket.batch);
     assert_null(requests[1].ticket.batch);
-    for (size_t sent = 0; sent < 2; sent++)
-        refuse_write(CARDBOX_BUSY, "55P03");
-    assert_int_equal(status(0), 0);
-    joiner_flush(j);
-    assert_non_null(requests[1].ticket.batch);
-    assert_ptr_equal(requests[1].ticket.batch, requests[3].ticket.batch);
-    assert_ptr_not_equal(requests[1].ticket.batch, requests[4].ticket.batch);
-    assert_null(requests[0].ticket.batch);
+    assert_ptr_equal(requests[3].ticket.batch, requests[4].ticket.batch);
+    assert_non_null(requests[3].ticket.batch);
+    assert_ptr_not_equal(requests[0].ticket.batch, requests[3].ticket.batch);
 }
 
 /* A list may be slow: the last free connection is not for a tenant that has one already. */
@@ -398,59 +411,36 @@ static void isolates_the_guilty(void **state)
     assert_int_equal(database.sent, 3);
 }
 
-/* Rows of boxes_append: each key's outcome. */
-static void give_appends(const int *outcomes, size_t count)
-{
-    PGresAttDesc columns[4]; /* ord, outcome, version, length */
-    for (int i = 0; i < 4; i++)
-        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
-    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    assert_true(PQsetResultAttrs(rows, 4, columns));
-    for (size_t i = 0; i < count; i++) {
-        int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
-        int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);
-        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&ord, sizeof(ord)));
-        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&outcome, sizeof(outcome)));
-    }
-    land(rows, NULL);
-    give_position("0/1");
-}
-
-/* Appends that find a lock go again without waiting for any, and only those whose box is locked go
- * on by themselves. For a while no append waits. */
-static void neighbours_do_not_wait_for_locks(void **state)
+/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock. */
+static void skipped_appends_wait_alone(void **state)
 {
     (void)state;
     append(0, false);
     append(1, false);
     joiner_flush(j);
+    assert_int_equal(database.keys, 2);
+    assert_false(database.waits);
     assert_int_equal(database.limits.statement_ms, TIMEOUT_MS / 2);
     assert_int_equal(database.limits.lock_ms, 200);
-    assert_false(database.pass_over);
-    refuse_write(CARDBOX_BUSY, "55P03");
-    joiner_flush(j);
-    assert_int_equal(database.keys, 2);
-    assert_true(database.pass_over);
     give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
     assert_int_equal(status(0), 0);
     assert_int_equal(status(1), 200);
-    append(2, false);
     joiner_flush(j);
-    joiner_flush(j);
-    assert_int_equal(database.sent, 3);
-    bool patient_first = !database.pass_over;
+    assert_int_equal(database.keys, 1);
+    assert_true(database.waits);
+    assert_int_equal(database.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    append(2, false); /* of the same tenant, and not isolated */
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(database.keys, 1);
-        assert_int_equal(database.pass_over, patient_first == (i > 0));
-        assert_int_equal(database.limits.lock_ms, 200);
-        give_appends((int[]){BOX_DONE}, 1);
         joiner_flush(j);
+        assert_int_equal(database.keys, 1);
+        give_appends((int[]){BOX_DONE}, 1);
     }
     assert_int_equal(status(0), 200);
     assert_int_equal(status(2), 200);
 }
 
-/* Adds can't be wary: they go one by one, and who finds a lock then goes on waiting for it. */
+/* Adds can't skip locks: they go one by one, and the one that finds a lock then is isolated. */
 static void adds_find_out_who_waits(void **state)
 {
     (void)state;
@@ -584,11 +574,11 @@ int main(void)
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),
-        TEST(those_apart_get_half),
+        TEST(isolated_requests_get_half),
         TEST(tenants_take_turns),
         TEST(lists_leave_room_for_others),
-        TEST(a_troubled_tenant_keeps_nobody_waiting),
-        TEST(neighbours_do_not_wait_for_locks),
+        TEST(a_lock_keeps_nobody_else_waiting),
+        TEST(skipped_appends_wait_alone),
         TEST(adds_find_out_who_waits),
         TEST(a_single_one_waits_for_a_lock),
         TEST(is_late_but_honest),

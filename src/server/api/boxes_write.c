@@ -6,6 +6,7 @@
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "server/request/head.h"
+#include "store/box/append.h"
 #include "store/list_json.h"
 #include "store/write.h"
 

@@ -17,38 +17,38 @@ enum {
 
 /* --- what the lanes are --- */
 
-static void build_cards(params *p, const void *keys, size_t count, bool wary)
+static void build_cards(params *p, const void *keys, size_t count, bool waits)
 {
-    (void)wary;
+    (void)waits;
     cards_get_params(p, keys, count);
 }
 
-static void build_boxes(params *p, const void *keys, size_t count, bool wary)
+static void build_boxes(params *p, const void *keys, size_t count, bool waits)
 {
-    (void)wary;
+    (void)waits;
     boxes_read_params(p, keys, count);
 }
 
-static void build_follows(params *p, const void *keys, size_t count, bool wary)
+static void build_follows(params *p, const void *keys, size_t count, bool waits)
 {
-    (void)wary;
+    (void)waits;
     static const follow_limits LIMITS = {
         .most = TASK_VIEW_MOST, .page_bytes = TASK_VIEW_BYTES, .all_bytes = FOLLOWS_BYTES};
     tasks_follow_params(p, keys, count, &LIMITS);
 }
 
-static void build_puts(params *p, const void *keys, size_t count, bool wary)
+static void build_puts(params *p, const void *keys, size_t count, bool waits)
 {
-    (void)wary;
+    (void)waits;
     cards_put_params(p, keys, count);
 }
 
-static void build_appends(params *p, const void *keys, size_t count, bool wary)
+static void build_appends(params *p, const void *keys, size_t count, bool waits)
 {
-    boxes_append_params(p, keys, count, wary);
+    boxes_append_params(p, keys, count, waits);
 }
 
-static bool append_passed_over(const store_rows *rows, int row)
+static bool append_is_locked(const store_rows *rows, int row)
 {
     box_change change;
     box_change_read(&change, rows, row, 1);
@@ -102,7 +102,7 @@ const lane_kind LANES[JOIN_LANES] = {
                       .key_size = sizeof(box_append),
                       .build = build_appends,
                       .weigh = weigh_appends,
-                      .passed_over = append_passed_over},
+                      .is_locked = append_is_locked},
     [JOIN_WRITE_ALONE] = {.group = LINK_WRITES,
                           .writes = true,
                           .may_be_slow = true,
@@ -121,8 +121,10 @@ joiner *joiner_new(server_state *server, stats *s, struct links *l, struct links
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
     for (int i = 0; i < LANE_LISTS; i++) {
-        j->lanes[i].which = (join_lane)(i / 2);
-        j->lanes[i].apart = i % 2 != 0;
+        bool isolated = i >= JOIN_LANES;
+        j->lanes[i].isolated = isolated;
+        j->lanes[i].group = isolated ? (link_group)(i - JOIN_LANES) : LANES[i].group;
+        j->lanes[i].in_turn = !isolated && LANES[i].in_turn;
     }
     return j;
 }
@@ -139,7 +141,8 @@ void joiner_free(joiner *j)
 
 static lane *lane_of(joiner *j, const request *r)
 {
-    return &j->lanes[2 * (int)r->ticket.lane + r->ticket.apart];
+    return &j->lanes[r->ticket.isolated ? JOIN_LANES + (int)LANES[r->ticket.lane].group
+                                        : (int)r->ticket.lane];
 }
 
 void lane_push(joiner *j, request *r)
@@ -277,7 +280,7 @@ void joiner_add(joiner *j, request *r)
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
-    r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
+    r->ticket.isolated = tenant_is_isolated(j, LANES[r->ticket.lane].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
     lane_push(j, r);
     ages_push(j, r);
@@ -306,7 +309,7 @@ void joiner_leave(joiner *j, request *r)
  * would go with it. False: it was among them. */
 static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 {
-    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.apart;
+    bool stayed = true, joins = LANES[first->ticket.lane].key_size > 0 && !first->ticket.isolated;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
         request *next = joins ? r->ticket.next : NULL;
@@ -320,43 +323,47 @@ static bool has_stayed(joiner *j, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* What can take long never has the last free connection: it is kept for what is quick. And those
- * apart get half of the connections at most: what they wait for keeps nobody else waiting. */
+/* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
+ * requests get half of the connections at most: nobody else waits for what they wait for. */
 static bool may_have(const joiner *j, const lane *l, const db_link *to)
 {
-    link_group group = LANES[l->which].group;
-    size_t count = links_usable(join_links(j, group), group);
+    const links *of = join_links(j, l->group);
+    size_t count = links_usable(of, l->group);
     if (l->first == NULL)
         return false;
-    if (l->apart && count > 1 && j->turns_running[group] >= count / 2)
+    if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
         return false;
-    return !(l->apart || LANES[l->which].may_be_slow) || !links_is_last(join_links(j, group), to);
+    return !(l->isolated || LANES[l->first->ticket.lane].may_be_slow) || !links_is_last(of, to);
 }
 
-/* The lists of a group take turns. Gives who is next in one of them; NULL: none may have the
- * connection. */
+/* The next request of a list that may have a free connection; NULL: none. */
+static request *next_of(joiner *j, const lane *l, const db_link *to)
+{
+    if (!may_have(j, l, to))
+        return NULL;
+    if (l->isolated)
+        return tenant_next_isolated(j, l);
+    return l->in_turn ? tenant_next_in_turn(j, l, links_is_last(join_links(j, l->group), to))
+                      : l->first;
+}
+
+/* The lists of a group are served in turn. NULL: no request may have the connection. */
 static request *choose(joiner *j, link_group group, const db_link *to)
 {
-    for (int i = 0; i < LANE_LISTS; i++) {
+    request *first = NULL;
+    for (int i = 0; first == NULL && i < LANE_LISTS; i++) {
         const lane *l = &j->lanes[j->turn[group]];
         j->turn[group] = (j->turn[group] + 1) % LANE_LISTS;
-        if (LANES[l->which].group != group || !may_have(j, l, to))
-            continue;
-        request *first = l->first;
-        if (l->apart)
-            first = turn_next(j, l);
-        else if (LANES[l->which].in_turn)
-            first = turn_of_others(j, l, links_is_last(join_links(j, group), to));
-        if (first != NULL)
-            return first;
+        if (l->group == group)
+            first = next_of(j, l, to);
     }
-    return NULL;
+    return first;
 }
 
 static bool anybody_waits(const joiner *j, link_group group)
 {
     for (int i = 0; i < LANE_LISTS; i++)
-        if (LANES[j->lanes[i].which].group == group && j->lanes[i].first != NULL)
+        if (j->lanes[i].group == group && j->lanes[i].first != NULL)
             return true;
     return false;
 }
@@ -414,11 +421,11 @@ static void leave_replica(joiner *j)
 {
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
-        while (LANES[l->which].group == LINK_REPLICA && l->first != NULL) {
+        while (l->group == LINK_REPLICA && l->first != NULL) {
             request *r = l->first;
             lane_remove(j, r);
             join_to_primary(j, r);
-            r->ticket.apart = turn_is_troubled(j, LINK_READS, request_tenant(r));
+            r->ticket.isolated = tenant_is_isolated(j, LINK_READS, request_tenant(r));
             lane_push(j, r);
         }
     }
@@ -435,8 +442,7 @@ void joiner_tick(joiner *j, int64_t now_ms)
         leave_replica(j);
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
-        if (l->first == NULL || LANES[l->which].group == LINK_REPLICA ||
-            !links_away(j->links, LANES[l->which].group))
+        if (l->first == NULL || l->group == LINK_REPLICA || !links_away(j->links, l->group))
             continue;
         while (l->first != NULL) {
             request *r = l->first;

@@ -8,6 +8,7 @@
 #define SERVER_JOIN_H
 
 #include "db/statement.h"
+#include "store/box/append.h"
 #include "store/read.h"
 #include "store/write.h"
 
@@ -47,14 +48,6 @@ typedef struct join_stream {
 
 typedef struct join_batch join_batch;
 
-/* How a request goes to the database. It only ever moves further down. */
-typedef enum join_pace {
-    PACE_JOINED, /* with its neighbours, where its lane joins */
-    PACE_SINGLE, /* by itself, since a statement that it was part of has failed */
-    PACE_PATIENT /* by itself, with all the time that is left, and in turn with other tenants'; for
-                  * a lock that others hold it waits a while each time */
-} join_pace;
-
 /* A request's place in the joiner. `keys` and what they point to must live until the answer. */
 typedef struct join_ticket {
     join_lane lane;
@@ -79,9 +72,9 @@ typedef struct join_ticket {
     size_t slot;                   /* which of the statement's requests it is */
     int64_t since_ms;
     unsigned tries;
-    join_pace pace;
+    bool alone;     /* it goes by itself: a statement that it was part of has failed */
+    bool isolated;  /* it is in the isolated queue of its group, and goes by itself */
     bool suspected; /* its statement failed alone, and the database passed the check after it */
-    bool apart;     /* it stands in the list in which tenants take turns */
     bool locked;    /* what it changes was found locked by others */
 } join_ticket;
 

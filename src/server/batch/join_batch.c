@@ -13,9 +13,8 @@ enum {
                         * alone wants more */
     TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
                         * before that is noticed */
-    LOCK_MS = 200,  /* a write waits no longer at a time for a lock that others hold: its neighbours
-                     * must not wait for one tenant's long transaction */
-    WARY_MS = 1000, /* after that has happened, statements that can pass over what is locked do */
+    LOCK_MS = 200, /* a write waits no longer at a time for a lock that others hold: its neighbours
+                    * must not wait for one tenant's long transaction */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
 };
@@ -34,13 +33,12 @@ struct join_batch {
     size_t holders;      /* of its rows: its statements, and requests that a thread works on */
     size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
                           * question for its position */
-    bool patient;        /* its one request has waited by itself before */
-    bool apart;          /* it is its tenant's turn: */
-    turn *turn;          /* NULL: nobody remembers */
-    bool wary;           /* it passes over what is locked */
+    bool alone;          /* its one request goes by itself */
+    bool isolated;       /* it is of the isolated queue */
+    bool hurried;        /* its requests have more time than it has */
+    tenant_use *tenant;  /* NULL: nobody remembers */
     bool sent;           /* the database may have run it */
     bool streams;        /* its one request takes the rows as they come */
-    int64_t half_ms;     /* when the time that it has is over, if its requests have more */
     bool suspect;        /* the error may be the database's, so the connection is checked */
     bool unfit;          /* the check failed too */
     cardbox_error error; /* of the statement, during the check */
@@ -76,36 +74,31 @@ static void release(join_batch *batch)
 {
     if (--batch->in_flight > 0)
         return;
-    if (batch->apart || LANES[batch->lane].in_turn)
-        turn_end(batch->joiner, batch->lane, batch->apart, batch->turn);
+    if (batch->isolated || LANES[batch->lane].in_turn)
+        tenant_end(batch->joiner, LANES[batch->lane].group, batch->isolated, batch->tenant);
     batch_let_go(batch);
 }
 
 /* --- what goes --- */
 
-/* Whether a request may go in one statement with one that stands before it in its list. */
-static bool goes_with(const request *first, const request *r)
+static bool goes_alone(const request *r)
 {
-    return r->ticket.pace == PACE_JOINED &&
-           (!first->ticket.apart || view_equal(request_tenant(r), request_tenant(first)));
+    return LANES[r->ticket.lane].key_size == 0 || r->ticket.alone || r->ticket.isolated;
 }
 
-/* Which requests go into one statement: the first and, where its lane joins, those behind it; apart
- * those of other tenants are left out. Gives their number. */
+/* Which requests go into one statement: the first and those behind it. Returns their number. */
 static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
     member[0] = first;
-    if (LANES[first->ticket.lane].key_size == 0 || first->ticket.pace != PACE_JOINED)
+    if (goes_alone(first))
         return 1;
-    for (request *r = first->ticket.next; r != NULL; r = r->ticket.next) {
-        bool fits = goes_with(first, r);
-        keys += fits ? r->ticket.count : 0;
-        weight += fits ? r->ticket.weight : 0;
-        if ((!fits && !first->ticket.apart) || keys > KEYS_MAX || weight > WEIGHT_MAX)
+    for (request *r = first->ticket.next; r != NULL && !goes_alone(r); r = r->ticket.next) {
+        keys += r->ticket.count;
+        weight += r->ticket.weight;
+        if (keys > KEYS_MAX || weight > WEIGHT_MAX)
             break;
-        if (fits)
-            member[count++] = r;
+        member[count++] = r;
     }
     return count;
 }
@@ -122,8 +115,8 @@ static join_batch *collect(joiner *j, request *first)
     batch->holders = 1;
     batch->lane = first->ticket.lane;
     batch->count = count;
-    batch->patient = first->ticket.pace == PACE_PATIENT;
-    batch->apart = first->ticket.apart;
+    batch->alone = first->ticket.alone || first->ticket.isolated;
+    batch->isolated = first->ticket.isolated;
     buf_reset(&j->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
         request *r = member[i];
@@ -146,7 +139,7 @@ static void build(params *p, const join_batch *batch, const request *first)
     if (kind->key_size == 0)
         first->ticket.build(p, first->ticket.keys);
     else
-        kind->build(p, keys->data, batch->keys, batch->wary);
+        kind->build(p, keys->data, batch->keys, batch->isolated);
     params_made_of(p, keys);
 }
 
@@ -159,7 +152,7 @@ static pipe_limits limits_of(const join_batch *batch, const request *first)
     unsigned half_ms = (whole_ms + 1) / 2;
     unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
     pipe_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
-    if (first->ticket.pace != PACE_JOINED) {
+    if (batch->alone) {
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
@@ -185,14 +178,10 @@ static void prepare(join_batch *batch, const request *first, pipe_limits *limits
     const lane_kind *kind = &LANES[batch->lane];
     *limits = limits_of(batch, first);
     batch->in_flight = 1;
-    batch->wary = kind->passed_over != NULL && !batch->patient &&
-                  (batch->apart || j->wary_ms[batch->lane] > clock_ms());
-    batch->half_ms = first->ticket.pace == PACE_JOINED &&
-                             (long)limits->statement_ms < j->server->set->request_timeout_ms
-                         ? clock_ms() + limits->statement_ms
-                         : INT64_MAX;
-    if (batch->apart || kind->in_turn)
-        batch->turn = turn_begin(j, kind->group, first);
+    batch->hurried =
+        (long)limits->statement_ms < j->server->set->request_timeout_ms && !batch->alone;
+    if (batch->isolated || kind->in_turn)
+        batch->tenant = tenant_begin(j, kind->group, first);
     if (kind->key_size > 0) {
         tally_add(&j->stats->joined[kind->statement], 1);
         tally_add(&j->stats->members[kind->statement], batch->count);
@@ -255,30 +244,27 @@ static bool index_rows(join_batch *batch, join_rows *out)
     return rows_by_number(&batch->joiner->scratch, batch->rows, batch->keys, out);
 }
 
-/* A member is to wait again, at a pace. */
-static void run_again(join_batch *batch, request *r, join_pace pace)
+/* A member is to wait again: in the isolated queue, or in front of its own. */
+static void run_again(join_batch *batch, request *r, bool isolated)
 {
     joiner *j = batch->joiner;
     batch_forget(batch, r->ticket.slot);
     if (is_on_replica(batch))
         join_to_primary(j, r);
-    if (pace > r->ticket.pace)
-        r->ticket.pace = pace;
-    if (r->ticket.pace == PACE_PATIENT) {
-        r->ticket.apart = true;
+    r->ticket.isolated = isolated || r->ticket.isolated ||
+                         tenant_is_isolated(j, LANES[r->ticket.lane].group, request_tenant(r));
+    if (r->ticket.isolated)
         lane_push(j, r);
-    } else {
-        r->ticket.apart = turn_is_troubled(j, LANES[r->ticket.lane].group, request_tenant(r));
+    else
         lane_push_front(j, r);
-    }
     tally_add(&j->stats->retries, 1);
 }
 
-/* What a member wants is locked by others: it is left to wait by itself. */
-static bool was_passed_over(const join_batch *batch, const join_rows *mine)
+/* Others have locked what a member changes. */
+static bool is_locked(const join_batch *batch, const join_rows *mine)
 {
-    return batch->wary && mine->start[0] < mine->start[1] &&
-           LANES[batch->lane].passed_over(batch->rows, mine->row[mine->start[0]]);
+    return LANES[batch->lane].is_locked != NULL && mine->start[0] < mine->start[1] &&
+           LANES[batch->lane].is_locked(batch->rows, mine->row[mine->start[0]]);
 }
 
 /* A member is about to be answered. */
@@ -305,9 +291,9 @@ static void answer_batch(join_batch *batch, view position)
         join_rows mine = {batch->rows, all.row, all.start + batch->member[i].first_key};
         if (r == NULL)
             continue;
-        if (was_passed_over(batch, &mine)) {
+        if (is_locked(batch, &mine)) {
             r->ticket.locked = true;
-            run_again(batch, r, PACE_PATIENT);
+            run_again(batch, r, true);
             continue;
         }
         note_answer(batch, r);
@@ -336,7 +322,7 @@ static void pass_on(join_batch *batch, bool all)
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r != NULL && (all || r->at_least > batch->joiner->replayed))
-            run_again(batch, r, PACE_JOINED);
+            run_again(batch, r, false);
     }
 }
 
@@ -435,14 +421,6 @@ static bool is_lost(const cardbox_error *err)
            !error_is_refusal(err);
 }
 
-/* It was over its own time, and not, for instance, cancelled by an operator; or it found a lock
- * that it may not wait for. */
-static bool was_hurried(const join_batch *batch, const cardbox_error *err)
-{
-    return err->status == CARDBOX_BUSY ||
-           (err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->half_ms);
-}
-
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
  * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
@@ -463,19 +441,25 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
         return false;
     if (is_lost(err))
         return !links_away(batch->joiner->links, LANES[batch->lane].group);
-    return batch->count > 1 || err->retryable || (!batch->patient && was_hurried(batch, err));
+    return batch->count > 1 || err->retryable || (batch->hurried && err->status == CARDBOX_TIMEOUT);
 }
 
-/* At which pace they run again. What one member asked must not fail the others, nor must a time
- * that was over for the statement but not for them: they go by themselves, and those that were by
- * themselves get all the time that they have. */
-static join_pace pace_after(const join_batch *batch, const cardbox_error *err)
+/* How a member runs again: what one member asked must not fail the others, and so they go alone. A
+ * request that found a lock, or took long, by itself is isolated. */
+static bool is_to_isolate(const join_batch *batch, const cardbox_error *err)
 {
-    if (is_lost(err) || is_on_replica(batch) ||
-        (err->status == CARDBOX_BUSY && LANES[batch->lane].passed_over != NULL && !batch->wary &&
-         batch->count > 1))
-        return PACE_JOINED;
-    return batch->count == 1 && was_hurried(batch, err) ? PACE_PATIENT : PACE_SINGLE;
+    return batch->count == 1 && !is_lost(err) && !is_on_replica(batch) &&
+           (err->status == CARDBOX_BUSY || (batch->hurried && err->status == CARDBOX_TIMEOUT));
+}
+
+/* Others would fail in one statement with the tenant's next requests: where these can't skip what
+ * is locked, or give more than there is memory for. */
+static bool harms_others(const join_batch *batch, const cardbox_error *err)
+{
+    const lane_kind *kind = &LANES[batch->lane];
+    return batch->count == 1 &&
+           ((err->status == CARDBOX_TOO_LARGE && !kind->writes) ||
+            (err->status == CARDBOX_BUSY && kind->key_size > 0 && kind->is_locked == NULL));
 }
 
 static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
@@ -497,14 +481,11 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
 /* From the last to the first, since those that are run again go to the front of their list. */
 static void fail_batch(join_batch *batch, const cardbox_error *err)
 {
-    join_pace pace = pace_after(batch, err);
-    bool locked = err->status == CARDBOX_BUSY;
-    bool heavy = err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes;
-    if (locked)
-        batch->joiner->wary_ms[batch->lane] = clock_ms() + WARY_MS;
-    if ((locked || heavy) && batch->count == 1 && batch->member[0].request != NULL)
-        turn_trouble(batch->joiner, LANES[batch->lane].group,
-                     request_tenant(batch->member[0].request));
+    bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
+    bool alone = !is_lost(err) && !is_on_replica(batch);
+    if (harms_others(batch, err) && batch->member[0].request != NULL)
+        tenant_isolate(batch->joiner, LANES[batch->lane].group,
+                       request_tenant(batch->member[0].request));
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)
@@ -513,7 +494,8 @@ static void fail_batch(join_batch *batch, const cardbox_error *err)
         r->ticket.tries -= locked && r->ticket.tries > 0;
         if (again(batch, r, err)) {
             r->ticket.suspected |= batch->suspect && batch->count == 1;
-            run_again(batch, r, pace);
+            r->ticket.alone |= alone;
+            run_again(batch, r, isolated);
         } else {
             fail_member(batch, r, err);
         }

@@ -1,6 +1,6 @@
 /*
- * join_internal.h: what join.c (requests come and wait), join_turns.c (whose turn it is) and
- * join_batch.c (statements go and answers come) share. Nobody else includes it.
+ * join_internal.h: what join.c (requests come and wait), tenants.c (fairness between tenants)
+ * and join_batch.c (statements go and answers come) share. Nobody else includes it.
  */
 #ifndef SERVER_JOIN_INTERNAL_H
 #define SERVER_JOIN_INTERNAL_H
@@ -20,36 +20,36 @@ typedef struct lane_kind {
     join_lane twin; /* the same of the other group, for LINK_READS and LINK_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
-    /* wary: what others have locked is passed over. */
-    void (*build)(params *p, const void *keys, size_t count, bool wary);
+    /* waits: a single key waits for a row that others have locked. */
+    void (*build)(params *p, const void *keys, size_t count, bool waits);
     size_t (*weigh)(const void *keys, size_t count); /* of a write: KiB, for no ticket says it */
-    /* NULL: it can't be wary. Its requests have one key each. */
-    bool (*passed_over)(const store_rows *rows, int row);
+    /* Whether a row reports that others have locked what its key changes; NULL: rows never do. */
+    bool (*is_locked)(const store_rows *rows, int row);
 } lane_kind;
 
 extern const lane_kind LANES[JOIN_LANES];
 
-/* Requests that wait for one kind of statement. Those that stand apart have a list of their own, in
- * which tenants take turns: nobody else stands behind them. */
+/* Requests that wait: for one kind of statement, or in the isolated queue of a group. */
 typedef struct lane {
-    join_lane which;
-    bool apart;
+    link_group group;
+    bool isolated; /* requests that found locks or took long: each alone, tenants in turn */
+    bool in_turn;  /* see lane_kind */
     request *first, *last;
 } lane;
 
 enum {
-    LANE_LISTS = 2 * JOIN_LANES,
-    TURNS_MAX = 64 /* tenants in trouble that are remembered */
+    LANE_LISTS = JOIN_LANES + LINK_GROUPS,
+    TENANTS_MAX = 64 /* tenants that are remembered */
 };
 
-/* A tenant in trouble, or with a turn just now. */
-typedef struct turn {
-    view tenant;                   /* the name below */
-    size_t running[LINK_GROUPS];   /* statements */
-    int64_t until_ms[LINK_GROUPS]; /* until when all its requests stand apart */
-    bool waited;                   /* its last turn was that of a patient one */
+/* A tenant with statements of its own under way, or with isolated requests. */
+typedef struct tenant_use {
+    view tenant;                            /* the name below */
+    size_t running[LINK_GROUPS];            /* statements of the queues that are fair to tenants */
+    uint64_t served;                        /* when its last one was sent, in their order */
+    int64_t isolated_until_ms[LINK_GROUPS]; /* its requests go to the isolated queue */
     char name[CARDBOX_TENANT_MAX];
-} turn;
+} tenant_use;
 
 struct joiner {
     server_state *server;
@@ -59,12 +59,12 @@ struct joiner {
     uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
     int64_t replayed_ms; /* and when that was */
     lane lanes[LANE_LISTS];
-    int turn[LINK_GROUPS];             /* which list is first to get a free connection */
-    size_t turns_running[LINK_GROUPS]; /* connections that those apart have */
-    turn turns[TURNS_MAX];
-    size_t turns_used;
-    int64_t wary_ms[JOIN_LANES]; /* until when statements do not wait for locks */
-    request *oldest, *newest;    /* all that wait or run, by arrival and so by deadline */
+    int turn[LINK_GROUPS];        /* which list is first to get a free connection */
+    size_t isolated[LINK_GROUPS]; /* statements of isolated requests under way */
+    tenant_use tenants[TENANTS_MAX];
+    size_t tenant_count;
+    uint64_t served;          /* statements of the queues that are fair to tenants */
+    request *oldest, *newest; /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
     int64_t look_again_ms; /* for a connection to become worth using */
     buf scratch;           /* for keys on their way out and row numbers on their way in */
@@ -97,23 +97,25 @@ void join_answer_away(request *r);
  * for; with what to do about a write that has been sent, and so may have been done. */
 void join_give_up(joiner *j, request *r, fault what, const char *why);
 
-/* --- join_turns.c --- */
+/* --- tenants.c --- */
 
-/* Whether all requests of a tenant stand apart, in the lanes of a group. */
-bool turn_is_troubled(joiner *j, link_group group, view tenant);
+/* Whether new requests of a tenant go to the isolated queue of a group. */
+bool tenant_is_isolated(joiner *j, link_group group, view tenant);
 
-/* A statement for this tenant alone waited for a lock in vain, or gave more than there was memory
- * for: for a while all its requests stand apart. */
-void turn_trouble(joiner *j, link_group group, view tenant);
+/* A statement for this tenant alone found a lock, or gave more than there was memory for: for a
+ * while its new requests are isolated. */
+void tenant_isolate(joiner *j, link_group group, view tenant);
 
-/* Whose turn it is in a list apart, or of a lane that goes in turn, where none waits for a lock.
- * NULL: nobody's, as those who wait have theirs just now. */
-request *turn_next(joiner *j, const lane *l);
-request *turn_of_others(joiner *j, const lane *l, bool is_last);
+/* The next request of an isolated queue; NULL: each tenant in it has a statement under way. */
+request *tenant_next_isolated(joiner *j, const lane *l);
 
-/* `of` is what turn_begin gave; it may be NULL. */
-turn *turn_begin(joiner *j, link_group group, const request *first);
-void turn_end(joiner *j, join_lane which, bool apart, turn *of);
+/* The next request of a queue in turn: of a tenant with no statement under way, else the first. The
+ * last free connection is reserved for such a tenant. NULL: nobody may have it. */
+request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last);
+
+/* A statement for a request is sent, and has ended. tenant_begin may return NULL. */
+tenant_use *tenant_begin(joiner *j, link_group group, const request *r);
+void tenant_end(joiner *j, link_group group, bool isolated, tenant_use *of);
 
 /* --- join_rows.c --- */
 
@@ -131,8 +133,7 @@ void join_render_rows(join_batch *batch, request *r, const join_rows *mine);
 
 /* --- join_batch.c --- */
 
-/* Sends one statement for a request that waits, and for those of its list that may go with it:
- * those behind it, or, apart, its tenant's. */
+/* Sends one statement for a request that waits, and for those behind it that may go with it. */
 void batch_send(joiner *j, request *first, db_link *to);
 
 /* Its rows are needed by one more; by one fewer. */

@@ -345,11 +345,11 @@ static bool is_due(const migrator *m, const migration *with, size_t function)
 
 static cardbox_status apply_functions(migrator *m, const migration *with, const char *doing)
 {
-    cardbox_status status = exec_statement(m, STATEMENT_migrate_bodies_off, doing);
+    cardbox_status status = exec_statement(m, STATEMENT_migrate_functions_begin, doing);
     for (size_t i = 0; status == CARDBOX_OK && i < m->build->function_count; i++)
         if (is_due(m, with, i))
             status = apply_function(m, &m->build->functions[i]);
-    return status;
+    return status == CARDBOX_OK ? exec_statement(m, STATEMENT_migrate_functions_end, doing) : status;
 }
 
 static void note_applied(migrator *m, const migration *with)

@@ -6,13 +6,13 @@
 
 #include <inttypes.h>
 #include "base/clock.h"
+#include "store/box/append_batcher.h"
 #include "store/box/boxes_read.h"
-#include "store/box/gather.h"
 #include "store/client/call.h"
 #include "store/write.h"
 
-/* Ids of an append that the quick way takes: one more fills a segment in any box. */
-enum { QUICK_IDS_MAX = 63 };
+/* Larger appends are sent alone: they would delay the others of a batch. */
+enum { BATCHED_IDS_MAX = 64 };
 
 /* Reads the one row that says what became of the box: outcome 0 if there is none. */
 static void take_change(box_change *change, cardbox_status status, store_rows *rows)
@@ -170,8 +170,8 @@ cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const ch
     return create(out, db, tenant, &options, true, err);
 }
 
-/* First the quick way, with what other threads append, unless that could fail the caller's
- * transaction: when it meets an equal key. Both ways share the caller's timeouts. */
+/* Appends of a pool share statements, which do not wait for locked boxes. An append that got no
+ * answer, or whose box is locked, is sent alone and waits. Both share the caller's timeouts. */
 static cardbox_status run_append(box_change *change, cardbox *db, const box_append *append,
                                  size_t count, cardbox_error *err)
 {
@@ -180,15 +180,18 @@ static cardbox_status run_append(box_change *change, cardbox *db, const box_appe
     int64_t began_us = clock_us();
     cardbox_status status = CARDBOX_OK;
     *change = (box_change){.version = 0};
-    if (db->kind == CLIENT_POOL && count <= QUICK_IDS_MAX)
-        status = gather_append(db->gather, append, began_us, change, err);
-    if (status != CARDBOX_OK || change->outcome != 0)
+    if (db->kind == CLIENT_POOL && count <= BATCHED_IDS_MAX)
+        status = append_batcher_run(db->append_batcher, append, began_us, change, err);
+    if (status != CARDBOX_OK || (change->outcome != 0 && change->outcome != BOX_LOCKED))
         return status;
     params_init(&p, REQUEST_MAX);
-    box_append_params(&p, append);
-    status = client_run_since(db, began_us, STATEMENT_box_append, &p,
+    boxes_append_params(&p, append, 1, true);
+    status = client_run_since(db, began_us, STATEMENT_boxes_append, &p,
                               append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, &rows, err);
-    take_change(change, status, rows);
+    *change = (box_change){.version = 0};
+    if (status == CARDBOX_OK && rows_count(rows) == 1)
+        boxes_append_read(change, rows, 0, 1);
+    rows_free(rows);
     return status;
 }
 

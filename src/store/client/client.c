@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "store/box/gather.h"
+#include "store/box/append_batcher.h"
 #include "store/client/call.h"
 #include "db/schema.h"
 
@@ -188,8 +188,8 @@ cardbox_status cardbox_open(cardbox **out, const cardbox_options *options, cardb
     db->kind = CLIENT_POOL;
     status = pool_new(&db->pool, &complete, err);
     if (status == CARDBOX_OK) {
-        db->gather = gather_new(db->pool);
-        status = db->gather == NULL ? error_nomem(err) : warm_up(db->pool, err);
+        db->append_batcher = append_batcher_new(db->pool);
+        status = db->append_batcher == NULL ? error_nomem(err) : warm_up(db->pool, err);
     }
     if (status == CARDBOX_OK)
         status = check_schema(db, err);
@@ -209,7 +209,7 @@ void cardbox_close(cardbox *db)
         cardbox_rollback(db);
         return;
     }
-    gather_free(db->gather);
+    append_batcher_free(db->append_batcher);
     pool_free(db->pool);
     free(db);
 }

@@ -11,9 +11,9 @@ typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } cl
 
 struct cardbox {
     client_kind kind;
-    store_pool *pool;      /* NULL for a borrowed connection */
-    store_conn *conn;      /* NULL for a pool */
-    struct gather *gather; /* of a pool only */
+    store_pool *pool;                      /* NULL for a borrowed connection */
+    store_conn *conn;                      /* NULL for a pool */
+    struct append_batcher *append_batcher; /* of a pool only */
 };
 
 /* Whether running a statement twice does the same as running it once. */

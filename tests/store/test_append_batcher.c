@@ -1,5 +1,5 @@
 /*
- * test_gather.c: appends that many threads of a pool make at the same time share statements: each
+ * test_append_batcher.c: appends that many threads of a pool make at the same time share statements: each
  * still gets its own answer, nobody pays for another's mistake, nobody waits for another's lock,
  * and all is well where commits take long.
  */
@@ -18,7 +18,7 @@ static int make_boxes(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     open_db(state);
     for (int i = 0; i < BOXES; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
         memcpy(boxes[i], change.box_id, CARDBOX_UUID_SIZE);
     }
     return 0;
@@ -45,7 +45,7 @@ static cardbox_status append(cardbox_box_change *out, const char *box, const cha
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     how.key = key;
     how.expected_version = version;
-    return cardbox_append_to_box(out, db, "gather", box, &id, 1, &how, err);
+    return cardbox_append_to_box(out, db, "batch", box, &id, 1, &how, err);
 }
 
 /* What works, what is done already, and what must be refused, all in one crowd. */
@@ -99,7 +99,7 @@ static size_t check_box(const char *box, int turns)
     int last[THREADS];
     for (int i = 0; i < THREADS; i++)
         last[i] = -1;
-    assert_ok(cardbox_load_box(&found, db, "gather", box, NULL, &err), &err);
+    assert_ok(cardbox_load_box(&found, db, "batch", box, NULL, &err), &err);
     const cardbox_box *is = cardbox_boxes_at(found, 0);
     size_t count = is->card_count;
     assert_int_equal(is->version, count + 1); /* one id a change, after its creation */
@@ -140,7 +140,7 @@ static void each_gets_its_own_answer(void **state)
     PGresult *shared = ask(pg,
                            "SELECT count(*) > count(DISTINCT xmin::text) FROM cardbox.card_box_log "
                            "WHERE tenant_id = $1 AND op = 'append'",
-                           "gather");
+                           "batch");
     assert_string_equal(PQgetvalue(shared, 0, 0), "t");
     PQclear(shared);
     PQfinish(pg);
@@ -164,10 +164,10 @@ static void a_lock_holds_up_its_box_alone(void **state)
     PGconn *pg = PQconnectdb(test_dsn());
     PQclear(PQexec(pg, "BEGIN"));
     for (int i = 0; i < 2; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
         memcpy(locked[i], change.box_id, CARDBOX_UUID_SIZE);
         PQclear(ask(pg,
-                    "SELECT FROM cardbox.card_boxes WHERE tenant_id = 'gather' AND box_id = $1 "
+                    "SELECT FROM cardbox.card_boxes WHERE tenant_id = 'batch' AND box_id = $1 "
                     "FOR UPDATE",
                     locked[i]));
     }
@@ -179,8 +179,8 @@ static void a_lock_holds_up_its_box_alone(void **state)
     start(others, other_count);
     finish(others, other_count); /* with the lock still held: else this would end never */
     /* A box of the same id, but of another tenant, is another one. */
-    assert_ok(cardbox_ensure_box(&change, db, "gather-too", locked[0], &err), &err);
-    assert_ok(cardbox_append_to_box(&change, db, "gather-too", locked[0], &card, 1, NULL, &err),
+    assert_ok(cardbox_ensure_box(&change, db, "other", locked[0], &err), &err);
+    assert_ok(cardbox_append_to_box(&change, db, "other", locked[0], &card, 1, NULL, &err),
               &err);
     assert_int_equal(check_box(locked[0], 2), 0);
     PQclear(PQexec(pg, "COMMIT"));
@@ -201,7 +201,7 @@ static const char SLOW_COMMITS[] =
     "END $$;"
     "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON cardbox.card_box_log"
     "   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
-    "   WHEN (NEW.tenant_id = 'gather' AND NEW.op = 'append')"
+    "   WHEN (NEW.tenant_id = 'batch' AND NEW.op = 'append')"
     "   EXECUTE FUNCTION public.commit_slowly()";
 static const char QUICK_COMMITS[] =
     "DROP TRIGGER slow ON cardbox.card_box_log; DROP FUNCTION public.commit_slowly";
@@ -222,7 +222,7 @@ static void append_apart(int turns)
     cardbox_box_change change;
     cardbox_error err = CARDBOX_ERROR_INIT;
     for (int i = 0; i < THREADS; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "gather", NULL, &err), &err);
+        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
         memcpy(own[i], change.box_id, CARDBOX_UUID_SIZE);
         jobs[i] = (job){.number = i, .turns = turns - i, .only = own[i]};
     }
@@ -232,9 +232,7 @@ static void append_apart(int turns)
         assert_int_equal(check_box(own[i], turns - i), turns - i);
 }
 
-/* Long enough for both ways of sending to be tried, each several times. Which of them is then taken
- * is a matter of time, and test_gather_way.c's: here all is well with each, and who has left is not
- * awaited for ever. */
+/* All go on while some threads end before others. */
 static void commits_that_wait_for_each_other(void **state)
 {
     (void)state;

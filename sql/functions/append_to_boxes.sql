@@ -1,0 +1,74 @@
+-- append_to_boxes: appends ids to boxes, one or many, each by itself; those to one box in their order.
+-- The arrays are parallel. A row for each append, with its number from 1.
+--   expecteds  the version that the box must have; NULL: any
+--   keys       idempotency keys, or NULL
+--   waits      a single append waits for a locked box. Several never do: two such calls would deadlock
+-- Outcomes: those of append_to_box, and 9: others have locked the box
+-- One statement appends to all boxes that need no more than a longer tail. The row of the log is
+-- inserted first: its unique index finds a used key as it is written, which costs less than a look
+-- beforehand. The other appends are done one by one.
+CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
+    tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
+RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    count CONSTANT integer := cardinality(boxes);
+    done  bigint[] := '{}';
+    i     integer;
+BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(tenants);
+    END IF;
+    outcome := 1;
+    FOR ord, version, length IN
+        WITH locked AS (
+            SELECT u.ord, u.ids, u.key, h.*
+              FROM (SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id COLLATE "C", x.box_id ORDER BY x.ord) AS nth
+                      FROM unnest(tenants, boxes, id_lists, expecteds, keys)
+                           WITH ORDINALITY AS x(tenant_id, box_id, ids, expected, key, ord)) AS u
+             CROSS JOIN LATERAL (
+                    SELECT b.tenant_id, b.box_id, b.chain_id, b.version + 1 AS version,
+                           b.length + jsonb_array_length(u.ids) AS length,
+                           greatest(clock_timestamp(), b.updated_at) AS at
+                      FROM cardbox.card_boxes b
+                     WHERE u.nth = 1 AND b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
+                       AND b.deleted_at IS NULL AND (u.expected IS NULL OR b.version = u.expected)
+                       AND jsonb_array_length(u.ids) BETWEEN 1 AND 63 - b.length % 64
+                       FOR NO KEY UPDATE SKIP LOCKED) AS h
+        ), logged AS (
+            INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added,
+                                              append_key, request_digest, at)
+            SELECT k.tenant_id, k.box_id, k.version, 'append', k.chain_id, k.length, jsonb_array_length(k.ids), k.key,
+                   CASE WHEN k.key IS NOT NULL THEN sha256(convert_to(k.ids::text, 'UTF8')) END, k.at
+              FROM locked k
+                ON CONFLICT (tenant_id, box_id, append_key) WHERE append_key IS NOT NULL DO NOTHING
+            RETURNING tenant_id, box_id, version, length, at
+        )
+        UPDATE cardbox.card_boxes b
+           SET tail = b.tail || k.ids, length = l.length, version = l.version, updated_at = l.at
+          FROM logged l
+          JOIN locked k ON k.tenant_id = l.tenant_id AND k.box_id = l.box_id
+         WHERE b.tenant_id = l.tenant_id AND b.box_id = l.box_id
+        RETURNING k.ord, b.version, b.length
+    LOOP
+        done := done || ord;
+        RETURN NEXT;
+    END LOOP;
+    IF cardinality(done) = count THEN
+        RETURN;
+    END IF;
+    FOR i IN SELECT n FROM generate_series(1, count) AS n WHERE n <> ALL (done) LOOP
+        ord := i;
+        SELECT a.outcome, a.version, a.length INTO outcome, version, length
+          FROM cardbox.append_to_box(tenants[i], boxes[i], id_lists[i], expecteds[i], keys[i],
+                                     waits AND count = 1) AS a;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.append_to_boxes FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.append_to_boxes TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.append_to_boxes OWNER TO cardbox_writer;

@@ -1,0 +1,12 @@
+-- check_time: raises 22023 (invalid_parameter_value) for a time that is no moment. NULL is allowed.
+CREATE OR REPLACE FUNCTION cardbox.check_time(moment timestamptz) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+BEGIN
+    IF NOT isfinite(moment) THEN
+        RAISE EXCEPTION 'a time must be finite' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.check_time FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.check_time TO cardbox_writer;

@@ -1,0 +1,17 @@
+-- delete_box: marks a box as deleted. Returns whether there is such a box, deleted before or not.
+CREATE OR REPLACE FUNCTION cardbox.delete_box(tenant text, box uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    UPDATE cardbox.card_boxes b SET deleted_at = coalesce(b.deleted_at, clock_timestamp())
+     WHERE b.tenant_id = tenant AND b.box_id = box;
+    RETURN FOUND;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.delete_box FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.delete_box TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.delete_box OWNER TO cardbox_writer;

@@ -1,0 +1,52 @@
+-- fork_point: part of fork_box(): the chain and the length at which a fork leaves a box, and the ids
+-- of the segment that this cuts, which the fork copies.
+-- Outcomes: 1 found  3 no such box  8 no such version or length  10 fewer ids are stored than the log
+-- claims. This looks at the segment that is copied and at the one before: to count all would cost
+-- each fork of a long box as much as the box is long.
+CREATE OR REPLACE FUNCTION cardbox.fork_point(
+    tenant text, box uuid, at_version bigint, at_length bigint,
+    OUT outcome integer, OUT chain uuid, OUT length bigint, OUT partial jsonb)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    head  record;
+    floor bigint;
+BEGIN
+    SELECT b.chain_id AS last_chain, b.length AS last_length, b.tail, w.chain_id, w.length
+      INTO head
+      FROM cardbox.card_boxes b
+      LEFT JOIN LATERAL (
+            SELECT b.chain_id, coalesce(at_length, b.length) AS length
+             WHERE at_version IS NULL AND (at_length IS NULL OR at_length BETWEEN 0 AND b.length)
+            UNION ALL
+            SELECT l.chain_id, l.length FROM cardbox.card_box_log l
+             WHERE l.tenant_id = tenant AND l.box_id = box AND l.version = at_version) AS w ON true
+     WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL;
+    IF NOT FOUND OR head.chain_id IS NULL THEN
+        outcome := CASE WHEN FOUND THEN 8 ELSE 3 END;
+        RETURN;
+    END IF;
+    outcome := 1;
+    chain := head.chain_id;
+    length := head.length;
+    partial := '[]';
+    floor := length / 64 * 64;
+    IF length > floor THEN
+        SELECT cardbox.slice_ids(p.card_ids, 0, fork_point.length - floor) INTO partial
+          FROM (SELECT * FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807,
+                                                     floor, fork_point.length)
+                UNION ALL
+                SELECT head.last_length / 64 * 64, head.tail
+                 WHERE head.last_chain = head.chain_id) AS p
+         WHERE p.start = floor;
+    END IF;
+    IF coalesce(jsonb_array_length(partial), 0) <> length - floor
+       OR floor > 0 AND NOT EXISTS (
+            SELECT FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807, floor - 64, floor) AS s
+             WHERE s.start = floor - 64 AND jsonb_array_length(s.card_ids) = 64) THEN
+        outcome := 10;
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.fork_point FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.fork_point TO cardbox_writer;

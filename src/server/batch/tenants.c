@@ -1,0 +1,102 @@
+/*
+ * tenants.c: fairness between tenants: whose request gets a free connection. Tenants are served in
+ * turn, so that the slow requests of one tenant do not delay the others.
+ */
+#include <string.h>
+#include "base/clock.h"
+#include "server/batch/join_internal.h"
+
+enum { ISOLATED_MS = 10000 }; /* how long new requests of a tenant are isolated */
+
+static tenant_use *find(joiner *j, view tenant)
+{
+    for (size_t i = 0; i < j->tenant_count; i++)
+        if (view_equal(j->tenants[i].tenant, tenant))
+            return &j->tenants[i];
+    return NULL;
+}
+
+static bool is_idle(const tenant_use *t)
+{
+    int64_t now_ms = clock_ms();
+    for (int group = 0; group < LINK_GROUPS; group++)
+        if (t->running[group] > 0 || t->isolated_until_ms[group] > now_ms)
+            return false;
+    return true;
+}
+
+/* The entry of a tenant, perhaps a new one, in place of one that is idle. NULL: all are in use. */
+static tenant_use *entry_of(joiner *j, view tenant)
+{
+    tenant_use *entry = find(j, tenant);
+    if (entry != NULL || tenant.len > sizeof(entry->name))
+        return entry;
+    for (size_t i = 0; entry == NULL && i < j->tenant_count; i++)
+        if (is_idle(&j->tenants[i]))
+            entry = &j->tenants[i];
+    if (entry == NULL && j->tenant_count < TENANTS_MAX)
+        entry = &j->tenants[j->tenant_count++];
+    if (entry == NULL)
+        return NULL;
+    *entry = (tenant_use){.tenant = {entry->name, tenant.len}};
+    if (tenant.len > 0)
+        memcpy(entry->name, tenant.ptr, tenant.len);
+    return entry;
+}
+
+bool tenant_is_isolated(joiner *j, link_group group, view tenant)
+{
+    const tenant_use *t = j->tenant_count == 0 ? NULL : find(j, tenant);
+    return t != NULL && t->isolated_until_ms[group] > clock_ms();
+}
+
+void tenant_isolate(joiner *j, link_group group, view tenant)
+{
+    tenant_use *t = entry_of(j, tenant);
+    if (t != NULL)
+        t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
+}
+
+/* The tenant that was served longest ago comes first: round robin. */
+request *tenant_next_isolated(joiner *j, const lane *l)
+{
+    request *next = NULL;
+    uint64_t served = UINT64_MAX;
+    for (request *r = l->first; r != NULL && served > 0; r = r->ticket.next) {
+        const tenant_use *t = find(j, request_tenant(r));
+        uint64_t last = t == NULL ? 0 : t->served;
+        if (last >= served || (t != NULL && t->running[l->group] > 0))
+            continue;
+        next = r;
+        served = last;
+    }
+    return next;
+}
+
+request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last)
+{
+    for (request *r = l->first; r != NULL; r = r->ticket.next) {
+        const tenant_use *t = find(j, request_tenant(r));
+        if (t == NULL || t->running[l->group] == 0)
+            return r;
+    }
+    return is_last ? NULL : l->first;
+}
+
+tenant_use *tenant_begin(joiner *j, link_group group, const request *r)
+{
+    tenant_use *t = entry_of(j, request_tenant(r));
+    j->isolated[group] += r->ticket.isolated;
+    if (t == NULL)
+        return NULL;
+    t->running[group]++;
+    t->served = ++j->served;
+    return t;
+}
+
+void tenant_end(joiner *j, link_group group, bool isolated, tenant_use *of)
+{
+    j->isolated[group] -= isolated;
+    if (of != NULL)
+        of->running[group]--;
+}

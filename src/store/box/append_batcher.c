@@ -1,0 +1,267 @@
+/*
+ * append_batcher.c: group append with leaders and followers. A thread that appends becomes a leader
+ * if a sender is free: it sends its own append and all that wait. Otherwise it is a follower: it
+ * sleeps until a leader has sent its append, or until it becomes a leader itself.
+ * If a batch fails, each of its appends is sent again alone, so one bad append fails no other. A
+ * follower that waits too long, since the statements of the leaders hang, sends its append alone.
+ */
+#include "store/box/append_batcher.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/errors.h"
+#include "cardbox/limits.h"
+
+enum {
+    BATCH_MAX = 64,    /* appends in one statement */
+    LEADERS_LEAST = 2, /* while one commits, another is at work */
+    LEADERS_PART = 4,  /* leaders use at most a fourth of the pool's connections */
+    QUEUE_PART = 2     /* followers wait for at most half of acquire_timeout_ms */
+};
+
+/* An append under way, on its thread's stack. */
+typedef struct pending {
+    const box_append *append;
+    int64_t began_us; /* of its call */
+    box_change change;
+    cardbox_status status;
+    cardbox_error *err;
+    sem_t wake;
+    atomic_bool woken;            /* orders memory: not every sanitizer knows sem_clockwait */
+    const struct pending *leader; /* the thread that sends it; NULL: it waits */
+    struct pending *next;
+} pending;
+
+struct append_batcher {
+    store_pool *pool;
+    pthread_mutex_t lock;
+    pending *first; /* all that are not done, the oldest first */
+    pending **last;
+    unsigned leaders, leaders_max;
+    bool elected; /* a leader has not yet taken its batch: it takes all that come until it does */
+};
+
+append_batcher *append_batcher_new(store_pool *pool)
+{
+    append_batcher *b = calloc(1, sizeof(*b));
+    if (b == NULL)
+        return NULL;
+    unsigned part = pool_options(pool)->pool_max / LEADERS_PART;
+    b->pool = pool;
+    b->last = &b->first;
+    b->leaders_max = part < LEADERS_LEAST ? LEADERS_LEAST : part;
+    pthread_mutex_init(&b->lock, NULL);
+    return b;
+}
+
+void append_batcher_free(append_batcher *b)
+{
+    if (b == NULL)
+        return;
+    if (!pool_is_forked(b->pool))
+        pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+/* --- who sends what; the lock is held --- */
+
+static bool same_box(const box_append *a, const box_append *b)
+{
+    return memcmp(&a->box_id, &b->box_id, sizeof(a->box_id)) == 0 &&
+           view_equal(a->tenant, b->tenant);
+}
+
+/* Whether `leader` may send `one`: no other leader sends to the same box, whose lock it has. */
+static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
+{
+    if (one->leader != NULL)
+        return false;
+    for (const pending *p = b->first; p != NULL; p = p->next)
+        if (p->leader != NULL && p->leader != leader && same_box(p->append, one->append))
+            return false;
+    return true;
+}
+
+static bool elect(append_batcher *b, pending *one)
+{
+    if (b->elected || b->leaders == b->leaders_max || !may_send(b, one, one))
+        return false;
+    b->elected = true;
+    b->leaders++;
+    one->leader = one;
+    return true;
+}
+
+/* Makes the oldest append that may be sent the next leader. Returns it: it must be woken. */
+static pending *elect_next(append_batcher *b)
+{
+    pending *p = b->first;
+    while (p != NULL && !elect(b, p))
+        p = p->next;
+    return p;
+}
+
+/* Fills the batch of a leader: its own append and later ones, whose time to get a connection ends
+ * later. */
+static size_t take(append_batcher *b, pending *leader, pending *batch[BATCH_MAX])
+{
+    size_t count = 0;
+    batch[count++] = leader;
+    for (pending *p = leader->next; p != NULL && count < BATCH_MAX; p = p->next) {
+        if (!may_send(b, leader, p))
+            continue;
+        p->leader = leader;
+        batch[count++] = p;
+    }
+    b->elected = false;
+    return count;
+}
+
+static void enter(append_batcher *b, pending *self)
+{
+    /* On its thread's stack, but out of the list before append_batcher_run returns. */
+    // cppcheck-suppress autoVariables
+    *b->last = self;
+    // cppcheck-suppress autoVariables
+    b->last = &self->next;
+}
+
+static void leave(append_batcher *b, pending *gone)
+{
+    pending **at = &b->first;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    if (*at == NULL)
+        b->last = at;
+}
+
+/* --- sending --- */
+
+/* Whether a failed append may not be sent again: the database has had its time, or it may have been
+ * done. If there was no connection, each may wait for one alone: its own time may not be over. */
+static bool is_final(const pending *p, cardbox_status status, const cardbox_error *why,
+                     bool unknown)
+{
+    return status == CARDBOX_TIMEOUT || (status == CARDBOX_BUSY && why->sqlstate[0] != '\0') ||
+           (unknown && p->append->key.ptr == NULL);
+}
+
+static void fail(pending *p, cardbox_status status, const cardbox_error *why, bool unknown)
+{
+    if (!is_final(p, status, why, unknown))
+        return;
+    p->status = status;
+    *p->err = *why;
+    p->err->retryable = why->retryable && (!unknown || p->append->key.ptr != NULL);
+    if (unknown)
+        error_add_unknown(p->err);
+}
+
+static void send(append_batcher *b, pending *const *batch, size_t count)
+{
+    box_append appends[BATCH_MAX];
+    store_rows *rows = NULL;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool unknown = false;
+    params p;
+    for (size_t i = 0; i < count; i++)
+        appends[i] = *batch[i]->append;
+    params_init(&p, REQUEST_MAX);
+    boxes_append_params(&p, appends, count, false);
+    cardbox_status status =
+        pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows, &unknown, &err);
+    params_free(&p);
+    for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
+        fail(batch[i], status, &err, unknown);
+    for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
+        box_change change;
+        size_t i = boxes_append_read(&change, rows, row, count);
+        if (i < count)
+            batch[i]->change = change;
+    }
+    rows_free(rows);
+}
+
+/* One that is woken may be gone at once: it lies on its thread's stack. */
+static void wake(pending *one)
+{
+    if (one == NULL)
+        return;
+    atomic_store(&one->woken, true);
+    sem_post(&one->wake);
+}
+
+static void lead(append_batcher *b, pending *self)
+{
+    pending *batch[BATCH_MAX];
+    pthread_mutex_lock(&b->lock);
+    size_t count = take(b, self, batch);
+    pending *next = elect_next(b);
+    pthread_mutex_unlock(&b->lock);
+    wake(next);
+    send(b, batch, count);
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = 0; i < count; i++)
+        leave(b, batch[i]);
+    b->leaders--;
+    next = elect_next(b);
+    pthread_mutex_unlock(&b->lock);
+    wake(next);
+    for (size_t i = 1; i < count; i++)
+        wake(batch[i]);
+}
+
+/* Takes `self` out of the list, unless a leader has taken it. */
+static bool stop_waiting(append_batcher *b, pending *self)
+{
+    pthread_mutex_lock(&b->lock);
+    bool stopped = self->leader == NULL;
+    if (stopped)
+        leave(b, self);
+    pthread_mutex_unlock(&b->lock);
+    return stopped;
+}
+
+/* Waits until a leader has sent `self`, or until it is a leader. False: it has waited too long.
+ * Once it is sent, the deadline of the statement ends the wait. */
+static bool follow(append_batcher *b, pending *self)
+{
+    int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_PART;
+    struct timespec until = clock_timespec(self->began_us + most_ms * 1000);
+    while (sem_clockwait(&self->wake, CLOCK_MONOTONIC, &until) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (stop_waiting(b, self))
+            return false;
+        while (sem_wait(&self->wake) != 0 && errno == EINTR) {
+        }
+        break;
+    }
+    return atomic_load(&self->woken);
+}
+
+cardbox_status append_batcher_run(append_batcher *b, const box_append *append, int64_t began_us,
+                                  box_change *change, cardbox_error *err)
+{
+    pending self = {.append = append, .began_us = began_us, .status = CARDBOX_OK, .err = err};
+    *change = self.change;
+    if (pool_is_forked(b->pool))
+        return CARDBOX_OK; /* the parent's lock is not used: the caller's own statement says why */
+    sem_init(&self.wake, 0, 0);
+    pthread_mutex_lock(&b->lock);
+    enter(b, &self);
+    bool leads = elect(b, &self);
+    pthread_mutex_unlock(&b->lock);
+    if (!leads)
+        leads = follow(b, &self) && self.leader == &self;
+    if (leads)
+        lead(b, &self);
+    sem_destroy(&self.wake);
+    *change = self.change;
+    return self.status;
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The writing functions, which are all that a worker's role writes with: each is called in the name of a tenant that is
+not granted to the role, with odd values. It writes nothing and says so. The cases are made from the catalog."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import cardbox_test  # noqa: E402
+from cardbox_test import Postgres, as_role, once, psql  # noqa: E402
+
+ROLE = f"writer_{os.getpid()}"
+BOX = "00000000-0000-7000-8000-000000000001"
+# Tables that a worker's role reads only.
+READ_ONLY = ("card_boxes", "card_box_segments", "card_box_chains", "card_box_log")
+REFUSED = "42501"
+
+# Values of each type, as SQL: of what there is, the largest and the least, what is odd. NULL and an empty array are added.
+VALUES = {
+    "text": ("'x'", "''", "repeat('k', 600)", "repeat('k', 100000)"),
+    "uuid": (f"'{BOX}'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"),
+    "jsonb": ("'[\"x\"]'", "'[]'", "'{}'", "'null'", "'[1]'", "(SELECT jsonb_agg('i' || i) FROM generate_series(1, 70) AS i)"),
+    "json": ("'[\"x\"]'", "'null'"),
+    "integer": ("1", "-2147483648", "2147483647"),
+    "bigint": ("1", "0", "-9223372036854775808", "9223372036854775807"),
+    "boolean": ("true", "false"),
+    "timestamp with time zone": ("now()", "'infinity'", "'-infinity'", "'294276-01-01'"),
+    "bytea": ("''", "'\\xff'"),
+}
+WRITERS = """
+SELECT p.proname, array_to_string(p.proargnames[1:p.pronargs], ','),
+       (SELECT string_agg(format_type(t.type, NULL), ',' ORDER BY t.n) FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS t(type, n))
+  FROM pg_proc p WHERE p.proowner = 'cardbox_writer'::regrole ORDER BY 1
+"""
+# What a writing function lacks.
+FLAWED = """
+SELECT p.proname || ': ' || w.flaw
+  FROM pg_proc p
+ CROSS JOIN LATERAL (
+       SELECT 'is not of cardbox_writer' WHERE p.proowner <> 'cardbox_writer'::regrole
+       UNION ALL SELECT 'is not SECURITY DEFINER' WHERE NOT p.prosecdef
+       UNION ALL SELECT 'has no fixed search_path' WHERE NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(p.proconfig, '{}'))
+       UNION ALL SELECT 'does not check its caller first'
+        WHERE p.prosrc !~ 'BEGIN\\s+IF NOT cardbox\\.is_service\\(\\) THEN\\s+PERFORM cardbox\\.check_grants\\((tenants|ARRAY\\[tenant\\])\\);\\s+END IF;'
+       UNION ALL SELECT 'names no tenant' WHERE NOT p.proargnames && ARRAY['tenant', 'tenants']
+       UNION ALL SELECT 'may be run by everybody' WHERE p.proacl IS NULL OR has_function_privilege('pg_monitor', p.oid, 'EXECUTE')
+       ) AS w (flaw)
+ WHERE p.pronamespace = 'cardbox'::regnamespace AND (p.proowner = 'cardbox_writer'::regrole OR p.prosrc ~ 'is_service\\(\\)')
+"""
+
+
+@once
+def database():
+    """A box of two tenants, one of which is granted to a worker's role."""
+    dsn = Postgres.shared().database()
+    psql(dsn, f"CREATE ROLE {ROLE} LOGIN IN ROLE cardbox_worker;"
+              f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('mine', '{ROLE}'), ('other', 'somebody')")
+    cardbox_test.at_end(lambda: psql(as_role(dsn, "postgres"), f"DROP ROLE {ROLE}"))
+    for tenant in ("mine", "other"):
+        psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', (SELECT jsonb_agg('i' || i) FROM generate_series(1, 100) AS i), '[]', NULL, false)")
+    return dsn
+
+
+def run(statements, role=ROLE):
+    """The SQLSTATE of each statement; '': it succeeded."""
+    script = "\\set VERBOSITY sqlstate\n" + "".join(f"{one};\n\\warn next\n" for one in statements)
+    done = subprocess.run(["psql", as_role(database(), role), "-Xq", "-o", os.devnull], input=script, text=True, capture_output=True)
+    found = [re.search("^ERROR:  (\\S*)", part, re.M) for part in done.stderr.split("next\n")[:-1]]
+    states = [one.group(1) if one else "" for one in found]
+    assert len(states) == len(statements), done.stderr[-500:]
+    return states
+
+
+def snapshot(where):
+    """All rows of all tables with tenants, in one number."""
+    tables = psql(database(), "SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)"
+                              " WHERE c.table_schema = 'cardbox' AND c.column_name = 'tenant_id' AND t.table_type = 'BASE TABLE'").split()
+    return psql(database(), " UNION ALL ".join(f"SELECT '{name}', count(*), sum(hashtextextended(t::text, 0)) FROM cardbox.{name} t {where}"
+                                               for name in sorted(tables)))
+
+
+def writers():
+    return [(name, names.split(","), types.split(",")) for name, names, types in
+            (line.split("|") for line in psql(database(), WRITERS).splitlines())]
+
+
+def values_of(kind):
+    if kind.endswith("[]"):
+        return [f"ARRAY[{value}]::{kind}" for value in (*VALUES[kind[:-2]], "NULL")] + [f"NULL::{kind}", f"'{{}}'::{kind}"]
+    return [f"({value})::{kind}" for value in (*VALUES[kind], "NULL")]
+
+
+def calls(tenants):
+    """Calls of each function, with each value of each parameter at least once."""
+    for name, names, types in writers():
+        columns = []
+        for parameter, kind in zip(names, types, strict=True):
+            if parameter in ("tenant", "tenants"):
+                columns.append([f"{value}::{kind}" for value in tenants[parameter]])
+            else:
+                columns.append(values_of(kind))
+        for n in range(max(len(column) for column in columns) * len(columns)):
+            yield f"SELECT * FROM cardbox.{name}({', '.join(column[(n * (i + 1) + n // len(column)) % len(column)] for i, column in enumerate(columns))})"
+
+
+def test_writers_are_made_as_they_must_be():
+    assert not psql(database(), FLAWED), psql(database(), FLAWED)
+    assert {name for name, _, _ in writers()} >= {"append_to_boxes", "create_box", "save_box", "fork_box", "delete_box"}
+
+
+def test_a_flaw_is_found():
+    dsn = Postgres.shared().database()
+    psql(dsn, """CREATE FUNCTION cardbox.careless(t text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN cardbox.is_service(); END $$;
+                 CREATE FUNCTION cardbox.hasty(tenant text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$;
+                 GRANT CREATE ON SCHEMA cardbox TO cardbox_writer; ALTER FUNCTION cardbox.hasty OWNER TO cardbox_writer""")
+    flaws = psql(dsn, FLAWED).splitlines()
+    assert {"hasty: does not check its caller first", "hasty: is not SECURITY DEFINER", "careless: is not of cardbox_writer",
+            "careless: names no tenant", "careless: may be run by everybody"} <= set(flaws), flaws
+
+
+def test_the_owner_of_writers_is_nobody():
+    """It owns the writing functions and nothing else, nobody logs in as it, and it makes nothing."""
+    dsn = database()
+    assert psql(dsn, "SELECT rolcanlogin OR rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = 'cardbox_writer'") == "f\n"
+    assert psql(dsn, "SELECT has_schema_privilege('cardbox_writer', 'cardbox', 'CREATE')") == "f\n"
+    assert psql(dsn, "SELECT count(*) FROM pg_class WHERE relowner = 'cardbox_writer'::regrole") == "0\n"
+    assert psql(dsn, "SELECT rolname FROM pg_roles WHERE NOT rolsuper AND pg_has_role(oid, 'cardbox_writer', 'MEMBER')"
+                     " AND rolname <> 'cardbox_writer'") == "cardbox\n"
+
+
+def test_tenants_of_others_are_refused():
+    before = snapshot("")
+    tried = list(calls({"tenant": ("'other'", "NULL", "''", "'third'", "repeat('t', 100000)"),
+                        "tenants": ("'{other}'", "'{mine,other}'", "'{other,mine}'", "'{NULL}'", "'{mine,NULL}'", "NULL")}))
+    states = run(tried)
+    wrong = [(sql[:300], state) for sql, state in zip(tried, states) if state != REFUSED]
+    assert len(tried) > 100 and not wrong, (len(wrong), wrong[:5])
+    assert snapshot("") == before
+    said = subprocess.run(["psql", as_role(database(), ROLE), "-Xqc", f"SELECT cardbox.delete_box('other', '{BOX}')"], text=True, capture_output=True)
+    assert f'role "{ROLE}" may not write to project "other"' in said.stderr, said
+
+
+def test_odd_values_are_answered():
+    """In the name of the tenant that is granted: each is done, or refused for what is given."""
+    before = snapshot("WHERE tenant_id <> 'mine'")
+    tried = list(calls({"tenant": ("'mine'",), "tenants": ("'{mine}'", "'{}'", "'{mine,mine}'")}))
+    wrong = [(sql[:300], state) for sql, state in zip(tried, run(["BEGIN; " + one + "; ROLLBACK" for one in tried]))
+             if state[:2] not in ("", "22", "23")]
+    assert not wrong, (len(wrong), wrong[:5])
+    assert snapshot("WHERE tenant_id <> 'mine'") == before
+
+
+def test_the_caller_is_who_is_asked_about():
+    """Not who owns the function, nor who a setting names."""
+    mine, other = (f"SELECT cardbox.delete_box('{tenant}', 'ffffffff-0000-0000-0000-000000000000')" for tenant in ("mine", "other"))
+    assert run([mine, other]) == ["", REFUSED]
+    for attempt in ("SET ROLE cardbox_service", "SET ROLE cardbox_writer", "SET SESSION AUTHORIZATION cardbox_app", "SET role = 'cardbox_app'",
+                    "SELECT set_config('role', 'cardbox_app', false)"):
+        states = run([attempt, other])
+        assert states[0] != "" and states[1] == REFUSED, (attempt, states)
+    assert run([f"SET ROLE {ROLE}", mine, other, "RESET ROLE", other], "postgres") == ["", "", REFUSED, "", ""]
+    assert run([f"SET SESSION AUTHORIZATION {ROLE}", mine, other], "postgres") == ["", "", REFUSED]
+    own = (f"CREATE OR REPLACE FUNCTION pg_temp.try() RETURNS boolean LANGUAGE sql SECURITY DEFINER AS $$ {other} $$")
+    assert run([own, "SELECT pg_temp.try()"]) == ["", REFUSED]
+    assert run([mine, other], "cardbox_app") == ["", ""]
+    run([f"ALTER ROLE {ROLE} SET role = 'cardbox_app'"])
+    states = run([mine, other, f"ALTER ROLE {ROLE} RESET role"])  # behind a warning that the setting is not allowed
+    assert states[:2] == ["", REFUSED], states
+
+
+def test_tables_are_read_only():
+    """No row is written or locked without a function, and no table is locked more than a reader locks it."""
+    for table in READ_ONLY:
+        refused = [f"INSERT INTO cardbox.{table} SELECT * FROM cardbox.{table}", f"UPDATE cardbox.{table} SET tenant_id = tenant_id",
+                   f"DELETE FROM cardbox.{table}", f"TRUNCATE cardbox.{table}", f"COPY cardbox.{table} FROM '/dev/null'",
+                   *(f"SELECT FROM cardbox.{table} FOR {lock}" for lock in ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")),
+                   *(f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE; ROLLBACK" for mode in
+                     ("ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"))]
+        states = run(list(itertools.chain.from_iterable((one, "ROLLBACK") for one in refused)))[::2]
+        assert set(states) == {REFUSED}, [pair for pair in zip(refused, states) if pair[1] != REFUSED]
+        assert run([f"SELECT FROM cardbox.{table}", f"BEGIN; LOCK TABLE cardbox.{table} IN ACCESS SHARE MODE; ROLLBACK"]) == ["", ""]
+        granted = psql(database(), "SELECT DISTINCT privilege_type FROM information_schema.column_privileges"
+                                   f" WHERE table_schema = 'cardbox' AND table_name = '{table}' AND grantee = 'cardbox_worker'")
+        assert granted == "SELECT\n", (table, granted)
+
+
+if __name__ == "__main__":
+    cardbox_test.main()
