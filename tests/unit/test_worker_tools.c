@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/tools/tools.h"
 
 #define PATH       "/nowhere::/bin:/usr/bin"
@@ -133,11 +133,11 @@ static void says_clean_text(void **state)
 {
     char out[8];
     (void)state;
-    say(out, sizeof(out), "%s", "a\nb\xFF");
+    format_line(out, sizeof(out), "%s", "a\nb\xFF");
     assert_string_equal(out, "a b?");
-    say(out, sizeof(out), "%s", "12345\xC3\xA9");
+    format_line(out, sizeof(out), "%s", "12345\xC3\xA9");
     assert_string_equal(out, "12345\xC3\xA9");
-    say(out, sizeof(out), "%s", "123456\xC3\xA9");
+    format_line(out, sizeof(out), "%s", "123456\xC3\xA9");
     assert_string_equal(out, "123456");
 }
 

@@ -8,8 +8,8 @@
 #include "cardbox/ids.h"
 #include "cardbox/ledger.h"
 #include "worker/agent/agent_internal.h"
-#include "worker/agent/chunks.h"
-#include "worker/say.h"
+#include "worker/agent/stream_preview.h"
+#include "worker/format_line.h"
 
 enum { METADATA_MAX = 4096, CALLS_JSON_MAX = 96 * 1024 * 1024 };
 
@@ -19,11 +19,11 @@ typedef struct turn {
     dialogue dialogue;
     int64_t seen;
     completion answer;
-    chunks shown;
+    stream_preview shown;
     agent_call calls[COMPLETION_CALLS_MAX];
 } turn;
 
-void agent_halt(agent *a, halt why)
+void agent_stop(agent *a, stop_reason why)
 {
     int now = atomic_load(&a->stop);
 
@@ -56,7 +56,7 @@ static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
     ledger_outcome ended;
 
     log_fault(a, event, err);
-    say(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
+    format_line(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
         .lease = a->lease, .ending = CARDBOX_FINISHED, .status = view_of(a->status), .seen = -1};
     if (is_final(err->status) && work_write(&ended, a->shared->db, &write, NULL) == CARDBOX_OK)
@@ -70,12 +70,12 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     ledger_outcome ended;
 
     *end = AGENT_LOST;
-    if (atomic_load(&a->stop) == HALT_LOST)
+    if (atomic_load(&a->stop) == STOP_LOST)
         return false;
     write->lease = a->lease;
     if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
         if (err.lease_lost)
-            agent_halt(a, HALT_LOST);
+            agent_stop(a, STOP_LOST);
         else
             *end = give_up(a, "task_write_failed", &err);
         return false;
@@ -100,14 +100,14 @@ static task_write as_ending(const turn *t, bool is_success)
 /* Ends the task. True: it goes on all the same. */
 static bool succeed(turn *t, agent_end *end)
 {
-    say(t->a->status, AGENT_STATUS_SIZE, "success");
+    format_line(t->a->status, AGENT_STATUS_SIZE, "success");
     task_write write = as_ending(t, true);
     return agent_write(t->a, &write, end);
 }
 
 static bool fail(turn *t, const char *reason, agent_end *end)
 {
-    say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
+    format_line(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
     task_write write = as_ending(t, false);
     return agent_write(t->a, &write, end);
 }
@@ -182,8 +182,8 @@ static bool save_answer(turn *t, agent_end *end)
                              .content = buf_as_view(&content),
                              .metadata = buf_as_view(&metadata)};
     if (is_last) {
-        say(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
-            cut != NULL ? cut : "");
+        format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
+                    cut != NULL ? cut : "");
         write = as_ending(t, cut == NULL);
     } else {
         put_calls(&calls, t);
@@ -204,15 +204,15 @@ static void take_piece(void *arg, view inside)
 {
     turn *t = arg;
 
-    chunks_add(&t->shown, inside);
+    stream_preview_add(&t->shown, inside);
 }
 
 static void show_pieces(void *arg)
 {
     turn *t = arg;
 
-    if (!chunks_show(&t->shown))
-        agent_halt(t->a, HALT_LOST);
+    if (!stream_preview_show(&t->shown))
+        agent_stop(t->a, STOP_LOST);
 }
 
 static void begin_again(void *arg, const char *reason)
@@ -223,8 +223,8 @@ static void begin_again(void *arg, const char *reason)
     log_warn("model_asked_again", "task=%s reason=%s",
              log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
              log_quote(why, reason, strlen(reason)));
-    chunks_free(&t->shown);
-    chunks_begin(&t->shown, t->a->shared->db, &t->a->lease);
+    stream_preview_free(&t->shown);
+    stream_preview_begin(&t->shown, t->a->shared->db, &t->a->lease);
 }
 
 static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
@@ -252,7 +252,7 @@ static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
 static bool run_calls(turn *t, agent_end *end)
 {
     for (size_t i = 0; i < t->answer.call_count; i++) {
-        if (atomic_load(&t->a->stop) != HALT_NONE)
+        if (atomic_load(&t->a->stop) != STOP_NONE)
             return hand_back(t, end);
         if (!agent_run_call(t->a, &t->calls[i], end))
             return false;
@@ -282,7 +282,7 @@ static bool take_turn(turn *t, agent_end *end)
     cardbox_error err = CARDBOX_ERROR_INIT;
     agent *a = t->a;
 
-    if (atomic_load(&a->stop) != HALT_NONE)
+    if (atomic_load(&a->stop) != STOP_NONE)
         return hand_back(t, end);
     cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
     if (status == CARDBOX_TOO_LARGE)
@@ -298,7 +298,7 @@ static bool take_turn(turn *t, agent_end *end)
     if (a->iterations >= a->shared->max_iterations)
         return fail(t, "Maximum iterations reached", end);
     a->iterations++;
-    chunks_begin(&t->shown, a->shared->db, &a->lease);
+    stream_preview_begin(&t->shown, a->shared->db, &a->lease);
     return converse(t, end);
 }
 
@@ -331,7 +331,7 @@ agent_end agent_run(agent *a)
         t->a = a;
         completion_init(&t->answer);
         again = take_turn(t, &end);
-        chunks_free(&t->shown);
+        stream_preview_free(&t->shown);
         completion_free(&t->answer);
         dialogue_free(&t->dialogue);
         free(t);

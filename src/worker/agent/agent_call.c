@@ -6,7 +6,7 @@
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "worker/agent/agent_internal.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/tools/toolrun.h"
 
 enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
@@ -62,7 +62,7 @@ static bool write_start(call_run *r, agent_end *end)
     const call_input calls[] = {call_as(r, VIEW("pending")), call_as(r, VIEW("in_progress"))};
     task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
-    say(text, sizeof(text), "🔧 Calling %s...", r->name);
+    format_line(text, sizeof(text), "🔧 Calling %s...", r->name);
     return tell(r, write, view_of(r->start_id), text, end);
 }
 
@@ -79,7 +79,7 @@ static bool check_call(tool_outcome *out, call_run *r)
     if (is_text && r->arguments.len == 0)
         buf_text(&r->arguments, "{}");
     if (r->tool == NULL) {
-        say(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
+        format_line(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
         tool_fail(out, reason);
         return false;
     }
@@ -103,8 +103,9 @@ static void put_details(buf *out, tool_outcome *outcome)
     buf_json_string(out, buf_as_view(&outcome->details));
     if (buf_ok(out))
         return;
-    say(reason, sizeof(reason), "its result is over the %u bytes that the ledger keeps of one",
-        CARDBOX_CONTENT_MAX);
+    format_line(reason, sizeof(reason),
+                "its result is over the %u bytes that the ledger keeps of one",
+                CARDBOX_CONTENT_MAX);
     tool_fail(outcome, reason);
     buf_reset(out, CARDBOX_CONTENT_MAX);
     buf_json_string(out, buf_as_view(&outcome->details));
@@ -122,9 +123,9 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
                         .call_count = 1,
                         .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
     if (outcome->has_failed)
-        say(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
+        format_line(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
     else
-        say(text, sizeof(text), "✓ %s completed", r->name);
+        format_line(text, sizeof(text), "✓ %s completed", r->name);
     cardbox_uuid7(end_id);
     call.details = buf_as_view(&details);
     call.end_id = view_of(end_id);
@@ -160,9 +161,9 @@ static void find_tool(call_run *r)
     if (!scan_decode(&name, buf_as_view(&token)))
         buf_text(&name, "?");
     r->tool = tools_find(r->a->shared->tools, buf_as_view(&name));
-    say(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(&name));
+    format_line(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(&name));
     if (r->name[0] == '\0')
-        say(r->name, sizeof(r->name), "?");
+        format_line(r->name, sizeof(r->name), "?");
     buf_free(&token);
     buf_free(&name);
 }
@@ -188,7 +189,7 @@ bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
         goto done;
     if (check_call(&outcome, &r))
         run_tool(&outcome, &r);
-    if (atomic_load(&a->stop) == HALT_LOST)
+    if (atomic_load(&a->stop) == STOP_LOST)
         goto done;
     goes_on = write_end(&r, &outcome, end);
 done:

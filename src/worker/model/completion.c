@@ -4,7 +4,7 @@
  */
 #include "worker/model/completion.h"
 #include "model/content/class.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 /* Tokens of one request that are believed: sums of them stay numbers. */
 #define TOKENS_MAX INT64_C(1000000000000)
@@ -36,7 +36,7 @@ void completion_free(completion *c)
 
 static bool fail(completion *c, const char *reason)
 {
-    say(c->error, sizeof(c->error), "%s", reason);
+    format_line(c->error, sizeof(c->error), "%s", reason);
     return false;
 }
 
@@ -259,7 +259,8 @@ static bool take_error(completion *c, scan_value error)
         buf_reset(&text, SIZE_MAX);
         buf_text(&text, "it says no more");
     }
-    say(c->error, sizeof(c->error), "the model's server reports an error: %s", buf_str(&text));
+    format_line(c->error, sizeof(c->error), "the model's server reports an error: %s",
+                buf_str(&text));
     buf_free(&text);
     return false;
 }

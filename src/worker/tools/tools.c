@@ -3,7 +3,7 @@
  */
 #include "worker/tools/tools.h"
 #include "bus/bus.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 void tools_init(tools *list)
 {
@@ -39,7 +39,7 @@ static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
         good = good && (*at == ':' || is_letter_of_name(*at));
     tools_put_offered(&offered, view_of(name));
     good = good && buf_ok(&offered) && offered.len > 0;
-    say(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
+    format_line(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
     buf_free(&offered);
     return good;
 }
@@ -59,12 +59,13 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     const tool *other;
 
     if (list->count == TOOLS_MAX) {
-        say(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
+        format_line(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
         return false;
     }
     *place = *t;
     if (!make_offered(place->offered, t->name)) {
-        say(error, size,
+        format_line(
+            error, size,
             "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' (which counts "
             "twice), at most %d",
             t->name, TOOL_OFFERED_MAX);
@@ -72,8 +73,8 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     }
     other = tools_find(list, view_of(place->offered));
     if (other != NULL) {
-        say(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
-            other->name, t->name, place->offered);
+        format_line(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
+                    other->name, t->name, place->offered);
         return false;
     }
     list->count++;
@@ -96,8 +97,8 @@ static bool allow(tools *list, view id, char *error, size_t size)
     const bus_ability *ability = bus_find(id);
 
     if (ability == NULL) {
-        say(error, size, "there is no ability \"%.*s\": see `cardbox ability list`", (int)id.len,
-            id.ptr);
+        format_line(error, size, "there is no ability \"%.*s\": see `cardbox ability list`",
+                    (int)id.len, id.ptr);
         return false;
     }
     const tool t = {.kind = TOOL_ABILITY,
@@ -105,7 +106,7 @@ static bool allow(tools *list, view id, char *error, size_t size)
                     .description = bus_description(ability).text,
                     .parameters = compacted(list, bus_input_schema(ability).text)};
     if (t.parameters.ptr == NULL) {
-        say(error, size, "out of memory");
+        format_line(error, size, "out of memory");
         return false;
     }
     return tools_put(list, &t, error, size);

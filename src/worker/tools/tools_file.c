@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "bus/schema/schema.h"
 #include "worker/model/net.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/tools/tools.h"
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64 };
@@ -25,8 +25,9 @@ typedef bool (*member_reader)(reader *r, tool *t, scan_value value);
 
 static bool refuse(reader *r, const char *what, const char *detail)
 {
-    say(r->error, r->size, "tools[%zu]%s%s%s: %s%s", r->number, r->name != NULL ? " \"" : "",
-        r->name != NULL ? r->name : "", r->name != NULL ? "\"" : "", what, detail);
+    format_line(r->error, r->size, "tools[%zu]%s%s%s: %s%s", r->number,
+                r->name != NULL ? " \"" : "", r->name != NULL ? r->name : "",
+                r->name != NULL ? "\"" : "", what, detail);
     return false;
 }
 
@@ -116,7 +117,7 @@ static char *find_program(reader *r, char *name)
         return is_program(name) ? name : NULL;
     while (name[0] != '\0' && *from != '\0') {
         size_t len = strcspn(from, ":");
-        say(full, sizeof(full), "%.*s/%s", (int)len, from, name);
+        format_line(full, sizeof(full), "%.*s/%s", (int)len, from, name);
         if (len > 0 && is_program(full))
             return arena_copy(&r->list->memory, view_of(full));
         from += len + (from[len] == ':');
@@ -181,7 +182,7 @@ static bool read_member(reader *r, tool *t, view key, scan_value value, unsigned
         return MEMBERS[i].read(r, t, value);
     }
     char name[64];
-    say(name, sizeof(name), "%.*s", (int)view_cut(key, 60), key.ptr);
+    format_line(name, sizeof(name), "%.*s", (int)view_cut(key, 60), key.ptr);
     return refuse(r, "unknown member ", name);
 }
 
@@ -246,16 +247,17 @@ bool tools_read(tools *list, view text, const char *path, char *error, size_t si
     reader r = {.list = list, .path = path, .error = error, .size = size};
 
     if (copy == NULL) {
-        say(error, size, "out of memory");
+        format_line(error, size, "out of memory");
         return false;
     }
     if (!scan_check((view){copy, text.len}, DEPTH_MAX, &whole, NULL, &fault)) {
-        say(error, size, "no JSON: %s at byte %zu", fault.message, fault.position);
+        format_line(error, size, "no JSON: %s at byte %zu", fault.message, fault.position);
         return false;
     }
     scan_value array = find_list(whole);
     if (array.kind != SCAN_ARRAY) {
-        say(error, size, "it must be an object with one member, \"tools\", that is an array");
+        format_line(error, size,
+                    "it must be an object with one member, \"tools\", that is an array");
         return false;
     }
     scan_walk walk = scan_enter(array);
