@@ -1,5 +1,5 @@
 /*
- * main.c: cardbox-worker, or a warden of it. Opens what the worker pool needs, starts it, waits for
+ * main.c: cardbox-worker. Opens what the worker pool needs, starts it, waits for
  * a signal, stops it.
  */
 #include <errno.h>
@@ -7,17 +7,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include "base/clock.h"
+#include "app/json_text.h"
 #include "app/log.h"
 #include "app/dev_dsn.h"
 #include "base/errors.h"
 #include "db/connect.h"
 #include "worker/agent/worker_pool.h"
 #include "worker/format_line.h"
-#include "worker/tools/toolrun.h"
-#include "worker/process/warden.h"
+#include "worker/tools/tools.h"
 
 enum {
     EXIT_USAGE = 2,
@@ -129,23 +130,6 @@ static bool can_read_dsn(const worker *w)
     return false;
 }
 
-/* Better no worker than one whose commands all fail. */
-static bool can_run_tools(const tools *all)
-{
-    char error[TOOLRUN_REASON_SIZE];
-    bool has_command = false;
-    for (size_t i = 0; i < all->count; i++)
-        has_command = has_command || all->at[i].kind == TOOL_COMMAND;
-    if (!has_command || toolrun_can_command(error))
-        return true;
-    fprintf(stderr,
-            "cardbox-worker: commands of tools cannot be run: the process that watches over them, "
-            "%s, is this executable once more, and cannot begin: %s; start cardbox-worker itself, "
-            "and not by a loader\n",
-            WARDEN_NAME, error);
-    return false;
-}
-
 static bool open_database(worker *w, cardbox_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -193,10 +177,25 @@ static void fill_shared(worker *w)
 
 /* --- the work --- */
 
+/* The model reads these keywords; calls are not checked by them. */
+static void log_unchecked(const tools *all)
+{
+    char name[LOG_QUOTE_SIZE], keywords[LOG_QUOTE_SIZE];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const tool *t = &all->at[i];
+        if (t->unchecked[0] != '\0')
+            log_warn("schema_keywords_not_checked", "tool=%s keywords=%s",
+                     log_quote(name, t->name, strlen(t->name)),
+                     log_quote(keywords, t->unchecked, strlen(t->unchecked)));
+    }
+}
+
 static void work_until_signal(worker *w)
 {
     printf("ready: %s\n", w->set.own_name);
     fflush(stdout);
+    log_unchecked(&w->tools);
     log_info("working", "name=%s concurrency=%ld tools=%zu version=%s", w->set.own_name,
              w->set.concurrency, w->tools.count, CARDBOX_VERSION);
     while (!has_signal())
@@ -216,8 +215,6 @@ int main(int argc, char **argv)
     cardbox_options options;
     int status = EXIT_FAILURE;
 
-    if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0)
-        warden_main(argv);
     if (!net_global_init()) {
         fprintf(stderr, "cardbox-worker: libcurl cannot be used\n");
         return EXIT_FAILURE;
@@ -231,13 +228,14 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     block_signals();
+    json_object_seed(0); /* before there are threads */
     hide_memory();
     tools_init(&w.tools);
     if (!can_read_dsn(&w) || !read_tools(&w)) {
         status = EXIT_USAGE;
         goto done;
     }
-    if (!can_run_tools(&w.tools) || !open_database(&w, &options))
+    if (!open_database(&w, &options))
         goto done;
     fill_shared(&w);
     w.pool = worker_pool_start(&w.shared, &w.set, &options);

@@ -15,7 +15,7 @@ static void assert_schema(const bus_ability *ability, scan_value schema)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     assert_int_equal(schema.kind, SCAN_OBJECT);
-    if (schema_check(schema.text, &err) != CARDBOX_OK)
+    if (schema_check(NULL, schema.text, &err) != CARDBOX_OK)
         fail_msg("%s: %s", ability->text->id, err.message);
 }
 

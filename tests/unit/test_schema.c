@@ -103,7 +103,7 @@ static size_t run_file(const char *name, size_t *refused)
         decode(group, scan_find(one, "description"));
         if (is_among(group, OTHERWISE, sizeof(OTHERWISE) / sizeof(OTHERWISE[0])))
             continue;
-        if (schema_check(schema.text, &err) == CARDBOX_OK) {
+        if (schema_check(NULL, schema.text, &err) == CARDBOX_OK) {
             count += run_group(name, group, schema, scan_find(one, "tests"));
         } else {
             if (is_among(name, WHOLE, sizeof(WHOLE) / sizeof(WHOLE[0])))
@@ -143,7 +143,7 @@ static void public_suite(void **state)
 static void assert_refused(const char *schema, const char *message)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(schema_check(view_of(schema), &err), CARDBOX_INVALID);
+    assert_int_equal(schema_check(NULL, view_of(schema), &err), CARDBOX_INVALID);
     assert_string_equal(err.message, message);
 }
 
@@ -169,6 +169,35 @@ static void refuses_schemas(void **state)
     assert_refused("{\"properties\":[]}", "/properties: is not an object");
 }
 
+/* As the worker reads the schemas of tools: it lists other keywords, and never refuses for them. */
+static void lists_other_keywords(void **state)
+{
+    static const char SCHEMA[] =
+        "{\"properties\":{\"a\":{\"pattern\":\"x\",\"uniqueItems\":true},\"b\":{\"not\":5,"
+        "\"pattern\":7},\"p\":{\"prefixItems\":[true],\"items\":false},\"o\":{\"oneOf\":[true,true]"
+        "}},"
+        "\"patternProperties\":{},\"additionalProperties\":false,\"required\":[\"a\"]}";
+    static const struct {
+        const char *value;
+        cardbox_status status;
+    } CASES[] = {{"{\"a\":[1,1],\"z\":0,\"p\":[1],\"o\":2}", CARDBOX_OK}, {"{}", CARDBOX_INVALID}};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    scan_value value;
+    buf unchecked = BUF_INIT(100);
+    (void)state;
+    assert_int_equal(schema_check(&unchecked, view_of(SCHEMA), &err), CARDBOX_OK);
+    assert_string_equal(buf_str(&unchecked),
+                        "pattern, uniqueItems, not, prefixItems, patternProperties");
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        assert_true(scan_check(view_of(CASES[i].value), 9, &value, NULL, NULL));
+        assert_int_equal(schema_validate(NULL, scan_whole(view_of(SCHEMA)), value, &err),
+                         CASES[i].status);
+    }
+    assert_int_equal(schema_check(&unchecked, VIEW("{\"pattern\":\"\",\"minLength\":-1}"), &err),
+                     CARDBOX_INVALID);
+    buf_free(&unchecked);
+}
+
 /* What stands in an annotation was not looked at. */
 static void follows_references_to_schemas_alone(void **state)
 {
@@ -180,7 +209,8 @@ static void follows_references_to_schemas_alone(void **state)
     assert_refused("{\"$ref\":\"#/$defs/a/const\",\"$defs\":{\"a\":{\"const\":{}}}}", REFUSED);
     assert_refused("{\"$ref\":\"#/$defs\",\"$defs\":{\"$ref\":{}}}", REFUSED);
     assert_int_equal(
-        schema_check(VIEW("{\"properties\":{\"default\":{\"items\":{}},\"b\":{\"$ref\":"
+        schema_check(NULL,
+                     VIEW("{\"properties\":{\"default\":{\"items\":{}},\"b\":{\"$ref\":"
                           "\"#/properties/default/items\"}}}"),
                      &err),
         CARDBOX_OK);
@@ -197,7 +227,7 @@ static void refuses_deep_schemas(void **state)
         buf_text(&text, "}");
     assert_true(buf_ok(&text));
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(schema_check((view){text.data, text.len}, &err), CARDBOX_INVALID);
+    assert_int_equal(schema_check(NULL, (view){text.data, text.len}, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "is over 64 schemas deep"));
     buf_free(&text);
 }
@@ -206,7 +236,7 @@ static void assert_fault(const char *schema, const char *value, const char *mess
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_value checked;
-    assert_int_equal(schema_check(view_of(schema), &err), CARDBOX_OK);
+    assert_int_equal(schema_check(NULL, view_of(schema), &err), CARDBOX_OK);
     assert_true(scan_check(view_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
     cardbox_status status = schema_validate(NULL, scan_whole(view_of(schema)), checked, &err);
     assert_int_equal(status, message == NULL ? CARDBOX_OK : CARDBOX_INVALID);
@@ -400,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_suite),
         cmocka_unit_test(refuses_schemas),
+        cmocka_unit_test(lists_other_keywords),
         cmocka_unit_test(follows_references_to_schemas_alone),
         cmocka_unit_test(refuses_deep_schemas),
         cmocka_unit_test(names_place_and_expectation),

@@ -4,6 +4,7 @@
  */
 #include "worker/agent/agent.h"
 #include <stdlib.h>
+#include "app/json_text.h"
 #include "app/log.h"
 #include "cardbox/ids.h"
 #include "cardbox/ledger.h"
@@ -121,46 +122,42 @@ static bool hand_back(turn *t, agent_end *end)
 
 /* --- the model's answer --- */
 
-/* `seen` tells what it answers: a message that came while it was said stands before it in time, and
- * yet is to be answered after it (dialogue.c). */
+/* `seen` is the number of the newest message that it answers: a message that came meanwhile stands
+ * before it in time, and is to be answered after it (dialogue.c). */
 static void put_metadata(buf *out, const turn *t)
 {
-    const completion *c = &t->answer;
+    const completion_usage *used = &t->answer.usage;
+    json_t *usage = NULL;
 
-    buf_text(out, "{\"model\":");
-    buf_json_string(out, view_of(t->a->shared->model->name));
-    buf_printf(out, ",\"finish_reason\":\"%s\",\"seen\":%lld", c->finish_reason,
-               (long long)t->seen);
-    if (c->usage.total_tokens >= 0)
-        buf_printf(out,
-                   ",\"usage\":{\"prompt_tokens\":%lld,\"completion_tokens\":%lld,"
-                   "\"total_tokens\":%lld}",
-                   (long long)c->usage.prompt_tokens, (long long)c->usage.completion_tokens,
-                   (long long)c->usage.total_tokens);
-    buf_char(out, '}');
+    if (used->total_tokens >= 0)
+        usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)used->prompt_tokens,
+                          "completion_tokens", (json_int_t)used->completion_tokens, "total_tokens",
+                          (json_int_t)used->total_tokens);
+    buf_json_take(out, json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
+                                 "finish_reason", t->answer.finish_reason, "seen",
+                                 (json_int_t)t->seen, "usage", usage));
 }
 
-/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. The card keeps
- * them as jsonb; the calls themselves keep what that can't hold. */
+/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. */
 static void put_calls(buf *out, turn *t)
 {
-    completion *c = &t->answer;
-    buf list = BUF_INIT(CALLS_JSON_MAX);
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < c->call_count; i++) {
-        cardbox_uuid7(t->calls[i].id);
-        t->calls[i].asked = &c->calls[i];
-        buf_text(&list, i == 0 ? "[" : ",");
-        buf_printf(&list,
-                   "{\"id\":\"%s\",\"type\":\"function\",\"function\":{\"name\":", t->calls[i].id);
-        buf_json_quoted(&list, buf_as_view(&c->calls[i].name));
-        buf_text(&list, ",\"arguments\":");
-        buf_json_quoted(&list, buf_as_view(&c->calls[i].arguments));
-        buf_text(&list, "}}");
+    for (size_t i = 0; i < t->answer.call_count; i++) {
+        const completion_call *asked = &t->answer.calls[i];
+        agent_call *call = &t->calls[i];
+        cardbox_uuid7(call->id);
+        call->asked = asked;
+        json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", call->id, "type",
+                                              "function", "function", "name", buf_str(&asked->name),
+                                              asked->name.len, "arguments",
+                                              buf_str(&asked->arguments), asked->arguments.len));
     }
-    buf_char(&list, ']');
-    scan_sanitise(out, buf_as_view(&list));
-    buf_free(&list);
+    if (json_array_size(list) < t->answer.call_count) { /* out of memory */
+        json_decref(list);
+        list = NULL;
+    }
+    buf_json_take(out, list);
 }
 
 /* Saves the message; without calls it ends the task. Half a text is kept, but is no success:
@@ -168,13 +165,13 @@ static void put_calls(buf *out, turn *t)
  * on. */
 static bool save_answer(turn *t, agent_end *end)
 {
-    buf content = BUF_INIT(COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
+    buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
     buf calls = BUF_INIT(CALLS_JSON_MAX);
     const char *cut = completion_cut_reason(&t->answer);
     bool is_last = t->answer.call_count == 0;
     task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
 
-    buf_json_quoted(&content, buf_as_view(&t->answer.text));
+    buf_json_string(&content, buf_as_view(&t->answer.text));
     put_metadata(&metadata, t);
     message_input message = {.message_id = view_of(t->shown.message_id),
                              .task_id = t->a->lease.task_id,
@@ -200,11 +197,11 @@ static bool save_answer(turn *t, agent_end *end)
     return goes_on;
 }
 
-static void take_piece(void *arg, view inside)
+static void take_piece(void *arg, view text)
 {
     turn *t = arg;
 
-    stream_preview_add(&t->shown, inside);
+    stream_preview_add(&t->shown, text);
 }
 
 static void show_pieces(void *arg)

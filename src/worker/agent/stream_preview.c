@@ -20,9 +20,9 @@ void stream_preview_free(stream_preview *c)
     buf_free(&c->waiting);
 }
 
-void stream_preview_add(stream_preview *c, view inside)
+void stream_preview_add(stream_preview *c, view text)
 {
-    buf_view(&c->waiting, inside);
+    buf_view(&c->waiting, text);
 }
 
 bool stream_preview_show(stream_preview *c)
@@ -35,8 +35,8 @@ bool stream_preview_show(stream_preview *c)
         return true;
     c->shown_ms = now;
     if (buf_ok(&c->waiting)) {
-        buf token = BUF_INIT(WAITING_MAX + 2);
-        buf_json_quoted(&token, buf_as_view(&c->waiting));
+        buf token = BUF_INIT((size_t)6 * WAITING_MAX + 2);
+        buf_json_string(&token, buf_as_view(&c->waiting));
         status = work_chunk(c->db, c->lease, view_of(c->message_id), ++c->number,
                             buf_as_view(&token), &err);
         buf_free(&token);

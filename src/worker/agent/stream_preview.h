@@ -13,14 +13,14 @@ typedef struct stream_preview {
     char message_id[UUID_TEXT_SIZE]; /* that the message will have */
     int64_t number;                  /* of the last piece */
     int64_t shown_ms;                /* when that was, or when the model was asked */
-    buf waiting;                     /* an inside of a JSON string */
+    buf waiting;                     /* text that was not shown yet */
 } stream_preview;
 
 /* Begins a message, with a new id. */
 void stream_preview_begin(stream_preview *c, cardbox *db, const task_lease *lease);
 
 /* Keeps a piece. */
-void stream_preview_add(stream_preview *c, view inside);
+void stream_preview_add(stream_preview *c, view text);
 
 /* Shows what has gathered, if it is time to. False: the lease is lost. */
 bool stream_preview_show(stream_preview *c);

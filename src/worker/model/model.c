@@ -4,6 +4,7 @@
  * be refused again.
  */
 #include "worker/model/model.h"
+#include "app/json_text.h"
 #include "base/clock.h"
 #include "worker/format_line.h"
 #include "worker/model/sse.h"
@@ -29,11 +30,13 @@ typedef struct attempt {
 
 typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
 
+/* Messages and tools are text already: the same input gives the same bytes, as the prompt caches
+ * of servers require. */
 void model_request(buf *out, const model *m, view messages, view tools)
 {
-    buf_text(out, "{\"model\":");
-    buf_json_string(out, view_of(m->name));
-    buf_text(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"messages\":");
+    buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
+                                      "stream_options", "include_usage", 1));
+    buf_text(out, ",\"messages\":");
     buf_view(out, messages);
     if (tools.len > 2) {
         buf_text(out, ",\"tools\":");
@@ -87,21 +90,17 @@ static void pass_tick(void *arg)
  */
 static void refusal_text(char *out, size_t size, const buf *body)
 {
-    view text = buf_as_view(body);
-    scan_value whole, error;
-    buf said = BUF_INIT(REFUSAL_MAX);
+    json_error_t unused;
+    json_t *whole = json_text_read(buf_as_view(body), 0, &unused);
+    const json_t *message = json_object_get(whole, "error");
 
-    if (scan_check(text, COMPLETION_DEPTH_MAX, &whole, NULL, NULL) && whole.kind == SCAN_OBJECT) {
-        error = scan_find(whole, "error");
-        if (error.kind == SCAN_OBJECT)
-            error = scan_find(error, "message");
-        if (error.kind == SCAN_NONE)
-            error = scan_find(whole, "message");
-        if (error.kind == SCAN_STRING && scan_decode(&said, error.text))
-            text = buf_as_view(&said);
-    }
+    if (json_is_object(message))
+        message = json_object_get(message, "message");
+    if (message == NULL)
+        message = json_object_get(whole, "message");
+    view text = json_is_string(message) ? json_text_of(message) : buf_as_view(body);
     format_line(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
-    buf_free(&said);
+    json_decref(whole);
 }
 
 static verdict judge_refusal(const attempt *a, long status, char *reason)

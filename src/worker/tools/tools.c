@@ -2,6 +2,7 @@
  * tools.c: the list of tools and its names. The reader of the file is tools_file.c.
  */
 #include "worker/tools/tools.h"
+#include "app/json_text.h"
 #include "bus/bus.h"
 #include "worker/format_line.h"
 
@@ -81,13 +82,15 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     return true;
 }
 
-/* Schemas stand in the bus as people read them; every request would carry that white space. */
-static view compacted(tools *list, view schema)
+/* Schemas are written with white space for people; each request would carry it. */
+view tools_copy_schema(tools *list, view schema)
 {
     buf text = BUF_INIT(schema.len + 1);
 
     scan_compact(&text, schema);
-    view copy = {arena_copy(&list->memory, buf_as_view(&text)), text.len};
+    view copy = {NULL, text.len};
+    if (buf_ok(&text))
+        copy.ptr = arena_copy(&list->memory, buf_as_view(&text));
     buf_free(&text);
     return copy;
 }
@@ -101,11 +104,15 @@ static bool allow(tools *list, view id, char *error, size_t size)
                     (int)id.len, id.ptr);
         return false;
     }
+    buf description = BUF_INIT(SIZE_MAX / 4);
+    scan_decode(&description, bus_description(ability).text); /* our own text */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
-                    .description = bus_description(ability).text,
-                    .parameters = compacted(list, bus_input_schema(ability).text)};
-    if (t.parameters.ptr == NULL) {
+                    .description = arena_copy(&list->memory, buf_as_view(&description)),
+                    .parameters = tools_copy_schema(list, bus_input_schema(ability).text),
+                    .unchecked = ""};
+    buf_free(&description);
+    if (t.description == NULL || t.parameters.ptr == NULL) {
         format_line(error, size, "out of memory");
         return false;
     }
@@ -130,9 +137,9 @@ void tools_offer(buf *out, const tools *list)
     for (size_t i = 0; i < list->count; i++) {
         const tool *t = &list->at[i];
         buf_text(out, i > 0 ? "," : "");
-        buf_printf(out, "{\"type\":\"function\",\"function\":{\"name\":\"%s\",\"description\":",
-                   t->offered);
-        buf_view(out, t->description);
+        buf_text(out, "{\"type\":\"function\",\"function\":");
+        buf_json_open_take(
+            out, json_pack("{s:s, s:s}", "name", t->offered, "description", t->description));
         buf_text(out, ",\"parameters\":");
         buf_view(out, t->parameters);
         buf_text(out, "}}");
