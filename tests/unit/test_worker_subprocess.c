@@ -258,7 +258,7 @@ static void survives_a_killed_supervisor(void **state)
         long time_ms;
         subprocess_end end;
     } attacks[] = {
-        {"echo $$; kill -9 $PPID; sleep 1000", PATIENCE_MS, SUBPROCESS_LOST},
+        {"sleep 1000 & echo $!; kill -9 $PPID; sleep 1000", PATIENCE_MS, SUBPROCESS_LOST},
         {"echo $$; kill -STOP $PPID; sleep 1000", 2000, SUBPROCESS_TIMEOUT},
     };
     buf output = BUF_INIT(OUTPUT_MAX);

@@ -275,8 +275,8 @@ def test_a_tool_that_kills_its_supervisor():
         return says("so") if request.results else calls(("kills", {}), ("ns__echo", {"x": 1}))
 
     project, task, _ = run_one(model, tools=[tool, ECHO])
-    assert [json.loads(call["details"]) for call in project.calls(task)] == [
-        {"error": "its supervisor process was killed"}, {"x": 1}]
+    details = [json.loads(call["details"]) for call in project.calls(task)]
+    assert details == [{"error": "its supervisor process was killed"}, {"x": 1}], details
     with open(pid, encoding="ascii") as file:
         number = int(file.read())
     await_(lambda: not os.path.exists(f"/proc/{number}"))
@@ -300,7 +300,8 @@ def test_keywords_that_are_not_checked():
     first, second = [json.loads(call["details"]) for call in project.calls(task)]
     assert first == {"s": "b"} and "expected \"string\"" in second["error"], (first, second)
     told, = worker.events("schema_keywords_not_checked")
-    assert told["tool"] == "odd" and told["keywords"] == "multipleOf, pattern, uniqueItems", told
+    assert told["tool"] == '"odd"', told
+    assert told["keywords"] == '"multipleOf, pattern, uniqueItems"', told
     worker.stop()
     server.check()
     offered = '"parameters":' + schema.replace(" ", "")

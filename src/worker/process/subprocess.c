@@ -27,6 +27,7 @@ typedef struct run {
     size_t written; /* of the input */
     int64_t deadline_ms;
     int64_t give_up_ms; /* 0: it was not told to end yet */
+    pid_t group;        /* of the command; 0: it was not started */
     bool has_report;
     supervisor_report report;
 } run;
@@ -135,14 +136,18 @@ static void read_errors(run *r, char *chunk)
         keep_errors(r->out, chunk, (size_t)len);
 }
 
-/* The first report counts: of a command that could not be started the supervisor
+/* The first report of an end counts: after a command that could not be started the supervisor
  * reports the exit too. */
 static void read_report(run *r)
 {
     supervisor_report report;
     ssize_t len = read_end(&r->ends[SUPERVISOR_REPORT], (char *)&report, sizeof(report));
 
-    if (len == (ssize_t)sizeof(report) && !r->has_report) {
+    if (len != (ssize_t)sizeof(report))
+        return;
+    if (report.event == SUPERVISOR_STARTED) {
+        r->group = report.number;
+    } else if (!r->has_report) {
         r->report = report;
         r->has_report = true;
     }
@@ -205,14 +210,18 @@ static bool has_given_up(const run *r)
     return r->give_up_ms > 0 && clock_ms() >= r->give_up_ms;
 }
 
-/* The supervisor holds the report's pipe open as long as it lives. When it has ended, so have all
- * that could write, and what they wrote is to be read. */
+/* The supervisor holds the report's pipe open as long as it lives. After its report all that could
+ * write have ended, and what they wrote is to be read. If it was killed, the command's group is
+ * killed here. */
 static void follow(run *r, pid_t supervisor)
 {
     while (r->ends[SUPERVISOR_REPORT] >= 0 && !has_given_up(r))
         attend(r);
     supervisor_end(supervisor);
-    while ((r->ends[SUPERVISOR_OUTPUT] >= 0 || r->ends[SUPERVISOR_ERRORS] >= 0) && !has_given_up(r))
+    if (!r->has_report && r->group > 0)
+        kill(-r->group, SIGKILL);
+    while (r->has_report && !has_given_up(r) &&
+           (r->ends[SUPERVISOR_OUTPUT] >= 0 || r->ends[SUPERVISOR_ERRORS] >= 0))
         attend(r);
 }
 

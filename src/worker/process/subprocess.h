@@ -5,10 +5,10 @@
  * When subprocess_run returns, the command and all processes that it started are dead, those that
  * left its group or session too: all are descendants of a supervisor (supervisor.h), which is their
  * subreaper and kills until none is left. It does the same when the worker dies, of kill -9 too.
- * Exceptions: a command that kills its supervisor is killed by the kernel, but what it started
- * lives on until the service manager ends the worker's control group; processes that the kernel
- * can't end, or that fork faster than they die, have PATIENCE_MS (subprocess.c); on kernels without
- * /proc/PID/task/TID/children only the command's group is killed.
+ * Exceptions: if a command kills its supervisor, its process group is killed, but what has left
+ * that group lives on until the service manager ends the worker's control group; processes that the
+ * kernel can't end, or that fork faster than they die, have PATIENCE_MS (subprocess.c); on kernels
+ * without /proc/PID/task/TID/children only the command's group is killed.
  */
 #ifndef WORKER_SUBPROCESS_H
 #define WORKER_SUBPROCESS_H

@@ -190,6 +190,7 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
     close(SUPERVISOR_ERRORS);
     if (command > 0) {
         setpgid(command, command);
+        report(SUPERVISOR_STARTED, command);
         supervise(command, &waiting);
     }
     _exit(0);

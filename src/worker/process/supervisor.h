@@ -22,15 +22,16 @@ typedef enum supervisor_fd {
 } supervisor_fd;
 
 typedef enum supervisor_event {
-    SUPERVISOR_EXITED = 1,
+    SUPERVISOR_STARTED = 1,
+    SUPERVISOR_EXITED,
     SUPERVISOR_KILLED,
     SUPERVISOR_NOT_STARTED
 } supervisor_event;
 
-/* One is written to the report's pipe. */
+/* Written to the report's pipe: that the command was started, and how it ended. */
 typedef struct supervisor_report {
     int event;
-    int number; /* exit status, signal or errno */
+    int number; /* process group, exit status, signal or errno */
 } supervisor_report;
 
 /* Orders, one byte each. The end of the orders' pipe is one too: kill at once. */
