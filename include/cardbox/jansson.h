@@ -95,7 +95,7 @@ static inline json_t *cardbox_jansson_card(const cardbox_card *card, size_t flag
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:s?, s:b, s:s?, s:s?}", "card_id", card->card_id,
                      "content", content, "metadata", metadata, "tool_calls", calls, "tool_call_id",
-                     card->tool_call_id, "sealed", (int)card->sealed, "created_at",
+                     card->tool_call_id, "sealed", card->sealed ? 1 : 0, "created_at",
                      card->created_at, "expires_at", card->expires_at);
 }
 
