@@ -6,7 +6,6 @@
 #include "bus/describe.h"
 #include "cli/commands.h"
 #include "cli/source.h"
-#include "cli/view/json_view.h"
 #include "cli/view/term.h"
 
 enum { SCOPE_WIDTH = 5 };
@@ -92,10 +91,12 @@ const cli_command cli_ability_list = {
 
 static void print_schema(const char *title, scan_value schema)
 {
-    buf text = BUF_INIT(1 << 20);
-    json_view(&text, schema, 0);
-    printf("\n%s%s%s\n%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD), buf_str(&text));
-    buf_free(&text);
+    json_error_t unused;
+    json_t *read = json_text_read(schema.text, 0, &unused); /* our own text */
+    printf("\n%s%s%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD));
+    json_dumpf(read, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(read);
 }
 
 static void print_ability(const bus_ability *ability)
