@@ -174,7 +174,8 @@ static void lists_other_keywords(void **state)
 {
     static const char SCHEMA[] =
         "{\"properties\":{\"a\":{\"pattern\":\"x\",\"uniqueItems\":true},\"b\":{\"not\":5,"
-        "\"pattern\":7},\"p\":{\"prefixItems\":[true],\"items\":false},\"o\":{\"oneOf\":[true,true]"
+        "\"pattern\":7},\"p\":{\"prefixItems\":[true],\"items\":false,\"a, "
+        "b,\":1},\"o\":{\"oneOf\":[true,true]"
         "}},"
         "\"patternProperties\":{},\"additionalProperties\":false,\"required\":[\"a\"]}";
     static const struct {
@@ -187,7 +188,7 @@ static void lists_other_keywords(void **state)
     (void)state;
     assert_int_equal(schema_check(&unchecked, view_of(SCHEMA), &err), CARDBOX_OK);
     assert_string_equal(buf_str(&unchecked),
-                        "pattern, uniqueItems, not, prefixItems, patternProperties");
+                        "pattern, uniqueItems, not, prefixItems, a, b,, patternProperties");
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         assert_true(scan_check(view_of(CASES[i].value), 9, &value, NULL, NULL));
         assert_int_equal(schema_validate(NULL, scan_whole(view_of(SCHEMA)), value, &err),

@@ -303,11 +303,11 @@ static void note_unchecked(buf *list, view key)
     view name = scan_inside(key), rest = buf_as_view(list);
 
     while (rest.len > 0) {
-        const char *comma = memchr(rest.ptr, ',', rest.len);
+        const char *comma = memmem(rest.ptr, rest.len, ", ", 2);
         size_t len = comma != NULL ? (size_t)(comma - rest.ptr) : rest.len;
         if (view_equal((view){rest.ptr, len}, name))
             return;
-        len += comma != NULL ? sizeof(", ") - 1 : 0;
+        len += comma != NULL ? 2 : 0;
         rest = (view){rest.ptr + len, rest.len - len};
     }
     buf_text(list, list->len > 0 ? ", " : "");
