@@ -101,12 +101,13 @@ static bool read_command(reader *r, tool *t, const json_t *command)
                       ARGUMENTS_MAX);
     t->kind = TOOL_COMMAND;
     t->argv = arena_zeros(&r->list->memory, count + 1, sizeof(char *));
+    if (t->argv == NULL)
+        return refuse(r, "out of memory");
     json_array_foreach (command, i, word) {
         if (!json_is_string(word))
             return refuse(r, "\"command\" must hold strings only");
-        if (t->argv != NULL)
-            t->argv[i] = i == 0 ? find_program(r, json_string_value(word))
-                                : copy(r, json_string_value(word));
+        t->argv[i] =
+            i == 0 ? find_program(r, json_string_value(word)) : copy(r, json_string_value(word));
     }
     if (r->list->memory.failed)
         return refuse(r, "out of memory");
