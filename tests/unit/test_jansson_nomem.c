@@ -1,7 +1,7 @@
 /*
- * test_worker_nomem.c: every allocation fails once, ours and jansson's, one after the other: in
- * reading a stream and a tools file, and in writing a request. Each time the result is whole, or
- * known to be none, and nothing leaks.
+ * test_jansson_nomem.c: every allocation fails once, ours and jansson's, one after the other: in
+ * reading a stream, a tools file and a card, and in writing a request and a box. Each time the
+ * result is whole, or known to be none, and nothing leaks.
  * link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  */
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <cardbox/jansson.h>
 #include "app/json_text.h"
+#include "cli/card/card_view.h"
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
@@ -153,6 +154,36 @@ static bool read_card(void)
     return is_whole;
 }
 
+static bool write_box(void)
+{
+    static const char *const IDS[] = {"a", "b\"", "c"};
+    const cardbox_box box = {.box_id = "B",
+                             .version = 2,
+                             .length = 3,
+                             .card_ids = IDS,
+                             .card_count = 3,
+                             .parent_ids = IDS,
+                             .parent_count = 1,
+                             .created_at = "then",
+                             .updated_at = "now"};
+    buf out = BUF_INIT(4096);
+    card_view_box(&out, &box, true);
+    bool is_whole = buf_ok(&out);
+    if (is_whole)
+        assert_string_equal(buf_str(&out),
+                            "{\"box_id\":\"B\",\"card_ids\":[\"a\",\"b\\\"\",\"c\"],\"version\":2,"
+                            "\"length\":3,\"parent_ids\":[\"a\"],\"created_at\":\"then\","
+                            "\"updated_at\":\"now\"}");
+    buf_free(&out);
+    return is_whole;
+}
+
+static void writes_boxes(void **state)
+{
+    (void)state;
+    fail_each(write_box);
+}
+
 static void reads_streams(void **state)
 {
     (void)state;
@@ -180,10 +211,9 @@ static void reads_cards(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_streams),
-        cmocka_unit_test(writes_requests),
-        cmocka_unit_test(reads_tools),
-        cmocka_unit_test(reads_cards),
+        cmocka_unit_test(reads_streams), cmocka_unit_test(writes_requests),
+        cmocka_unit_test(reads_tools),   cmocka_unit_test(reads_cards),
+        cmocka_unit_test(writes_boxes),
     };
 
     json_object_seed(1);
