@@ -321,15 +321,9 @@ static bool check_keywords(schema_run *run, scan_value schema, const schema_plac
     for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &value);) {
         const schema_keyword *keyword = schema_keyword_find(key);
         schema_place place = schema_member(at, key);
-        if (keyword == NULL && run->unchecked != NULL) {
-            note_unchecked(run->unchecked, key);
-            continue;
-        }
         if (keyword == NULL)
-            return schema_refuse(run, &place,
-                                 "is no keyword that is checked here, so the schema would promise "
-                                 "more than it keeps; leave it out");
-        if (!check_argument(run, keyword->argument, value, &place))
+            note_unchecked(run->unchecked, key);
+        else if (!check_argument(run, keyword->argument, value, &place))
             return false;
     }
     return true;

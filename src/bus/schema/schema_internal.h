@@ -33,7 +33,7 @@ typedef struct schema_run {
                  deepest is kept */
     unsigned depth;
     size_t *steps;  /* that are left */
-    buf *unchecked; /* of a check of a schema; NULL: keywords that are not checked are refused */
+    buf *unchecked; /* of a check of a schema */
 } schema_run;
 
 /* Notes a fault and gives false. */
