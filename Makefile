@@ -17,8 +17,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -I$(BUILD)/gen $(PG_CFLAGS) 
              $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 LIB_LIBS    = -lpq -luuid -pthread
 SERVER_LIBS = $(LIB_LIBS) -lmicrohttpd -lz -lgnutls
-CLI_LIBS    = $(LIB_LIBS) -lgnutls
-WORKER_LIBS = $(LIB_LIBS) -lcurl
+CLI_LIBS    = $(LIB_LIBS) -lgnutls -ljansson
+WORKER_LIBS = $(LIB_LIBS) -lcurl -ljansson
 
 # The objects of all sources in these folders and their subfolders.
 objects = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(shell find $(1) -name '*.c')))
@@ -104,13 +104,20 @@ FORCE:
 # Changes when a source file comes, moves or goes: an object without one must leave the archive.
 $(BUILD)/lib/objects: FORCE
 	@mkdir -p $(@D)
-	@echo '$(sort $(LIB_OBJ))' | cmp -s - $@ || echo '$(sort $(LIB_OBJ))' >$@
+	@echo '$(sort $(LIB_OBJ) $(APP_OBJ))' | cmp -s - $@ || echo '$(sort $(LIB_OBJ) $(APP_OBJ))' >$@
 
 $(BUILD)/lib/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
 	@mkdir -p $(@D)
 	@rm -f $@
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $(LIB_OBJ)
+
+# Of what the programs share each one links what it uses: cardboxd does without jansson.
+$(BUILD)/lib/app.a: $(APP_OBJ) $(BUILD)/lib/objects
+	@mkdir -p $(@D)
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(AR) rcs $@ $(APP_OBJ)
 
 # What is installed: names that are not the library's own are not there for a program to collide with.
 $(BUILD)/lib/public/libcardbox.a: $(LIB_OBJ) $(BUILD)/lib/objects
@@ -130,10 +137,10 @@ $(BUILD)/lib/libcardbox.so: $(LIB_OBJ) $(BUILD)/lib/objects src/store/exports.ma
 	@ln -sf $(SONAME) $@
 
 define program # NAME, PREFIX OF ITS VARIABLES
-$(BUILD)/bin/$(1): $($(2)_OBJ) $(APP_OBJ) $(BUILD)/lib/libcardbox.a
+$(BUILD)/bin/$(1): $($(2)_OBJ) $(BUILD)/lib/app.a $(BUILD)/lib/libcardbox.a
 	@mkdir -p $$(@D)
 	@echo "  LD   $$@"
-	@$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$($(2)_OBJ) $$(APP_OBJ) $(BUILD)/lib/libcardbox.a $$($(2)_LIBS)
+	@$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$($(2)_OBJ) $(BUILD)/lib/app.a $(BUILD)/lib/libcardbox.a $$($(2)_LIBS)
 endef
 $(eval $(call program,cardboxd,SERVER))
 $(eval $(call program,cardbox,CLI))

@@ -3,9 +3,10 @@
  * allocation. It checks a text once and then lends the byte span of each value, so that content
  * goes on to the database as it came. It builds no tree, and numbers stay text.
  *
- * Why not jansson (kept for what we build ourselves) or yajl: jansson refuses lone surrogates, big
- * integers and duplicate keys and can't give the bytes back; yajl accepts what the grammar forbids
- * (comments, trailing text by option) and loses the spans of compound values.
+ * Stored JSON is not read with jansson, which refuses lone surrogates and big integers, merges
+ * members of one name and can't give the bytes back, nor with yajl, which accepts comments and
+ * loses the spans of compound values. The programs read and write other documents with jansson
+ * (app/json_text.h).
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H

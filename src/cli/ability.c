@@ -2,14 +2,14 @@
  * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
  * last the database.
  */
+#include <stdlib.h>
 #include "app/wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
 #include "cli/source.h"
-#include "cli/view/json_view.h"
 #include "cli/view/term.h"
 
-enum { SCOPE_WIDTH = 5 };
+enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
 
 static const opt_spec SHOW_SPECS[] = {
     CLI_JSON,
@@ -90,12 +90,47 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
+static const json_t *first_of(json_t *object)
+{
+    return json_object_iter_value(json_object_iter(object));
+}
+
+/* Prints a value on one line if that fits from `column` on, else what is in it on lines of its own,
+ * indented. */
+static void print_value(json_t *value, int indent, size_t column)
+{
+    char *line = json_dumps(value, JSON_ENCODE_ANY);
+    bool is_object = json_is_object(value);
+    const char *key;
+    json_t *inner;
+    size_t i;
+    if (line == NULL || column + strlen(line) <= LINE_COLUMNS || json_is_string(value)) {
+        fputs(line != NULL ? line : "", stdout);
+        free(line);
+        return;
+    }
+    free(line);
+    putchar(is_object ? '{' : '[');
+    indent += INDENT;
+    json_object_foreach (value, key, inner) {
+        int width = printf("%s\n%*s\"%s\": ", inner == first_of(value) ? "" : ",", indent, "", key);
+        print_value(inner, indent, (size_t)width);
+    }
+    json_array_foreach (value, i, inner) {
+        printf("%s\n%*s", i == 0 ? "" : ",", indent, "");
+        print_value(inner, indent, (size_t)indent);
+    }
+    printf("\n%*s%c", indent - INDENT, "", is_object ? '}' : ']');
+}
+
 static void print_schema(const char *title, scan_value schema)
 {
-    buf text = BUF_INIT(1 << 20);
-    json_view(&text, schema, 0);
-    printf("\n%s%s%s\n%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD), buf_str(&text));
-    buf_free(&text);
+    json_error_t unused;
+    json_t *read = json_text_read(schema.text, 0, &unused); /* our own text */
+    printf("\n%s%s%s\n", term_on(STYLE_BOLD), title, term_off(STYLE_BOLD));
+    print_value(read, 0, 0);
+    putchar('\n');
+    json_decref(read);
 }
 
 static void print_ability(const bus_ability *ability)

@@ -7,6 +7,7 @@
 #define CLI_CLI_H
 
 #include "base/buf.h"
+#include "app/json_text.h"
 #include "app/opts.h"
 #include "cardbox.h"
 #include "app/dev_dsn.h"
@@ -133,6 +134,10 @@ extern const cli_origin cli_page_origins[]; /* of a command that takes cli_page_
 /* Prints the one line that a command has built, a text or JSON, as it is fit for a terminal, and
  * frees it. CLI_FAILED, which was said: there was no memory for it. */
 cli_exit cli_print_line(buf *line, bool json);
+
+/* Prints a value of jansson's as one line and releases it; CLI_FAILED for NULL, as cli_print_line.
+ */
+cli_exit cli_print_json(json_t *value);
 
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);

@@ -104,6 +104,14 @@ cli_exit cli_print_line(buf *line, bool json)
     return fine ? CLI_DONE : cli_nomem();
 }
 
+cli_exit cli_print_json(json_t *value)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+
+    buf_json_take(&line, value);
+    return cli_print_line(&line, true);
+}
+
 cli_exit cli_nomem(void)
 {
     cli_error("out of memory");

@@ -1,30 +1,31 @@
 /*
- * main.c: cardbox-worker, or a warden of it. Opens what the crew needs, starts it, waits for a
- * signal, stops it.
+ * main.c: cardbox-worker. Opens what the worker pool needs, starts it, waits for
+ * a signal, stops it.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include "base/clock.h"
+#include "app/json_text.h"
 #include "app/log.h"
 #include "app/dev_dsn.h"
 #include "base/errors.h"
 #include "db/connect.h"
-#include "worker/agent/crew.h"
-#include "worker/say.h"
-#include "worker/tools/toolrun.h"
-#include "worker/process/warden.h"
+#include "worker/agent/worker_pool.h"
+#include "worker/format_line.h"
+#include "worker/tools/tools.h"
 
 enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
     OFFER_MAX = 8 * 1024 * 1024,
     POOL_MOST = 16, /* tasks wait for models and tools most of their time, not for the database */
-    POOL_FOR_CREW = 2,
+    POOL_FOR_THREADS = 2,
     LOOK_NS = 20 * 1000 * 1000
 };
 
@@ -35,7 +36,7 @@ typedef struct worker {
     buf offer;
     cardbox *db;
     agent_shared shared;
-    crew *crew;
+    worker_pool *pool;
     char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
 } worker;
 
@@ -86,16 +87,16 @@ static bool read_file(buf *out, const char *path, char *error, size_t size)
     size_t len;
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        say(error, size, "cannot be read: %s", strerror(errno));
+        format_line(error, size, "cannot be read: %s", strerror(errno));
         return false;
     }
     while ((len = fread(chunk, 1, sizeof(chunk), file)) > 0)
         buf_add(out, chunk, len);
     bool good = ferror(file) == 0 && buf_ok(out);
     if (out->failure == BUF_TOO_LARGE)
-        say(error, size, "has over %zu bytes", out->max);
+        format_line(error, size, "has over %zu bytes", out->max);
     else if (!good)
-        say(error, size, "cannot be read: %s", strerror(errno));
+        format_line(error, size, "cannot be read: %s", strerror(errno));
     fclose(file);
     return good;
 }
@@ -129,33 +130,16 @@ static bool can_read_dsn(const worker *w)
     return false;
 }
 
-/* Better no worker than one whose commands all fail. */
-static bool can_run_tools(const tools *all)
-{
-    char error[TOOLRUN_REASON_SIZE];
-    bool has_command = false;
-    for (size_t i = 0; i < all->count; i++)
-        has_command = has_command || all->at[i].kind == TOOL_COMMAND;
-    if (!has_command || toolrun_can_command(error))
-        return true;
-    fprintf(stderr,
-            "cardbox-worker: commands of tools cannot be run: the process that watches over them, "
-            "%s, is this executable once more, and cannot begin: %s; start cardbox-worker itself, "
-            "and not by a loader\n",
-            WARDEN_NAME, error);
-    return false;
-}
-
 static bool open_database(worker *w, cardbox_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     dev_found found = w->set.dsn[0] == '\0' ? dev_dsn_find(w->dev_dsn) : DEV_NONE;
     const char *hint = found == DEV_NONE ? DEV_ELSEWHERE_HINT : DEV_STOPPED_HINT;
-    long seats = w->set.concurrency < POOL_MOST ? w->set.concurrency : POOL_MOST;
+    long slots = w->set.concurrency < POOL_MOST ? w->set.concurrency : POOL_MOST;
     *options = (cardbox_options)CARDBOX_OPTIONS_INIT;
     options->conninfo = found == DEV_DSN ? w->dev_dsn : w->set.dsn;
     options->application_name = "cardbox-worker";
-    options->pool_max = (unsigned)seats + POOL_FOR_CREW;
+    options->pool_max = (unsigned)slots + POOL_FOR_THREADS;
     options->no_named_statements = w->set.no_named_statements;
     if (found == DEV_STOPPED) {
         fprintf(stderr, "cardbox-worker: %s\n", hint);
@@ -193,21 +177,36 @@ static void fill_shared(worker *w)
 
 /* --- the work --- */
 
+/* The model reads these keywords; calls are not checked by them. */
+static void log_unchecked(const tools *all)
+{
+    char name[LOG_QUOTE_SIZE], keywords[LOG_QUOTE_SIZE];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const tool *t = &all->at[i];
+        if (t->unchecked[0] != '\0')
+            log_warn("schema_keywords_not_checked", "tool=%s keywords=%s",
+                     log_quote(name, t->name, strlen(t->name)),
+                     log_quote(keywords, t->unchecked, strlen(t->unchecked)));
+    }
+}
+
 static void work_until_signal(worker *w)
 {
     printf("ready: %s\n", w->set.own_name);
     fflush(stdout);
+    log_unchecked(&w->tools);
     log_info("working", "name=%s concurrency=%ld tools=%zu version=%s", w->set.own_name,
              w->set.concurrency, w->tools.count, CARDBOX_VERSION);
     while (!has_signal())
         continue;
     log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
-    crew_drain(w->crew);
+    worker_pool_drain(w->pool);
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
     bool hurry = false;
-    while (!crew_is_idle(w->crew) && !hurry)
+    while (!worker_pool_is_idle(w->pool) && !hurry)
         hurry = has_signal() || clock_ms() >= end_ms;
-    crew_hurry(w->crew); /* whom crew_free then waits for */
+    worker_pool_hurry(w->pool); /* whom worker_pool_free then waits for */
 }
 
 int main(int argc, char **argv)
@@ -216,8 +215,6 @@ int main(int argc, char **argv)
     cardbox_options options;
     int status = EXIT_FAILURE;
 
-    if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0)
-        warden_main(argv);
     if (!net_global_init()) {
         fprintf(stderr, "cardbox-worker: libcurl cannot be used\n");
         return EXIT_FAILURE;
@@ -231,24 +228,25 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     block_signals();
+    json_object_seed(0); /* before there are threads */
     hide_memory();
     tools_init(&w.tools);
     if (!can_read_dsn(&w) || !read_tools(&w)) {
         status = EXIT_USAGE;
         goto done;
     }
-    if (!can_run_tools(&w.tools) || !open_database(&w, &options))
+    if (!open_database(&w, &options))
         goto done;
     fill_shared(&w);
-    w.crew = crew_start(&w.shared, &w.set, &options);
-    if (w.crew == NULL) {
+    w.pool = worker_pool_start(&w.shared, &w.set, &options);
+    if (w.pool == NULL) {
         fprintf(stderr, "cardbox-worker: cannot start: out of memory or threads\n");
         goto done;
     }
     work_until_signal(&w);
     status = EXIT_SUCCESS;
 done:
-    crew_free(w.crew);
+    worker_pool_free(w.pool);
     cardbox_close(w.db);
     tools_free(&w.tools);
     buf_free(&w.offer);

@@ -12,7 +12,7 @@
 #include "cardbox/version.h"
 #include "app/dev_dsn.h"
 #include "worker/model/net.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \
@@ -124,7 +124,7 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
 {
     size_t room = strlen(s->project) + 1;
     if (room > sizeof(s->project_text)) {
-        say(error, size, "--project is too long");
+        format_line(error, size, "--project is too long");
         return false;
     }
     memcpy(s->project_text, s->project, room);
@@ -133,12 +133,14 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
         if (comma != NULL)
             *comma = '\0';
         if (!view_is_id(view_of(at), CARDBOX_TENANT_MAX)) {
-            say(error, size,
-                "--project has a name that is empty or too long, or no plain text: \"%s\"", at);
+            format_line(error, size,
+                        "--project has a name that is empty or too long, or no plain text: \"%s\"",
+                        at);
             return false;
         }
         if (s->project_count == SETTINGS_PROJECTS_MAX) {
-            say(error, size, "--project names more than %d projects", SETTINGS_PROJECTS_MAX);
+            format_line(error, size, "--project names more than %d projects",
+                        SETTINGS_PROJECTS_MAX);
             return false;
         }
         if (!has_project(s, at))
@@ -156,15 +158,15 @@ static bool choose_name(worker_settings *s, char *error, size_t size)
 
     if (s->name == NULL) {
         gethostname(host, sizeof(host) - 1);
-        say(s->own_name, sizeof(s->own_name), "%s-%ld", host, (long)getpid());
+        format_line(s->own_name, sizeof(s->own_name), "%s-%ld", host, (long)getpid());
         return true;
     }
     if (!view_is_id(view_of(s->name), SETTINGS_NAME_MAX)) {
-        say(error, size, "--name must have 1 to %d bytes, no control characters",
-            SETTINGS_NAME_MAX);
+        format_line(error, size, "--name must have 1 to %d bytes, no control characters",
+                    SETTINGS_NAME_MAX);
         return false;
     }
-    say(s->own_name, sizeof(s->own_name), "%s", s->name);
+    format_line(s->own_name, sizeof(s->own_name), "%s", s->name);
     return true;
 }
 
@@ -176,10 +178,11 @@ static bool take_key(worker_settings *s, const char *text, char *error, size_t s
 
     if (len == 0 || len >= sizeof(s->key) ||
         text[from + len + strspn(text + from + len, " \t\r\n")] != '\0') {
-        say(error, size, "the model's key must be one word of under %d bytes", SETTINGS_KEY_MAX);
+        format_line(error, size, "the model's key must be one word of under %d bytes",
+                    SETTINGS_KEY_MAX);
         return false;
     }
-    say(s->key, sizeof(s->key), "%.*s", (int)len, text + from);
+    format_line(s->key, sizeof(s->key), "%.*s", (int)len, text + from);
     return true;
 }
 
@@ -196,8 +199,8 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     if (file != NULL)
         fclose(file);
     if (failed || len == sizeof(text) - 1) {
-        say(error, size, "cannot read a key from \"%.*s\" (--model-key-file)",
-            (int)view_cut(view_of(s->model_key_file), 200), s->model_key_file);
+        format_line(error, size, "cannot read a key from \"%.*s\" (--model-key-file)",
+                    (int)view_cut(view_of(s->model_key_file), 200), s->model_key_file);
         return false;
     }
     return take_key(s, text, error, size);
@@ -206,15 +209,16 @@ static bool read_key(worker_settings *s, char *error, size_t size)
 static bool check(worker_settings *s, char *error, size_t size)
 {
     if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
-        say(error, size, "--project, --model-url and --model are needed");
+        format_line(error, size, "--project, --model-url and --model are needed");
         return false;
     }
     if (!view_is_utf8(view_of(s->model))) {
-        say(error, size, "--model must be UTF-8");
+        format_line(error, size, "--model must be UTF-8");
         return false;
     }
     if (!net_is_url(s->model_url)) {
-        say(error, size, "--model-url must be an http or https URL, not \"%s\"", s->model_url);
+        format_line(error, size, "--model-url must be an http or https URL, not \"%s\"",
+                    s->model_url);
         return false;
     }
     return split_projects(s, error, size) && choose_name(s, error, size) &&

@@ -77,6 +77,26 @@ int main(void)
 }
 C
 cp "$dir/program.c" "$dir/program.cc"
+cat >"$dir/with_jansson.c" <<'C'
+#include <cardbox/jansson.h>
+#include <stdio.h>
+
+int main(void)
+{
+    cardbox_card card = CARDBOX_CARD_INIT;
+    json_error_t error;
+    json_t *content = NULL;
+
+    card.content = "{ \"a\": 1 }";
+    content = cardbox_jansson_content(&card, JSON_REJECT_DUPLICATES, &error);
+    if (content == NULL)
+        return fprintf(stderr, "%s\n", error.text), 1;
+    json_dumpf(content, stdout, JSON_COMPACT);
+    json_decref(content);
+    return 0;
+}
+C
+cp "$dir/with_jansson.c" "$dir/with_jansson.cc"
 
 # The compiler's flags come from pkg-config, word by word.
 compile_and_run() { # COMPILER SOURCE shared|static
@@ -97,6 +117,15 @@ compile_and_run() { # COMPILER SOURCE shared|static
     else
         [ "$(LD_LIBRARY_PATH=$lib "$dir/program")" = invalid ]
     fi
+}
+
+# <cardbox/jansson.h> is for programs that link jansson; the library and the server do not.
+needs_no_jansson() { ! readelf -d "$lib/libcardbox.so.$version" "$root/usr/bin/cardboxd" | grep -F jansson; }
+program_with_jansson() { # COMPILER SOURCE
+    local words
+    read -ra words < <(flags --cflags --libs)
+    "$1" -Wall -Wextra -Werror -o "$dir/with_jansson" "$2" "${words[@]}" -ljansson &&
+        [ "$(LD_LIBRARY_PATH=$lib "$dir/with_jansson")" = '{"a":1}' ]
 }
 
 # As if $root were /: what it starts is there, and systemd knows each line.
@@ -141,6 +170,9 @@ for kind in shared static; do
     check "C program, $kind" compile_and_run gcc "$dir/program.c" "$kind"
     check "C++ program, $kind" compile_and_run g++ "$dir/program.cc" "$kind"
 done
+check "C program with jansson" program_with_jansson gcc "$dir/with_jansson.c"
+check "C++ program with jansson" program_with_jansson g++ "$dir/with_jansson.cc"
+check "the library and the server need no jansson" needs_no_jansson
 for unit in cardboxd.service cardbox-worker@.service; do check "$unit is right" unit_is_right "$unit"; done
 check "make install again says where" says_where
 check "make uninstall" make_it uninstall

@@ -18,10 +18,11 @@ from cardbox_test import at_end, await_
 
 
 class Request:
-    """What came: body, headers, and shorthands for what scripts decide by."""
+    """What came: text, body, headers, and shorthands for what scripts decide by."""
 
-    def __init__(self, body, headers):
-        self.body = body
+    def __init__(self, text, headers):
+        self.text = text.decode()
+        self.body = body = json.loads(text)
         self.headers = headers
         self.messages = body.get("messages", [])
         self.at = time.monotonic()
@@ -168,7 +169,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._plain(404, {}, json.dumps({"error": {"message": "no such path"}}).encode())
             return
         try:
-            self._answer(model, model.take(Request(json.loads(body), self.headers)))
+            self._answer(model, model.take(Request(body, self.headers)))
         except (BrokenPipeError, ConnectionResetError):
             model.broken_off += 1
 

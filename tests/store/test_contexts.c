@@ -2,6 +2,7 @@
  * Contexts of boxes through the SDK: the messages of their cards in every format, which cards
  * count, what is repaired, and what is refused. Those of sessions are in test_sessions.c.
  */
+#include <cardbox/jansson.h>
 #include "store/store_test.h"
 
 #define T "contexts"
@@ -84,6 +85,9 @@ static void test_messages(void **state)
                                        "\"No result "
                                        "provided\"},{\"role\":\"user\",\"content\":\"well?\"}]");
     assert_int_equal(cardbox_context_count(context), 7);
+    json_t *messages = cardbox_jansson_context(context, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_array_size(messages), 7);
+    json_decref(messages);
     assert_null(cardbox_context_system(context));
     assert_non_null(strstr(cardbox_context_report(context), box));
     assert_non_null(strstr(cardbox_context_report(context),

@@ -63,8 +63,7 @@ static inline broken openai_content(const json_t *content, const char *role)
         return NULL;
     }
     RULE(json_is_array(content) && json_array_size(content) > 0, "content must be text or parts");
-    json_array_foreach(content, i, part)
-    {
+    json_array_foreach (content, i, part) {
         if (says(part, "type", "text")) {
             RULE(json_string_length(json_object_get(part, "text")) > 0,
                  "a text part may not be empty");
@@ -84,8 +83,7 @@ static inline broken openai_calls(const json_t *calls, json_t *open, json_t *see
     json_t *call;
 
     RULE(json_is_array(calls) && json_array_size(calls) > 0, "tool_calls may not be empty");
-    json_array_foreach(calls, i, call)
-    {
+    json_array_foreach (calls, i, call) {
         const json_t *function = json_object_get(call, "function");
         const char *id = member(call, "id");
         RULE(id[0] != '\0' && strlen(id) <= 40, "a call's id has 1 to 40 characters");
@@ -127,8 +125,7 @@ static inline broken openai_breaks(const json_t *messages)
     broken rule = json_is_array(messages) ? NULL : "messages must be an array";
     size_t i;
 
-    json_array_foreach(messages, i, message)
-    {
+    json_array_foreach (messages, i, message) {
         rule = rule != NULL ? rule : openai_message(message, open, seen);
     }
     if (rule == NULL && json_object_size(open) > 0)
@@ -165,8 +162,7 @@ static inline broken anthropic_result(const json_t *block, json_t *open)
 
     RULE(json_object_del(open, member(block, "tool_use_id")) == 0,
          "a tool_result must answer a tool_use of the message before, once");
-    json_array_foreach(content, i, part)
-    {
+    json_array_foreach (content, i, part) {
         if (says(part, "type", "text")) {
             RULE(!is_blank(part), "text blocks must be non-empty");
             continue;
@@ -185,8 +181,7 @@ static inline broken anthropic_user(const json_t *content, json_t *open)
     size_t i;
     json_t *block;
 
-    json_array_foreach(content, i, block)
-    {
+    json_array_foreach (content, i, block) {
         broken rule = NULL;
         if (says(block, "type", "tool_result")) {
             RULE(!is_behind, "tool_result blocks come first");
@@ -229,8 +224,7 @@ static inline broken anthropic_assistant(const json_t *content, json_t *open, js
          "the final block may not be thinking");
     RULE(text[0] == '\0' || !isspace((unsigned char)text[strlen(text) - 1]),
          "final assistant content cannot end with white space");
-    json_array_foreach(content, i, block)
-    {
+    json_array_foreach (content, i, block) {
         broken rule = NULL;
         if (says(block, "type", "tool_use"))
             rule = anthropic_call(block, open, seen);
@@ -260,8 +254,7 @@ static inline broken anthropic_system(const json_t *system)
     size_t i;
     json_t *block;
 
-    json_array_foreach(system, i, block)
-    {
+    json_array_foreach (system, i, block) {
         RULE(says(block, "type", "text") && !is_blank(block),
              "system blocks must be non-empty text");
     }
@@ -275,8 +268,7 @@ static inline broken anthropic_breaks(const json_t *system, const json_t *messag
     broken rule = json_is_array(messages) ? anthropic_system(system) : "messages must be an array";
     size_t i;
 
-    json_array_foreach(messages, i, message)
-    {
+    json_array_foreach (messages, i, message) {
         rule = rule != NULL ? rule : anthropic_message(message, i, open, seen);
     }
     if (rule == NULL && json_object_size(open) > 0)

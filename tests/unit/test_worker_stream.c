@@ -114,7 +114,7 @@ static void assembles_text(void **state)
                      "{\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3,"
                      "\"total_tokens\":15}}",
                      "[DONE]"));
-    assert_string_equal(buf_str(&c.text), "He\\\"llo\\ud83d\\ude00");
+    assert_string_equal(buf_str(&c.text), "He\"llo\xF0\x9F\x98\x80");
     assert_string_equal(c.finish_reason, "stop");
     assert_int_equal(c.usage.prompt_tokens, 12);
     assert_int_equal(c.usage.completion_tokens, 3);
@@ -130,13 +130,13 @@ static void lends_pieces(void **state)
     (void)state;
     completion_init(&c);
     assert_true(completion_take(&c, VIEW(DELTA("{\"content\":\"a\\nb\"}")), &piece));
-    assert_true(view_equal(piece, VIEW("a\\nb")));
+    assert_true(view_equal(piece, VIEW("a\nb")));
     assert_true(completion_take(&c, VIEW(FINISH("stop")), &piece));
     assert_int_equal(piece.len, 0);
     assert_false(completion_take(&c, VIEW("[DONE]"), &piece));
     assert_true(c.is_done);
     assert_false(completion_take(&c, VIEW(DELTA("{\"content\":\"late\"}")), &piece));
-    assert_string_equal(buf_str(&c.text), "a\\nb");
+    assert_string_equal(buf_str(&c.text), "a\nb");
     completion_free(&c);
 }
 
@@ -156,7 +156,7 @@ static void assembles_calls(void **state)
     assert_int_equal(c.call_count, 2);
     assert_string_equal(buf_str(&c.calls[0].id), "c1");
     assert_string_equal(buf_str(&c.calls[0].name), "f");
-    assert_string_equal(buf_str(&c.calls[0].arguments), "{\\\"q\\\":1}");
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{\"q\":1}");
     assert_string_equal(buf_str(&c.calls[1].name), "g");
     assert_string_equal(buf_str(&c.calls[1].arguments), "{}");
     completion_free(&c);
@@ -221,9 +221,10 @@ static void takes_other_forms(void **state)
     assert_int_equal(c.call_count, 1);
     assert_string_equal(buf_str(&c.calls[0].arguments), "{}");
     completion_free(&c);
-    assert_true(TAKE(&c, CALL("{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":\"\\n\"}}}"),
+    assert_true(TAKE(&c,
+                     CALL("{\"function\":{\"name\":\"f\",\"arguments\":{\"z\": 5,\"a\":\"\\n\"}}}"),
                      FINISH("tool_calls")));
-    assert_string_equal(buf_str(&c.calls[0].arguments), "{\\\"a\\\":\\\"\\\\n\\\"}");
+    assert_string_equal(buf_str(&c.calls[0].arguments), "{\"z\":5,\"a\":\"\\n\"}");
     completion_free(&c);
 }
 
@@ -250,6 +251,38 @@ static void says_that_a_text_was_cut(void **state)
     completion_free(&c);
     assert_true(TAKE(&c, FINISH("content_filter")));
     assert_non_null(strstr(completion_cut_reason(&c), "filter"));
+    completion_free(&c);
+}
+
+/* Of characters that UTF-8 can't hold, and numbers that jansson can't. */
+static void reads_what_jansson_refuses(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c, DELTA("{\"content\":\"a\\u0000b\\ude00\\ud83d c\\\\ud83d\"}"),
+                     DELTA("{\"content\":\"\\uD83D\"}"), DELTA("{\"content\":\" \"}"),
+                     DELTA("{\"content\":\"\\ude00\\n\\ude00\"}"), FINISH("stop")));
+    assert_string_equal(buf_str(&c.text), "a\uFFFDb\uFFFD\uFFFD c\\ud83d \U0001F600\n\uFFFD");
+    completion_free(&c);
+    assert_true(
+        TAKE(&c, "{\"choices\":[{\"index\":0,\"seed\":18446744073709551615,\"delta\":{\"content\":"
+                 "\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"total_tokens\":7}}"));
+    assert_string_equal(buf_str(&c.text), "x");
+    assert_int_equal(c.usage.total_tokens, 7);
+    completion_free(&c);
+}
+
+/* A tool call's arguments keep their bytes: white space, order, repeated members, numbers. */
+static void keeps_arguments(void **state)
+{
+    completion c;
+    (void)state;
+    assert_true(TAKE(&c,
+                     CALL("{\"function\":{\"name\":\"f\",\"arguments\":\"{ \\\"b\\\": 1.10,"
+                          "\\\"b\\\":1e400, \\\"a\\\":\\\"\\\\ud800\\\"}\"}}"),
+                     FINISH("tool_calls")));
+    assert_string_equal(buf_str(&c.calls[0].arguments),
+                        "{ \"b\": 1.10,\"b\":1e400, \"a\":\"\\ud800\"}");
     completion_free(&c);
 }
 
@@ -290,8 +323,8 @@ static void refuses_what_is_no_message(void **state)
     expect_failure(whole, &c, "overloaded");
     whole = TAKE(&c, FINISH("stop"), "{\"error\":\"gone\"}");
     expect_failure(whole, &c, "gone");
-    whole = TAKE(&c, "{\"error\":{\"message\":\"\\ud800\"}}");
-    expect_failure(whole, &c, "says no more");
+    whole = TAKE(&c, "{\"error\":{\"code\":5}}");
+    expect_failure(whole, &c, "gives no text");
     whole = TAKE(&c, CALL("{\"index\":0,\"id\":\"x\"}"), FINISH("tool_calls"));
     expect_failure(whole, &c, "without naming");
     whole = TAKE(&c, DELTA("{\"content\":\"\"}"), FINISH("stop"), "[DONE]");
@@ -305,9 +338,9 @@ static void takes_odd_chunks(void **state)
     assert_true(TAKE(&c, "{}", "{\"choices\":null}", "{\"choices\":[]}", "{\"choices\":[7]}",
                      "{\"choices\":[{\"delta\":null}]}", "{\"error\":null,\"usage\":null}",
                      DELTA("{\"content\":[1],\"tool_calls\":[null,3]}"),
-                     DELTA("{\"content\":\"x\"}"), FINISH("st\\u006fp")));
+                     DELTA("{\"content\":\"x\"}"), FINISH("sT\\u006fp")));
     assert_string_equal(buf_str(&c.text), "x");
-    assert_string_equal(c.finish_reason, "st?u???fp");
+    assert_string_equal(c.finish_reason, "s?op");
     assert_int_equal(c.usage.total_tokens, -1);
     completion_free(&c);
 }
@@ -346,6 +379,8 @@ int main(void)
         cmocka_unit_test(takes_other_forms),
         cmocka_unit_test(takes_the_choice_that_was_asked_for),
         cmocka_unit_test(says_that_a_text_was_cut),
+        cmocka_unit_test(reads_what_jansson_refuses),
+        cmocka_unit_test(keeps_arguments),
         cmocka_unit_test(believes_no_absurd_count),
         cmocka_unit_test(refuses_what_is_no_message),
         cmocka_unit_test(takes_odd_chunks),

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/tools/tools.h"
 
 #define PATH       "/nowhere::/bin:/usr/bin"
@@ -47,6 +47,29 @@ static void reads_tools(void **state)
     tools_free(&list);
 }
 
+/* The model is given keywords and numbers as they stand in the file, even those that jansson would
+ * print otherwise. */
+static void passes_schemas_on(void **state)
+{
+    static const char SCHEMA[] =
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"multipleOf\":0.10,\"maximum\":"
+        "18446744073709551615},\"s\":{\"pattern\":\"^\\u0061\",\"multipleOf\":2.50}}}";
+    tools list;
+    char error[300] = "";
+    buf text = BUF_INIT(4096), offered = BUF_INIT(4096);
+    (void)state;
+    tools_init(&list);
+    buf_printf(&text, TOOL(",\"url\":\"http://x\",\"timeout_ms\":7.0,\"parameters\": %s"), SCHEMA);
+    assert_true(tools_read(&list, buf_as_view(&text), PATH, error, sizeof(error)));
+    assert_string_equal(list.at[0].unchecked, "multipleOf, pattern");
+    assert_int_equal(list.at[0].time_ms, 7);
+    tools_offer(&offered, &list);
+    assert_non_null(strstr(buf_str(&offered), SCHEMA));
+    buf_free(&text);
+    buf_free(&offered);
+    tools_free(&list);
+}
+
 static void expect_refused(const char *text, const char *reason)
 {
     tools list;
@@ -61,39 +84,45 @@ static void expect_refused(const char *text, const char *reason)
 static void refuses_mistakes(void **state)
 {
     (void)state;
-    expect_refused("{\"tools\":[", "no JSON");
+    expect_refused("{\"tools\":[", "not valid JSON");
     expect_refused("[]", "one member");
     expect_refused("{\"tools\":{}}", "one member");
-    expect_refused("{\"tools\":[],\"tools\":[]}", "one member");
+    expect_refused("{\"tools\":[],\"tools\":[]}", "duplicate object key");
     expect_refused("{\"tools\":[],\"more\":1}", "one member");
-    expect_refused("{\"tools\":[1]}", "tools[0]: must be an object");
-    expect_refused("{\"tools\":[{}]}", "\"name\" is missing");
-    expect_refused("{\"tools\":[{\"name\":\"a\"}]}", "tools[0] \"a\": \"description\" is missing");
-    expect_refused("{\"tools\":[{\"name\":1}]}", "\"name\" must be a string");
-    expect_refused("{\"tools\":[{\"name\":\"a\\u0000\"}]}", "\"name\" must be a string");
+    expect_refused("{\"tools\":[1]}", "tools[0]: Expected object, got integer");
+    expect_refused("{\"tools\":[{}]}", "tools[0]: Object item not found: name");
+    expect_refused("{\"tools\":[{\"name\":\"a\"}]}",
+                   "tools[0] \"a\": Object item not found: description");
+    expect_refused(
+        "{\"tools\":[{\"name\":1}]}",
+        "Expected string, got integer (\"name\", \"description\" and \"url\" are strings)");
+    expect_refused("{\"tools\":[{\"name\":\"a\\u0000\"}]}", "not valid JSON");
     expect_refused(TOOL(""), "either \"command\" or \"url\"");
     expect_refused(TOOL(",\"command\":[\"sh\"],\"url\":\"http://x\""), "either");
-    expect_refused(TOOL(",\"command\":\"sh\""), "array of strings");
-    expect_refused(TOOL(",\"command\":[]"), "must name a program");
+    expect_refused(TOOL(",\"command\":\"sh\""), "array of 1 to 64 strings");
+    expect_refused(TOOL(",\"command\":[]"), "array of 1 to 64 strings");
     expect_refused(TOOL(",\"command\":[\"sh\",1]"), "strings only");
     expect_refused(TOOL(",\"command\":[\"no-such-program\"]"), "no-such-program");
     expect_refused(TOOL(",\"command\":[\"/bin\"]"), "no program");
     expect_refused(TOOL(",\"url\":\"file:///etc/passwd\""), "http://");
     expect_refused(TOOL(",\"url\":\"http://\""), "http://");
-    expect_refused(TOOL(",\"parameters\":{\"type\":\"string\"}"), "JSON Schema");
-    expect_refused(TOOL(",\"parameters\":{\"type\":\"object\",\"pattern\":\"x\"}"), "pattern");
-    expect_refused(TOOL(",\"timeout_ms\":0"), "\"timeout_ms\"");
-    expect_refused(TOOL(",\"timeout_ms\":1.5"), "\"timeout_ms\"");
-    expect_refused(TOOL(",\"output_max\":\"9\""), "\"output_max\"");
-    expect_refused(TOOL(",\"shell\":true"), "unknown member \"shell\"");
-    expect_refused(TOOL(",\"description\":\"e\""), "twice");
+    expect_refused(TOOL(",\"url\":\"http://x\",\"parameters\":{\"type\":\"string\"}"),
+                   "JSON Schema");
+    expect_refused(
+        TOOL(",\"url\":\"http://x\",\"parameters\":{\"type\":\"object\",\"required\":1}"),
+        "\"parameters\": /required");
+    expect_refused(TOOL(",\"url\":\"http://x\",\"timeout_ms\":0"), "\"timeout_ms\"");
+    expect_refused(TOOL(",\"url\":\"http://x\",\"timeout_ms\":1.5"), "\"timeout_ms\"");
+    expect_refused(TOOL(",\"url\":\"http://x\",\"output_max\":\"9\""), "\"output_max\"");
+    expect_refused(TOOL(",\"shell\":true"), "left unpacked: shell");
+    expect_refused(TOOL(",\"description\":\"e\""), "duplicate object key");
     expect_refused("{\"tools\":[{\"name\":\"a b\",\"description\":\"\",\"url\":\"http://x\"}]}",
                    "no name for a tool");
 }
 
 static bool put(tools *list, const char *name, char error[300])
 {
-    const tool t = {.name = name, .description = VIEW("\"d\""), .parameters = VIEW("{}")};
+    const tool t = {.name = name, .description = "d", .parameters = VIEW("{}"), .unchecked = ""};
     return tools_put(list, &t, error, 300);
 }
 
@@ -129,24 +158,24 @@ static void bounds_names(void **state)
     tools_free(&list);
 }
 
-static void says_clean_text(void **state)
+static void formats_clean_lines(void **state)
 {
     char out[8];
     (void)state;
-    say(out, sizeof(out), "%s", "a\nb\xFF");
+    format_line(out, sizeof(out), "%s", "a\nb\xFF");
     assert_string_equal(out, "a b?");
-    say(out, sizeof(out), "%s", "12345\xC3\xA9");
+    format_line(out, sizeof(out), "%s", "12345\xC3\xA9");
     assert_string_equal(out, "12345\xC3\xA9");
-    say(out, sizeof(out), "%s", "123456\xC3\xA9");
+    format_line(out, sizeof(out), "%s", "123456\xC3\xA9");
     assert_string_equal(out, "123456");
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_tools),           cmocka_unit_test(refuses_mistakes),
-        cmocka_unit_test(finds_by_offered_name), cmocka_unit_test(bounds_names),
-        cmocka_unit_test(says_clean_text),
+        cmocka_unit_test(reads_tools),      cmocka_unit_test(passes_schemas_on),
+        cmocka_unit_test(refuses_mistakes), cmocka_unit_test(finds_by_offered_name),
+        cmocka_unit_test(bounds_names),     cmocka_unit_test(formats_clean_lines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

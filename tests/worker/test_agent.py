@@ -265,117 +265,47 @@ def test_tools_are_bounded():
                        {"error": "not done within 1000 ms"}, "a\ufffd\u0000b", "fine"], details
 
 
-def test_a_tool_that_kills_its_warden():
-    """Its call has failed, what it had started is gone, and the worker goes on."""
+def test_a_tool_that_kills_its_supervisor():
+    """Its call has failed, it is gone, and the worker goes on."""
     pid = os.path.join(cardbox_test.temp_dir(), "pid")
     tool = {"name": "kills", "description": "", "command": script(
-        f"(setsid sh -c 'echo $$ >{pid}.new; mv {pid}.new {pid}; exec sleep 1000' &); "
-        f"until [ -e {pid} ]; do sleep 0.01; done; kill -9 $PPID; sleep 1000")}
+        f"echo $$ >{pid}; kill -9 $PPID; sleep 1000")}
 
     def model(request):
         return says("so") if request.results else calls(("kills", {}), ("ns__echo", {"x": 1}))
 
     project, task, _ = run_one(model, tools=[tool, ECHO])
-    assert [json.loads(call["details"]) for call in project.calls(task)] == [
-        {"error": "the process that watches over it was killed"}, {"x": 1}]
+    details = [json.loads(call["details"]) for call in project.calls(task)]
+    assert details == [{"error": "its supervisor process was killed"}, {"x": 1}], details
     with open(pid, encoding="ascii") as file:
-        assert not os.path.exists(f"/proc/{int(file.read())}")
+        number = int(file.read())
+    await_(lambda: not os.path.exists(f"/proc/{number}"))
 
 
-PROGRAM = os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker")
-
-
-def library(pattern):
-    """A file that PROGRAM is loaded with."""
-    told = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
-    return re.search(pattern, told).group(1)
-
-
-def test_libraries_that_the_environment_names():
-    """A warden begins with those of the worker, and a tool does not hear of them; where they are gone, it
-    is told what is missing."""
-    where = cardbox_test.temp_dir()
-    libpq = shutil.copy(library(r"libpq\.so\.5 => (\S+)"), os.path.join(where, "libpq.so.5"))
+def test_keywords_that_are_not_checked():
+    """They go to the model as they stand in the file, and the log lists them."""
+    schema = ('{"type": "object", "properties": {"n": {"multipleOf": 0.10, "maximum": 18446744073709551615},'
+              ' "s": {"type": "string", "pattern": "^a"}}, "uniqueItems": true}')
+    file = os.path.join(cardbox_test.temp_dir(), "tools.json")
+    with open(file, "w", encoding="ascii") as out:
+        out.write('{"tools": [{"name": "odd", "description": "", "command": ["cat"], "parameters": %s}]}' % schema)
 
     def model(request):
-        if request.answered == 0:
-            return calls(("env", {}))
-        with open(f"{libpq}.new", "w", encoding="ascii") as file:
-            file.write("no library")
-        os.replace(f"{libpq}.new", libpq)
-        return says("so") if request.answered == 2 else calls(("env", {}))
+        return says("so") if request.results else calls(("odd", {"s": "b"}), ("odd", {"s": 1}))
 
-    tool = {"name": "env", "description": "", "command": script("env | grep LD_; echo fine")}
     server, project = ModelServer(model), Project()
     task = project.spawn("go")
-    worker = Worker(project, server, tools_file(tool), env={"LD_LIBRARY_PATH": where})
+    worker = Worker(project, server, file)
     project.await_status(task, "success")
-    worker.stop()
-    server.check()
     first, second = [json.loads(call["details"]) for call in project.calls(task)]
-    assert first == "fine", first
-    assert re.match("the process that watches over it exited with status [0-9]+: .*" +
-                    re.escape(libpq), second["error"]), second
-
-
-def test_a_worker_that_can_begin_no_warden():
-    """Run by a loader, the loader is the executable: it does not start, unless it has no commands."""
-    command = [library(r"\n\s*(/\S+/ld-\S+) \("), PROGRAM, "--dsn", "host=/nowhere", "--project", "acme",
-               "--model", "m", "--model-url", "http://127.0.0.1:9/v1"]
-    done = subprocess.run([*command, "--tools", tools_file(ECHO)], capture_output=True, text=True,
-                          check=False, timeout=60)
-    assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, done
-    assert "cannot be run" in done.stderr and "exited with status 127" in done.stderr, done
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert "/nowhere" in done.stderr and "cannot be run" not in done.stderr, done
-
-
-def test_what_no_tool_started_is_left_alone():
-    """A child that the worker's process had before it was the worker."""
-    directory = cardbox_test.temp_dir()
-    program = os.path.join(directory, "begin")
-    with open(program, "w", encoding="ascii") as file:
-        file.write(f"#!/bin/sh\nsleep 1000 </dev/null >/dev/null 2>&1 &\necho $! >{directory}/pid\n"
-                   f'exec {os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker")} "$@"\n')
-    os.chmod(program, 0o755)
-    kills = {"name": "kills", "description": "", "command": script("kill -9 $PPID; sleep 1000")}
-    server, project = ModelServer(
-        lambda request: says("so") if request.results else calls(("kills", {}))), Project()
-    task = project.spawn("go")
-    worker = Worker(project, server, tools_file(kills), program=program)
-    with open(os.path.join(directory, "pid"), encoding="ascii") as file:
-        sibling = int(file.read())
-    cardbox_test.at_end(lambda: os.kill(sibling, signal.SIGKILL))
-    project.await_status(task, "success")
-    with open(f"/proc/{sibling}/stat", encoding="ascii") as file:
-        assert file.read().split()[2] == "S", "it still sleeps"
+    assert first == {"s": "b"} and "expected \"string\"" in second["error"], (first, second)
+    told, = worker.events("schema_keywords_not_checked")
+    assert told["tool"] == '"odd"', told
+    assert told["keywords"] == '"multipleOf, pattern, uniqueItems"', told
     worker.stop()
     server.check()
-    assert "was killed" in project.calls(task)[0]["details"], project.calls(task)
-
-
-def test_tools_run_when_the_worker_was_replaced():
-    """As by an upgrade under its feet: wardens are of the executable that runs."""
-    build = os.path.join(cardbox_test.temp_dir(), "bin")
-    os.mkdir(build)
-    program = os.path.join(build, "cardbox-worker")
-    shutil.copy(os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), program)
-
-    def model(request):
-        if request.results:
-            return says("so")
-        os.unlink(program)
-        with open(program, "w", encoding="ascii") as file:
-            file.write("no program")
-        return calls(("ns__echo", {"x": 1}))
-
-    server, project = ModelServer(model), Project()
-    task = project.spawn("go")
-    worker = Worker(project, server, tools_file(ECHO), program=program)
-    project.await_status(task, "success")
-    worker.stop()
-    server.check()
-    assert [json.loads(call["details"]) for call in project.calls(task)] == [{"x": 1}]
+    offered = '"parameters":' + schema.replace(" ", "")
+    assert all(offered in request.text for request in server.requests), server.requests[0].text
 
 
 def test_a_result_that_the_ledger_refuses_is_a_failed_call():

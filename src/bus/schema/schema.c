@@ -297,6 +297,23 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     return false;
 }
 
+/* Adds a name to the list, unless it is there: such lists are short. */
+static void note_unchecked(buf *list, view key)
+{
+    view name = scan_inside(key), rest = buf_as_view(list);
+
+    while (rest.len > 0) {
+        const char *comma = memmem(rest.ptr, rest.len, ", ", 2);
+        size_t len = comma != NULL ? (size_t)(comma - rest.ptr) : rest.len;
+        if (view_equal((view){rest.ptr, len}, name))
+            return;
+        len += comma != NULL ? 2 : 0;
+        rest = (view){rest.ptr + len, rest.len - len};
+    }
+    buf_text(list, list->len > 0 ? ", " : "");
+    buf_view(list, name);
+}
+
 static bool check_keywords(schema_run *run, scan_value schema, const schema_place *at)
 {
     view key;
@@ -305,10 +322,8 @@ static bool check_keywords(schema_run *run, scan_value schema, const schema_plac
         const schema_keyword *keyword = schema_keyword_find(key);
         schema_place place = schema_member(at, key);
         if (keyword == NULL)
-            return schema_refuse(run, &place,
-                                 "is no keyword that is checked here, so the schema would promise "
-                                 "more than it keeps; leave it out");
-        if (!check_argument(run, keyword->argument, value, &place))
+            note_unchecked(run->unchecked, key);
+        else if (!check_argument(run, keyword->argument, value, &place))
             return false;
     }
     return true;
@@ -328,15 +343,25 @@ static bool check_schema(schema_run *run, scan_value schema, const schema_place 
     return fine;
 }
 
-cardbox_status schema_check(view schema, cardbox_error *err)
+cardbox_status schema_check(buf *unchecked, view schema, cardbox_error *err)
 {
     scan_value root;
     scan_error error;
     schema_faults faults = {0};
     if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
         return error_json(err, "the schema", &error);
-    schema_run run = {root, &faults, false, 0, NULL};
+    schema_run run = {root, &faults, false, 0, NULL, unchecked};
     if (check_schema(&run, root, &(schema_place){NULL, {NULL, 0}, 0, 0}))
         return CARDBOX_OK;
     return schema_say(&faults, err);
+}
+
+bool schema_is_partial(scan_value root)
+{
+    buf unchecked = BUF_INIT(1); /* one name is too large already */
+
+    schema_check(&unchecked, root.text, NULL);
+    bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;
+    buf_free(&unchecked);
+    return is_partial;
 }

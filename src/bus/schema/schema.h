@@ -6,7 +6,7 @@
  * maxItems, minProperties, maxProperties, minLength, maxLength, minimum, maximum,
  * exclusiveMinimum, exclusiveMaximum, anyOf, allOf, oneOf, $ref within the schema ("#/$defs/x"),
  * and the annotations, format among them. They mean what 2020-12 and draft 7 agree on. `pattern` is
- * left out on purpose: C's regular expressions are not those of JSON Schema.
+ * not among them on purpose: C's regular expressions are not those of JSON Schema.
  */
 #ifndef BUS_SCHEMA_H
 #define BUS_SCHEMA_H
@@ -26,10 +26,10 @@
  * an ability, 10,000 ids or 1,000 cards, is a tenth of it. */
 #define SCHEMA_STEPS_MAX 100000
 
-/* Whether a text is a schema of these keywords: CARDBOX_OK, or CARDBOX_INVALID (CARDBOX_TOO_LARGE
- * where its JSON is nested too deeply) with the place and
- * what is wrong there. */
-cardbox_status schema_check(view schema, cardbox_error *err);
+/* Whether a text is a schema: CARDBOX_OK, or CARDBOX_INVALID (CARDBOX_TOO_LARGE if its JSON is
+ * nested too deeply) with the place and the error there. Keywords other than those above are
+ * appended to `unchecked`, each once, with commas between. */
+cardbox_status schema_check(buf *unchecked, view schema, cardbox_error *err);
 
 /* Faults of one value that are told of; how many more there are is counted, up to so many: then the
  * check ends. */
@@ -51,7 +51,9 @@ typedef struct schema_faults {
  * Whether a value is as the schema says, which schema_check has accepted: CARDBOX_OK, or
  * CARDBOX_INVALID with all that is wrong, in an object what is missing first: in `out`, and as many
  * as fit in the message. In an object whose members the schema names, none of these may stand
- * twice. `out` may be NULL.
+ * twice. `out` may be NULL. A schema with unchecked keywords never refuses a value that it allows:
+ * oneOf counts as anyOf, additionalProperties beside patternProperties as true, and so does items
+ * beside prefixItems.
  */
 cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
                                cardbox_error *err);

@@ -32,7 +32,8 @@ typedef struct schema_run {
     bool all; /* are wanted; else it ends with the first, and of several forms the one that got
                  deepest is kept */
     unsigned depth;
-    size_t *steps; /* that are left */
+    size_t *steps;  /* that are left */
+    buf *unchecked; /* of a check of a schema */
 } schema_run;
 
 /* Notes a fault and gives false. */
@@ -71,6 +72,9 @@ const schema_keyword *schema_keyword_find(view token);
 
 /* Whether a value is of the type that a string token names. */
 bool schema_is_type(scan_value value, view token);
+
+/* Whether an accepted schema has keywords that are not checked. As slow as checking the schema. */
+bool schema_is_partial(scan_value root);
 
 /* What a reference, "#/$defs/x", refers to. SCAN_NONE: nothing. */
 scan_value schema_resolve(scan_value root, view token);

@@ -120,10 +120,18 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
     return fine;
 }
 
+/* patternProperties are not checked: any other member may be one of them. */
+static scan_value additional_of(scan_value schema)
+{
+    if (scan_find(schema, "patternProperties").kind != SCAN_NONE)
+        return (scan_value){SCAN_NONE, {NULL, 0}};
+    return scan_find(schema, "additionalProperties");
+}
+
 static bool holds_properties(schema_run *run, scan_value schema, scan_value argument,
                              scan_value value, const schema_place *at)
 {
-    return check_members(run, argument, scan_find(schema, "additionalProperties"), value, at);
+    return check_members(run, argument, additional_of(schema), value, at);
 }
 
 /* Where there are properties they have looked at it. */
@@ -131,9 +139,10 @@ static bool holds_additional(schema_run *run, scan_value schema, scan_value argu
                              scan_value value, const schema_place *at)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
+    (void)argument;
     if (scan_find(schema, "properties").kind != SCAN_NONE)
         return true;
-    return check_members(run, none, argument, value, at);
+    return check_members(run, none, additional_of(schema), value, at);
 }
 
 static bool holds_required(schema_run *run, scan_value schema, scan_value argument,
@@ -201,6 +210,8 @@ static bool holds_items(schema_run *run, scan_value schema, scan_value argument,
     scan_value item, most = scan_find(schema, "maxItems");
     size_t index = 0;
     bool fine = true;
+    if (scan_find(schema, "prefixItems").kind != SCAN_NONE)
+        return true; /* not checked: which items the others are is not known */
     if (most.kind != SCAN_NONE && !holds_max_items(run, schema, most, value, at))
         return false; /* too long anyway: not walked */
     for (scan_walk walk = scan_enter(value);
@@ -290,7 +301,7 @@ static bool holds_one(schema_run *run, scan_value schema, scan_value argument, s
     schema_faults nearest = {0};
     (void)schema;
     size_t count = count_forms(run, argument, value, at, &nearest);
-    if (count == 1)
+    if (count == 1 || (count > 1 && schema_is_partial(run->root)))
         return true;
     if (count > 1)
         return schema_refuse(run, at, "is more than one of the forms of which one is allowed");
@@ -393,7 +404,7 @@ cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value
     size_t steps = SCHEMA_STEPS_MAX;
     faults->count = faults->more = 0;
     const schema_place top = {NULL, {NULL, 0}, 0, 0};
-    schema_run run = {schema, faults, true, 0, &steps};
+    schema_run run = {schema, faults, true, 0, &steps, NULL};
     bool fine = validate(&run, schema, value, &top);
     if (steps > 0 && fine)
         return CARDBOX_OK;

@@ -42,12 +42,8 @@ static void print_row(const char *result, term_style style, const char *check, c
 
 static bool print_json(const char *result, const char *check, const char *text)
 {
-    buf line = BUF_INIT((size_t)8 * DETAIL_SIZE);
-
-    buf_printf(&line, "{\"check\":\"%s\",\"result\":\"%s\",\"detail\":", check, result);
-    buf_json_string(&line, view_of(text));
-    buf_char(&line, '}');
-    return cli_print_line(&line, true) == CLI_DONE;
+    return cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result", result, "detail",
+                                    text)) == CLI_DONE;
 }
 
 static void say(doctor *d, finding what, const char *check, const char *format, ...)

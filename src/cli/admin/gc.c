@@ -53,13 +53,19 @@ static cardbox_status collect(cardbox *db, const gc_options *options, collect_su
     return status;
 }
 
-static void print_json(const gc_options *options, const collect_sum *sum)
+static cli_exit print_json(const gc_options *options, const collect_sum *sum)
 {
-    printf("{\"dry_run\":%s", options->dry_run ? "true" : "false");
+    json_t *all = json_pack("{s:b}", "dry_run", options->dry_run);
+
     for (int kind = 0; kind < COLLECT_KINDS; kind++)
-        printf(",\"%s\":{\"rows\":%" PRId64 ",\"bytes\":%" PRId64 "}",
-               collect_name((collect_kind)kind), sum->rows[kind], sum->bytes[kind]);
-    puts("}");
+        json_object_set_new(all, collect_name((collect_kind)kind),
+                            json_pack("{s:I, s:I}", "rows", (json_int_t)sum->rows[kind], "bytes",
+                                      (json_int_t)sum->bytes[kind]));
+    if (json_object_size(all) <= COLLECT_KINDS) { /* out of memory */
+        json_decref(all);
+        all = NULL;
+    }
+    return cli_print_json(all);
 }
 
 static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
@@ -68,10 +74,8 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
     table t;
 
-    if (options->common.json) {
-        print_json(options, sum);
-        return CLI_DONE;
-    }
+    if (options->common.json)
+        return print_json(options, sum);
     table_init(&t, columns, 3);
     for (int kind = 0; kind < COLLECT_KINDS; kind++) {
         if (sum->rows[kind] == 0)

@@ -15,7 +15,7 @@ typedef struct migrate_options {
 /* Of migrations, and of functions. */
 typedef struct migrate_kind {
     unsigned applied;
-    buf json;
+    json_t *steps; /* an array; NULL: out of memory */
 } migrate_kind;
 
 typedef struct migrate_lines {
@@ -46,10 +46,12 @@ static void report(void *arg, const migrate_step *step)
     kind->applied += step->applied_now;
     if (step->version > 0 || step->applied_now)
         add_row(lines, step, state);
-    buf_text(&kind->json, kind->json.len > 0 ? ",{" : "{");
-    if (step->version > 0)
-        buf_printf(&kind->json, "\"version\":%d,", step->version);
-    buf_printf(&kind->json, "\"name\":\"%s\",\"state\":\"%s\"}", step->name, state);
+    json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
+    if (json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
+                                                     step->name, "state", state)) != 0) {
+        json_decref(kind->steps); /* out of memory */
+        kind->steps = NULL;
+    }
 }
 
 static void print_counts(const migrate_lines *lines)
@@ -59,19 +61,21 @@ static void print_counts(const migrate_lines *lines)
            functions == 1 ? "" : "s");
 }
 
+static cli_exit print_json(const migrate_lines *lines)
+{
+    bool dry_run = lines->options->dry_run;
+
+    return cli_print_json(
+        json_pack("{s:i, s:b, s:i, s:i, s:O, s:O}", "version", schema_newest(), "dry_run", dry_run,
+                  "applied", dry_run ? 0 : (int)lines->migrations.applied, "functions_applied",
+                  dry_run ? 0 : (int)lines->functions.applied, "migrations",
+                  lines->migrations.steps, "functions", lines->functions.steps));
+}
+
 static void print_result(const migrate_lines *lines)
 {
     const migrate_options *options = lines->options;
 
-    if (options->common.json) {
-        printf("{\"version\":%d,\"dry_run\":%s,\"applied\":%u,\"functions_applied\":%u,"
-               "\"migrations\":[%s],\"functions\":[%s]}\n",
-               schema_newest(), options->dry_run ? "true" : "false",
-               options->dry_run ? 0 : lines->migrations.applied,
-               options->dry_run ? 0 : lines->functions.applied, buf_str(&lines->migrations.json),
-               buf_str(&lines->functions.json));
-        return;
-    }
     table_print(stdout, &lines->rows, 2, term_width());
     if (lines->migrations.applied + lines->functions.applied == 0) {
         printf("nothing to do: the database is at migration %d\n", schema_newest());
@@ -90,8 +94,8 @@ static cli_exit run(const void *given, char **arguments)
         {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
     const migrate_options *options = given;
     migrate_lines lines = {.options = options,
-                           .migrations = {.json = BUF_INIT(1 << 20)},
-                           .functions = {.json = BUF_INIT(1 << 20)}};
+                           .migrations = {.steps = json_array()},
+                           .functions = {.steps = json_array()}};
     migrate_how how = {options->dry_run, (unsigned)options->wait_s, report, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
@@ -102,7 +106,10 @@ static cli_exit run(const void *given, char **arguments)
     table_init(&lines.rows, columns, 4);
     if (cli_dsn(&dsn, &options->common, storage, &err) &&
         migrate_run(dsn, &how, &err) == CARDBOX_OK) {
-        print_result(&lines);
+        if (options->common.json)
+            status = print_json(&lines);
+        else
+            print_result(&lines);
     } else {
         /* Those that were applied before the failure stay. */
         if (!options->common.json && lines.rows.count > 0)
@@ -110,8 +117,8 @@ static cli_exit run(const void *given, char **arguments)
         status = cli_failed(&err);
     }
     table_free(&lines.rows);
-    buf_free(&lines.migrations.json);
-    buf_free(&lines.functions.json);
+    json_decref(lines.migrations.steps);
+    json_decref(lines.functions.steps);
     return status;
 }
 

@@ -78,24 +78,18 @@ static cli_exit print_made(const create_options *options, const token_made *made
                            const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
-    buf line = BUF_INIT(8192);
-    cli_exit status = CLI_DONE;
+    bool expires = made->expires_micros != 0;
 
-    if (made->expires_micros != 0)
+    if (expires)
         isotime_format_micros(until, made->expires_micros);
-    if (options->common.json) {
-        buf_printf(&line, "{\"token_id\":%" PRId64 ",\"name\":", made->id);
-        buf_json_string(&line, view_of(options->name));
-        buf_printf(&line, ",\"token\":\"%s\",\"expires_at\":", secret);
-        buf_json_text(&line, made->expires_micros == 0 ? NULL : until);
-        buf_char(&line, '}');
-        status = cli_print_line(&line, true);
-    } else {
-        puts(secret);
-        cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id,
-                 options->name, until);
-    }
-    return status;
+    if (options->common.json)
+        return cli_print_json(json_pack("{s:I, s:s, s:s, s:s?}", "token_id", (json_int_t)made->id,
+                                        "name", options->name, "token", secret, "expires_at",
+                                        expires ? until : NULL));
+    puts(secret);
+    cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id, options->name,
+             until);
+    return CLI_DONE;
 }
 
 static cli_exit run_create(const void *given, char **arguments)
@@ -207,30 +201,37 @@ static void add_row(table *t, const void *rows, size_t i)
     table_add(t, view_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
-static void add_moment(buf *out, const char *name, const store_rows *rows, int row, int column)
+/* NULL: there is none. */
+static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int row, int column)
 {
-    buf_printf(out, ",\"%s\":", name);
     if (rows_null(rows, row, column))
-        buf_text(out, "null");
-    else
-        isotime_json_micros(out, rows_micros(rows, row, column));
+        return NULL;
+    isotime_format_micros(out, rows_micros(rows, row, column));
+    return out;
+}
+
+/* A list that the database has written; NULL, which is all projects, is null. */
+static json_t *list_of(view text)
+{
+    json_error_t unused;
+
+    return text.ptr == NULL ? json_null() : json_text_read(text, 0, &unused);
 }
 
 static void add_object(buf *out, const void *rows, size_t i)
 {
     int row = (int)i;
-    view tenants = rows_text(rows, row, TOKEN_TENANTS);
+    char created[ISOTIME_SIZE], expires[ISOTIME_SIZE], revoked[ISOTIME_SIZE];
+    view name = rows_text(rows, row, TOKEN_NAME);
 
-    buf_printf(out, "{\"token_id\":%" PRId64 ",\"name\":", rows_int8(rows, row, TOKEN_ID));
-    buf_json_string(out, rows_text(rows, row, TOKEN_NAME));
-    buf_text(out, ",\"tenants\":");
-    buf_view(out, tenants.ptr == NULL ? VIEW("null") : tenants);
-    buf_text(out, ",\"scopes\":");
-    buf_view(out, rows_text(rows, row, TOKEN_SCOPES));
-    add_moment(out, "created_at", rows, row, TOKEN_CREATED);
-    add_moment(out, "expires_at", rows, row, TOKEN_EXPIRES);
-    add_moment(out, "revoked_at", rows, row, TOKEN_REVOKED);
-    buf_printf(out, ",\"state\":\"%s\"}", state_of(rows, row));
+    buf_json_take(out, json_pack("{s:I, s:s%, s:o, s:o, s:s?, s:s?, s:s?, s:s}", "token_id",
+                                 (json_int_t)rows_int8(rows, row, TOKEN_ID), "name", name.ptr,
+                                 name.len, "tenants", list_of(rows_text(rows, row, TOKEN_TENANTS)),
+                                 "scopes", list_of(rows_text(rows, row, TOKEN_SCOPES)),
+                                 "created_at", moment_of(created, rows, row, TOKEN_CREATED),
+                                 "expires_at", moment_of(expires, rows, row, TOKEN_EXPIRES),
+                                 "revoked_at", moment_of(revoked, rows, row, TOKEN_REVOKED),
+                                 "state", state_of(rows, row)));
 }
 
 static cli_exit print_tokens(const store_rows *rows, bool json)
@@ -305,11 +306,12 @@ static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
     status = tokens_revoke(&id, db, arguments[0], &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
+    cli_exit printed = CLI_DONE;
     if (common->json)
-        printf("{\"token_id\":%" PRId64 ",\"revoked\":true}\n", id);
+        printed = cli_print_json(json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1));
     else
         printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
-    return warn_if_none(db, &err) == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+    return warn_if_none(db, &err) == CARDBOX_OK ? printed : cli_failed(&err);
 }
 
 const cli_command cli_token_revoke = {

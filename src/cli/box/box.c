@@ -152,9 +152,7 @@ static void add_card_object(buf *out, const void *given, size_t i)
         card_view_json(out, card, of->options->common.project);
         return;
     }
-    buf_text(out, "{\"card_id\":");
-    buf_json_string(out, view_of(of->box->card_ids[i]));
-    buf_text(out, ",\"missing\":true}");
+    buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
 }
 
 /* Reads the ids and then the cards of the same places in the same version, so that the two fit
@@ -258,12 +256,10 @@ static void add_log_object(buf *out, const void *of, size_t i)
 {
     const cardbox_log_entry *entry = cardbox_log_at(of, i);
 
-    buf_printf(out,
-               "{\"version\":%" PRId64 ",\"op\":\"%s\",\"length\":%" PRId64 ",\"added\":%" PRId64
-               ",\"append_key\":",
-               entry->version, entry->op, entry->length, entry->added);
-    buf_json_text(out, entry->append_key);
-    buf_printf(out, ",\"at\":\"%s\"}", entry->at);
+    buf_json_take(out, json_pack("{s:I, s:s, s:I, s:I, s:s?, s:s}", "version",
+                                 (json_int_t)entry->version, "op", entry->op, "length",
+                                 (json_int_t)entry->length, "added", (json_int_t)entry->added,
+                                 "append_key", entry->append_key, "at", entry->at));
 }
 
 static void add_log_row(table *rows, const void *of, size_t i)

@@ -9,16 +9,16 @@ static const char *const *as_ids(char **arguments)
     return (const char *const *)(const void *)arguments;
 }
 
-static void print_change(const cardbox_box_change *change, bool json)
+static cli_exit print_change(const cardbox_box_change *change, bool json)
 {
     if (json)
-        printf(
-            "{\"box_id\":\"%s\",\"version\":%" PRId64 ",\"length\":%" PRId64 ",\"replayed\":%s}\n",
-            change->box_id, change->version, change->length, change->replayed ? "true" : "false");
-    else
-        printf("box %s   version %" PRId64 "   %" PRId64 " card%s%s\n", change->box_id,
-               change->version, change->length, change->length == 1 ? "" : "s",
-               change->replayed ? "   (done before)" : "");
+        return cli_print_json(json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
+                                        (json_int_t)change->version, "length",
+                                        (json_int_t)change->length, "replayed", change->replayed));
+    printf("box %s   version %" PRId64 "   %" PRId64 " card%s%s\n", change->box_id, change->version,
+           change->length, change->length == 1 ? "" : "s",
+           change->replayed ? "   (done before)" : "");
+    return CLI_DONE;
 }
 
 /* Ends a command: prints what changed, or why nothing did. */
@@ -27,8 +27,7 @@ static cli_exit finish(cardbox_status status, const cardbox_box_change *change,
 {
     if (status != CARDBOX_OK)
         return cli_refused(err, origins);
-    print_change(change, json);
-    return CLI_DONE;
+    return print_change(change, json);
 }
 
 /* --- create --- */

@@ -182,14 +182,11 @@ static cli_exit print_added(const add_options *options, const char *id, cardbox_
 {
     buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
 
-    if (options->common.json) {
-        buf_text(&line, "{\"card_id\":");
-        buf_json_string(&line, view_of(id));
-        buf_printf(&line, ",\"outcome\":\"%s\"}", cardbox_outcome_name(outcome));
-    } else {
-        buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
-    }
-    return cli_print_line(&line, options->common.json);
+    if (options->common.json)
+        return cli_print_json(
+            json_pack("{s:s, s:s}", "card_id", id, "outcome", cardbox_outcome_name(outcome)));
+    buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
+    return cli_print_line(&line, false);
 }
 
 static cli_exit add_card(const add_options *options, const char *content)

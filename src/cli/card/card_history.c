@@ -22,8 +22,9 @@ static void add_object(buf *out, const void *given, size_t i)
     const revisions_of *of = given;
     const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
 
-    buf_printf(out, "{\"revision\":%" PRId64 ",\"replaced_at\":\"%s\",\"card\":", one->revision,
-               one->replaced_at);
+    buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
+                                      "replaced_at", one->replaced_at));
+    buf_text(out, ",\"card\":");
     card_view_json(out, one->card, of->project);
     buf_char(out, '}');
 }

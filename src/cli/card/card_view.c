@@ -51,25 +51,30 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
             out->data[i] = ' ';
 }
 
-static void add_ids(buf *out, const char *name, const char *const *ids, size_t count)
+static json_t *ids_of(const char *const *ids, size_t count)
 {
-    buf_printf(out, ",\"%s\":[", name);
-    for (size_t i = 0; i < count; i++) {
-        buf_text(out, i > 0 ? "," : "");
-        buf_json_string(out, view_of(ids[i]));
-    }
-    buf_char(out, ']');
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(ids[i]));
+    if (json_array_size(list) == count)
+        return list;
+    json_decref(list); /* out of memory */
+    return NULL;
 }
 
 void card_view_box(buf *out, const cardbox_box *box, bool with_ids)
 {
-    buf_printf(out, "{\"box_id\":\"%s\"", box->box_id);
-    if (with_ids)
-        add_ids(out, "card_ids", box->card_ids, box->card_count);
-    buf_printf(out, ",\"version\":%" PRId64 ",\"length\":%" PRId64, box->version, box->length);
-    add_ids(out, "parent_ids", box->parent_ids, box->parent_count);
-    buf_printf(out, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}", box->created_at,
-               box->updated_at);
+    json_t *ids = ids_of(box->card_ids, with_ids ? box->card_count : 0);
+    json_t *object =
+        json_pack("{s:s, s:o, s:I, s:I, s:o, s:s, s:s}", "box_id", box->box_id, "card_ids", ids,
+                  "version", (json_int_t)box->version, "length", (json_int_t)box->length,
+                  "parent_ids", ids_of(box->parent_ids, box->parent_count), "created_at",
+                  box->created_at, "updated_at", box->updated_at);
+
+    if (!with_ids)
+        json_object_del(object, "card_ids");
+    buf_json_take(out, object);
 }
 
 /* --- for people --- */

@@ -11,14 +11,10 @@ static cli_exit print_deleted(const char *kind, const char *id, bool json)
 {
     buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
 
-    if (json) {
-        buf_printf(&line, "{\"%s_id\":", kind);
-        buf_json_string(&line, view_of(id));
-        buf_text(&line, ",\"deleted\":true}");
-    } else {
-        buf_printf(&line, "%s %s is deleted", kind, id);
-    }
-    return cli_print_line(&line, json);
+    if (json)
+        return cli_print_json(json_pack("{s+:s, s:b}", kind, "_id", id, "deleted", 1));
+    buf_printf(&line, "%s %s is deleted", kind, id);
+    return cli_print_line(&line, false);
 }
 
 static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,

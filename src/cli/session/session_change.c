@@ -37,15 +37,11 @@ static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
         cardbox_session_fork(&entries, db, options->common.project, arguments[0], entry, id, &err);
     if (status != CARDBOX_OK)
         return cli_refused(&err, origins);
-    if (options->common.json) {
-        buf_text(&line, "{\"session_id\":");
-        buf_json_string(&line, view_of(id));
-        buf_printf(&line, ",\"entries\":%" PRId64 "}", entries);
-    } else {
-        buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries,
-                   entries == 1 ? "y" : "ies");
-    }
-    return cli_print_line(&line, options->common.json);
+    if (options->common.json)
+        return cli_print_json(
+            json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries));
+    buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
+    return cli_print_line(&line, false);
 }
 
 static const opt_spec fork_specs[] = {
@@ -81,17 +77,12 @@ static cli_exit print_head(const char *session, const char *head, int64_t versio
 {
     buf line = BUF_INIT(1 << 16);
 
-    if (json) {
-        buf_text(&line, "{\"session_id\":");
-        buf_json_string(&line, view_of(session));
-        buf_text(&line, ",\"head_entry_id\":");
-        buf_json_text(&line, head);
-        buf_printf(&line, ",\"version\":%" PRId64 "}", version);
-    } else {
-        buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
-                   head ? head : "nowhere: it is empty");
-    }
-    return cli_print_line(&line, json);
+    if (json)
+        return cli_print_json(json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
+                                        head, "version", (json_int_t)version));
+    buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
+               head ? head : "nowhere: it is empty");
+    return cli_print_line(&line, false);
 }
 
 static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
@@ -169,20 +160,15 @@ const cli_command cli_session_head = {
 /* The line of a label; without one it takes the entry's label away. */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
-    char id[CARDBOX_UUID_SIZE];
+    char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
 
     cardbox_uuid7(id);
-    buf_printf(out, "{\"type\":\"label\",\"id\":\"%s\",\"parentId\":", id);
-    buf_json_text(out, parent);
-    buf_text(out, ",\"timestamp\":");
-    isotime_json_micros(out, clock_wall_micros());
-    buf_text(out, ",\"targetId\":");
-    buf_json_string(out, view_of(target));
-    if (label != NULL && *label != '\0') {
-        buf_text(out, ",\"label\":");
-        buf_json_string(out, view_of(label));
-    }
-    buf_char(out, '}');
+    isotime_format_micros(now, clock_wall_micros());
+    if (label != NULL && *label == '\0')
+        label = NULL;
+    buf_json_take(out, json_pack("{s:s, s:s, s:s?, s:s, s:s, s:s*}", "type", "label", "id", id,
+                                 "parentId", parent, "timestamp", now, "targetId", target, "label",
+                                 label));
 }
 
 /* Puts the label behind the head, if nobody has moved it meanwhile. */
@@ -242,11 +228,10 @@ static cli_exit run_label(cardbox *db, const void *given, char **arguments)
     if (status != CARDBOX_OK)
         return cli_failed(&err);
     if (common->json)
-        buf_printf(&line, "{\"version\":%" PRId64 "}", version);
-    else
-        buf_printf(&line, "entry %s   %s%s   version %" PRId64, entry,
-                   label ? "label " : "no label", label ? label : "", version);
-    return cli_print_line(&line, common->json);
+        return cli_print_json(json_pack("{s:I}", "version", (json_int_t)version));
+    buf_printf(&line, "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
+               label ? label : "", version);
+    return cli_print_line(&line, false);
 }
 
 const cli_command cli_session_label = {

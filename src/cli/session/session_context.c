@@ -14,16 +14,15 @@ typedef struct context_options {
 
 /* --- two contexts --- */
 
-static void add_side(buf *out, const char *name, const cardbox_context *built, const char *leaf)
+static json_t *side_of(const cardbox_context *built, const char *leaf)
 {
     size_t count = cardbox_context_count(built);
     char digest[33] = "";
 
     if (count > 0 && cardbox_context_digest(digest, built, count - 1) != CARDBOX_OK)
         digest[0] = '\0';
-    buf_printf(out, ",\"%s\":{\"entry_id\":", name);
-    buf_json_text(out, leaf);
-    buf_printf(out, ",\"messages\":%zu,\"digest\":\"%s\"}", count, digest);
+    return json_pack("{s:s?, s:I, s:s}", "entry_id", leaf, "messages", (json_int_t)count, "digest",
+                     digest);
 }
 
 static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
@@ -33,19 +32,17 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
     size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
     buf line = BUF_INIT(1 << 16);
 
-    if (json) {
-        buf_printf(&line, "{\"shared\":%zu", shared);
-        add_side(&line, "a", a, a_leaf);
-        add_side(&line, "b", b, b_leaf);
-        buf_char(&line, '}');
-    } else if (shared == a_count && shared == b_count) {
+    if (json)
+        return cli_print_json(json_pack("{s:I, s:o, s:o}", "shared", (json_int_t)shared, "a",
+                                        side_of(a, a_leaf), "b", side_of(b, b_leaf)));
+    if (shared == a_count && shared == b_count) {
         buf_printf(&line, "the contexts are the same: %zu message%s", shared,
                    shared == 1 ? "" : "s");
     } else {
         buf_printf(&line, "messages that are the same: %zu; then %s has %zu more, %s %zu", shared,
                    a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
     }
-    return cli_print_line(&line, json);
+    return cli_print_line(&line, false);
 }
 
 /* --- the command --- */

@@ -14,7 +14,10 @@ enum { STATE_COLUMNS = 12 };
 
 static void print_id(const char *id, bool json)
 {
-    printf(json ? "{\"taskId\":\"%s\"}\n" : "%s\n", id);
+    if (json)
+        cli_print_json(json_pack("{s:s}", "taskId", id));
+    else
+        puts(id);
     fflush(stdout);
 }
 
@@ -92,10 +95,9 @@ static cli_exit finish(cardbox *db, const cli_common *common, const char *task_i
     if (status != CARDBOX_OK)
         return cli_failed(err);
     if (common->json)
-        buf_text(&line, "{\"success\":true}");
-    else
-        buf_printf(&line, "task %s %s", task_id, sent ? "has the message" : "is cancelled");
-    return cli_print_line(&line, common->json);
+        return cli_print_json(json_pack("{s:b}", "success", 1));
+    buf_printf(&line, "task %s %s", task_id, sent ? "has the message" : "is cancelled");
+    return cli_print_line(&line, false);
 }
 
 /* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
@@ -192,25 +194,17 @@ typedef struct list_options {
     long skip;
 } list_options;
 
-static void add_text(buf *out, const char *name, const char *text)
-{
-    if (text == NULL)
-        return;
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_string(out, view_of(text));
-}
-
+/* The goal is stored text. */
 static void add_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
-    buf_text(out, "{\"id\":");
-    buf_json_string(out, view_of(task->task_id));
-    add_text(out, "parentTaskId", task->parent_task_id);
-    add_text(out, "completionStatus", task->completion_status);
-    buf_printf(out, ",\"goal\":%s", task->goal_json ? task->goal_json : "\"\"");
-    buf_printf(out,
-               ",\"createdAt\":%" PRId64 ",\"updatedAt\":%" PRId64 ",\"messageCount\":%" PRId64 "}",
-               task->created_at, task->updated_at, task->message_count);
+    buf_json_open_take(out,
+                       json_pack("{s:s, s:s*, s:s*, s:I, s:I, s:I}", "id", task->task_id,
+                                 "parentTaskId", task->parent_task_id, "completionStatus",
+                                 task->completion_status, "createdAt", (json_int_t)task->created_at,
+                                 "updatedAt", (json_int_t)task->updated_at, "messageCount",
+                                 (json_int_t)task->message_count));
+    buf_printf(out, ",\"goal\":%s}", task->goal_json != NULL ? task->goal_json : "\"\"");
 }
 
 /* "failed" of "failed: Maximum iterations reached". */

@@ -36,26 +36,25 @@ static bool is_piece(const cardbox_task_event *e)
     return strcmp(e->what, "chunk") == 0;
 }
 
+static void add_stored(buf *line, const char *name, const char *json)
+{
+    if (json != NULL)
+        buf_printf(line, ",\"%s\":%s", name, json);
+}
+
 /* A piece has neither a number among the events nor a time of its own. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    buf_char(&line, '{');
-    if (!is_piece(e))
-        buf_printf(&line, "\"n\":%" PRId64 ",", e->n);
-    buf_printf(&line, "\"event\":\"%s\",\"ref\":", e->what);
-    buf_json_text(&line, e->ref);
-    if (!is_piece(e)) {
-        buf_text(&line, ",\"how\":");
-        buf_json_text(&line, e->how);
-        buf_printf(&line, ",\"at\":%" PRId64, e->at);
-    }
-    if (e->text_json != NULL)
-        buf_printf(&line, ",\"text\":%s", e->text_json);
-    if (e->metadata != NULL)
-        buf_printf(&line, ",\"metadata\":%s", e->metadata);
-    if (e->call != NULL)
-        buf_printf(&line, ",\"call\":%s", e->call);
+    if (is_piece(e))
+        buf_json_open_take(&line, json_pack("{s:s, s:s?}", "event", e->what, "ref", e->ref));
+    else
+        buf_json_open_take(&line, json_pack("{s:I, s:s, s:s?, s:s?, s:I}", "n", (json_int_t)e->n,
+                                            "event", e->what, "ref", e->ref, "how", e->how, "at",
+                                            (json_int_t)e->at));
+    add_stored(&line, "text", e->text_json);
+    add_stored(&line, "metadata", e->metadata);
+    add_stored(&line, "call", e->call);
     buf_char(&line, '}');
     term_print_json(buf_str(&line));
     buf_free(&line);
@@ -159,19 +158,14 @@ static void show_message(watcher *w, const cardbox_task_event *e)
 /* Leaves of {"error":"..."} the reason alone; other details stay as they are. */
 static void unwrap_reason(buf *details)
 {
-    buf reason = BUF_INIT(VALUE_BYTES_MAX);
-    scan_value object, error = {0}, more;
-    view key = {0};
-    if (!scan_check(buf_as_view(details), 2, &object, NULL, NULL) || object.kind != SCAN_OBJECT)
-        return;
-    scan_walk walk = scan_enter(object);
-    if (scan_member(&walk, &key, &error) && error.kind == SCAN_STRING &&
-        scan_string_is(key, VIEW("error")) && !scan_member(&walk, &key, &more) &&
-        scan_decode(&reason, error.text)) {
+    json_error_t unused;
+    const char *reason = NULL;
+    json_t *object = json_text_read(buf_as_view(details), JSON_REJECT_DUPLICATES, &unused);
+    if (json_unpack_ex(object, NULL, JSON_STRICT, "{s:s}", "error", &reason) == 0) {
         buf_reset(details, VALUE_BYTES_MAX);
-        buf_view(details, buf_as_view(&reason));
+        buf_text(details, reason);
     }
-    buf_free(&reason);
+    json_decref(object);
 }
 
 /* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */

@@ -4,12 +4,13 @@
  */
 #include "worker/agent/agent.h"
 #include <stdlib.h>
+#include "app/json_text.h"
 #include "app/log.h"
 #include "cardbox/ids.h"
 #include "cardbox/ledger.h"
 #include "worker/agent/agent_internal.h"
-#include "worker/agent/chunks.h"
-#include "worker/say.h"
+#include "worker/agent/stream_preview.h"
+#include "worker/format_line.h"
 
 enum { METADATA_MAX = 4096, CALLS_JSON_MAX = 96 * 1024 * 1024 };
 
@@ -19,11 +20,11 @@ typedef struct turn {
     dialogue dialogue;
     int64_t seen;
     completion answer;
-    chunks shown;
+    stream_preview shown;
     agent_call calls[COMPLETION_CALLS_MAX];
 } turn;
 
-void agent_halt(agent *a, halt why)
+void agent_stop(agent *a, stop_reason why)
 {
     int now = atomic_load(&a->stop);
 
@@ -56,7 +57,7 @@ static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
     ledger_outcome ended;
 
     log_fault(a, event, err);
-    say(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
+    format_line(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
         .lease = a->lease, .ending = CARDBOX_FINISHED, .status = view_of(a->status), .seen = -1};
     if (is_final(err->status) && work_write(&ended, a->shared->db, &write, NULL) == CARDBOX_OK)
@@ -70,12 +71,12 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     ledger_outcome ended;
 
     *end = AGENT_LOST;
-    if (atomic_load(&a->stop) == HALT_LOST)
+    if (atomic_load(&a->stop) == STOP_LOST)
         return false;
     write->lease = a->lease;
     if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
         if (err.lease_lost)
-            agent_halt(a, HALT_LOST);
+            agent_stop(a, STOP_LOST);
         else
             *end = give_up(a, "task_write_failed", &err);
         return false;
@@ -100,14 +101,14 @@ static task_write as_ending(const turn *t, bool is_success)
 /* Ends the task. True: it goes on all the same. */
 static bool succeed(turn *t, agent_end *end)
 {
-    say(t->a->status, AGENT_STATUS_SIZE, "success");
+    format_line(t->a->status, AGENT_STATUS_SIZE, "success");
     task_write write = as_ending(t, true);
     return agent_write(t->a, &write, end);
 }
 
 static bool fail(turn *t, const char *reason, agent_end *end)
 {
-    say(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
+    format_line(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
     task_write write = as_ending(t, false);
     return agent_write(t->a, &write, end);
 }
@@ -121,46 +122,42 @@ static bool hand_back(turn *t, agent_end *end)
 
 /* --- the model's answer --- */
 
-/* `seen` tells what it answers: a message that came while it was said stands before it in time, and
- * yet is to be answered after it (dialogue.c). */
+/* `seen` is the number of the newest message that it answers: a message that came meanwhile stands
+ * before it in time, and is to be answered after it (dialogue.c). */
 static void put_metadata(buf *out, const turn *t)
 {
-    const completion *c = &t->answer;
+    const completion_usage *used = &t->answer.usage;
+    json_t *usage = NULL;
 
-    buf_text(out, "{\"model\":");
-    buf_json_string(out, view_of(t->a->shared->model->name));
-    buf_printf(out, ",\"finish_reason\":\"%s\",\"seen\":%lld", c->finish_reason,
-               (long long)t->seen);
-    if (c->usage.total_tokens >= 0)
-        buf_printf(out,
-                   ",\"usage\":{\"prompt_tokens\":%lld,\"completion_tokens\":%lld,"
-                   "\"total_tokens\":%lld}",
-                   (long long)c->usage.prompt_tokens, (long long)c->usage.completion_tokens,
-                   (long long)c->usage.total_tokens);
-    buf_char(out, '}');
+    if (used->total_tokens >= 0)
+        usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)used->prompt_tokens,
+                          "completion_tokens", (json_int_t)used->completion_tokens, "total_tokens",
+                          (json_int_t)used->total_tokens);
+    buf_json_take(out, json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
+                                 "finish_reason", t->answer.finish_reason, "seen",
+                                 (json_int_t)t->seen, "usage", usage));
 }
 
-/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. The card keeps
- * them as jsonb; the calls themselves keep what that can't hold. */
+/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. */
 static void put_calls(buf *out, turn *t)
 {
-    completion *c = &t->answer;
-    buf list = BUF_INIT(CALLS_JSON_MAX);
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < c->call_count; i++) {
-        cardbox_uuid7(t->calls[i].id);
-        t->calls[i].asked = &c->calls[i];
-        buf_text(&list, i == 0 ? "[" : ",");
-        buf_printf(&list,
-                   "{\"id\":\"%s\",\"type\":\"function\",\"function\":{\"name\":", t->calls[i].id);
-        buf_json_quoted(&list, buf_as_view(&c->calls[i].name));
-        buf_text(&list, ",\"arguments\":");
-        buf_json_quoted(&list, buf_as_view(&c->calls[i].arguments));
-        buf_text(&list, "}}");
+    for (size_t i = 0; i < t->answer.call_count; i++) {
+        const completion_call *asked = &t->answer.calls[i];
+        agent_call *call = &t->calls[i];
+        cardbox_uuid7(call->id);
+        call->asked = asked;
+        json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", call->id, "type",
+                                              "function", "function", "name", buf_str(&asked->name),
+                                              asked->name.len, "arguments",
+                                              buf_str(&asked->arguments), asked->arguments.len));
     }
-    buf_char(&list, ']');
-    scan_sanitise(out, buf_as_view(&list));
-    buf_free(&list);
+    if (json_array_size(list) < t->answer.call_count) { /* out of memory */
+        json_decref(list);
+        list = NULL;
+    }
+    buf_json_take(out, list);
 }
 
 /* Saves the message; without calls it ends the task. Half a text is kept, but is no success:
@@ -168,13 +165,13 @@ static void put_calls(buf *out, turn *t)
  * on. */
 static bool save_answer(turn *t, agent_end *end)
 {
-    buf content = BUF_INIT(COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
+    buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
     buf calls = BUF_INIT(CALLS_JSON_MAX);
     const char *cut = completion_cut_reason(&t->answer);
     bool is_last = t->answer.call_count == 0;
     task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
 
-    buf_json_quoted(&content, buf_as_view(&t->answer.text));
+    buf_json_string(&content, buf_as_view(&t->answer.text));
     put_metadata(&metadata, t);
     message_input message = {.message_id = view_of(t->shown.message_id),
                              .task_id = t->a->lease.task_id,
@@ -182,8 +179,8 @@ static bool save_answer(turn *t, agent_end *end)
                              .content = buf_as_view(&content),
                              .metadata = buf_as_view(&metadata)};
     if (is_last) {
-        say(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
-            cut != NULL ? cut : "");
+        format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
+                    cut != NULL ? cut : "");
         write = as_ending(t, cut == NULL);
     } else {
         put_calls(&calls, t);
@@ -200,19 +197,19 @@ static bool save_answer(turn *t, agent_end *end)
     return goes_on;
 }
 
-static void take_piece(void *arg, view inside)
+static void take_piece(void *arg, view text)
 {
     turn *t = arg;
 
-    chunks_add(&t->shown, inside);
+    stream_preview_add(&t->shown, text);
 }
 
 static void show_pieces(void *arg)
 {
     turn *t = arg;
 
-    if (!chunks_show(&t->shown))
-        agent_halt(t->a, HALT_LOST);
+    if (!stream_preview_show(&t->shown))
+        agent_stop(t->a, STOP_LOST);
 }
 
 static void begin_again(void *arg, const char *reason)
@@ -223,8 +220,8 @@ static void begin_again(void *arg, const char *reason)
     log_warn("model_asked_again", "task=%s reason=%s",
              log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
              log_quote(why, reason, strlen(reason)));
-    chunks_free(&t->shown);
-    chunks_begin(&t->shown, t->a->shared->db, &t->a->lease);
+    stream_preview_free(&t->shown);
+    stream_preview_begin(&t->shown, t->a->shared->db, &t->a->lease);
 }
 
 static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
@@ -252,7 +249,7 @@ static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
 static bool run_calls(turn *t, agent_end *end)
 {
     for (size_t i = 0; i < t->answer.call_count; i++) {
-        if (atomic_load(&t->a->stop) != HALT_NONE)
+        if (atomic_load(&t->a->stop) != STOP_NONE)
             return hand_back(t, end);
         if (!agent_run_call(t->a, &t->calls[i], end))
             return false;
@@ -282,7 +279,7 @@ static bool take_turn(turn *t, agent_end *end)
     cardbox_error err = CARDBOX_ERROR_INIT;
     agent *a = t->a;
 
-    if (atomic_load(&a->stop) != HALT_NONE)
+    if (atomic_load(&a->stop) != STOP_NONE)
         return hand_back(t, end);
     cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
     if (status == CARDBOX_TOO_LARGE)
@@ -298,7 +295,7 @@ static bool take_turn(turn *t, agent_end *end)
     if (a->iterations >= a->shared->max_iterations)
         return fail(t, "Maximum iterations reached", end);
     a->iterations++;
-    chunks_begin(&t->shown, a->shared->db, &a->lease);
+    stream_preview_begin(&t->shown, a->shared->db, &a->lease);
     return converse(t, end);
 }
 
@@ -331,7 +328,7 @@ agent_end agent_run(agent *a)
         t->a = a;
         completion_init(&t->answer);
         again = take_turn(t, &end);
-        chunks_free(&t->shown);
+        stream_preview_free(&t->shown);
         completion_free(&t->answer);
         dialogue_free(&t->dialogue);
         free(t);

@@ -11,11 +11,11 @@
 #include "worker/tools/tools.h"
 
 /* Why a task is to stop at once. A later one counts if it is larger. */
-typedef enum halt {
-    HALT_NONE = 0,
-    HALT_RETURN, /* the worker stops: hand it back */
-    HALT_LOST    /* the lease is lost, by a cancel or to another worker: write nothing more */
-} halt;
+typedef enum stop_reason {
+    STOP_NONE = 0,
+    STOP_RETURN, /* the worker stops: hand it back */
+    STOP_LOST    /* the lease is lost, by a cancel or to another worker: write nothing more */
+} stop_reason;
 
 enum { AGENT_STATUS_SIZE = 1000 };
 
@@ -33,7 +33,7 @@ typedef struct agent {
     net *net;
     task_lease lease; /* its texts end with NUL */
     view parent_id;
-    atomic_int stop; /* a halt; set by whoever */
+    atomic_int stop; /* a stop_reason; set by whoever */
 
     /* what it has done */
     long iterations;
@@ -55,6 +55,6 @@ typedef enum agent_end {
 agent_end agent_run(agent *a);
 
 /* Raises the flag, unless a larger one is up. */
-void agent_halt(agent *a, halt why);
+void agent_stop(agent *a, stop_reason why);
 
 #endif

@@ -3,10 +3,11 @@
  * message, in progress, the tool's work, completed or failed, an end message. What changes together
  * is written together. A call is run only once it is written that it began.
  */
+#include "app/json_text.h"
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "worker/agent/agent_internal.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/tools/toolrun.h"
 
 enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
@@ -17,8 +18,8 @@ typedef struct call_run {
     const agent_call *call;
     const tool *tool;     /* NULL: there is none of that name */
     char name[NAME_SIZE]; /* of the tool, or as the model says it */
-    buf parameters;       /* a token */
-    buf arguments;        /* JSON */
+    view arguments;       /* as the model wrote them: JSON of an object, most often */
+    buf parameters;       /* the arguments as a JSON string */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
@@ -39,7 +40,8 @@ static bool tell(call_run *r, task_write write, view id, const char *text, agent
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
 
     buf_json_string(&content, view_of(text));
-    buf_printf(&metadata, "{\"type\":\"agent.thought\",\"call_id\":\"%s\"}", r->call->id);
+    buf_json_take(&metadata,
+                  json_pack("{s:s, s:s}", "type", "agent.thought", "call_id", r->call->id));
     message_input message = {.message_id = id,
                              .task_id = r->a->lease.task_id,
                              .role = VIEW("assistant"),
@@ -62,7 +64,7 @@ static bool write_start(call_run *r, agent_end *end)
     const call_input calls[] = {call_as(r, VIEW("pending")), call_as(r, VIEW("in_progress"))};
     task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
-    say(text, sizeof(text), "🔧 Calling %s...", r->name);
+    format_line(text, sizeof(text), "🔧 Calling %s...", r->name);
     return tell(r, write, view_of(r->start_id), text, end);
 }
 
@@ -71,20 +73,13 @@ static bool check_call(tool_outcome *out, call_run *r)
 {
     char reason[NAME_SIZE + 100];
     scan_value value;
-    buf token = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2);
 
-    buf_json_quoted(&token, buf_as_view(&r->call->asked->arguments));
-    bool is_text = scan_decode(&r->arguments, buf_as_view(&token));
-    buf_free(&token);
-    if (is_text && r->arguments.len == 0)
-        buf_text(&r->arguments, "{}");
     if (r->tool == NULL) {
-        say(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
+        format_line(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
         tool_fail(out, reason);
         return false;
     }
-    if (!is_text || !buf_ok(&r->arguments) ||
-        !scan_check(buf_as_view(&r->arguments), ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
+    if (!scan_check(r->arguments, ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
         value.kind != SCAN_OBJECT) {
         tool_fail(out, "the arguments are no JSON object");
         return false;
@@ -103,8 +98,9 @@ static void put_details(buf *out, tool_outcome *outcome)
     buf_json_string(out, buf_as_view(&outcome->details));
     if (buf_ok(out))
         return;
-    say(reason, sizeof(reason), "its result is over the %u bytes that the ledger keeps of one",
-        CARDBOX_CONTENT_MAX);
+    format_line(reason, sizeof(reason),
+                "its result is over the %u bytes that the ledger keeps of one",
+                CARDBOX_CONTENT_MAX);
     tool_fail(outcome, reason);
     buf_reset(out, CARDBOX_CONTENT_MAX);
     buf_json_string(out, buf_as_view(&outcome->details));
@@ -122,9 +118,9 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
                         .call_count = 1,
                         .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
     if (outcome->has_failed)
-        say(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
+        format_line(text, sizeof(text), "✗ %s failed: %s", r->name, outcome->reason);
     else
-        say(text, sizeof(text), "✓ %s completed", r->name);
+        format_line(text, sizeof(text), "✓ %s completed", r->name);
     cardbox_uuid7(end_id);
     call.details = buf_as_view(&details);
     call.end_id = view_of(end_id);
@@ -140,7 +136,7 @@ static void run_tool(tool_outcome *out, call_run *r)
                       .tenant = a->lease.tenant.ptr,
                       .task_id = a->lease.task_id.ptr,
                       .call_id = r->call->id,
-                      .arguments = buf_as_view(&r->arguments),
+                      .arguments = r->arguments,
                       .db = a->shared->db,
                       .net = a->net,
                       .stop = &a->stop};
@@ -151,28 +147,22 @@ static void run_tool(tool_outcome *out, call_run *r)
         tool_fail(out, "Worker stopped during execution");
 }
 
-/* The tool's name as it is called here; a name that there is not, without what no name holds. */
+/* The tool and its name; a name that no tool has is cut to one line. */
 static void find_tool(call_run *r)
 {
-    buf token = BUF_INIT(COMPLETION_NAME_MAX + 2), name = BUF_INIT(COMPLETION_NAME_MAX);
+    const buf *name = &r->call->asked->name;
 
-    buf_json_quoted(&token, buf_as_view(&r->call->asked->name));
-    if (!scan_decode(&name, buf_as_view(&token)))
-        buf_text(&name, "?");
-    r->tool = tools_find(r->a->shared->tools, buf_as_view(&name));
-    say(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(&name));
-    if (r->name[0] == '\0')
-        say(r->name, sizeof(r->name), "?");
-    buf_free(&token);
-    buf_free(&name);
+    r->tool = tools_find(r->a->shared->tools, buf_as_view(name));
+    format_line(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(name));
 }
 
 bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
 {
+    view arguments = buf_as_view(&call->asked->arguments);
     call_run r = {.a = a,
                   .call = call,
-                  .parameters = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2),
-                  .arguments = BUF_INIT(COMPLETION_ARGUMENTS_MAX)};
+                  .arguments = arguments.len > 0 ? arguments : VIEW("{}"),
+                  .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2)};
     tool_outcome outcome;
     bool goes_on = false;
 
@@ -180,20 +170,16 @@ bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
     tool_outcome_init(&outcome);
     cardbox_uuid7(r.start_id);
     find_tool(&r);
-    if (call->asked->arguments.len > 0)
-        buf_json_quoted(&r.parameters, buf_as_view(&call->asked->arguments));
-    else
-        buf_text(&r.parameters, "\"{}\"");
+    buf_json_string(&r.parameters, r.arguments);
     if (!write_start(&r, end))
         goto done;
     if (check_call(&outcome, &r))
         run_tool(&outcome, &r);
-    if (atomic_load(&a->stop) == HALT_LOST)
+    if (atomic_load(&a->stop) == STOP_LOST)
         goto done;
     goes_on = write_end(&r, &outcome, end);
 done:
     tool_outcome_free(&outcome);
     buf_free(&r.parameters);
-    buf_free(&r.arguments);
     return goes_on;
 }

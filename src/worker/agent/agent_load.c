@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "model/session/context.h"
 #include "worker/agent/agent_internal.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
@@ -32,17 +32,17 @@ static void free_pages(pages *p)
 static cardbox_status out_of_memory(cardbox_error *err)
 {
     err->status = CARDBOX_NOMEM;
-    say(err->message, sizeof(err->message), "out of memory");
+    format_line(err->message, sizeof(err->message), "out of memory");
     return CARDBOX_NOMEM;
 }
 
 static cardbox_status too_large(cardbox_error *err)
 {
     err->status = CARDBOX_TOO_LARGE;
-    say(err->message, sizeof(err->message),
-        "the context is too large: over %zu MiB or %d "
-        "messages and calls",
-        CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
+    format_line(err->message, sizeof(err->message),
+                "the context is too large: over %zu MiB or %d "
+                "messages and calls",
+                CONTEXT_BYTES_MAX >> 20, PAGE * PAGES_MAX);
     return CARDBOX_TOO_LARGE;
 }
 
@@ -151,10 +151,10 @@ static void make_note(char *out, size_t size, const agent *a)
             can_reach_tasks |= strcmp(a->shared->tools->at[i].name, NAMES[k]) == 0;
     if (!can_reach_tasks)
         return;
-    say(out, size, "You are task %s.", a->lease.task_id.ptr);
+    format_line(out, size, "You are task %s.", a->lease.task_id.ptr);
     if (a->parent_id.len > 0)
-        say(out, size, "You are task %s. Task %s gave you this work.", a->lease.task_id.ptr,
-            a->parent_id.ptr);
+        format_line(out, size, "You are task %s. Task %s gave you this work.", a->lease.task_id.ptr,
+                    a->parent_id.ptr);
 }
 
 cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err)

@@ -1,13 +1,17 @@
 /*
- * completion.c: reads the chunks of a chat completion. Lenient in what servers differ in (missing
- * members, repeated ids, calls without an index), strict in what decides: JSON, limits, an end.
+ * completion.c: reads the chunks of a chat completion. Lenient where servers differ (missing
+ * members, repeated ids, calls without an index), strict about JSON, limits and the end.
  */
 #include "worker/model/completion.h"
+#include "app/json_text.h"
+#include "base/scan.h"
 #include "model/content/class.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
+#include "worker/model/half_pairs.h"
 
-/* Tokens of one request that are believed: sums of them stay numbers. */
-#define TOKENS_MAX INT64_C(1000000000000)
+/* Limit of integers in a chunk, far above any count of tokens: doubles hold them exactly, and sums
+ * of them fit. */
+#define INTEGER_MAX INT64_C(1000000000000)
 
 /* Ends of a text that are not where the model wanted to end. */
 static const struct {
@@ -36,7 +40,7 @@ void completion_free(completion *c)
 
 static bool fail(completion *c, const char *reason)
 {
-    say(c->error, sizeof(c->error), "%s", reason);
+    format_line(c->error, sizeof(c->error), "%s", reason);
     return false;
 }
 
@@ -45,6 +49,24 @@ static bool fail_for_good(completion *c, const char *reason)
 {
     c->is_final = true;
     return fail(c, reason);
+}
+
+/* --- values --- */
+
+/* An integer, which may be a real such as 2.0. False: it is none, or too large. */
+static bool read_integer(int64_t *out, const json_t *value)
+{
+    double number = json_number_value(value);
+
+    if (!json_is_number(value) || number < (double)-INTEGER_MAX || number > (double)INTEGER_MAX)
+        return false;
+    *out = (int64_t)number;
+    return (double)*out == number;
+}
+
+static void add_string(buf *out, const json_t *object, const char *name)
+{
+    buf_view(out, json_text_of(json_object_get(object, name)));
 }
 
 /* --- tool calls --- */
@@ -68,46 +90,31 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-static bool is_whole(const buf *arguments)
+/* Whether a piece that seems to continue a call, since its index or id is the same or missing,
+ * begins another one: it names another function, or names one and has arguments although those of
+ * the call are complete. */
+static bool begins_anew(const completion_call *call, const json_t *piece)
 {
-    scan_value value;
-    buf token = BUF_INIT(COMPLETION_ARGUMENTS_MAX + 2), text = BUF_INIT(COMPLETION_ARGUMENTS_MAX);
+    const json_t *function = json_object_get(piece, "function");
+    const json_t *arguments = json_object_get(function, "arguments");
+    view name = json_text_of(json_object_get(function, "name"));
 
-    buf_json_quoted(&token, buf_as_view(arguments));
-    bool good = scan_decode(&text, buf_as_view(&token)) &&
-                scan_check(buf_as_view(&text), COMPLETION_DEPTH_MAX, &value, NULL, NULL);
-    buf_free(&token);
-    buf_free(&text);
-    return good;
-}
-
-/* Whether a piece that seems to go on with a call, by an index or id that is the same for all or
- * not there at all, begins another one: it names another function, or names one and has arguments
- * though those of the call are whole. */
-static bool begins_anew(const completion_call *call, scan_value piece)
-{
-    scan_value function = scan_find(piece, "function");
-
-    if (function.kind != SCAN_OBJECT || call->name.len == 0)
-        return false;
-    view name = scan_string_inside(scan_find(function, "name"));
-    scan_value arguments = scan_find(function, "arguments");
-    if (name.len == 0)
+    if (name.len == 0 || call->name.len == 0)
         return false;
     if (!view_equal(name, buf_as_view(&call->name)))
         return true;
-    bool has_arguments = arguments.kind == SCAN_OBJECT || scan_string_inside(arguments).len > 0;
-    return has_arguments && is_whole(&call->arguments);
+    bool has_arguments = json_is_object(arguments) || json_string_length(arguments) > 0;
+    return has_arguments &&
+           scan_check(buf_as_view(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
 /* The call that a piece belongs to. Some servers give no index: there an id begins the next call,
- * and what has none goes on with the last, unless that came in the same chunk. */
-static completion_call *call_of(completion *c, scan_value piece, view id, bool is_first)
+ * and a piece without one continues the last call, unless that came in the same chunk. */
+static completion_call *call_of(completion *c, const json_t *piece, view id, bool is_first)
 {
     int64_t index;
-    scan_value number = scan_find(piece, "index");
 
-    if (number.kind == SCAN_NUMBER && scan_integer(number.text, &index)) {
+    if (read_integer(&index, json_object_get(piece, "index"))) {
         completion_call *found = find_call(c, index);
         return found != NULL && !begins_anew(found, piece) ? found : add_call(c, index);
     }
@@ -128,48 +135,35 @@ static void set_once(buf *out, view text)
 }
 
 /* Some servers give arguments as an object instead of its text. */
-static void put_arguments(buf *out, scan_value arguments)
+static bool take_function(completion *c, completion_call *call, view id, const json_t *function)
 {
-    buf text = BUF_INIT(COMPLETION_ARGUMENTS_MAX);
+    json_t *arguments = json_object_get(function, "arguments");
 
-    if (arguments.kind != SCAN_OBJECT) {
-        buf_view(out, scan_string_inside(arguments));
-        return;
-    }
-    buf_json_string(&text, arguments.text);
-    if (buf_ok(&text))
-        buf_add(out, buf_str(&text) + 1, text.len - 2);
-    else
-        out->failure = BUF_TOO_LARGE;
-    buf_free(&text);
-}
-
-static bool take_function(completion *c, completion_call *call, view id, scan_value function)
-{
     if (call == NULL)
         return fail_for_good(c, "the model asked for more tool calls than a message may have");
     set_once(&call->id, id);
-    if (function.kind == SCAN_OBJECT) {
-        set_once(&call->name, scan_string_inside(scan_find(function, "name")));
-        put_arguments(&call->arguments, scan_find(function, "arguments"));
-    }
+    set_once(&call->name, json_text_of(json_object_get(function, "name")));
+    if (json_is_object(arguments))
+        buf_json_take(&call->arguments, json_incref(arguments));
+    else
+        buf_view(&call->arguments, json_text_of(arguments));
     if (!buf_ok(&call->id) || !buf_ok(&call->name) || !buf_ok(&call->arguments))
         return fail_for_good(c, "a tool call of the model is too large");
     return true;
 }
 
-static bool take_calls(completion *c, scan_value calls)
+static bool take_calls(completion *c, const json_t *calls)
 {
-    scan_value piece;
+    const json_t *piece;
+    size_t i;
     bool is_first = true;
-    scan_walk walk = scan_enter(calls);
 
-    while (scan_element(&walk, &piece)) {
-        if (piece.kind != SCAN_OBJECT)
+    json_array_foreach (calls, i, piece) {
+        if (!json_is_object(piece))
             continue;
-        view id = scan_string_inside(scan_find(piece, "id"));
+        view id = json_text_of(json_object_get(piece, "id"));
         completion_call *call = call_of(c, piece, id, is_first);
-        if (!take_function(c, call, id, scan_find(piece, "function")))
+        if (!take_function(c, call, id, json_object_get(piece, "function")))
             return false;
         is_first = false;
     }
@@ -178,46 +172,39 @@ static bool take_calls(completion *c, scan_value calls)
 
 /* --- chunks --- */
 
-/* A text, or a list of parts of it; what a model says to refuse is its answer too. */
-static void take_text(completion *c, scan_value delta)
+/* A text, or a list of parts of it; a refusal of the model is its answer too. */
+static void take_text(completion *c, const json_t *delta)
 {
-    scan_value part, content = scan_find(delta, "content");
+    const json_t *part, *content = json_object_get(delta, "content");
+    size_t i;
 
-    buf_view(&c->text, scan_string_inside(content));
-    if (content.kind == SCAN_ARRAY) {
-        scan_walk walk = scan_enter(content);
-        while (scan_element(&walk, &part)) {
-            if (part.kind != SCAN_OBJECT)
-                continue;
-            buf_view(&c->text, scan_string_inside(scan_find(part, "text")));
-            buf_view(&c->text, scan_string_inside(scan_find(part, "refusal")));
-        }
+    buf_view(&c->text, json_text_of(content));
+    json_array_foreach (content, i, part) {
+        add_string(&c->text, part, "text");
+        add_string(&c->text, part, "refusal");
     }
-    buf_view(&c->text, scan_string_inside(scan_find(delta, "refusal")));
+    add_string(&c->text, delta, "refusal");
 }
 
-static bool take_delta(completion *c, scan_value delta, view *piece)
+static bool take_delta(completion *c, const json_t *delta, view *piece)
 {
-    scan_value calls = scan_find(delta, "tool_calls");
-    scan_value function = scan_find(delta, "function_call"); /* how it was before tools */
+    const json_t *function = json_object_get(delta, "function_call"); /* the form before tools */
     size_t before = c->text.len;
 
     take_text(c, delta);
     if (!buf_ok(&c->text))
         return fail_for_good(c, "the model's message is too large");
     *piece = buf_since(&c->text, before);
-    if (calls.kind == SCAN_ARRAY && !take_calls(c, calls))
+    if (!take_calls(c, json_object_get(delta, "tool_calls")))
         return false;
-    if (function.kind != SCAN_OBJECT)
+    if (!json_is_object(function))
         return true;
     completion_call *call = find_call(c, 0);
     return take_function(c, call != NULL ? call : add_call(c, 0), (view){"", 0}, function);
 }
 
-static void take_finish(completion *c, scan_value reason)
+static void take_finish(completion *c, view text)
 {
-    view text = scan_string_inside(reason);
-
     if (text.len == 0)
         return;
     size_t len = text.len < sizeof(c->finish_reason) ? text.len : sizeof(c->finish_reason) - 1;
@@ -229,76 +216,66 @@ static void take_finish(completion *c, scan_value reason)
     c->finish_reason[len] = '\0';
 }
 
-static int64_t tokens(scan_value usage, const char *name, int64_t before)
+/* Some servers repeat the counts in every chunk: the last ones count. */
+static void take_count(int64_t *out, const json_t *usage, const char *name)
 {
     int64_t count;
-    scan_value value = scan_find(usage, name);
 
-    if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &count) || count < 0 ||
-        count > TOKENS_MAX)
-        return before;
-    return count;
+    if (read_integer(&count, json_object_get(usage, name)) && count >= 0)
+        *out = count;
 }
 
-/* Some servers repeat the counts in every chunk: the last ones count. */
-static void take_usage(completion *c, scan_value usage)
+static bool take_error(completion *c, const json_t *error)
 {
-    if (usage.kind != SCAN_OBJECT)
-        return;
-    c->usage.prompt_tokens = tokens(usage, "prompt_tokens", c->usage.prompt_tokens);
-    c->usage.completion_tokens = tokens(usage, "completion_tokens", c->usage.completion_tokens);
-    c->usage.total_tokens = tokens(usage, "total_tokens", c->usage.total_tokens);
-}
+    const json_t *message = json_is_object(error) ? json_object_get(error, "message") : error;
 
-static bool take_error(completion *c, scan_value error)
-{
-    buf text = BUF_INIT(COMPLETION_TEXT_MAX);
-    scan_value message = error.kind == SCAN_OBJECT ? scan_find(error, "message") : error;
-
-    if (message.kind != SCAN_STRING || !scan_decode(&text, message.text) || text.len == 0) {
-        buf_reset(&text, SIZE_MAX);
-        buf_text(&text, "it says no more");
-    }
-    say(c->error, sizeof(c->error), "the model's server reports an error: %s", buf_str(&text));
-    buf_free(&text);
+    format_line(c->error, sizeof(c->error), "the model's server reports an error: %s",
+                json_string_length(message) > 0 ? json_string_value(message) : "it gives no text");
     return false;
 }
 
-/* Only one choice is asked for, and so only that of index 0 counts; without an index, the first. */
-static bool find_choice(scan_value *choice, scan_value choices)
+/* Only one choice is asked for, so only the one of index 0 counts; without an index, the first. */
+static const json_t *find_choice(const json_t *choices)
 {
+    const json_t *choice;
+    size_t i;
     int64_t index;
-    scan_walk walk = scan_enter(choices);
 
-    for (bool is_first = true; scan_element(&walk, choice); is_first = false) {
-        if (choice->kind != SCAN_OBJECT)
+    json_array_foreach (choices, i, choice) {
+        if (!json_is_object(choice))
             continue;
-        scan_value number = scan_find(*choice, "index");
-        if (number.kind == SCAN_NUMBER && scan_integer(number.text, &index) ? index == 0 : is_first)
-            return true;
+        if (read_integer(&index, json_object_get(choice, "index")) ? index == 0 : i == 0)
+            return choice;
     }
-    return false;
+    return NULL;
 }
 
-/* Some servers send a whole message instead of a piece of it. */
-static bool take_choice(completion *c, scan_value choices, view *piece)
+static bool take_chunk(completion *c, const json_t *chunk, view *piece)
 {
-    scan_value choice;
+    const json_t *error = json_object_get(chunk, "error");
+    const json_t *usage = json_object_get(chunk, "usage");
+    const json_t *choice = find_choice(json_object_get(chunk, "choices"));
+    const json_t *delta = json_object_get(choice, "delta");
 
-    if (!find_choice(&choice, choices))
-        return true;
-    scan_value delta = scan_find(choice, "delta");
-    if (delta.kind != SCAN_OBJECT)
-        delta = scan_find(choice, "message");
-    if (delta.kind == SCAN_OBJECT && !take_delta(c, delta, piece))
+    if (!json_is_object(chunk))
+        return fail(c, "the model's server sent a chunk that is no JSON object");
+    if (error != NULL && !json_is_null(error))
+        return take_error(c, error);
+    if (!json_is_object(delta)) /* some servers send a whole message instead of a piece of it */
+        delta = json_object_get(choice, "message");
+    if (!take_delta(c, delta, piece))
         return false;
-    take_finish(c, scan_find(choice, "finish_reason"));
+    take_finish(c, json_text_of(json_object_get(choice, "finish_reason")));
+    take_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
+    take_count(&c->usage.completion_tokens, usage, "completion_tokens");
+    take_count(&c->usage.total_tokens, usage, "total_tokens");
     return true;
 }
 
 bool completion_take(completion *c, view data, view *piece)
 {
-    scan_value chunk;
+    json_error_t error;
+    buf text = BUF_INIT(2 * data.len + 64); /* each joined half adds six bytes to six */
 
     *piece = (view){"", 0};
     if (c->is_done || c->error[0] != '\0')
@@ -307,16 +284,15 @@ bool completion_take(completion *c, view data, view *piece)
         c->is_done = true;
         return false;
     }
-    if (!scan_check(data, COMPLETION_DEPTH_MAX, &chunk, NULL, NULL) || chunk.kind != SCAN_OBJECT)
-        return fail(c, "the model's server sent a chunk that is no JSON object");
-    scan_value error = scan_find(chunk, "error");
-    if (error.kind != SCAN_NONE && error.kind != SCAN_NULL)
-        return take_error(c, error);
-    scan_value choices = scan_find(chunk, "choices");
-    if (choices.kind == SCAN_ARRAY && !take_choice(c, choices, piece))
-        return false;
-    take_usage(c, scan_find(chunk, "usage"));
-    return true;
+    half_pairs_join(&text, c->half, data);
+    bool is_whole = buf_ok(&text);
+    json_t *chunk = json_text_read(buf_as_view(&text), 0, &error);
+    buf_free(&text);
+    if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
+        return fail(c, "out of memory");
+    bool goes_on = take_chunk(c, chunk, piece);
+    json_decref(chunk);
+    return goes_on;
 }
 
 /* The reason for the end comes behind the last piece: with it the message is whole, even from a
@@ -337,7 +313,12 @@ bool completion_end(completion *c)
 
 bool completion_is_blank(const completion *c)
 {
-    return content_trim(buf_as_view(&c->text)).len == 0;
+    buf inside = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX);
+
+    buf_json_inside(&inside, buf_as_view(&c->text));
+    bool is_blank = buf_ok(&inside) && content_trim(buf_as_view(&inside)).len == 0;
+    buf_free(&inside);
+    return is_blank;
 }
 
 const char *completion_cut_reason(const completion *c)

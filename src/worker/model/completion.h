@@ -1,18 +1,17 @@
 /*
- * completion.h: a chat completion put together from the chunks of its stream: text, tool calls,
- * why it ended, tokens used. Pure. Only a completion that came to its end counts: completion_end
- * tells, and one that says nothing does not. Texts stay the insides of JSON strings, as they came:
- * half a character in one chunk and half in the next are one again, and what UTF-8 can't say is not
- * lost.
+ * completion.h: a chat completion, assembled from the chunks of its stream: text, tool calls, the
+ * reason of its end, tokens used. Pure. A completion counts only if it came to its end and is not
+ * empty: completion_end checks that. All texts are UTF-8 without NUL: U+FFFD stands for NUL and for
+ * half a surrogate pair. A pair of which each half comes in a chunk of its own is one character.
  */
 #ifndef WORKER_COMPLETION_H
 #define WORKER_COMPLETION_H
 
-#include "base/scan.h"
+#include "base/buf.h"
 
 enum {
     COMPLETION_CALLS_MAX = 64, /* tool calls of one message: more is a model that loops */
-    COMPLETION_DEPTH_MAX = 64, /* of a chunk's JSON */
+    COMPLETION_DEPTH_MAX = 64, /* of the JSON of a call's arguments */
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
     COMPLETION_NAME_MAX = 256               /* bytes of a tool's name */
@@ -20,9 +19,7 @@ enum {
 
 typedef struct completion_call {
     int64_t index; /* the server's number of it */
-    buf id;        /* insides of JSON strings, all three */
-    buf name;
-    buf arguments;
+    buf id, name, arguments;
 } completion_call;
 
 typedef struct completion_usage {
@@ -30,7 +27,8 @@ typedef struct completion_usage {
 } completion_usage;
 
 typedef struct completion {
-    buf text; /* the inside of a JSON string */
+    buf text;
+    char half[5]; /* hexadecimal digits of a high surrogate whose low one has not come; "": none */
     completion_call calls[COMPLETION_CALLS_MAX];
     size_t call_count;
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not said yet */
@@ -43,8 +41,8 @@ typedef struct completion {
 void completion_init(completion *c);
 void completion_free(completion *c);
 
-/* Takes an event's data. `piece` receives the text that came with it, an inside, lent until the
- * next one is taken. False: it is over, by [DONE] or by what `error` says. */
+/* Reads an event's data. `piece` receives the text that came with it, borrowed until the next one
+ * is read. False: the stream is over, by [DONE] or for the reason in `error`. */
 bool completion_take(completion *c, view data, view *piece);
 
 /* Whether the text says nothing, by the rule by which messages without words are left out of what

@@ -4,8 +4,9 @@
  * be refused again.
  */
 #include "worker/model/model.h"
+#include "app/json_text.h"
 #include "base/clock.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include "worker/model/sse.h"
 
 enum {
@@ -29,11 +30,13 @@ typedef struct attempt {
 
 typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
 
+/* Messages and tools are text already: the same input gives the same bytes, as the prompt caches
+ * of servers require. */
 void model_request(buf *out, const model *m, view messages, view tools)
 {
-    buf_text(out, "{\"model\":");
-    buf_json_string(out, view_of(m->name));
-    buf_text(out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"messages\":");
+    buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
+                                      "stream_options", "include_usage", 1));
+    buf_text(out, ",\"messages\":");
     buf_view(out, messages);
     if (tools.len > 2) {
         buf_text(out, ",\"tools\":");
@@ -70,7 +73,7 @@ static net_wish take_bytes(void *arg, long status, view bytes)
     if (a->answer->is_done)
         return NET_ENOUGH;
     if (a->answer->error[0] == '\0')
-        say(a->answer->error, sizeof(a->answer->error), "the model's answer is too large");
+        format_line(a->answer->error, sizeof(a->answer->error), "the model's answer is too large");
     return NET_REFUSE;
 }
 
@@ -87,21 +90,17 @@ static void pass_tick(void *arg)
  */
 static void refusal_text(char *out, size_t size, const buf *body)
 {
-    view text = buf_as_view(body);
-    scan_value whole, error;
-    buf said = BUF_INIT(REFUSAL_MAX);
+    json_error_t unused;
+    json_t *whole = json_text_read(buf_as_view(body), 0, &unused);
+    const json_t *message = json_object_get(whole, "error");
 
-    if (scan_check(text, COMPLETION_DEPTH_MAX, &whole, NULL, NULL) && whole.kind == SCAN_OBJECT) {
-        error = scan_find(whole, "error");
-        if (error.kind == SCAN_OBJECT)
-            error = scan_find(error, "message");
-        if (error.kind == SCAN_NONE)
-            error = scan_find(whole, "message");
-        if (error.kind == SCAN_STRING && scan_decode(&said, error.text))
-            text = buf_as_view(&said);
-    }
-    say(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
-    buf_free(&said);
+    if (json_is_object(message))
+        message = json_object_get(message, "message");
+    if (message == NULL)
+        message = json_object_get(whole, "message");
+    view text = json_is_string(message) ? json_text_of(message) : buf_as_view(body);
+    format_line(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
+    json_decref(whole);
 }
 
 static verdict judge_refusal(const attempt *a, long status, char *reason)
@@ -109,9 +108,9 @@ static verdict judge_refusal(const attempt *a, long status, char *reason)
     char said[256], number[32];
 
     refusal_text(said, sizeof(said), &a->refusal);
-    say(number, sizeof(number), "%ld", status);
-    say(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
-        status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
+    format_line(number, sizeof(number), "%ld", status);
+    format_line(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
+                status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
     return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_CHANGE : IS_FINAL;
 }
 
@@ -121,12 +120,13 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
 
     switch (answer->end) {
     case NET_STOPPED:
-        say(reason, MODEL_REASON_SIZE, "stopped");
+        format_line(reason, MODEL_REASON_SIZE, "stopped");
         return IS_STOPPED;
     case NET_UNUSABLE:
     case NET_UNREACHABLE:
     case NET_TIMEOUT:
-        say(reason, MODEL_REASON_SIZE, "no answer from the model's server: %s", answer->error);
+        format_line(reason, MODEL_REASON_SIZE, "no answer from the model's server: %s",
+                    answer->error);
         return answer->end == NET_UNUSABLE ? IS_FINAL : MAY_CHANGE;
     case NET_REFUSED:
     case NET_ANSWERED:
@@ -136,7 +136,7 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
         return judge_refusal(a, answer->status, reason);
     if (answer->end == NET_ANSWERED && completion_end(c))
         return IS_GOOD;
-    say(reason, MODEL_REASON_SIZE, "%s", c->error);
+    format_line(reason, MODEL_REASON_SIZE, "%s", c->error);
     return c->is_final ? IS_FINAL : MAY_CHANGE;
 }
 
@@ -146,7 +146,7 @@ static void url_of(char out[URL_MAX], const char *base)
 
     while (len > 0 && base[len - 1] == '/')
         len--;
-    say(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
+    format_line(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
 }
 
 static verdict try_once(completion *out, net *n, const model *m, view body,
@@ -170,7 +170,7 @@ static verdict try_once(completion *out, net *n, const model *m, view body,
 
     url_of(url, m->url);
     if (m->key != NULL)
-        say(key, sizeof(key), "Authorization: Bearer %s", m->key);
+        format_line(key, sizeof(key), "Authorization: Bearer %s", m->key);
     sse_init(&a.stream, EVENT_MAX, take_event, &a);
     completion_init(out);
     net_post(&answer, n, &request);
@@ -214,8 +214,8 @@ model_end model_ask(completion *out, net *n, const model *m, view request, const
             break;
         }
         if (number >= (unsigned long)m->retries) {
-            say(last, sizeof(last), "%s", reason);
-            say(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
+            format_line(last, sizeof(last), "%s", reason);
+            format_line(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
             return MODEL_FAILED;
         }
         watch->again(watch->arg, reason);

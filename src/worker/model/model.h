@@ -23,7 +23,7 @@ typedef struct model {
 
 /* How a request is watched by who made it. */
 typedef struct model_watch {
-    void (*piece)(void *arg, view inside); /* text as it comes: the inside of a JSON string */
+    void (*piece)(void *arg, view text);          /* the message's text, as it comes */
     void (*again)(void *arg, const char *reason); /* what came is void: there is another attempt */
     void (*tick)(void *arg);                      /* about every 50 ms */
     void *arg;

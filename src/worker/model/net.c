@@ -6,7 +6,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 enum {
     LOOK_MS = 50,    /* between two looks at `stop` and the clock */
@@ -156,16 +156,16 @@ static bool is_over(exchange *x)
 
     if (x->request->stop != NULL && atomic_load(x->request->stop) != 0) {
         out->end = NET_STOPPED;
-        say(out->error, sizeof(out->error), "stopped");
+        format_line(out->error, sizeof(out->error), "stopped");
     } else if (x->enough_ms > 0 && now >= x->enough_ms) {
         out->end = NET_ANSWERED;
     } else if (now >= x->end_ms) {
         out->end = NET_TIMEOUT;
-        say(out->error, sizeof(out->error), "no complete answer within %ld ms",
-            x->request->total_ms);
+        format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",
+                    x->request->total_ms);
     } else if (now - x->heard_ms >= x->request->idle_ms) {
         out->end = NET_TIMEOUT;
-        say(out->error, sizeof(out->error), "nothing came for %ld ms", x->request->idle_ms);
+        format_line(out->error, sizeof(out->error), "nothing came for %ld ms", x->request->idle_ms);
     } else {
         return false;
     }
@@ -201,8 +201,8 @@ static void take_result(exchange *x, CURLcode code, const char *error)
     else if (x->is_refused)
         out->end = NET_REFUSED;
     if (out->end != NET_ANSWERED)
-        say(out->error, sizeof(out->error), "%s",
-            error[0] != '\0' ? error : curl_easy_strerror(code));
+        format_line(out->error, sizeof(out->error), "%s",
+                    error[0] != '\0' ? error : curl_easy_strerror(code));
 }
 
 static void run(exchange *x, CURLM *multi, const char *error)
@@ -233,7 +233,7 @@ void net_post(net_answer *out, net *n, const net_request *request)
     int64_t now = clock_ms();
 
     *out = (net_answer){.end = NET_UNUSABLE};
-    say(out->error, sizeof(out->error), "out of memory");
+    format_line(out->error, sizeof(out->error), "out of memory");
     if (headers == NULL)
         return;
     exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};

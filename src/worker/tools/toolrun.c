@@ -4,11 +4,12 @@
  */
 #include "worker/tools/toolrun.h"
 #include <stdlib.h>
+#include "app/json_text.h"
 #include "base/scan.h"
 #include "bus/schema/schema.h"
 #include "cardbox.h"
-#include "worker/process/program.h"
-#include "worker/say.h"
+#include "worker/process/subprocess.h"
+#include "worker/format_line.h"
 
 enum {
     VARIABLE_MAX = 32 * 1024,
@@ -35,11 +36,9 @@ void tool_outcome_free(tool_outcome *outcome)
 void tool_fail(tool_outcome *outcome, const char *reason)
 {
     outcome->has_failed = true;
-    say(outcome->reason, sizeof(outcome->reason), "%s", reason);
+    format_line(outcome->reason, sizeof(outcome->reason), "%s", reason);
     buf_reset(&outcome->details, 0);
-    buf_text(&outcome->details, "{\"error\":");
-    buf_json_string(&outcome->details, view_of(outcome->reason));
-    buf_char(&outcome->details, '}');
+    buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
 /* Appends text as UTF-8: bytes that are none become U+FFFD. */
@@ -110,52 +109,50 @@ static void fill_environment(environment *e, const tool_call *call)
     add_variable(e, "CARDBOX_CALL_ID", call->call_id);
 }
 
-/* How it ended, its number, and the end of what it complained of, in one line. */
-static void say_exit(char reason[TOOLRUN_REASON_SIZE], const char *how, const program_result *r)
+/* How it ended, the number of that, and the end of its standard error, in one line. */
+static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
+                        const subprocess_result *r)
 {
-    view said = trimmed((view){r->complaint, r->complaint_len});
+    view said = trimmed((view){r->errors, r->errors_len});
     size_t most = TOOLRUN_REASON_SIZE - 80;
 
     if (said.len > most)
         said = (view){said.ptr + said.len - most, most};
-    say(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number, said.len > 0 ? ": " : "",
-        (int)said.len, said.ptr);
+    format_line(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number,
+                said.len > 0 ? ": " : "", (int)said.len, said.ptr);
 }
 
-static void conclude_command(tool_outcome *out, const tool_call *call, const program_result *r,
+static void conclude_command(tool_outcome *out, const tool_call *call, const subprocess_result *r,
                              view output)
 {
     char reason[TOOLRUN_REASON_SIZE] = "";
 
     switch (r->end) {
-    case PROGRAM_EXITED:
+    case SUBPROCESS_EXITED:
         if (r->number == 0) {
             set_result(out, output);
             return;
         }
-        say_exit(reason, "exit status", r);
+        format_exit(reason, "exit status", r);
         break;
-    case PROGRAM_KILLED:
-        say_exit(reason, "ended by signal", r);
+    case SUBPROCESS_KILLED:
+        format_exit(reason, "ended by signal", r);
         break;
-    case PROGRAM_NOT_STARTED:
-        say(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
+    case SUBPROCESS_NOT_STARTED:
+        format_line(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
         break;
-    case PROGRAM_TIMEOUT:
-        say(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
+    case SUBPROCESS_TIMEOUT:
+        format_line(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
         break;
-    case PROGRAM_TOO_MUCH:
-        say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+    case SUBPROCESS_TOO_MUCH:
+        format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
         break;
-    case PROGRAM_STOPPED:
+    case SUBPROCESS_STOPPED:
         out->is_stopped = true;
-        say(reason, sizeof(reason), "stopped");
+        format_line(reason, sizeof(reason), "stopped");
         break;
-    case PROGRAM_LOST:
-        say(reason, sizeof(reason), "the process that watches over it was killed");
-        break;
-    case PROGRAM_UNWATCHED:
-        say_exit(reason, "the process that watches over it exited with status", r);
+    case SUBPROCESS_LOST:
+        format_line(reason, sizeof(reason), "its supervisor process was killed");
         break;
     }
     tool_fail(out, reason);
@@ -165,29 +162,15 @@ static void run_command(tool_outcome *out, const tool_call *call)
 {
     environment variables;
     buf output = BUF_INIT((size_t)call->tool->output_max);
-    program_result result;
+    subprocess_result result;
 
     fill_environment(&variables, call);
-    program_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
-                         call->stop};
-    program_run(&result, &output, &spec);
+    subprocess_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
+                            call->stop};
+    subprocess_run(&result, &output, &spec);
     conclude_command(out, call, &result, buf_as_view(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
-}
-
-bool toolrun_can_command(char error[TOOLRUN_REASON_SIZE])
-{
-    program_result result;
-    bool can = program_can_run(&result);
-
-    if (!can && result.end == PROGRAM_UNWATCHED)
-        say_exit(error, "it exited with status", &result);
-    else if (!can && result.end == PROGRAM_NOT_STARTED)
-        say(error, TOOLRUN_REASON_SIZE, "%s", strerrordesc_np(result.number));
-    else if (!can)
-        say(error, TOOLRUN_REASON_SIZE, "it was killed");
-    return can;
 }
 
 /* --- URLs --- */
@@ -203,11 +186,11 @@ static net_wish take_answer(void *arg, long status, view bytes)
 
 static void run_url(tool_outcome *out, const tool_call *call)
 {
-    char caller[700], id[700], reason[TOOLRUN_REASON_SIZE];
+    char task[700], id[700], reason[TOOLRUN_REASON_SIZE];
     buf body = BUF_INIT((size_t)call->tool->output_max);
     net_answer answer;
     net_request request = {.url = call->tool->url,
-                           .headers = {"Content-Type: application/json", caller, id},
+                           .headers = {"Content-Type: application/json", task, id},
                            .body = call->arguments,
                            .connect_ms = CONNECT_MS,
                            .idle_ms = call->tool->time_ms,
@@ -216,18 +199,18 @@ static void run_url(tool_outcome *out, const tool_call *call)
                            .arg = &body,
                            .stop = call->stop};
 
-    say(caller, sizeof(caller), "X-Caller-Id: %s", call->task_id);
-    say(id, sizeof(id), "X-Call-Id: %s", call->call_id);
+    format_line(task, sizeof(task), "X-Caller-Id: %s", call->task_id);
+    format_line(id, sizeof(id), "X-Call-Id: %s", call->call_id);
     net_post(&answer, call->net, &request);
     view given = buf_as_view(&body);
     out->is_stopped = answer.end == NET_STOPPED;
     if (answer.end == NET_REFUSED)
-        say(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+        format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
     else if (answer.end != NET_ANSWERED)
-        say(reason, sizeof(reason), "%s", answer.error);
+        format_line(reason, sizeof(reason), "%s", answer.error);
     else
-        say(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
-            (int)view_cut(given, 300), given.ptr);
+        format_line(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
+                    (int)view_cut(given, 300), given.ptr);
     if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
         set_result(out, given);
     else

@@ -32,10 +32,6 @@ void tool_outcome_init(tool_outcome *outcome);
 /* Runs it. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
-/* Whether commands can be run at all, which need a process to watch over them. False: why it can't
- * begin is in `error`. */
-bool toolrun_can_command(char error[TOOLRUN_REASON_SIZE]);
-
 /* Whatever came of it, the call has failed, and this is why. */
 void tool_fail(tool_outcome *outcome, const char *reason);
 

@@ -2,8 +2,9 @@
  * tools.c: the list of tools and its names. The reader of the file is tools_file.c.
  */
 #include "worker/tools/tools.h"
+#include "app/json_text.h"
 #include "bus/bus.h"
-#include "worker/say.h"
+#include "worker/format_line.h"
 
 void tools_init(tools *list)
 {
@@ -39,7 +40,7 @@ static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
         good = good && (*at == ':' || is_letter_of_name(*at));
     tools_put_offered(&offered, view_of(name));
     good = good && buf_ok(&offered) && offered.len > 0;
-    say(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
+    format_line(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
     buf_free(&offered);
     return good;
 }
@@ -59,12 +60,13 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     const tool *other;
 
     if (list->count == TOOLS_MAX) {
-        say(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
+        format_line(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
         return false;
     }
     *place = *t;
     if (!make_offered(place->offered, t->name)) {
-        say(error, size,
+        format_line(
+            error, size,
             "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' (which counts "
             "twice), at most %d",
             t->name, TOOL_OFFERED_MAX);
@@ -72,21 +74,23 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
     }
     other = tools_find(list, view_of(place->offered));
     if (other != NULL) {
-        say(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
-            other->name, t->name, place->offered);
+        format_line(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
+                    other->name, t->name, place->offered);
         return false;
     }
     list->count++;
     return true;
 }
 
-/* Schemas stand in the bus as people read them; every request would carry that white space. */
-static view compacted(tools *list, view schema)
+/* Schemas are written with white space for people; each request would carry it. */
+view tools_copy_schema(tools *list, view schema)
 {
     buf text = BUF_INIT(schema.len + 1);
 
     scan_compact(&text, schema);
-    view copy = {arena_copy(&list->memory, buf_as_view(&text)), text.len};
+    view copy = {NULL, text.len};
+    if (buf_ok(&text))
+        copy.ptr = arena_copy(&list->memory, buf_as_view(&text));
     buf_free(&text);
     return copy;
 }
@@ -96,16 +100,20 @@ static bool allow(tools *list, view id, char *error, size_t size)
     const bus_ability *ability = bus_find(id);
 
     if (ability == NULL) {
-        say(error, size, "there is no ability \"%.*s\": see `cardbox ability list`", (int)id.len,
-            id.ptr);
+        format_line(error, size, "there is no ability \"%.*s\": see `cardbox ability list`",
+                    (int)id.len, id.ptr);
         return false;
     }
+    buf description = BUF_INIT(SIZE_MAX / 4);
+    scan_decode(&description, bus_description(ability).text); /* our own text */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
-                    .description = bus_description(ability).text,
-                    .parameters = compacted(list, bus_input_schema(ability).text)};
-    if (t.parameters.ptr == NULL) {
-        say(error, size, "out of memory");
+                    .description = arena_copy(&list->memory, buf_as_view(&description)),
+                    .parameters = tools_copy_schema(list, bus_input_schema(ability).text),
+                    .unchecked = ""};
+    buf_free(&description);
+    if (t.description == NULL || t.parameters.ptr == NULL) {
+        format_line(error, size, "out of memory");
         return false;
     }
     return tools_put(list, &t, error, size);
@@ -129,9 +137,9 @@ void tools_offer(buf *out, const tools *list)
     for (size_t i = 0; i < list->count; i++) {
         const tool *t = &list->at[i];
         buf_text(out, i > 0 ? "," : "");
-        buf_printf(out, "{\"type\":\"function\",\"function\":{\"name\":\"%s\",\"description\":",
-                   t->offered);
-        buf_view(out, t->description);
+        buf_text(out, "{\"type\":\"function\",\"function\":");
+        buf_json_open_take(
+            out, json_pack("{s:s, s:s}", "name", t->offered, "description", t->description));
         buf_text(out, ",\"parameters\":");
         buf_view(out, t->parameters);
         buf_text(out, "}}");

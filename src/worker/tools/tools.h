@@ -24,9 +24,10 @@ typedef struct tool {
     tool_kind kind;
     const char *name;                   /* the ledger's and the operator's */
     char offered[TOOL_OFFERED_MAX + 1]; /* the model's: each ':' is "__" */
-    view description;                   /* a JSON string */
-    view parameters;                    /* a JSON Schema */
-    char **argv;                        /* of a command: argv[0] is a path; ended by NULL */
+    const char *description;
+    view parameters;       /* a JSON Schema, as it was written but for white space */
+    const char *unchecked; /* its keywords that calls are not checked by, with commas; "": none */
+    char **argv;           /* of a command: argv[0] is a path; ended by NULL */
     const char *url;
     long time_ms;
     long output_max; /* bytes */
@@ -41,17 +42,20 @@ typedef struct tools {
 void tools_init(tools *list);
 void tools_free(tools *list);
 
-/* Adds what the text of a tools file declares: {"tools":[{"name","description","parameters",
- * "command"|"url","timeout_ms","output_max"}]}. A command without a '/' is looked up in `path`, as
- * in $PATH. False: `error` says what is wrong and where. */
+/* Adds the tools that the text of a tools file declares: {"tools":[{"name","description",
+ * "parameters","command"|"url","timeout_ms","output_max"}]}. A command without a '/' is looked up
+ * in `path`, as in $PATH. False: `error` says what is wrong and where. */
 bool tools_read(tools *list, view text, const char *path, char *error, size_t size);
 
-/* Adds a tool, whose texts stay whose they are, and makes its name for the model. False: `error`
- * says why not. */
+/* Adds a tool, whose texts the caller keeps, and makes its name for the model. False: `error` says
+ * why not. */
 bool tools_put(tools *list, const tool *t, char *error, size_t size);
 
 /* Adds the abilities that a list with commas names. */
 bool tools_allow(tools *list, const char *ids, char *error, size_t size);
+
+/* Copies a schema without its white space into the memory of the list. An empty view: no memory. */
+view tools_copy_schema(tools *list, view schema);
 
 /* Appends a name as models are told it: each ':' is "__". */
 void tools_put_offered(buf *out, view name);

@@ -1,15 +1,18 @@
 /*
- * tools_file.c: the strict reader of a tools file: each member by a table, anything else refused,
- * and the place named.
+ * tools_file.c: the strict reader of a tools file: unknown and repeated members are refused, and
+ * each error names the tool. A tool's schema stays the text that it is.
  */
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "app/json_text.h"
+#include "base/text.h"
 #include "bus/schema/schema.h"
+#include "worker/format_line.h"
 #include "worker/model/net.h"
-#include "worker/say.h"
 #include "worker/tools/tools.h"
 
-enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64 };
+enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64, UNCHECKED_MAX = 4096 };
 
 /* Where the reader is. */
 typedef struct reader {
@@ -21,82 +24,44 @@ typedef struct reader {
     size_t size;
 } reader;
 
-typedef bool (*member_reader)(reader *r, tool *t, scan_value value);
+/* The members of a tool, as json_unpack reads them; NULL: not there. */
+typedef struct members {
+    const char *name, *description, *url;
+    json_t *parameters, *command, *time_ms, *output_max;
+} members;
 
-static bool refuse(reader *r, const char *what, const char *detail)
+static bool refuse(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(reader *r, const char *format, ...)
 {
-    say(r->error, r->size, "tools[%zu]%s%s%s: %s%s", r->number, r->name != NULL ? " \"" : "",
-        r->name != NULL ? r->name : "", r->name != NULL ? "\"" : "", what, detail);
+    char what[300];
+    va_list args;
+
+    va_start(args, format);
+    text_format(what, sizeof(what), format, args);
+    va_end(args);
+    format_line(r->error, r->size, "tools[%zu]%s%s%s: %s", r->number, r->name != NULL ? " \"" : "",
+                r->name != NULL ? r->name : "", r->name != NULL ? "\"" : "", what);
     return false;
 }
 
-/* A string as C has it. NULL: it is none, or says NUL or half a character. */
-static char *take_text(reader *r, scan_value value)
+static char *copy(reader *r, const char *text)
 {
-    buf text = BUF_INIT(value.text.len);
-    char *copy = NULL;
-
-    if (value.kind == SCAN_STRING && scan_decode(&text, value.text))
-        copy = arena_copy(&r->list->memory, buf_as_view(&text));
-    buf_free(&text);
-    return copy;
+    return arena_copy(&r->list->memory, view_of(text));
 }
 
-/* --- members --- */
+/* --- limits, programs --- */
 
-static bool read_name(reader *r, tool *t, scan_value value)
+/* An integer, which may be a real such as 5.0. NULL leaves the default. */
+static bool read_limit(reader *r, long *out, const json_t *value, long most, const char *name)
 {
-    t->name = take_text(r, value);
-    return t->name != NULL || refuse(r, "\"name\" must be a string", "");
-}
+    double number = json_number_value(value); /* 0 for a value that is no number */
 
-static bool read_description(reader *r, tool *t, scan_value value)
-{
-    t->description = value.text;
-    return value.kind == SCAN_STRING || refuse(r, "\"description\" must be a string", "");
-}
-
-static bool read_parameters(reader *r, tool *t, scan_value value)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    scan_value type =
-        value.kind == SCAN_OBJECT ? scan_find(value, "type") : (scan_value){SCAN_NONE, {NULL, 0}};
-
-    t->parameters = value.text;
-    if (value.kind == SCAN_OBJECT && schema_check(value.text, &err) != CARDBOX_OK)
-        return refuse(r, "\"parameters\": ", err.message);
-    return (type.kind == SCAN_STRING && scan_string_is(type.text, VIEW("object"))) ||
-           refuse(r, "\"parameters\" must be a JSON Schema of type \"object\"", "");
-}
-
-static bool read_number(reader *r, long *out, scan_value value, long most, const char *what)
-{
-    int64_t number = 0;
-    bool good = value.kind == SCAN_NUMBER && scan_integer(value.text, &number) && number >= 1 &&
-                number <= most;
-
-    *out = (long)number;
-    return good || refuse(r, what, "");
-}
-
-static bool read_time(reader *r, tool *t, scan_value value)
-{
-    return read_number(r, &t->time_ms, value, TOOL_TIME_MS_MAX,
-                       "\"timeout_ms\" must be an integer from 1 to 3600000");
-}
-
-static bool read_output_max(reader *r, tool *t, scan_value value)
-{
-    return read_number(r, &t->output_max, value, TOOL_OUTPUT_MAX,
-                       "\"output_max\" must be an integer from 1 to 16777216, in bytes");
-}
-
-static bool read_url(reader *r, tool *t, scan_value value)
-{
-    t->url = take_text(r, value);
-    t->kind = TOOL_URL;
-    return (t->url != NULL && net_is_url(t->url)) ||
-           refuse(r, "\"url\" must be an http:// or https:// URL", "");
+    if (value == NULL)
+        return true;
+    *out = number >= 1 && number <= (double)most ? (long)number : 0;
+    return (*out > 0 && (double)*out == number) ||
+           refuse(r, "\"%s\" must be an integer from 1 to %ld", name, most);
 }
 
 static bool is_program(const char *path)
@@ -106,161 +71,148 @@ static bool is_program(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Where the program is, found once and before anything runs. NULL: nowhere. */
-static char *find_program(reader *r, char *name)
+/* The path of the program, found once and before anything runs. NULL: there is none. */
+static char *find_program(reader *r, const char *name)
 {
     char full[PATH_SIZE];
     const char *from = r->path != NULL ? r->path : "";
 
     if (strchr(name, '/') != NULL)
-        return is_program(name) ? name : NULL;
+        return is_program(name) ? copy(r, name) : NULL;
     while (name[0] != '\0' && *from != '\0') {
         size_t len = strcspn(from, ":");
-        say(full, sizeof(full), "%.*s/%s", (int)len, from, name);
+        format_line(full, sizeof(full), "%.*s/%s", (int)len, from, name);
         if (len > 0 && is_program(full))
-            return arena_copy(&r->list->memory, view_of(full));
+            return copy(r, full);
         from += len + (from[len] == ':');
     }
     return NULL;
 }
 
-static bool read_command(reader *r, tool *t, scan_value value)
+static bool read_command(reader *r, tool *t, const json_t *command)
 {
-    char **argv = arena_zeros(&r->list->memory, ARGUMENTS_MAX + 1, sizeof(char *));
-    size_t count = 0;
-    scan_value word;
+    size_t count = json_array_size(command), i;
+    const json_t *word;
 
+    if (count == 0 || count > ARGUMENTS_MAX)
+        return refuse(r,
+                      "\"command\" must be an array of 1 to %d strings: the program and its "
+                      "arguments",
+                      ARGUMENTS_MAX);
     t->kind = TOOL_COMMAND;
-    if (argv == NULL)
-        return refuse(r, "out of memory", "");
-    if (value.kind != SCAN_ARRAY)
-        return refuse(r, "\"command\" must be an array of strings: the program and its arguments",
-                      "");
-    scan_walk walk = scan_enter(value);
-    while (scan_element(&walk, &word)) {
-        if (count == ARGUMENTS_MAX)
-            return refuse(r, "\"command\" has too many arguments", "");
-        argv[count] = take_text(r, word);
-        if (argv[count++] == NULL)
-            return refuse(r, "\"command\" must hold strings only", "");
+    t->argv = arena_zeros(&r->list->memory, count + 1, sizeof(char *));
+    if (t->argv == NULL)
+        return refuse(r, "out of memory");
+    json_array_foreach (command, i, word) {
+        if (!json_is_string(word))
+            return refuse(r, "\"command\" must hold strings only");
+        t->argv[i] =
+            i == 0 ? find_program(r, json_string_value(word)) : copy(r, json_string_value(word));
     }
-    if (count == 0)
-        return refuse(r, "\"command\" must name a program", "");
-    char *found = find_program(r, argv[0]);
-    if (found == NULL)
-        return refuse(r, "no program that can be run: ", argv[0]);
-    argv[0] = found;
-    t->argv = argv;
-    return true;
+    if (r->list->memory.failed)
+        return refuse(r, "out of memory");
+    return t->argv[0] != NULL || refuse(r, "no program that can be run: %s",
+                                        json_string_value(json_array_get(command, 0)));
 }
 
-static const struct member {
-    view name;
-    member_reader read;
-} MEMBERS[] = {
-    {{"name", 4}, read_name},
-    {{"description", 11}, read_description},
-    {{"parameters", 10}, read_parameters},
-    {{"command", 7}, read_command},
-    {{"url", 3}, read_url},
-    {{"timeout_ms", 10}, read_time},
-    {{"output_max", 10}, read_output_max},
-};
-enum { MEMBER_COUNT = sizeof(MEMBERS) / sizeof(MEMBERS[0]) };
+/* --- schemas --- */
+
+/* `parameters` is the schema's text in the file. */
+static bool read_schema(reader *r, tool *t, const json_t *read, view parameters)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    buf unchecked = BUF_INIT(UNCHECKED_MAX);
+    const char *type = json_string_value(json_object_get(read, "type"));
+
+    if (read == NULL)
+        parameters = VIEW("{\"type\":\"object\"}");
+    else if (type == NULL || strcmp(type, "object") != 0)
+        return refuse(r, "\"parameters\" must be a JSON Schema of type \"object\"");
+    cardbox_status status = schema_check(&unchecked, parameters, &err);
+    t->parameters = tools_copy_schema(r->list, parameters);
+    t->unchecked = copy(r, buf_ok(&unchecked) ? buf_str(&unchecked) : "many");
+    buf_free(&unchecked);
+    if (t->parameters.ptr == NULL)
+        return refuse(r, "out of memory");
+    return status == CARDBOX_OK || refuse(r, "\"parameters\": %s", err.message);
+}
 
 /* --- a tool --- */
 
-static bool read_member(reader *r, tool *t, view key, scan_value value, unsigned *seen)
+static bool fill_tool(reader *r, tool *t, const members *m, view parameters)
 {
-    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
-        if (!scan_string_is(key, MEMBERS[i].name))
-            continue;
-        if (*seen & (1U << i))
-            return refuse(r, "a member stands there twice: ", MEMBERS[i].name.ptr);
-        *seen |= 1U << i;
-        return MEMBERS[i].read(r, t, value);
+    t->name = copy(r, m->name);
+    t->description = copy(r, m->description);
+    if ((m->command == NULL) == (m->url == NULL))
+        return refuse(r, "give either \"command\" or \"url\"");
+    if (m->url != NULL) {
+        if (!net_is_url(m->url))
+            return refuse(r, "\"url\" must be an http:// or https:// URL");
+        t->kind = TOOL_URL;
+        t->url = copy(r, m->url);
     }
-    char name[64];
-    say(name, sizeof(name), "%.*s", (int)view_cut(key, 60), key.ptr);
-    return refuse(r, "unknown member ", name);
+    return read_schema(r, t, m->parameters, parameters) &&
+           read_limit(r, &t->time_ms, m->time_ms, TOOL_TIME_MS_MAX, "timeout_ms") &&
+           read_limit(r, &t->output_max, m->output_max, TOOL_OUTPUT_MAX, "output_max") &&
+           (m->command == NULL || read_command(r, t, m->command));
 }
 
-static bool check_tool(reader *r, const tool *t)
+static bool read_tool(reader *r, json_t *object, view text)
 {
-    if (t->name == NULL)
-        return refuse(r, "\"name\" is missing", "");
-    if (t->description.len == 0)
-        return refuse(r, "\"description\" is missing: the model chooses by it", "");
-    if ((t->argv == NULL) == (t->url == NULL))
-        return refuse(r, "give either \"command\" or \"url\"", "");
-    return true;
-}
-
-static bool read_tool(reader *r, scan_value object)
-{
-    view key;
-    scan_value value;
+    json_error_t error;
     char why[256];
-    unsigned seen = 0;
-    tool t = {.parameters = VIEW("{\"type\":\"object\"}"),
-              .time_ms = TOOL_TIME_MS,
-              .output_max = TOOL_OUTPUT};
+    tool t = {.time_ms = TOOL_TIME_MS, .output_max = TOOL_OUTPUT};
+    members m = {.name = NULL};
 
-    r->name = NULL;
-    if (object.kind != SCAN_OBJECT)
-        return refuse(r, "must be an object", "");
-    scan_value name = scan_find(object, "name");
-    if (name.kind == SCAN_STRING)
-        r->name = take_text(r, name);
-    scan_walk walk = scan_enter(object);
-    while (scan_member(&walk, &key, &value))
-        if (!read_member(r, &t, key, value, &seen))
-            return false;
-    if (!check_tool(r, &t))
+    r->name = json_string_value(json_object_get(object, "name"));
+    if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:s, s?s, s?o, s?o, s?o, s?o}", "name",
+                       &m.name, "description", &m.description, "url", &m.url, "parameters",
+                       &m.parameters, "command", &m.command, "timeout_ms", &m.time_ms, "output_max",
+                       &m.output_max) != 0)
+        return refuse(r, "%s (\"name\", \"description\" and \"url\" are strings)", error.text);
+    view parameters = scan_find(scan_whole(text), "parameters").text;
+    if (!fill_tool(r, &t, &m, parameters))
         return false;
-    return tools_put(r->list, &t, why, sizeof(why)) || refuse(r, why, "");
+    if (r->list->memory.failed)
+        return refuse(r, "out of memory");
+    return tools_put(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
 }
 
-/* Only {"tools":[...]}: what else a later version may say, this one would not do. */
-static scan_value find_list(scan_value whole)
+/* Only {"tools":[...]}: this version would not do what a later version may add. */
+static bool read_tools(reader *r, json_t *whole, view text)
 {
-    view key;
-    scan_value value, found = {SCAN_NONE, {NULL, 0}};
+    json_error_t error;
+    json_t *array;
+    scan_value element;
 
-    if (whole.kind != SCAN_OBJECT)
-        return found;
-    scan_walk walk = scan_enter(whole);
-    while (scan_member(&walk, &key, &value)) {
-        if (found.kind != SCAN_NONE || !scan_string_is(key, VIEW("tools")))
-            return (scan_value){SCAN_NONE, {NULL, 0}};
-        found = value;
+    if (json_unpack_ex(whole, &error, JSON_STRICT, "{s:o}", "tools", &array) != 0 ||
+        !json_is_array(array)) {
+        format_line(r->error, r->size,
+                    "it must be an object with one member, \"tools\", that is an array");
+        return false;
     }
-    return found;
+    scan_walk walk = scan_enter(scan_find(scan_whole(text), "tools"));
+    for (r->number = 0; scan_element(&walk, &element); r->number++)
+        if (!read_tool(r, json_array_get(array, r->number), element.text))
+            return false;
+    return true;
 }
 
 bool tools_read(tools *list, view text, const char *path, char *error, size_t size)
 {
-    scan_value whole, element;
-    scan_error fault;
-    char *copy = arena_copy(&list->memory, text);
+    json_error_t fault;
+    scan_error deep = {.message = ""};
     reader r = {.list = list, .path = path, .error = error, .size = size};
+    json_t *whole = json_text_read(text, JSON_REJECT_DUPLICATES, &fault);
+    bool is_good = whole != NULL && scan_check(text, DEPTH_MAX, NULL, NULL, &deep);
 
-    if (copy == NULL) {
-        say(error, size, "out of memory");
-        return false;
-    }
-    if (!scan_check((view){copy, text.len}, DEPTH_MAX, &whole, NULL, &fault)) {
-        say(error, size, "no JSON: %s at byte %zu", fault.message, fault.position);
-        return false;
-    }
-    scan_value array = find_list(whole);
-    if (array.kind != SCAN_ARRAY) {
-        say(error, size, "it must be an object with one member, \"tools\", that is an array");
-        return false;
-    }
-    scan_walk walk = scan_enter(array);
-    for (r.number = 0; scan_element(&walk, &element); r.number++)
-        if (!read_tool(&r, element))
-            return false;
-    return true;
+    if (is_good)
+        is_good = read_tools(&r, whole, text);
+    else if (whole != NULL)
+        format_line(error, size, "not valid JSON: %s at byte %zu", deep.message, deep.position);
+    else
+        format_line(error, size, "not valid JSON: %s at line %d, column %d", fault.text, fault.line,
+                    fault.column);
+    json_decref(whole);
+    return is_good;
 }

@@ -104,7 +104,7 @@ def test_without_a_bell():
 
 
 def test_claims_that_fail():
-    """They are tried ever more seldom, also once a seat has come free meanwhile, and then again."""
+    """They are tried ever more seldom, also once a slot has come free meanwhile, and then again."""
     answer = threading.Event()
     server, project = ModelServer(lambda request: says("done", until=answer.is_set)), Project()
     worker = Worker(project, server, None, "--concurrency", "2", "--poll-ms", "10")

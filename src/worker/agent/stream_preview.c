@@ -1,31 +1,31 @@
 /*
- * chunks.c: gathers pieces of text and shows them ten times a second at most. What can't be shown
- * is dropped: the message itself comes later, whole.
+ * stream_preview.c: gathers pieces of text and shows them ten times a second at most. What can't be
+ * shown is dropped: the message itself comes later, whole.
  */
-#include "worker/agent/chunks.h"
+#include "worker/agent/stream_preview.h"
 #include "base/clock.h"
 #include "cardbox/ids.h"
 
 enum { SHOW_MS = 100, WAITING_MAX = 1024 * 1024 };
 
-void chunks_begin(chunks *c, cardbox *db, const task_lease *lease)
+void stream_preview_begin(stream_preview *c, cardbox *db, const task_lease *lease)
 {
-    *c = (chunks){
+    *c = (stream_preview){
         .db = db, .lease = lease, .shown_ms = clock_ms(), .waiting = BUF_INIT(WAITING_MAX)};
     cardbox_uuid7(c->message_id);
 }
 
-void chunks_free(chunks *c)
+void stream_preview_free(stream_preview *c)
 {
     buf_free(&c->waiting);
 }
 
-void chunks_add(chunks *c, view inside)
+void stream_preview_add(stream_preview *c, view text)
 {
-    buf_view(&c->waiting, inside);
+    buf_view(&c->waiting, text);
 }
 
-bool chunks_show(chunks *c)
+bool stream_preview_show(stream_preview *c)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
@@ -35,8 +35,8 @@ bool chunks_show(chunks *c)
         return true;
     c->shown_ms = now;
     if (buf_ok(&c->waiting)) {
-        buf token = BUF_INIT(WAITING_MAX + 2);
-        buf_json_quoted(&token, buf_as_view(&c->waiting));
+        buf token = BUF_INIT((size_t)6 * WAITING_MAX + 2);
+        buf_json_string(&token, buf_as_view(&c->waiting));
         status = work_chunk(c->db, c->lease, view_of(c->message_id), ++c->number,
                             buf_as_view(&token), &err);
         buf_free(&token);

@@ -1,12 +1,12 @@
 /*
- * say.c: formats a reason and makes it harmless. Knows nothing of what it says.
+ * format_line.c: formats a reason and makes it harmless. Knows nothing of what it says.
  */
-#include "worker/say.h"
+#include "worker/format_line.h"
 #include <stdarg.h>
 #include "base/text.h"
 #include "base/view.h"
 
-void say(char *out, size_t size, const char *format, ...)
+void format_line(char *out, size_t size, const char *format, ...)
 {
     size_t len, at = 0, step;
     va_list args;

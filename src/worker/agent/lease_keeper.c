@@ -1,10 +1,11 @@
 /*
- * crew_keep.c: the thread that renews the leases of all running tasks, in one statement, and stops
- * those whose lease is lost: to a cancel, to another worker, or because nobody could renew it.
+ * lease_keeper.c: the thread that renews the leases of all running tasks, in one statement, and
+ * stops those whose lease is lost: to a cancel, to another worker, or because nobody could renew
+ * it.
  */
 #include "base/clock.h"
 #include "app/log.h"
-#include "worker/agent/crew_internal.h"
+#include "worker/agent/worker_pool_internal.h"
 
 enum {
     RENEW_MOST_MS = 2000, /* also how soon a cancel is seen by a task that writes nothing */
@@ -14,38 +15,38 @@ enum {
 /* The leases of a moment, copied: their tasks may end meanwhile. */
 typedef struct leases {
     task_lease *at;
-    size_t *seats;
+    size_t *slots;
     uint64_t *turns;
     size_t count;
     arena memory;
 } leases;
 
-static bool note(leases *l, const seat *s, size_t number)
+static bool note(leases *l, const slot *s, size_t number)
 {
     const task_lease *lease = &s->agent.lease;
     view tenant = {arena_copy(&l->memory, lease->tenant), lease->tenant.len};
     view task = {arena_copy(&l->memory, lease->task_id), lease->task_id.len};
 
     l->at[l->count] = (task_lease){tenant, task, lease->epoch};
-    l->seats[l->count] = number;
+    l->slots[l->count] = number;
     l->turns[l->count++] = s->turn;
     return !l->memory.failed;
 }
 
-static bool collect(leases *l, crew *c)
+static bool collect(leases *l, worker_pool *pool)
 {
     bool good;
 
     *l = (leases){.memory = ARENA_INIT};
-    l->at = arena_zeros(&l->memory, c->seat_count, sizeof(*l->at));
-    l->seats = arena_zeros(&l->memory, c->seat_count, sizeof(*l->seats));
-    l->turns = arena_zeros(&l->memory, c->seat_count, sizeof(*l->turns));
+    l->at = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->at));
+    l->slots = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->slots));
+    l->turns = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->turns));
     good = !l->memory.failed;
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; good && i < c->seat_count; i++)
-        if (c->seats[i].is_busy)
-            good = note(l, &c->seats[i], i);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; good && i < pool->slot_count; i++)
+        if (pool->slots[i].is_busy)
+            good = note(l, &pool->slots[i], i);
+    pthread_mutex_unlock(&pool->lock);
     return good;
 }
 
@@ -58,12 +59,13 @@ static void log_lost(const leases *l, size_t i, view status)
              log_quote(said, status.ptr, status.len));
 }
 
-static void take_states(crew *c, const leases *l, const store_rows *rows, int64_t asked_ms)
+static void take_states(worker_pool *pool, const leases *l, const store_rows *rows,
+                        int64_t asked_ms)
 {
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&pool->lock);
     for (int row = 0; row < rows_count(rows); row++) {
         size_t i = (size_t)rows_int8(rows, row, RENEWED_COL_ORD) - 1;
-        seat *s = i < l->count ? &c->seats[l->seats[i]] : NULL;
+        slot *s = i < l->count ? &pool->slots[l->slots[i]] : NULL;
         if (s == NULL || !s->is_busy || s->turn != l->turns[i])
             continue;
         int state = rows_int4(rows, row, RENEWED_COL_STATE);
@@ -71,63 +73,63 @@ static void take_states(crew *c, const leases *l, const store_rows *rows, int64_
             s->renewed_ms = asked_ms;
         if (state == CARDBOX_LEASE_LOST) {
             log_lost(l, i, rows_text(rows, row, RENEWED_COL_STATUS));
-            agent_halt(&s->agent, HALT_LOST);
+            agent_stop(&s->agent, STOP_LOST);
         }
     }
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 /* Past its lease a task may be somebody else's, whether or not the database can be asked. */
-static void stop_expired(crew *c)
+static void stop_expired(worker_pool *pool)
 {
     int64_t now = clock_ms();
 
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->seat_count; i++) {
-        seat *s = &c->seats[i];
-        if (s->is_busy && now - s->renewed_ms > c->set->lease_s * 1000)
-            agent_halt(&s->agent, HALT_LOST);
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        slot *s = &pool->slots[i];
+        if (s->is_busy && now - s->renewed_ms > pool->set->lease_s * 1000)
+            agent_stop(&s->agent, STOP_LOST);
     }
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&pool->lock);
 }
 
-static void renew(crew *c)
+static void renew(worker_pool *pool)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
     int64_t asked_ms = clock_ms();
     leases l;
 
-    if (collect(&l, c) && l.count > 0) {
-        if (work_renew(&rows, c->shared->db, l.at, l.count, c->set->lease_s * 1000, &err) ==
+    if (collect(&l, pool) && l.count > 0) {
+        if (work_renew(&rows, pool->shared->db, l.at, l.count, pool->set->lease_s * 1000, &err) ==
             CARDBOX_OK)
-            take_states(c, &l, rows, asked_ms);
+            take_states(pool, &l, rows, asked_ms);
         else
             log_warn("renew_failed", "error=%s", cardbox_status_name(err.status));
     }
     rows_free(rows);
     arena_reset(&l.memory);
-    stop_expired(c);
+    stop_expired(pool);
 }
 
-static bool has_ended(crew *c)
+static bool has_ended(worker_pool *pool)
 {
-    pthread_mutex_lock(&c->lock);
-    bool ended = c->is_stopping && c->busy == 0;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_lock(&pool->lock);
+    bool ended = pool->is_stopping && pool->busy == 0;
+    pthread_mutex_unlock(&pool->lock);
     return ended;
 }
 
-void *crew_keep(void *arg)
+void *lease_keeper_run(void *arg)
 {
-    crew *c = arg;
-    int64_t third_ms = c->set->lease_s * 1000 / 3;
+    worker_pool *pool = arg;
+    int64_t third_ms = pool->set->lease_s * 1000 / 3;
     int64_t every_ms = third_ms < RENEW_MOST_MS ? third_ms : RENEW_MOST_MS;
     int64_t due_ms = clock_ms() + every_ms;
 
-    while (!has_ended(c)) {
+    while (!has_ended(pool)) {
         if (clock_ms() >= due_ms) {
-            renew(c);
+            renew(pool);
             due_ms = clock_ms() + every_ms;
         }
         clock_sleep_ms(LOOK_MS);

@@ -1,0 +1,218 @@
+/*
+ * worker_pool.c: the slots, and starting and stopping all threads.
+ */
+#include "worker/agent/worker_pool.h"
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "worker/agent/worker_pool_internal.h"
+
+/* Wakes the claimer. */
+static void wake(worker_pool *pool)
+{
+    uint64_t one = 1;
+    ssize_t written = write(pool->wake_fd, &one, sizeof(one));
+    (void)written; /* it can only fail where so many are there already */
+}
+
+/* --- slots --- */
+
+bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
+{
+    for (size_t i = 0; i < pool->slot_count && !pool->is_stopping; i++) {
+        slot *s = &pool->slots[i];
+        if (s->is_busy)
+            continue;
+        arena_reset(&s->memory);
+        view tenant = {arena_copy(&s->memory, task->tenant), task->tenant.len};
+        view task_id = {arena_copy(&s->memory, task->task_id), task->task_id.len};
+        view parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
+        if (s->memory.failed)
+            return false;
+        s->agent = (agent){.shared = pool->shared,
+                           .net = s->net,
+                           .lease = {tenant, task_id, task->epoch},
+                           .parent_id = parent};
+        s->renewed_ms = clock_ms();
+        s->turn++;
+        s->is_busy = true;
+        pool->busy++;
+        pthread_cond_broadcast(&pool->changed);
+        return true;
+    }
+    return false;
+}
+
+static const char *end_name(agent_end end)
+{
+    static const char *const NAMES[] = {
+        [AGENT_FINISHED] = "finished",    [AGENT_ASLEEP] = "asleep",
+        [AGENT_RETURNED] = "handed_back", [AGENT_LOST] = "lost",
+        [AGENT_CANCELLED] = "cancelled",  [AGENT_FAILED] = "failed",
+    };
+
+    return NAMES[end];
+}
+
+static void log_end(const agent *a, agent_end end, int64_t ms)
+{
+    char task[LOG_QUOTE_SIZE], said[LOG_QUOTE_SIZE];
+
+    log_info("task_left",
+             "task=%s end=%s status=%s model_calls=%ld tool_calls=%ld prompt_tokens=%lld "
+             "completion_tokens=%lld ms=%lld",
+             log_quote(task, a->lease.task_id.ptr, a->lease.task_id.len), end_name(end),
+             log_quote(said, a->status, end == AGENT_FINISHED ? strlen(a->status) : 0),
+             a->model_calls, a->tool_calls, (long long)a->prompt_tokens,
+             (long long)a->completion_tokens, (long long)ms);
+}
+
+void worker_pool_announce(worker_pool *pool, view tenant)
+{
+    for (size_t i = 0; i < pool->set->project_count; i++)
+        pool->is_announced[i] |= view_equal(pool->tenants[i], tenant);
+}
+
+/* What its end may have made runnable: its parent, or itself. */
+static void leave(slot *s, agent_end end)
+{
+    worker_pool *pool = s->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    if (end == AGENT_RETURNED || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
+        worker_pool_announce(pool, s->agent.lease.tenant);
+    s->is_busy = false;
+    pool->busy--;
+    pthread_mutex_unlock(&pool->lock);
+    wake(pool);
+}
+
+/* False: there will be none. */
+static bool await_task(slot *s)
+{
+    worker_pool *pool = s->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!s->is_busy && !pool->is_stopping)
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    bool has_task = s->is_busy;
+    pthread_mutex_unlock(&pool->lock);
+    return has_task;
+}
+
+static void *run_slot(void *arg)
+{
+    slot *s = arg;
+
+    while (await_task(s)) {
+        int64_t began_ms = clock_ms();
+        agent_end end = agent_run(&s->agent);
+        log_end(&s->agent, end, clock_ms() - began_ms);
+        leave(s, end);
+    }
+    return NULL;
+}
+
+/* --- all of them --- */
+
+static bool start_slots(worker_pool *pool)
+{
+    pool->slots = calloc((size_t)pool->set->concurrency, sizeof(slot));
+    if (pool->slots == NULL)
+        return false;
+    pool->slot_count = (size_t)pool->set->concurrency;
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        slot *s = &pool->slots[i];
+        s->pool = pool;
+        s->memory = ARENA_INIT;
+        s->net = net_new();
+        s->has_thread = s->net != NULL && pthread_create(&s->thread, NULL, run_slot, s) == 0;
+        if (!s->has_thread)
+            return false;
+    }
+    return true;
+}
+
+worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings *set,
+                               const cardbox_options *options)
+{
+    worker_pool *pool = calloc(1, sizeof(*pool));
+
+    if (pool == NULL)
+        return NULL;
+    pool->shared = shared;
+    pool->set = set;
+    pool->options = options;
+    for (size_t i = 0; i < set->project_count; i++)
+        pool->tenants[i] = view_of(set->projects[i]);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    pool->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (pool->wake_fd >= 0 && start_slots(pool)) {
+        pool->has_keeper = pthread_create(&pool->keeper, NULL, lease_keeper_run, pool) == 0;
+        pool->has_claimer =
+            pool->has_keeper && pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
+    }
+    if (!pool->has_claimer) {
+        worker_pool_drain(pool);
+        worker_pool_free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void worker_pool_drain(worker_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->is_stopping = true;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    wake(pool);
+}
+
+bool worker_pool_is_idle(worker_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool is_idle = pool->busy == 0;
+    pthread_mutex_unlock(&pool->lock);
+    return is_idle;
+}
+
+void worker_pool_hurry(worker_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->slot_count; i++)
+        if (pool->slots[i].is_busy)
+            agent_stop(&pool->slots[i].agent, STOP_RETURN);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* The claimer ends first: it must not assign a task to a slot whose thread has ended. What was
+ * handed back is announced at the very end. */
+void worker_pool_free(worker_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    if (pool->has_claimer)
+        pthread_join(pool->claimer, NULL);
+    for (size_t i = 0; i < pool->slot_count; i++)
+        if (pool->slots[i].has_thread)
+            pthread_join(pool->slots[i].thread, NULL);
+    if (pool->has_keeper)
+        pthread_join(pool->keeper, NULL);
+    for (size_t i = 0; i < pool->set->project_count; i++)
+        if (pool->is_announced[i])
+            work_notify(pool->shared->db, &pool->tenants[i], 1, NULL);
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        net_free(pool->slots[i].net);
+        arena_reset(&pool->slots[i].memory);
+    }
+    if (pool->wake_fd >= 0)
+        close(pool->wake_fd);
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->slots);
+    free(pool);
+}

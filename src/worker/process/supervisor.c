@@ -1,0 +1,217 @@
+/*
+ * supervisor.c: the subreaper of one command. A descendant whose parent ends becomes a child of the
+ * supervisor, so killing its children until none is left kills all descendants. It is forked from
+ * a process with threads: it calls async-signal-safe functions only.
+ */
+#include "worker/process/supervisor.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    GRACE_ROUNDS = 10, /* after SIGTERM, before SIGKILL */
+    GRACE_MS = 50,     /* of each round */
+    LIST_SIZE = 4096,
+    NOT_REAPED = -1 /* no status of waitpid */
+};
+
+static void on_child(int number)
+{
+    (void)number;
+}
+
+static void report(supervisor_event event, int number)
+{
+    supervisor_report r = {(int)event, number};
+
+    while (write(SUPERVISOR_REPORT, &r, sizeof(r)) < 0 && errno == EINTR)
+        continue;
+}
+
+static _Noreturn void become_command(char *const *argv, char *const *environment, pid_t parent)
+{
+    sigset_t none;
+
+    setpgid(0, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* for a supervisor that is killed; if it was already: */
+    if (getppid() == parent)
+        execve(argv[0], argv, environment);
+    report(SUPERVISOR_NOT_STARTED, errno);
+    _exit(127);
+}
+
+/* --- killing --- */
+
+/* Kills the children in the kernel's list, numbers with a space behind each. A number that the end
+ * of the buffer cuts comes whole in a later round. False: this kernel has no such list. */
+static bool kill_children(void)
+{
+    char list[LIST_SIZE];
+    pid_t pid = 0;
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, list, sizeof(list)) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i < len; i++) {
+        if (list[i] >= '0' && list[i] <= '9') {
+            pid = pid * 10 + (list[i] - '0');
+        } else {
+            if (pid > 1)
+                kill(pid, SIGKILL);
+            pid = 0;
+        }
+    }
+    return len >= 0;
+}
+
+/* Kills and reaps until no descendant is left. Stores the command's status when it is reaped: from
+ * then on its number may belong to another process. */
+static void kill_all(pid_t command, int *status)
+{
+    for (;;) {
+        int ended;
+        if (*status == NOT_REAPED)
+            kill(-command, SIGKILL);
+        bool has_list = kill_children();
+        pid_t pid = waitpid(-1, &ended, WNOHANG);
+        if (pid < 0 && errno == ECHILD)
+            return;
+        if (pid == command)
+            *status = ended;
+        if (pid == 0 && !has_list && *status != NOT_REAPED)
+            return;
+        if (pid == 0)
+            poll(NULL, 0, 1);
+    }
+}
+
+/* Waits until the command has ended or an order comes, and reaps orphans. True: it has ended, with
+ * `status`. */
+static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *waiting)
+{
+    struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
+    struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
+
+    for (;;) {
+        int ended;
+        pid_t pid = waitpid(-1, &ended, WNOHANG);
+        if (pid == command) {
+            *status = ended;
+            return true;
+        }
+        if (pid > 0)
+            continue;
+        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, waiting);
+        if (ready >= 0 || timeout_ms >= 0)
+            return false;
+    }
+}
+
+/* Sends SIGTERM and gives the command a moment, unless the orders end meanwhile. */
+static void end_gently(pid_t command, int *status, const sigset_t *waiting)
+{
+    kill(-command, SIGTERM);
+    for (int i = 0; i < GRACE_ROUNDS; i++) {
+        char order;
+        if (wait_for_end(command, status, GRACE_MS, waiting))
+            return;
+        struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
+        if (poll(&orders, 1, 0) > 0 && read(SUPERVISOR_ORDERS, &order, 1) == 0)
+            return;
+    }
+}
+
+static void supervise(pid_t command, const sigset_t *waiting)
+{
+    int status = NOT_REAPED;
+    char order = 0;
+    bool has_ended = wait_for_end(command, &status, -1, waiting);
+
+    if (!has_ended && read(SUPERVISOR_ORDERS, &order, 1) == 1 && order == SUPERVISOR_ORDER_TERM)
+        end_gently(command, &status, waiting);
+    kill_all(command, &status);
+    if (status != NOT_REAPED && WIFEXITED(status))
+        report(SUPERVISOR_EXITED, WEXITSTATUS(status));
+    else
+        report(SUPERVISOR_KILLED,
+               status != NOT_REAPED && WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
+}
+
+/* --- the process --- */
+
+/* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
+ * all of them blocked, and none ignored, as a command expects. The worker's sockets and pipes are
+ * closed: a pipe's end that is held here would never be seen to be closed there. */
+static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
+{
+    struct sigaction action = {.sa_handler = on_child};
+
+    for (int i = 0; i < SUPERVISOR_FDS; i++)
+        if (dup2(fds[i], i) < 0)
+            return false;
+    closefrom(SUPERVISOR_FDS);
+    setsid();
+    prctl(PR_SET_DUMPABLE, 0); /* a command of the same user can't read its memory */
+    prctl(PR_SET_NAME, SUPERVISOR_NAME);
+    sigfillset(waiting);
+    sigdelset(waiting, SIGCHLD);
+    sigaction(SIGCHLD, &action, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    return fcntl(SUPERVISOR_ORDERS, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(SUPERVISOR_REPORT, F_SETFD, FD_CLOEXEC) == 0 &&
+           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+static _Noreturn void run_supervisor(char *const *argv, char *const *environment,
+                                     const int fds[SUPERVISOR_FDS])
+{
+    sigset_t waiting;
+
+    if (!leave_worker(fds, &waiting)) {
+        report(SUPERVISOR_NOT_STARTED, errno);
+        _exit(1);
+    }
+    pid_t self = getpid(), command = fork();
+    if (command == 0)
+        become_command(argv, environment, self);
+    if (command < 0)
+        report(SUPERVISOR_NOT_STARTED, errno);
+    /* Held here too, its pipes would look open when it has closed them. */
+    close(SUPERVISOR_INPUT);
+    close(SUPERVISOR_OUTPUT);
+    close(SUPERVISOR_ERRORS);
+    if (command > 0) {
+        setpgid(command, command);
+        report(SUPERVISOR_STARTED, command);
+        supervise(command, &waiting);
+    }
+    _exit(0);
+}
+
+pid_t supervisor_start(char *const *argv, char *const *environment, const int fds[SUPERVISOR_FDS])
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        run_supervisor(argv, environment, fds);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+void supervisor_end(pid_t supervisor)
+{
+    kill(supervisor, SIGKILL);
+    while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
