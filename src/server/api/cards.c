@@ -55,7 +55,7 @@ enum { LARGE = 1 << 20 }; /* an answer for which it is worth to ask whether ther
 static bool is_too_much(request *r)
 {
     return r->ticket.lane == JOIN_VERSIONS && request_body(r)->len >= LARGE &&
-           memory_in_use() > (size_t)r->server->set->memory_max;
+           !memory_has(&r->server->memory, request_body(r)->len);
 }
 
 /* What was known of cards is not true any more, or takes too much memory: they are read by their

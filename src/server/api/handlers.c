@@ -21,7 +21,7 @@ void handle_health(request *r)
 bool handler_is_ready(const server_state *server)
 {
     return atomic_load(&server->stop) == STOP_NOT && slots_serve(server) &&
-           atomic_load(&server->primary.unfit) == 0 && auth_is_decided(server);
+           atomic_load(&server->database.primary.unfit) == 0 && auth_is_decided(server);
 }
 
 void handle_ready(request *r)
