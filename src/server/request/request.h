@@ -52,6 +52,7 @@ typedef struct answer {
     unsigned status;
     buf body;                    /* JSON; used unless fixed is set */
     view fixed;                  /* static text instead */
+    view packed;                 /* the same as gzip; ptr NULL: it is compressed on demand */
     const answer_stream *stream; /* or this; NULL: none */
     const char *type;            /* Content-Type; NULL: application/json */
     bool plain;                  /* never compressed: it must leave at once */
