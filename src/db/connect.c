@@ -98,7 +98,8 @@ static bool fill_settings(connect_params *out, const cardbox_options *options, c
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on -c row_security=on %s",
+                          "-c standard_conforming_strings=on -c row_security=on "
+                          "-c client_min_messages=error %s",
              given_options(parsed), options->statement_timeout_ms, more);
     PQconninfoFree(parsed);
     return true;

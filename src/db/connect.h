@@ -19,7 +19,7 @@ typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
     char timeout[12];
-    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 320];
+    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 400];
 } connect_params;
 
 /* Defaults first, then the caller's connection string, which wins, except for connect_timeout, the

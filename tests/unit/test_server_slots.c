@@ -115,6 +115,21 @@ static void each_group_before_any_has_a_second(void **state)
     assert_int_equal(allowed(0), 3);
 }
 
+/* Groups differ in size, and no rank is missing: as many connections stay open as there are slots.
+ */
+static void no_slot_is_left_unused(void **state)
+{
+    (void)state;
+    share(2, 2, 40);
+    int all = (int)set.loops * (int)of_loop();
+    assert_int_equal(set.list_connections, 3);
+    assert_int_equal(server.database.primary.ranks, all);
+    for (int slots = all; slots >= (int)set.loops * LINK_REPLICA; slots--) {
+        refuse(SLOTS_LOOP, slots, SLOTS_NONE);
+        assert_int_equal(allowed(0) + allowed(1), slots);
+    }
+}
+
 static void the_keeper_comes_first(void **state)
 {
     (void)state;
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(the_cap_holds),
         cmocka_unit_test(shares_by_default),
         cmocka_unit_test(each_group_before_any_has_a_second),
+        cmocka_unit_test(no_slot_is_left_unused),
         cmocka_unit_test(the_keeper_comes_first),
         cmocka_unit_test(grows_and_shrinks),
     };

@@ -110,6 +110,8 @@ static void raise(database_side *of, int to)
         to = of->ranks;
     while (to > room && !atomic_compare_exchange_weak(&of->room, &room, to))
         continue;
+    if (room < of->ranks && to == of->ranks && atomic_exchange(&of->refusal_state, 0) != 0)
+        log_info("connections_allowed", "connections=%d", of->ranks);
 }
 
 /* An SQLSTATE as a number that is not 0. */
