@@ -70,7 +70,7 @@ static void close_connection(async_conn *c, int64_t due_ms)
     c->first = c->last = NULL;
     c->pending = 0;
     c->unsent = false;
-    c->grown_ms = 0;
+    c->has_grown = false;
     async_begin_answer(c);
     memset(c->prepared, 0, sizeof(c->prepared));
     async_move(c, ASYNC_WAITING, due_ms);
@@ -294,11 +294,6 @@ size_t async_conn_pending(const async_conn *c)
 int64_t async_conn_busy_since_ms(const async_conn *c)
 {
     return c->first == NULL ? INT64_MAX : c->front_ms;
-}
-
-int64_t async_conn_grown_ms(const async_conn *c)
-{
-    return c->first == NULL && c->grown_ms > 0 ? c->grown_ms : INT64_MAX;
 }
 
 void async_conn_count(async_conn *c, memory_budget *budget)

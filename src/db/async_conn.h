@@ -65,10 +65,6 @@ bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will d
 size_t async_conn_pending(const async_conn *c);
 int64_t async_conn_busy_since_ms(const async_conn *c); /* INT64_MAX: no query is pending */
 
-/* When a message of 1 MiB or more was sent or received last; INT64_MAX: never, or a query is
- * pending. libpq's buffers have grown to hold it, and shrink only when the connection is closed. */
-int64_t async_conn_grown_ms(const async_conn *c);
-
 /* How often bytes of the first pending query's answer were read: each time 8 KiB or more. */
 unsigned async_conn_reads(const async_conn *c);
 

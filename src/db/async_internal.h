@@ -56,7 +56,7 @@ struct async_conn {
     unsigned reads;        /* of its answer */
     size_t received;       /* bytes of it that are counted in the budget */
     memory_budget *budget; /* NULL: nothing is counted */
-    int64_t grown_ms;      /* when a large message was sent or received last; 0: never */
+    bool has_grown;        /* a large message was sent or received */
     query *first, *last;
     size_t pending;
     prepared prepared[STATEMENT_COUNT];

@@ -10,7 +10,8 @@
 #include "base/errors.h"
 
 enum {
-    LARGE_BYTES = 1 << 20 /* a message of this size makes libpq's buffers worth freeing */
+    LARGE_BYTES = 2 << 20 /* libpq's buffers grow to hold a message and stay so: after one of this
+                           * size the connection is replaced as soon as it is idle */
 };
 
 static void query_free(query *q)
@@ -173,23 +174,36 @@ static bool heal(async_conn *c, query *q)
     return true;
 }
 
+/* What was counted while the answer arrived is an estimate: now its size is known. */
+static bool is_over_budget(const async_conn *c, const query *q)
+{
+    size_t bytes = rows_memory(q->rows);
+    return c->budget != NULL && bytes > c->received + LARGE_BYTES &&
+           !memory_has(c->budget, bytes - c->received);
+}
+
 /* The first statement's Sync has come: its answer is whole, and what it did is committed. */
 static void complete_first(async_conn *c)
 {
     query *q = c->first;
+    bool over_budget = is_over_budget(c, q);
     c->first = q->next;
     c->pending--;
     c->front_ms = clock_ms();
+    c->has_grown |= q->large || q->params.bytes.len >= LARGE_BYTES;
     async_begin_answer(c);
-    if (q->large || q->params.bytes.len >= LARGE_BYTES)
-        c->grown_ms = c->front_ms;
     if (can_heal(c, q) && heal(c, q))
         return;
-    if (!q->failed && q->rows == NULL) {
-        error_set(&q->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
+    if (!q->failed && (q->rows == NULL || over_budget)) {
+        if (over_budget)
+            error_set(&q->error, CARDBOX_TOO_LARGE, "the answer takes more memory than is left");
+        else
+            error_set(&q->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
         q->failed = true;
     }
     query_end(q, q->failed ? &q->error : NULL);
+    if (c->has_grown && c->state == ASYNC_OPEN && c->first == NULL)
+        async_conn_drop(c, "its buffers have grown");
 }
 
 /* libpq's room is for one row at a time, so many small ones make no large message. */

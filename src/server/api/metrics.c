@@ -273,8 +273,6 @@ static const metric METRICS[] = {
     LABELLED("cardbox_database_connections", "gauge", write_links,
              "Connections of the loops to the database, by group and state; those of background "
              "work are not counted."),
-    TALLY("cardbox_database_connections_renewed_total", "counter", renewed,
-          "Connections to the database made anew, for the memory that large statements left."),
     LABELLED("cardbox_statements_total", "counter", write_statements,
              "Statements sent to the database, by statement."),
     LABELLED("cardbox_statement_members", "summary", write_members,

@@ -53,10 +53,13 @@ static int64_t notify(void *arg)
     char tenant[CARDBOX_TENANT_MAX + 1];
     bool some = false;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    while (take(w, tenant) && (some = true) &&
-           aside_open_later(&w->db, w->server, "cardboxd-waker", PATIENCE_MS) == CARDBOX_OK)
+    while (take(w, tenant)) {
+        some = true;
+        if (aside_open_later(&w->db, w->server, "cardboxd-waker", PATIENCE_MS) != CARDBOX_OK)
+            break;
         if (cardbox_wake_workers(w->db, tenant, &err) != CARDBOX_OK)
             aside_note(w->server, SLOTS_BACKGROUND, &err);
+    }
     if (w->db != NULL)
         aside_rest(&w->db, w->server);
     return some ? ROUND_MS : TICKER_UNTIL_WOKEN;

@@ -21,7 +21,6 @@ enum {
     DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
     KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
     SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
-    RENEW_MS = 1000,        /* since a large message: the burst is over */
     READS_LARGE = 32,       /* an answer that arrived in this many reads is a large one: */
     REST_NS = 150 * 1000,   /* so long it is left alone then, while some more pieces come */
 };
@@ -309,27 +308,6 @@ static bool may_try(const links *l, size_t number)
     return keeper_is_in(l) || clock_ms() >= atomic_load(&l->of->up_ms) + KEEPER_FIRST_MS;
 }
 
-/* When a connection is to be made anew, as what libpq keeps of a burst of large messages counts as
- * memory in use for good: while others of its group serve, if it has others, and none of them is on
- * its way. */
-static int64_t renew_ms(const links *l, const db_link *k)
-{
-    int64_t swollen_ms = async_conn_grown_ms(k->conn);
-    if (swollen_ms == INT64_MAX)
-        return INT64_MAX;
-    const link_span *span = &l->group[k->group];
-    bool alone = span->before - span->first == 1;
-    for (size_t i = span->first; i < span->before; i++) {
-        const db_link *other = &l->link[i];
-        if (other == k)
-            continue;
-        if (!link_is_usable(other) && async_conn_failed_attempts(other->conn) == 0)
-            return INT64_MAX;
-        alone = alone || link_is_usable(other);
-    }
-    return alone ? swollen_ms + RENEW_MS : INT64_MAX;
-}
-
 /* When a link wants to be looked at again. Each is asked in every turn. */
 static int64_t due_ms(const links *l, size_t number)
 {
@@ -342,9 +320,6 @@ static int64_t due_ms(const links *l, size_t number)
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : KEEPER_WAIT_MS);
     }
     int64_t due = async_conn_next_ms(k->conn);
-    int64_t renew = renew_ms(l, k);
-    if (renew < due)
-        due = renew;
     if (serves)
         return due;
     if (k->state == LINK_UNFIT && k->retry_ms < due)
@@ -381,10 +356,6 @@ void links_tick(links *l, int64_t now_ms)
         give_back(k, now_ms);
         if (due_ms(l, i) > now_ms)
             continue;
-        if (renew_ms(l, k) <= now_ms) {
-            async_conn_drop(k->conn, "it kept much memory");
-            tally_add(&l->stats->renewed, 1);
-        }
         async_conn_tick(k->conn, now_ms);
         if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
             link_check(k);
