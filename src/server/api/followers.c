@@ -34,7 +34,7 @@ typedef struct follower {
     bool over;   /* what is in the body is the last */
     bool broken; /* its connection is to end as it is */
     int64_t due_ms, beat_ms;
-    int64_t event_ms; /* when it got an event last */
+    int64_t event_ms; /* when it came, or got an event last */
     size_t held;      /* bytes, counted in its home's */
     int64_t read_ms;  /* when its client last took some of them */
 } follower;
@@ -311,7 +311,8 @@ static void start(request *r, follower *f, const task_row *task)
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
     buf_text(request_body(r), RETRY);
-    f->beat_ms = clock_ms() + BEAT_MS;
+    f->due_ms = f->event_ms = clock_ms();
+    f->beat_ms = f->due_ms + BEAT_MS;
     r->answer.status = 200;
     r->answer.type = "text/event-stream";
     r->answer.stream = &STREAM;

@@ -1,7 +1,7 @@
 /*
- * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages for people, /ui/ and
- * /docs, from src/web. Each page has its type, and headers that let a browser load nothing that is
- * not this server's. Knows nothing of what they show.
+ * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages for people, /ui/
+ * and /docs, from src/web. Each page has its type, and headers that let a browser load nothing that
+ * is not this server's. Knows nothing of what they show.
  */
 #include "server/api/handlers.h"
 
