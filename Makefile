@@ -28,7 +28,7 @@ SERVER_OBJ := $(call objects,src/server)
 CLI_OBJ    := $(call objects,src/cli)
 WORKER_OBJ := $(call objects,src/worker)
 GENERATED  = $(patsubst %,$(BUILD)/gen/%.inc,statements migrations functions abilities web \
-                                             openapi sample sample_session)
+                                             openapi packed sample sample_session)
 
 # While the major version is 0, a minor one may change what programs were linked with.
 ABI     := $(basename $(VERSION))
@@ -87,6 +87,15 @@ $(eval $(call embed,openapi,TEXT,openapi/cardbox.json))
 $(eval $(call embed,sample,TEXT,src/cli/sample.ndjson))
 $(eval $(call embed,sample_session,TEXT,src/cli/sample_session.jsonl))
 $(BUILD)/gen/abilities.inc: $(wildcard src/bus/abilities/parts/*.json)
+
+# PACKED("name", "its gzip") for each file that never changes while a server runs.
+$(BUILD)/gen/packed.inc: openapi/cardbox.json $(sort $(wildcard src/web/*)) $(BUILD)/gen/sources
+	@mkdir -p $(@D)
+	@for file in $(filter-out %/sources,$^); do \
+	    echo "PACKED(\"$${file##*/}\","; \
+	    gzip -9nc "$$file" | od -An -v -tx1 | sed 's/ /\\x/g; s/.*/"&"/'; \
+	    echo ')'; \
+	done >$@
 
 # --- objects, libraries, programs ---
 

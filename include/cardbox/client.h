@@ -30,7 +30,8 @@ typedef struct cardbox_options {
     unsigned pool_min;            /**< connections kept open when idle; default 0 */
     unsigned pool_max;            /**< most connections at once; default 8 */
     unsigned acquire_timeout_ms; /**< wait for a free connection, then CARDBOX_BUSY; default 5000 */
-    unsigned connect_timeout_ms; /**< to connect; several hosts share it; default 5000 */
+    unsigned connect_timeout_ms; /**< for each address of a host, in whole seconds, at least
+                                   2 s; default 5000 */
     unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
     unsigned retry_timeout_ms;     /**< how long a lost database is waited for; default 10000 */
     unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */

@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 /* Blocks grow with what there is, up to where the C library gives each back as soon as it is freed.
  */
 enum {
@@ -51,7 +49,7 @@ static bool end(arena *a, arena_end why)
 
 size_t arena_alone_most(const arena *a)
 {
-    return a->budget->process_most / ALONE_SHARE;
+    return a->budget->process->most / ALONE_SHARE;
 }
 
 bool arena_count(arena *a, size_t bytes)
@@ -64,11 +62,12 @@ bool arena_count(arena *a, size_t bytes)
         return end(a, ARENA_GIVEN_UP);
     if (a->failed && a->why != ARENA_NOMEM) /* over the budget small pieces are refused too */
         return false;
-    size_t most = budget->process_most;
     if (a->taken + a->unseen > arena_alone_most(a))
         return end(a, ARENA_ALONE);
-    if (memory_in_use() + bytes > most)
+    if (!memory_has(budget->process, a->unseen))
         return end(a, ARENA_OTHERS);
+    a->holds = budget->process;
+    memory_hold(a->holds, &a->held, a->held + a->unseen);
     a->unseen = 0;
     return true;
 }
@@ -172,6 +171,8 @@ void arena_reset(arena *a)
         a->blocks = next;
     }
     const arena_budget *budget = a->budget;
+    if (a->holds != NULL)
+        memory_hold(a->holds, &a->held, 0);
     arena_init(a, a->first, a->first_size);
     a->budget = budget;
 }

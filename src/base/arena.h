@@ -5,23 +5,22 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include <stdatomic.h>
 #include "base/buf.h"
+#include "base/memory.h"
 
 typedef struct arena_block arena_block;
 
 /* What bounds the memory that work may take, for all arenas of that work. */
 typedef struct arena_budget {
-    size_t process_most; /* bytes that the process may have in use, a quarter of them one arena:
-                          * looked at for each MiB */
-    size_t answer_most;  /* bytes that what is made of it may have; arenas do not look at it */
+    memory_budget *process; /* one arena may have a quarter of it; counted and checked each MiB */
+    size_t answer_most;     /* bytes of the answer that is made of it; not checked here */
     const atomic_bool *given_up; /* set: nobody waits for what is made of it */
 } arena_budget;
 
 /* Why an arena is out of memory. */
 typedef enum arena_end {
     ARENA_NOMEM,
-    ARENA_ALONE,   /* it would have too much of what the process may have in use, */
+    ARENA_ALONE,   /* it would have too much of the process's budget, */
     ARENA_OTHERS,  /* or others have the rest */
     ARENA_GIVEN_UP /* as the budget says */
 } arena_end;
@@ -36,7 +35,9 @@ typedef struct arena {
     arena_end why;
     const arena_budget *budget; /* NULL: none */
     size_t taken;               /* bytes in blocks, */
-    size_t unseen; /* and of those and what was counted, since the budget was looked at */
+    size_t unseen;        /* and of those and what was counted, since the budget was looked at */
+    memory_budget *holds; /* where `held` bytes are counted; NULL: none are */
+    size_t held;
 } arena;
 
 /* One that allocates from its first piece on. */

@@ -1,22 +1,12 @@
 /*
- * memory.c: asks the C library's allocator. What was freed counts as free, also where the system
- * has not got it back: what comes next finds room there.
+ * memory.c: the C library's allocator.
  */
 #include "base/memory.h"
 #include <malloc.h>
 
-size_t memory_in_use(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
+enum { KEPT_BYTES = 4 * 1024 * 1024 };
 
-size_t memory_spare(void)
+void memory_give_back(void)
 {
-    return mallinfo2().fordblks;
-}
-
-void memory_give_back(size_t keep)
-{
-    malloc_trim(keep);
+    malloc_trim(KEPT_BYTES);
 }

@@ -1,21 +1,49 @@
 /*
- * memory.h: how much memory the process has in use, and what it has and does not use. Knows nothing
- * of what it is used for.
+ * memory.h: a budget of bytes that threads share: request bodies, rows, answers and arenas count
+ * what they hold. Small ones need not: the number of connections bounds them. Knows nothing of what
+ * the memory is used for.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that were allocated and not freed, by all threads. Takes some microseconds. 0 where the
- * allocator does not tell, such as that of a sanitizer. */
-size_t memory_in_use(void);
+/* A user that holds fewer bytes need not count them. */
+#define MEMORY_SMALL ((size_t)64 * 1024)
 
-/* Bytes that were freed and may still be the process's; of some of them the system may know. */
-size_t memory_spare(void);
+typedef struct memory_budget {
+    size_t most;         /* bytes */
+    atomic_size_t used;  /* bytes that are counted now */
+    atomic_size_t added; /* bytes that were ever counted; wraps around */
+} memory_budget;
 
-/* Gives the spare memory back to the system, but for so many bytes at the end of the heap. Threads
- * that allocate may wait for it. */
-void memory_give_back(size_t keep);
+static inline size_t memory_used(const memory_budget *b)
+{
+    return atomic_load_explicit(&b->used, memory_order_relaxed);
+}
+
+static inline bool memory_has(const memory_budget *b, size_t more)
+{
+    size_t used = memory_used(b);
+    return used <= b->most && more <= b->most - used;
+}
+
+/* Counts `now` bytes for a user who has counted `*held` so far. */
+static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
+{
+    if (now > *held) {
+        atomic_fetch_add_explicit(&b->used, now - *held, memory_order_relaxed);
+        atomic_fetch_add_explicit(&b->added, now - *held, memory_order_relaxed);
+    } else if (now < *held) {
+        atomic_fetch_sub_explicit(&b->used, *held - now, memory_order_relaxed);
+    }
+    *held = now;
+}
+
+/* Gives freed memory back to the system, except some at the end of the heap. Threads that allocate
+ * may have to wait meanwhile. */
+void memory_give_back(void);
 
 #endif

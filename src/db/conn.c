@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/errors.h"
-#include "db/hosts.h"
 
 enum {
     /* What the server's own statement_timeout is given on top, to answer by itself. */
@@ -22,61 +21,18 @@ enum {
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
-/* Connects step by step, not by PQconnectdb: so the notice receiver is there before the first
- * notice (the library prints nothing), and the time limit is ours and in milliseconds. */
-static void connect_within(PGconn *pg, int64_t deadline_ms)
+/* NULL: out of memory. */
+static PGconn *open_connection(const cardbox_options *options)
 {
-    PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
-    while (wanted == PGRES_POLLING_READING || wanted == PGRES_POLLING_WRITING) {
-        short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-        struct pollfd ready = {PQsocket(pg), events, 0};
-        int64_t left = deadline_ms - clock_ms();
-        if (left <= 0 || ready.fd < 0)
-            return;
-        if (poll(&ready, 1, (int)left) > 0)
-            wanted = PQconnectPoll(pg);
-    }
+    connect_params how;
+    return connect_params_fill(&how, options, "") ? connect_open(&how) : NULL;
 }
 
-/* The last attempt; NULL: no memory. The time is that of all hosts. */
-static PGconn *connect_any(const cardbox_options *options)
-{
-    PGconn *pg = NULL;
-    unsigned count = 1;
-    for (unsigned first = 0; first < count && (pg == NULL || PQstatus(pg) != CONNECTION_OK);
-         first++) {
-        connect_params how;
-        host_lists hosts;
-        PQfinish(pg);
-        pg = NULL;
-        if (hosts_read(&hosts, options->conninfo, NULL, first) &&
-            connect_params_fill(&how, options, "")) {
-            hosts_give(&hosts, &how);
-            pg = PQconnectStartParams(how.keys, how.values, 1);
-        }
-        count = hosts.count;
-        int64_t deadline_ms = clock_ms() + hosts_share_ms(&hosts, options->connect_timeout_ms);
-        hosts_free(&hosts);
-        if (pg == NULL)
-            break;
-        connect_begin(pg);
-        connect_within(pg, deadline_ms);
-        if (PQstatus(pg) == CONNECTION_BAD)
-            break; /* libpq has asked all of them */
-    }
-    return pg;
-}
-
-/* Why there is no connection; a deadline that is over has no words of libpq's. */
-static cardbox_status not_connected(const PGconn *pg, unsigned timeout_ms, cardbox_error *err)
+static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
 {
     cardbox_error why;
     connect_why(&why, pg);
-    if (why.message[0] == '\0')
-        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database within %u ms",
-                  timeout_ms);
-    else
-        error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %s", why.message);
+    error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %s", why.message);
     if (err != NULL) {
         err->retryable = true;
         memcpy(err->sqlstate, why.sqlstate, sizeof(err->sqlstate));
@@ -101,18 +57,16 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     store_conn *conn = calloc(1, sizeof(*conn));
     if (conn == NULL)
         return error_nomem(err);
-    conn->pg = connect_any(options);
+    conn->pg = open_connection(options);
     conn->pid = getpid();
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
     if (conn->pg == NULL) {
         status = error_nomem(err);
-    } else {
-        connect_made(conn->pg);
-        if (PQstatus(conn->pg) != CONNECTION_OK)
-            status = not_connected(conn->pg, options->connect_timeout_ms, err);
-        else if (!conn->named)
-            status = guard(conn, err);
+    } else if (PQstatus(conn->pg) != CONNECTION_OK) {
+        status = not_connected(conn->pg, err);
+    } else if (!conn->named) {
+        status = guard(conn, err);
     }
     if (status != CARDBOX_OK) {
         conn_close(conn);

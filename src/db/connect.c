@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/errors.h"
-#include "db/hosts.h"
 
 enum {
     DEFAULT_POOL_MAX = 8,
@@ -99,7 +98,8 @@ static bool fill_settings(connect_params *out, const cardbox_options *options, c
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
                           "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on -c row_security=on %s",
+                          "-c standard_conforming_strings=on -c row_security=on "
+                          "-c client_min_messages=error %s",
              given_options(parsed), options->statement_timeout_ms, more);
     PQconninfoFree(parsed);
     return true;
@@ -111,6 +111,8 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options, co
     if (!options->no_named_statements && !fill_settings(out, options, more))
         return false;
 
+    unsigned seconds = (options->connect_timeout_ms + 999) / 1000;
+    snprintf(out->timeout, sizeof(out->timeout), "%u", seconds);
     const char *const pairs[][2] = {
         {"fallback_application_name", options->application_name},
         {"client_encoding", "UTF8"},
@@ -120,6 +122,7 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options, co
         {"keepalives_count", "3"},
         {"tcp_user_timeout", "30000"},
         {"dbname", options->conninfo},
+        {"connect_timeout", out->timeout},
         {out->settings[0] == '\0' ? NULL : "options", out->settings},
     };
     size_t used = 0;
@@ -134,79 +137,38 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options, co
     return true;
 }
 
+static void add_param(connect_params *out, const char *key, const char *value)
+{
+    size_t used = 0;
+    while (out->keys[used] != NULL)
+        used++;
+    out->keys[used] = key;
+    out->values[used] = value;
+    out->keys[used + 1] = out->values[used + 1] = NULL;
+}
+
+void connect_params_host(connect_params *out, const connect_host *host)
+{
+    add_param(out, "host", host->name);
+    add_param(out, "hostaddr", host->address);
+    add_param(out, "port", host->port);
+}
+
+static bool copy_text(char *to, size_t size, const char *text)
+{
+    return text != NULL && (size_t)snprintf(to, size, "%s", text) < size;
+}
+
+bool connect_host_of(connect_host *out, const PGconn *pg)
+{
+    return copy_text(out->name, sizeof(out->name), PQhost(pg)) && out->name[0] != '\0' &&
+           copy_text(out->address, sizeof(out->address), PQhostaddr(pg)) &&
+           copy_text(out->port, sizeof(out->port), PQport(pg));
+}
+
 int connect_first_line(const char *message)
 {
     return (int)strcspn(message, "\r\n");
-}
-
-/* An empty item is libpq's default; white space around a number is libpq's, too. */
-static bool are_ports(const char *list)
-{
-    for (size_t i = 0; i < hosts_length(list); i++) {
-        view item = hosts_item(list, i);
-        char *end = NULL;
-        long port = strtol(item.ptr, &end, 10);
-        end += strspn(end, " \t\r\n\v\f");
-        if (item.len > 0 && (end != item.ptr + item.len || port < 1 || port > 65535))
-            return false;
-    }
-    return true;
-}
-
-static bool is_one_of(const char *words, const char *word)
-{
-    for (const char *at = words; *at != '\0'; at += strspn(at, ", ")) {
-        size_t length = strcspn(at, ",");
-        if (strlen(word) == length && memcmp(at, word, length) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-/* As many of one as of the other, or one for all; none counts as one. */
-static cardbox_status check_lists(const PQconninfoOption *parsed, cardbox_error *err)
-{
-    const char *host = conninfo_setting(parsed, "host", "PGHOST");
-    const char *address = conninfo_setting(parsed, "hostaddr", "PGHOSTADDR");
-    const char *port = conninfo_setting(parsed, "port", "PGPORT");
-    size_t hosts = hosts_length(address[0] != '\0' ? address : host), ports = hosts_length(port);
-    if (address[0] != '\0' && host[0] != '\0' && hosts_length(host) != hosts)
-        return error_set(err, CARDBOX_INVALID,
-                         "the connection string has %zu hosts and %zu addresses of hosts: give as "
-                         "many",
-                         hosts_length(host), hosts);
-    if (ports != 1 && ports != hosts)
-        return error_set(err, CARDBOX_INVALID,
-                         "the connection string has %zu ports for %zu hosts: give as many, or one",
-                         ports, hosts);
-    return CARDBOX_OK;
-}
-
-/* What libpq looks at when it connects only, and then refuses each time. Of what a service file
- * says instead we know nothing. */
-static cardbox_status check_values(const PQconninfoOption *parsed, cardbox_error *err)
-{
-    static const struct {
-        const char *keyword, *variable, *words;
-    } choices[] = {
-        {"sslmode", "PGSSLMODE", "disable, allow, prefer, require, verify-ca, verify-full"},
-        {"target_session_attrs", "PGTARGETSESSIONATTRS",
-         "any, read-write, read-only, primary, standby, prefer-standby"},
-    };
-    bool by_service = conninfo_setting(parsed, "service", "PGSERVICE")[0] != '\0';
-    const char *port = conninfo_setting(parsed, "port", by_service ? NULL : "PGPORT");
-    if (!are_ports(port))
-        return error_set(err, CARDBOX_INVALID,
-                         "port (or PGPORT) is \"%s\": give a number from 1 to 65535", port);
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-        const char *variable = by_service ? NULL : choices[i].variable;
-        const char *word = conninfo_setting(parsed, choices[i].keyword, variable);
-        if (word[0] != '\0' && !is_one_of(choices[i].words, word))
-            return error_set(err, CARDBOX_INVALID, "%s (or %s) is \"%s\": give one of %s",
-                             choices[i].keyword, choices[i].variable, word, choices[i].words);
-    }
-    return by_service ? CARDBOX_OK : check_lists(parsed, err);
 }
 
 /* libpq has no other way to tell, and NULL where there is no memory for that either. */
@@ -231,8 +193,6 @@ cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",
                            CONNECT_OPTIONS_MAX);
-    else
-        status = check_values(parsed, err);
     PQconninfoFree(parsed);
     PQfreemem(why);
     return status;
@@ -249,15 +209,18 @@ void connect_silence(PGconn *pg)
     PQsetNoticeReceiver(pg, ignore_notice, NULL);
 }
 
-void connect_begin(PGconn *pg)
+PGconn *connect_open(const connect_params *how)
 {
+    PGconn *pg = PQconnectdbParams(how->keys, how->values, 1);
+    if (pg == NULL)
+        return NULL;
     connect_silence(pg);
+    if (PQstatus(pg) == CONNECTION_OK || !error_message_is_answer(PQerrorMessage(pg)))
+        return pg;
     PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
-}
-
-void connect_made(PGconn *pg)
-{
+    PQreset(pg);
     PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
+    return pg;
 }
 
 /* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */

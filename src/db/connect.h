@@ -13,17 +13,18 @@
 #define CONNECT_OPTIONS_MAX 1000
 #define CONNECT_MORE_MAX    64
 
-/* Arrays for PQconnectStartParams, with expand_dbname = 1. What they point to
- * is static, inside, or the options' text. */
+/* Arrays for PQconnectdbParams, with expand_dbname = 1. What they point to is static, inside, or
+ * the options' text. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
-    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 320];
+    char timeout[12];
+    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 400];
 } connect_params;
 
-/* Defaults first, then the caller's connection string, which wins, but for the session's settings
- * that statements count on, and `more` of them, as "-c name=value" each. conninfo_check has passed
- * it. False: no memory. */
+/* Defaults first, then the caller's connection string, which wins, except for connect_timeout, the
+ * session's settings that statements count on, and `more` of them, as "-c name=value" each.
+ * conninfo_check has passed the string. False: out of memory. */
 bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
@@ -40,17 +41,30 @@ bool conninfo_read(PQconninfoOption **out, const char *conninfo);
 const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
                              const char *variable);
 
-/* Whether libpq can read a connection string and will ever connect with what it and the environment
- * say, and its options leave room for ours. */
+/* Whether libpq can read a connection string, and its options leave space for ours. Values such as
+ * a port or an sslmode are checked by libpq when it connects. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 
 /* Keeps notices off stderr: the library prints nothing. */
 void connect_silence(PGconn *pg);
 
-/* Before a connection is polled first: does the same, and has a failure carry its SQLSTATE, for
- * connect_why. connect_made ends that. */
-void connect_begin(PGconn *pg);
-void connect_made(PGconn *pg);
+/* One host of a connection string, as libpq reports it. */
+typedef struct connect_host {
+    char name[256]; /* or the folder of a socket */
+    char address[64];
+    char port[8];
+} connect_host;
+
+/* Connects to this host only, whatever hosts the connection string has. */
+void connect_params_host(connect_params *out, const connect_host *host);
+
+/* The host of an open connection. False: its name is too long to be kept. */
+bool connect_host_of(connect_host *out, const PGconn *pg);
+
+/* Blocks until a connection is open or has failed on each host; libpq limits the time for each
+ * address, to at least 2 s. If PostgreSQL refuses the connection it is tried again: libpq reports
+ * the SQLSTATE only in verbose messages, which need a PGconn. NULL: out of memory. */
+PGconn *connect_open(const connect_params *how);
 
 /* Why a connection could not be made, as CARDBOX_UNAVAILABLE: the first line of what libpq says
  * ("": nothing), and the SQLSTATE with which PostgreSQL refused it ("": it did not). */

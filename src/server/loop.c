@@ -13,7 +13,6 @@
 #include "app/log.h"
 #include "server/net/acceptor.h"
 #include "server/background/jobs.h"
-#include "server/batch/links.h"
 #include "server/api/followers.h"
 #include "server/background/transfers.h"
 
@@ -22,8 +21,7 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_LINKS = 3,        /* and on */
-    TAG_REPLICA = 4096,   /* and on: more than there are before */
+    TAG_DATABASE = 3,     /* and on */
     LINGER_MS = 100,      /* draining: as long as no request comes for this time */
     LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
     WAIT_MOST_MS = 60000,
@@ -44,9 +42,7 @@ struct loop {
     int wake_fd;
     http *http;
     acceptor acceptor;
-    links *links;
-    links *replica; /* NULL: none */
-    joiner *joiner;
+    loop_database database;
     transfers *transfers;
     followers *followers;
     jobs *jobs;
@@ -77,9 +73,7 @@ void loop_free(loop *l)
     loop_wait(l);
     acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
-    links_free(l->links); /* what is in flight ends here, and its batch with it */
-    links_free(l->replica);
-    joiner_free(l->joiner);
+    loop_database_close(&l->database);
     transfers_free(l->transfers);
     followers_free(l->followers);
     jobs_free(l->jobs);
@@ -96,20 +90,17 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
-    cardbox_status status =
-        links_new(&l->links, l->server, false, number, l->epoll_fd, TAG_LINKS, err);
-    if (status == CARDBOX_OK && l->server->set->read_dsn != NULL)
-        status = links_new(&l->replica, l->server, true, number, l->epoll_fd, TAG_REPLICA, err);
+    loop_place at = {number, l->epoll_fd, l->wake_fd, TAG_DATABASE};
+    cardbox_status status = loop_database_open(&l->database, l->server, l->stats, &at, err);
     if (status != CARDBOX_OK)
         return status;
-    l->joiner = joiner_new(l->server, l->stats, l->links, l->replica);
     l->transfers = transfers_new(l->wake_fd);
     l->followers = followers_new(l->server->set);
     l->jobs = jobs_new(l->server->jobs, l->stats, l->wake_fd);
-    if (l->joiner == NULL || l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
+    if (l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
         return CARDBOX_NOMEM;
     l->http = http_new(l->server, l->stats,
-                       &(http_parts){.joiner = l->joiner,
+                       &(http_parts){.joiner = l->database.joiner,
                                      .transfers = l->transfers,
                                      .followers = l->followers,
                                      .jobs = l->jobs});
@@ -157,7 +148,7 @@ static void start_draining(loop *l, int64_t now_ms)
 static void abort_all(loop *l)
 {
     jobs_abort(l->jobs);
-    joiner_abort(l->joiner);
+    joiner_abort(l->database.joiner);
     transfers_abort(l->transfers);
     followers_tick(l->followers, clock_ms());
 }
@@ -194,10 +185,7 @@ static int wait_ms(const loop *l)
     int64_t next_ms = http_next_ms(l->http, now_ms);
     if (next_ms <= now_ms)
         return 0;
-    next_ms = earlier(next_ms, links_next_ms(l->links));
-    if (l->replica != NULL)
-        next_ms = earlier(next_ms, links_next_ms(l->replica));
-    next_ms = earlier(next_ms, joiner_next_ms(l->joiner));
+    next_ms = earlier(next_ms, loop_database_next_ms(&l->database));
     next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
     next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
@@ -212,10 +200,10 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
 {
     uint64_t ignored;
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u64 >= TAG_REPLICA)
-            links_ready(l->replica, events[i].data.u64 - TAG_REPLICA);
-        else if (events[i].data.u64 >= TAG_LINKS)
-            links_ready(l->links, events[i].data.u64 - TAG_LINKS);
+        if (events[i].data.u64 >= TAG_DATABASE)
+            loop_database_ready(&l->database, events[i].data.u64 - TAG_DATABASE);
+        else if (events[i].data.u64 == TAG_HTTP)
+            http_ready(l->http, now_ms);
         else if (events[i].data.u64 == TAG_ACCEPT)
             acceptor_ready(&l->acceptor, l->http, now_ms);
         else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
@@ -230,10 +218,7 @@ static void work(loop *l, const struct epoll_event *events, int count, int64_t n
     for (int i = 0; i < count; i++)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
     acceptor_tick(&l->acceptor, now_ms);
-    links_tick(l->links, now_ms);
-    if (l->replica != NULL)
-        links_tick(l->replica, now_ms);
-    joiner_tick(l->joiner, now_ms);
+    loop_database_tick(&l->database, now_ms);
     transfers_tick(l->transfers, now_ms);
     followers_tick(l->followers, now_ms);
     jobs_tick(l->jobs, now_ms);
@@ -241,7 +226,7 @@ static void work(loop *l, const struct epoll_event *events, int count, int64_t n
     go_on_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
         http_run(l->http, clock_ms());
-    joiner_flush(l->joiner);
+    joiner_flush(l->database.joiner);
 }
 
 static void turn(loop *l)

@@ -14,10 +14,10 @@
 #include "server/background/jobs.h"
 #include "server/background/keeper.h"
 #include "server/background/sweeper.h"
-#include "server/background/trimmer.h"
 #include "server/background/waker.h"
 #include "server/auth/token_list.h"
 #include "server/net/http.h"
+#include "server/net/http_check.h"
 #include "server/batch/card_cache.h"
 #include "server/batch/slots.h"
 #include "server/net/listen.h"
@@ -43,7 +43,6 @@ typedef struct process {
     token_board tokens;
     keeper *keeper;
     sweeper *sweeper;
-    trimmer *trimmer;
     listener listener;
     loop **loops;
     size_t count;
@@ -106,6 +105,7 @@ static void block_signals(sigset_t *waited_for)
 static bool make_loops(process *p, cardbox_error *err)
 {
     size_t wanted = (size_t)p->set.loops;
+    p->server.wake = loop_wake;
     p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
     p->server.stats_count = wanted + job_threads(&p->set);
     p->server.stats = calloc(p->server.stats_count, sizeof(stats));
@@ -130,15 +130,6 @@ static bool start_loops(process *p)
         if (!loop_start(p->loops[i]))
             return false;
     return true;
-}
-
-/* First none runs any more, since one that does may wake another. */
-static void free_loops(process *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        loop_wait(p->loops[i]);
-    for (size_t i = 0; i < p->count; i++)
-        loop_free(p->loops[i]);
 }
 
 static void tell_loops(process *p, stop_phase phase)
@@ -171,9 +162,9 @@ static void *hurry_on_signal(void *arg)
 /* Whether the loops have their connections, or the database is known not to be fit. */
 static bool is_settled(const process *p)
 {
-    int last = atomic_load(&p->server.primary.told);
+    int last = atomic_load(&p->server.database.primary.told);
     if (last == TOLD_UP)
-        return slots_all_serve(&p->server) || slots_are_missing(&p->server.primary);
+        return slots_all_serve(&p->server) || slots_are_missing(&p->server.database.primary);
     return last != TOLD_NOTHING;
 }
 
@@ -205,7 +196,7 @@ static void print_what_is_missing(const process *p)
                                       [TOLD_DOWN] = "is away",
                                       [TOLD_UNFIT] = "is not migrated",
                                       [TOLD_FORBIDDEN] = "may not be read by this role"};
-    const char *why = WHY[atomic_load(&p->server.primary.told)];
+    const char *why = WHY[atomic_load(&p->server.database.primary.told)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; the log says more\n",
                why);
@@ -238,10 +229,8 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
 /* Without them memory and dead rows would only grow, and plans would not follow. */
 static bool start_tidying(process *p)
 {
-    p->trimmer = trimmer_start(&p->server);
-    if (p->trimmer != NULL)
-        p->sweeper = sweeper_start(&p->server);
-    return p->trimmer != NULL && p->sweeper != NULL;
+    p->sweeper = sweeper_start(&p->server);
+    return p->sweeper != NULL;
 }
 
 static int cannot_start(const cardbox_error *err)
@@ -269,6 +258,10 @@ static int start(process *p)
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.read_dsn, "--read-dsn or CARDBOX_READ_DSN"))
         return EXIT_USAGE;
+    if (!http_check_library(error, sizeof(error))) {
+        fprintf(stderr, "cardboxd: %s\n", error);
+        return EXIT_FAILURE;
+    }
     if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;
@@ -281,9 +274,14 @@ static int start(process *p)
         fprintf(stderr, "cardboxd: %s\n", error);
         return EXIT_USAGE;
     }
+    if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
+        log_warn("allow_host_unused",
+                 "reason=\"the Host header is checked only with --insecure-no-auth on an address "
+                 "of TCP\"");
     p->server.reachable = p->listener.reachable;
     p->server.transfers = transfer_pool_new(&p->server);
-    bool made = p->server.transfers != NULL && make_loops(p, &err);
+    bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
+                make_loops(p, &err);
     p->keeper = made ? keeper_start(&p->server) : NULL; /* first: the loops wait for it */
     p->server.waker = p->keeper == NULL ? NULL : waker_start(&p->server);
     if (p->server.waker == NULL || !start_loops(p))
@@ -294,23 +292,32 @@ static int start(process *p)
     return start_tidying(p) ? EXIT_SUCCESS : cannot_start(&err);
 }
 
-/* Frees what was started. False: a thread is stuck in the database. */
-static bool tear_down(process *p)
+/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. The
+ * threads beside the loops may wake these, so loops are freed after them. */
+static bool stop_threads(process *p)
 {
-    trimmer_stop(p->trimmer);
-    free_loops(p);
-    keeper_stop(p->keeper);
-    waker_stop(p->server.waker);
-    sweeper_stop(p->sweeper);
+    for (size_t i = 0; i < p->count; i++)
+        loop_wait(p->loops[i]);
+    bool ended = keeper_stop(p->keeper);
+    ended = waker_stop(p->server.waker) && ended;
+    ended = sweeper_stop(p->sweeper) && ended;
+    if (!ended)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        loop_free(p->loops[i]);
     job_pool_free(p->server.jobs);
-    bool all_ended = transfer_pool_free(p->server.transfers);
+    ended = database_close(&p->server.database);
+    return transfer_pool_free(p->server.transfers) && ended;
+}
+
+static void free_all(process *p)
+{
     free(p->loops);
     free(p->server.stats);
     card_cache_free(p->server.cards);
     board_free(&p->tokens);
     tls_free(&p->server.tls);
     listener_close(&p->listener);
-    return all_ended;
 }
 
 int main(int argc, char **argv)
@@ -328,6 +335,7 @@ int main(int argc, char **argv)
     }
     p.server.set = &p.set;
     p.server.started_s = time(NULL);
+    p.server.memory.most = (size_t)p.set.memory_max;
     slots_init(&p.server);
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
@@ -342,10 +350,13 @@ int main(int argc, char **argv)
         serve_until_signal(&p, &waited_for);
     else
         tell_loops(&p, STOP_HURRY);
-    bool all_ended = tear_down(&p);
+    bool ended = stop_threads(&p);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", p.count);
-    if (!all_ended)
+    if (!ended) {
+        fflush(NULL);
         _Exit(status);
+    }
+    free_all(&p);
     return status;
 }

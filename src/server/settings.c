@@ -68,7 +68,8 @@ static const opt_spec SPECS[] = {
     OPTION("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
            "for a client that sends and reads nothing; default 75", 1, 86400),
     OPTION("connect-timeout-ms", OPT_INT, connect_timeout_ms, "CARDBOX_CONNECT_TIMEOUT_MS", "MS",
-           "for the database to accept a connection; default 5000", 1, HOUR_MS),
+           "for each host of the database to accept a connection; at least 2000; default 5000", 1,
+           HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
            "for requests that are under way when the server stops; default 25000", 0, HOUR_MS),
     OPTION("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
@@ -88,7 +89,8 @@ static const opt_spec SPECS[] = {
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
            "of an answer to a read; default 64M", 1024, 1L << 31),
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
-           "of the process, past which large reads are refused; half is for bodies; default 512M",
+           "of bodies, rows and answers, past which large reads are refused; half is for bodies; "
+           "default 512M",
            64L << 20, 1L << 40),
     OPTION("card-cache", OPT_SIZE, card_cache, "CARDBOX_CARD_CACHE", "BYTES",
            "of cards that are read often, for PostgreSQL not to send them again; 0: none; default "

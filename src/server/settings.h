@@ -35,7 +35,7 @@ typedef struct settings {
     long project_transfers_max; /* and of one project */
     long body_max;              /* bytes */
     long response_max;          /* bytes */
-    long memory_max;            /* bytes, of the process: bounds large answers and bodies */
+    long memory_max;            /* bytes: see server.memory */
     long card_cache;            /* bytes; 0: none */
     bool read_only;
     long sweep_interval_s; /* 0: never */

@@ -75,7 +75,6 @@ typedef struct stats {
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by fault */
     tally links[LINK_GROUPS][LINK_STATES];
-    tally renewed;                     /* database connections, for the memory that they kept */
     tally statements[STATEMENT_COUNT]; /* sent */
     tally joined[STATEMENT_COUNT];     /* of them, those made of waiting requests */
     tally members[STATEMENT_COUNT];    /* the requests in those */

@@ -309,6 +309,18 @@ def rss_idle(bench):
     return resident
 
 
+def idle_wakeups(bench):
+    """How often in a second a thread of an idle server is woken."""
+    server = Server(bench.database.owner)
+    server.await_ready()
+    time.sleep(3)
+    begun, before = time.monotonic(), server.wakeups()
+    time.sleep(10)
+    rate = (server.wakeups() - before) / (time.monotonic() - begun)
+    server.stop()
+    return rate
+
+
 def rss_load(bench):
     """The highest that the server of all rows before has reached."""
     return rss_mb(bench.server, "VmHWM")
@@ -392,6 +404,7 @@ ROWS = [
     Row("context_1000", 1.5, "lower", "ms", context_ms, path_rows_ms),
     Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),
     Row("rss_idle", 64, "lower", "MB", rss_idle),
+    Row("idle_wakeups", 5, "lower", "1/s", idle_wakeups),
     Row("start", 100, "lower", "ms", start_ms),
     Row("rss_load", 128, "lower", "MB", rss_load),
 ]

@@ -109,8 +109,7 @@ def test_role_with_three():
         lines = [line for line in server.log().splitlines() if "event=connection_refused" in line]
         assert lines and "too many connections for role" in lines[0] and "sqlstate=53300" in lines[0], server.log()
         time.sleep(3)
-        more = server.log().count("event=connection_refused") - len(lines)
-        assert 1 <= more <= 5, server.log()
+        assert server.log().count("event=connection_refused") == 1, server.log()  # the same reason is logged once a minute
         postgres.psql(dsn, "ALTER ROLE cardbox_app CONNECTION LIMIT -1")
         server.await_ready()
         check_serves(server)

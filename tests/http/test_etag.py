@@ -150,6 +150,17 @@ def test_gzip_refused():
             assert json.loads(reply.read())["card_id"] == "middle"
 
 
+def test_files_are_packed_when_they_are_built():
+    """As small as gzip makes them, and the same text."""
+    server = prepare()
+    for path in ("/openapi.json", "/ui/app.js"):
+        plain, packed = server.get(path), server.get(path, {"Accept-Encoding": "gzip"})
+        assert gzip.decompress(packed.body) == plain.body and plain.header("Content-Encoding") is None, path
+        assert len(packed.body) <= 1.01 * len(gzip.compress(plain.body, 9)), path
+        assert server.get(path, {"If-None-Match": packed.header("ETag")}).status == 304
+        assert server.get(path, {"If-None-Match": plain.header("ETag")}).status == 304
+
+
 def test_gzip_of_other_answers():
     """Batches and errors too, not only what has a tag."""
     server = prepare()

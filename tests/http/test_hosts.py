@@ -183,7 +183,8 @@ def test_names_that_are_none():
 
 
 def test_with_tokens_any_host():
-    with_tokens = Server(dsn(), auth=True)
+    with_tokens = Server(dsn(), "--allow-host", "box.example", auth=True)
+    assert with_tokens.log().count("event=allow_host_unused") == 1
     assert ask(with_tokens.port, "evil.example").status == 401
     assert ask(with_tokens.port, "evil.example", target="/version").status == 200
     assert ask(with_tokens.port, None, version="1.0", target="/version").status == 200

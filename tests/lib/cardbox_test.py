@@ -16,6 +16,7 @@ import argparse
 import atexit
 import contextlib
 import fcntl
+import glob
 import http.client
 import inspect
 import json
@@ -451,6 +452,14 @@ class Server:
     def peak_rss_kb(self):
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
+
+    def wakeups(self):
+        """How often its threads have waited for something, and been woken."""
+        count = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/status"):
+            with open(path, encoding="ascii") as status:
+                count += int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)", status.read()).group(1))
+        return count
 
     def metric(self, name):
         """A number of /metrics, over all of its labels that `name` begins with."""

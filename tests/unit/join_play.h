@@ -33,10 +33,10 @@ typedef struct play_group {
 } play_group;
 
 typedef struct play_flight {
-    pipe_done done;
+    query_done done;
     void *arg;
     play_group *on;
-    pipe_rows some;
+    query_rows some;
 } play_flight;
 
 typedef struct play_probe {
@@ -49,29 +49,29 @@ static struct {
     play_group group[LINK_GROUPS];
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
-    pipe_limits limits;
-    bool waits;     /* of boxes_append */
-    size_t sent;    /* statements since the start, but questions for the position */
-    size_t asked;   /* and those */
+    query_limits limits;
+    bool waits;   /* of boxes_append */
+    size_t sent;  /* statements since the start, but questions for the position */
+    size_t asked; /* and those */
     size_t doubted;
     play_flight flight[8]; /* in the order in which they were sent */
     size_t flights;
     cardbox_status refuse;
     play_probe probe; /* done NULL: none */
-} database;
+} play;
 
 db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     (void)l;
     (void)now_ms;
     *look_again_ms = INT64_MAX;
-    return database.group[group].free > 0 ? (db_link *)(void *)&database.group[group] : NULL;
+    return play.group[group].free > 0 ? (db_link *)(void *)&play.group[group] : NULL;
 }
 
 size_t links_usable(const links *l, link_group group)
 {
     (void)l;
-    return database.group[group].usable;
+    return play.group[group].usable;
 }
 
 bool links_is_last(const links *l, const db_link *free_one)
@@ -83,7 +83,7 @@ bool links_is_last(const links *l, const db_link *free_one)
 bool links_away(const links *l, link_group group)
 {
     (void)l;
-    return database.group[group].away || database_is_away(&server.primary);
+    return play.group[group].away || database_is_away(&server.play.primary);
 }
 
 void links_doubt_all(links *l, const char *reason)
@@ -96,7 +96,7 @@ void links_doubt(db_link *k, const char *reason)
 {
     (void)k;
     (void)reason;
-    database.doubted++;
+    play.doubted++;
 }
 
 /* The check behind a failed statement: its answer comes next in the order of statements. */
@@ -104,14 +104,14 @@ bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *
 {
     if (err->status != CARDBOX_FORBIDDEN)
         return false;
-    database.probe = (play_probe){done, arg, (play_group *)(void *)k};
+    play.probe = (play_probe){done, arg, (play_group *)(void *)k};
     return true;
 }
 
 static inline void give_probe(bool fit)
 {
-    play_probe probe = database.probe;
-    database.probe = (play_probe){NULL, NULL, NULL};
+    play_probe probe = play.probe;
+    play.probe = (play_probe){NULL, NULL, NULL};
     if (probe.done != NULL)
         probe.done(probe.arg, fit);
 }
@@ -124,45 +124,44 @@ static inline size_t count_keys(const params *p)
     return be32toh(wire);
 }
 
-cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
-                          pipe_done done, void *arg, cardbox_error *err)
+cardbox_status links_send(db_link *to, statement_id id, params *p, const query_limits *limits,
+                          query_done done, void *arg, cardbox_error *err)
 {
     play_group *on = (play_group *)(void *)to;
     if (id == STATEMENT_wal_position || id == STATEMENT_replayed) {
-        database.asked++;
+        play.asked++;
     } else {
         assert_true(buf_ok(&p->bytes));
-        database.statement = id;
-        database.limits = *limits;
-        database.waits =
-            id == STATEMENT_boxes_append && p->bytes.data[p->offsets[p->count - 1]] != 0;
-        database.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
+        play.statement = id;
+        play.limits = *limits;
+        play.waits = id == STATEMENT_boxes_append && p->bytes.data[p->offsets[p->count - 1]] != 0;
+        play.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
         params_free(p);
         on->free--;
-        database.sent++;
+        play.sent++;
     }
-    if (database.refuse != CARDBOX_OK) {
-        err->status = database.refuse;
-        return database.refuse;
+    if (play.refuse != CARDBOX_OK) {
+        err->status = play.refuse;
+        return play.refuse;
     }
-    database.flight[database.flights++] = (play_flight){done, arg, on, NULL};
+    play.flight[play.flights++] = (play_flight){done, arg, on, NULL};
     return CARDBOX_OK;
 }
 
-void links_each_row(db_link *to, pipe_rows some)
+void links_each_row(db_link *to, query_rows some)
 {
     (void)to;
-    database.flight[database.flights - 1].some = some;
+    play.flight[play.flights - 1].some = some;
 }
 
 /* The oldest statement in flight ends. */
 static inline void land(store_rows *rows, const cardbox_error *err)
 {
-    play_flight first = database.flight[0];
-    assert_true(database.flights > 0);
-    database.flights--;
-    memmove(database.flight, database.flight + 1, database.flights * sizeof(first));
-    if (database.flights == 0 || database.flight[0].on != first.on)
+    play_flight first = play.flight[0];
+    assert_true(play.flights > 0);
+    play.flights--;
+    memmove(play.flight, play.flight + 1, play.flights * sizeof(first));
+    if (play.flights == 0 || play.flight[0].on != first.on)
         first.on->free++;
     first.done(first.arg, rows, err);
 }
@@ -274,22 +273,22 @@ static inline unsigned status(size_t number)
 static inline int set_up(void **state)
 {
     (void)state;
-    memset(&database, 0, sizeof(database));
+    memset(&play, 0, sizeof(play));
     memset(requests, 0, sizeof(requests));
     set = (settings){.queue_max = 1000,
                      .request_timeout_ms = TIMEOUT_MS,
                      .body_max = 1000,
                      .response_max = 1000};
     server = (server_state){.set = &set};
-    atomic_store(&server.primary.connections_up, 1);
+    atomic_store(&server.play.primary.connections_up, 1);
     for (int i = 0; i < LINK_GROUPS; i++)
-        database.group[i].free = database.group[i].usable = 1;
+        play.group[i].free = play.group[i].usable = 1;
     resumed = 0;
     looked = 0;
     all_left = false;
     tenant = VIEW("t");
     at_least = 0;
-    j = joiner_new(&server, &counts, (links *)&database, replica);
+    j = joiner_new(&server, &counts, (links *)&play, replica);
     return j == NULL;
 }
 
@@ -297,7 +296,7 @@ static inline int tear_down(void **state)
 {
     (void)state;
     joiner_abort(j);
-    while (database.flights > 0)
+    while (play.flights > 0)
         give_error(CARDBOX_UNAVAILABLE); /* frees the batch */
     for (size_t i = 0; i < REQUESTS_MAX; i++)
         if (requests[i].server != NULL)

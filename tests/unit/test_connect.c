@@ -4,21 +4,21 @@
  * another database, or as somebody else. A string that libpq cannot read stands for the memory: it
  * says so by the same NULL.
  */
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "db/hosts.h"
+#include <string.h>
+#include "db/connect.h"
 
 static const char UNREAD[] = "host=/here options='-c role=nobody";
 
 static int set_environment(void **state)
 {
     (void)state;
-    return setenv("PGHOST", "elsewhere", 1) != 0 || setenv("PGOPTIONS", "-c a.b=c", 1) != 0;
+    return setenv("PGOPTIONS", "-c a.b=c", 1) != 0;
 }
 
 static const char *value_of(const connect_params *how, const char *key)
@@ -34,18 +34,13 @@ static void no_memory(void **state)
 {
     (void)state;
     PQconninfoOption *parsed = NULL;
-    host_lists hosts;
     connect_params how;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
     options_complete(&options, &options);
     options.conninfo = UNREAD;
     assert_false(conninfo_read(&parsed, UNREAD));
     assert_null(parsed);
-    assert_false(hosts_read(&hosts, UNREAD, NULL, 0));
-    assert_int_equal(hosts.count, 1);
-    hosts_free(&hosts);
     assert_false(connect_params_fill(&how, &options, ""));
-    assert_null(resolve_start(UNREAD));
 }
 
 /* A database's name and nothing else: the environment says the rest. */
@@ -53,7 +48,6 @@ static void bare_name(void **state)
 {
     (void)state;
     PQconninfoOption *parsed = NULL;
-    host_lists hosts;
     connect_params how;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
     options_complete(&options, &options);
@@ -62,35 +56,37 @@ static void bare_name(void **state)
     assert_null(parsed);
     assert_true(connect_params_fill(&how, &options, ""));
     assert_non_null(strstr(value_of(&how, "options"), "-c a.b=c"));
-    assert_true(hosts_read(&hosts, "name", NULL, 0));
-    hosts_give(&hosts, &how);
-    assert_string_equal(value_of(&how, "host"), "elsewhere");
-    hosts_free(&hosts);
 }
 
-/* Of libpq's parallel lists each has a place for every host, also for an empty one, which is the
- * default socket. */
-static void lists_stay_parallel(void **state)
+/* The one host that is asked alone wins over the hosts of the string, and so does the time. */
+static void one_host_alone(void **state)
 {
     (void)state;
-    resolve *lookup = resolve_start("host=,localhost port=1,2");
-    assert_non_null(lookup);
-    while (!resolve_done(lookup))
-        sched_yield();
-    assert_non_null(resolve_hosts(lookup));
-    size_t count = hosts_length(resolve_hosts(lookup));
-    assert_in_range(count, 2, 9);
-    assert_int_equal(hosts_length(resolve_addresses(lookup)), count);
-    assert_int_equal(hosts_length(resolve_ports(lookup)), count);
-    assert_int_equal(hosts_item(resolve_hosts(lookup), 0).len, 0);
-    assert_memory_equal(resolve_ports(lookup), "1,2", 3);
-    resolve_free(lookup);
+    connect_params how;
+    connect_host host = {.name = "b", .address = "127.0.0.2", .port = "5"};
+    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    options_complete(&options, &options);
+    options.conninfo = "host=a,b port=4,5 connect_timeout=0";
+    options.connect_timeout_ms = 2500;
+    assert_true(connect_params_fill(&how, &options, ""));
+    assert_string_equal(value_of(&how, "connect_timeout"), "3");
+    assert_null(value_of(&how, "host"));
+    connect_params_host(&how, &host);
+    assert_string_equal(value_of(&how, "host"), "b");
+    assert_string_equal(value_of(&how, "hostaddr"), "127.0.0.2");
+    assert_string_equal(value_of(&how, "port"), "5");
+    size_t string = 0, name = 0;
+    while (strcmp(how.keys[string], "dbname") != 0)
+        string++;
+    while (strcmp(how.keys[name], "host") != 0)
+        name++;
+    assert_true(string < name);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_stay_parallel),
+        cmocka_unit_test(one_host_alone),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(bare_name),
     };

@@ -103,9 +103,9 @@ static PGresult *make_rows(const script_row *from, size_t count)
 /* Gives rows one by one. False: no more are wanted. */
 static bool stream(const script_row *from, size_t count)
 {
-    play_flight *f = &database.flight[0];
+    play_flight *f = &play.flight[0];
     bool goes_on = true;
-    assert_true(database.flights > 0 && f->some != NULL);
+    assert_true(play.flights > 0 && f->some != NULL);
     for (size_t i = 0; goes_on && i < count; i++)
         goes_on = f->some(f->arg, make_rows(&from[i], 1));
     return goes_on;
@@ -213,12 +213,12 @@ static void among_others(void **state)
         ask(i);
     land(make_rows(SCRIPT, SCRIPT_ROWS), NULL);
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
-    assert_null(database.flight[0].some);
+    assert_int_equal(play.sent, 2);
+    assert_null(play.flight[0].some);
     land(make_rows(rows, ASKING * SCRIPT_ROWS), NULL);
     for (size_t i = 0; i <= ASKING; i++)
         expect_answer(i);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
 }
 
 static void kinds_mixed(void **state)
@@ -229,8 +229,8 @@ static void kinds_mixed(void **state)
     land(make_rows(NULL, 0), NULL);
     assert_int_equal(status(0), 0);
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
-    assert_null(database.flight[0].some);
+    assert_int_equal(play.sent, 2);
+    assert_null(play.flight[0].some);
     land(make_rows(SCRIPT, SCRIPT_ROWS), NULL);
     expect_answer(0);
 }
@@ -244,7 +244,7 @@ static void broken_off(void **state)
         give_error(CARDBOX_UNAVAILABLE);
         joiner_flush(j);
     }
-    assert_int_equal(database.sent, TIMES);
+    assert_int_equal(play.sent, TIMES);
     assert_true(stream(SCRIPT, SCRIPT_ROWS));
     land(make_rows(NULL, 0), NULL);
     expect_answer(0);

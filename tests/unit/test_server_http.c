@@ -76,15 +76,15 @@ static void say(int fd, const char *text)
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* A client whose request is with the database. */
+/* A client whose request is with the play. */
 static int ask(const char *text)
 {
-    size_t sent = database.sent, active = http_active(h);
+    size_t sent = play.sent, active = http_active(h);
     int fd = join_in();
     say(fd, text);
     run_when_it_comes();
     assert_int_equal(http_active(h), active + 1);
-    assert_int_equal(database.sent, sent + 1);
+    assert_int_equal(play.sent, sent + 1);
     return fd;
 }
 
@@ -154,7 +154,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     joiner_abort(j);
-    while (database.flights > 0)
+    while (play.flights > 0)
         give_error(CARDBOX_UNAVAILABLE);
     while (http_active(h) > 0 && is_due())
         run();
@@ -318,7 +318,7 @@ static void who_leaves_is_forgotten(void **state)
     assert_int_equal(tally_get(&counts.waiting), 1);
     give_rows(NULL, 0); /* for nobody */
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_rows(NULL, 0);
     turn_until_answered(fd[2]);
     assert_int_equal(hear(fd[2], NULL), 404);

@@ -36,17 +36,17 @@ static void joins_what_waits(void **state)
     (void)state;
     add(0, 1);
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     add(1, 1);
     add(2, 3);
     add(3, 2);
     joiner_flush(j);
-    assert_int_equal(database.sent, 1);
+    assert_int_equal(play.sent, 1);
     give_rows((int64_t[]){1}, 1);
     assert_int_equal(found[0], 1);
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
-    assert_int_equal(database.keys, 6);
+    assert_int_equal(play.sent, 2);
+    assert_int_equal(play.keys, 6);
     /* Keys 1; 2, 3, 4; 5, 6. In no order, one of them without a row. */
     give_rows((int64_t[]){6, 2, 4, 1, 3}, 5);
     assert_int_equal(found[1], 1);
@@ -70,22 +70,22 @@ static void bounds_statements(void **state)
     (void)state;
     add_many(0, 600);
     joiner_flush(j);
-    assert_int_equal(database.keys, 512);
+    assert_int_equal(play.keys, 512);
     give_rows(NULL, 0);
     joiner_flush(j);
-    assert_int_equal(database.keys, 88);
+    assert_int_equal(play.keys, 88);
 }
 
 static void bounds_the_queue(void **state)
 {
     (void)state;
-    database.group[LINK_READS].free = 0;
+    play.group[LINK_READS].free = 0;
     add_many(0, 1001);
     assert_int_equal(status(999), 0);
     assert_int_equal(status(1000), 503);
     assert_int_equal(resumed, 0);
-    database.group[LINK_READS].free = 1;
-    database.flights = 0;
+    play.group[LINK_READS].free = 1;
+    play.flights = 0;
 }
 
 static void gives_up_in_time(void **state)
@@ -108,21 +108,21 @@ static void gives_up_in_time(void **state)
 static void refuses_while_away(void **state)
 {
     (void)state;
-    database.group[LINK_READS].free = 0;
+    play.group[LINK_READS].free = 0;
     add(0, 1);
-    atomic_store(&server.primary.connections_up, 0);
+    atomic_store(&server.play.primary.connections_up, 0);
     add(3, 1); /* perhaps it is just being made anew */
     assert_int_equal(status(3), 0);
-    atomic_store(&server.primary.given_up, true);
+    atomic_store(&server.play.primary.given_up, true);
     add(1, 1);
     assert_int_equal(status(1), 503);
     joiner_tick(j, clock_ms());
     assert_int_equal(status(0), 503);
     assert_string_equal(requests[0].answer.header[0].name, "Retry-After");
-    atomic_store(&server.primary.unfit, 1);
+    atomic_store(&server.play.primary.unfit, 1);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
-    database.group[LINK_READS].free = 1;
+    play.group[LINK_READS].free = 1;
 }
 
 static void isolates_the_guilty(void **state)
@@ -132,7 +132,7 @@ static void isolates_the_guilty(void **state)
     joiner_flush(j);
     give_error(CARDBOX_INVALID);
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_rows((int64_t[]){1}, 1);
     assert_int_equal(found[0], 1);
     joiner_flush(j);
@@ -141,7 +141,7 @@ static void isolates_the_guilty(void **state)
     joiner_flush(j);
     give_rows((int64_t[]){1}, 1);
     assert_int_equal(found[2], 1);
-    assert_int_equal(database.sent, 4);
+    assert_int_equal(play.sent, 4);
 }
 
 static void repeats_what_was_lost(void **state)
@@ -151,8 +151,8 @@ static void repeats_what_was_lost(void **state)
     for (size_t tries = 1; tries <= 8; tries++) {
         assert_int_equal(status(0), 0);
         joiner_flush(j);
-        assert_int_equal(database.sent, tries);
-        assert_int_equal(database.keys, 2);
+        assert_int_equal(play.sent, tries);
+        assert_int_equal(play.keys, 2);
         give_error(CARDBOX_UNAVAILABLE);
     }
     assert_int_equal(status(0), 503);
@@ -162,13 +162,13 @@ static void repeats_what_was_lost(void **state)
 static void survives_a_failed_send(void **state)
 {
     (void)state;
-    database.refuse = CARDBOX_UNAVAILABLE;
-    database.group[LINK_READS].free = 8;
+    play.refuse = CARDBOX_UNAVAILABLE;
+    play.group[LINK_READS].free = 8;
     add(0, 1);
     joiner_flush(j);
-    assert_int_equal(database.sent, 8);
+    assert_int_equal(play.sent, 8);
     assert_int_equal(status(0), 503);
-    database.group[LINK_READS].free = 1;
+    play.group[LINK_READS].free = 1;
 }
 
 static void refuses_rows_of_nobody(void **state)
@@ -191,14 +191,14 @@ static void cancelled_ones_go_alone(void **state)
     joiner_tick(j, clock_ms());
     assert_int_equal(status(0), 504);
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_sqlstate(CARDBOX_TIMEOUT, "57014");
     assert_int_equal(status(1), 504);
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_rows((int64_t[]){1}, 1);
     assert_int_equal(status(2), 200);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
 }
 
 /* A server that says nothing is asked again by another connection; one that lets nobody read is no
@@ -210,12 +210,12 @@ static void others_go_together(void **state)
     joiner_flush(j);
     give_error(CARDBOX_TIMEOUT);
     joiner_flush(j);
-    assert_int_equal(database.keys, 2);
+    assert_int_equal(play.keys, 2);
     give_sqlstate(CARDBOX_FORBIDDEN, "42501");
     assert_int_equal(status(0), 0);
-    atomic_store(&server.primary.unfit, 1);
+    atomic_store(&server.play.primary.unfit, 1);
     give_probe(false);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(status(i), 503);
 }
@@ -232,7 +232,7 @@ static void a_refusal_is_its_requests_fault(void **state)
     for (int attempt = 0; attempt < 2; attempt++) {
         assert_int_equal(status(0), 0);
         joiner_flush(j);
-        assert_int_equal(database.keys, 1);
+        assert_int_equal(play.keys, 1);
         give_sqlstate(CARDBOX_FORBIDDEN, "42501");
         give_probe(true);
     }
@@ -245,40 +245,40 @@ static void a_refusal_is_its_requests_fault(void **state)
 static void drops_who_has_left(void **state)
 {
     (void)state;
-    database.group[LINK_READS].free = 0;
+    play.group[LINK_READS].free = 0;
     add_many(0, 2);
     requests[0].ticket.since_ms -= 500;
     all_left = true;
-    database.group[LINK_READS].free = 1;
+    play.group[LINK_READS].free = 1;
     joiner_flush(j);
     assert_int_equal(status(0), 503);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
 }
 
 static void keeps_a_connection_for_cards(void **state)
 {
     (void)state;
-    database.group[LINK_READS].is_last = true;
+    play.group[LINK_READS].is_last = true;
     add_box(0);
     add(1, 1);
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_get);
+    assert_int_equal(play.statement, STATEMENT_cards_get);
     give_rows((int64_t[]){1}, 1);
     joiner_flush(j);
-    assert_int_equal(database.sent, 1);
-    database.group[LINK_READS].is_last = false;
+    assert_int_equal(play.sent, 1);
+    play.group[LINK_READS].is_last = false;
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_boxes_read);
+    assert_int_equal(play.statement, STATEMENT_boxes_read);
 }
 
 static void answers_who_wants_nothing(void **state)
 {
     (void)state;
-    database.group[LINK_READS].free = 0;
+    play.group[LINK_READS].free = 0;
     add(0, 0);
     assert_int_equal(status(0), 200);
     assert_int_equal(resumed, 0);
-    database.group[LINK_READS].free = 1;
+    play.group[LINK_READS].free = 1;
 }
 
 static void aborts(void **state)

@@ -21,8 +21,8 @@ static void add_after(size_t number, uint64_t place)
 static size_t in_flight(link_group group)
 {
     size_t count = 0;
-    for (size_t i = 0; i < database.flights; i++)
-        count += database.flight[i].on == &database.group[group];
+    for (size_t i = 0; i < play.flights; i++)
+        count += play.flight[i].on == &play.group[group];
     return count;
 }
 
@@ -103,7 +103,7 @@ static void what_is_no_standby_is_not_believed(void **state)
     give_replayed(-1);
     give_one_row();
     assert_int_equal(found[0], -1);
-    assert_int_equal(database.doubted, 1);
+    assert_int_equal(play.doubted, 1);
     joiner_flush(j);
     assert_int_equal(in_flight(LINK_READS), 1);
     give_one_row();
@@ -134,11 +134,11 @@ static void nobody_hears_of_failures(void **state)
 static void a_failed_send_is_no_failure(void **state)
 {
     (void)state;
-    database.refuse = CARDBOX_UNAVAILABLE;
+    play.refuse = CARDBOX_UNAVAILABLE;
     add(0);
     joiner_flush(j);
-    database.refuse = CARDBOX_OK;
-    database.group[LINK_READS].free = 1; /* which has refused it, too */
+    play.refuse = CARDBOX_OK;
+    play.group[LINK_READS].free = 1; /* which has refused it, too */
     joiner_flush(j);
     assert_int_equal(in_flight(LINK_READS), 1);
     give_one_row();
@@ -149,12 +149,12 @@ static void a_failed_send_is_no_failure(void **state)
 static void those_who_wait_go_over(void **state)
 {
     (void)state;
-    database.group[LINK_REPLICA].free = 0;
+    play.group[LINK_REPLICA].free = 0;
     add(0);
     joiner_flush(j);
-    assert_int_equal(database.flights, 0);
-    database.group[LINK_REPLICA].usable = 0;
-    database.group[LINK_REPLICA].away = true;
+    assert_int_equal(play.flights, 0);
+    play.group[LINK_REPLICA].usable = 0;
+    play.group[LINK_REPLICA].away = true;
     joiner_tick(j, clock_ms());
     joiner_flush(j);
     assert_int_equal(in_flight(LINK_READS), 1);
@@ -172,9 +172,9 @@ static void rows_before_the_position_do_not_count(void **state)
     (void)state;
     add(0);
     joiner_flush(j);
-    play_flight question = database.flight[0];
-    database.flight[0] = database.flight[1];
-    database.flight[1] = question;
+    play_flight question = play.flight[0];
+    play.flight[0] = play.flight[1];
+    play.flight[1] = question;
     give_one_row();
     assert_int_equal(found[0], -1);
     give_replayed(100);
@@ -211,7 +211,7 @@ static void end(request *r)
 
 static void give_streamed_row(void)
 {
-    const play_flight *first = &database.flight[0];
+    const play_flight *first = &play.flight[0];
     first->some(first->arg, PQmakeEmptyPGresult(NULL, PGRES_SINGLE_TUPLE));
 }
 
@@ -242,7 +242,7 @@ static void a_stream_begins_again_at_the_primary(void **state)
 
 static int set_up_both(void **state)
 {
-    replica = (links *)&database;
+    replica = (links *)&play;
     return set_up(state);
 }
 

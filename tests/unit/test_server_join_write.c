@@ -95,9 +95,9 @@ static void joins_adds(void **state)
     put(1);
     append(2, false);
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_put);
-    assert_int_equal(database.keys, 2);
-    assert_int_equal(database.sent, 1);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(play.keys, 2);
+    assert_int_equal(play.sent, 1);
     give_rows((int64_t[]){2, 1}, 2);
     assert_int_equal(status(0), 0); /* the position is still on its way */
     give_position("16/B374D848");
@@ -107,10 +107,10 @@ static void joins_adds(void **state)
         assert_string_equal(requests[i].lsn, "16/B374D848");
     }
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_boxes_append);
+    assert_int_equal(play.statement, STATEMENT_boxes_append);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(found[2], 1);
-    assert_int_equal(database.asked, 2);
+    assert_int_equal(play.asked, 2);
 }
 
 static void answers_without_a_position(void **state)
@@ -122,7 +122,7 @@ static void answers_without_a_position(void **state)
     give_error(CARDBOX_UNAVAILABLE);
     assert_int_equal(status(0), 200);
     assert_string_equal(requests[0].lsn, "");
-    assert_int_equal(database.sent, 1);
+    assert_int_equal(play.sent, 1);
 }
 
 static void reads_have_no_position(void **state)
@@ -133,7 +133,7 @@ static void reads_have_no_position(void **state)
     joiner_flush(j);
     give_rows(NULL, 0);
     assert_int_equal(status(0), 200);
-    assert_int_equal(database.asked, 0);
+    assert_int_equal(play.asked, 0);
     assert_string_equal(requests[0].lsn, "");
 }
 
@@ -145,35 +145,35 @@ static void sends_alone_what_is_its_own(void **state)
     alone(1, JOIN_WRITE_ALONE, &keys[1]);
     joiner_flush(j);
     assert_int_equal(built, 11);
-    assert_int_equal(database.statement, STATEMENT_box_create);
-    assert_int_equal(database.limits.statement_ms, TIMEOUT_MS);
-    assert_int_equal(database.limits.lock_ms, 200);
+    assert_int_equal(play.statement, STATEMENT_box_create);
+    assert_int_equal(play.limits.statement_ms, TIMEOUT_MS);
+    assert_int_equal(play.limits.lock_ms, 200);
     give_write((int64_t[]){9, 9, 7}, 3); /* a first column that is no ord */
     assert_int_equal(found[0], 3);
     joiner_flush(j);
     assert_int_equal(built, 12);
     give_write(NULL, 0);
     assert_int_equal(found[1], 0);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
 }
 
 static void groups_do_not_wait_for_each_other(void **state)
 {
     static const int keys = 0;
     (void)state;
-    database.group[LINK_WRITES].free = 0;
+    play.group[LINK_WRITES].free = 0;
     put(0);
     alone(1, JOIN_READ_ALONE, &keys);
     joiner_flush(j);
-    assert_int_equal(database.sent, 1);
-    assert_int_equal(database.group[LINK_LISTS].free, 0);
-    assert_int_equal(database.group[LINK_READS].free, 1);
+    assert_int_equal(play.sent, 1);
+    assert_int_equal(play.group[LINK_LISTS].free, 0);
+    assert_int_equal(play.group[LINK_READS].free, 1);
     alone(2, JOIN_READ_ALONE, &keys);
     joiner_flush(j);
-    assert_int_equal(database.sent, 1);
-    database.group[LINK_WRITES].free = 1;
+    assert_int_equal(play.sent, 1);
+    play.group[LINK_WRITES].free = 1;
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_put);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
     assert_int_equal(status(2), 0);
 }
 
@@ -182,7 +182,7 @@ static void refuses_while_its_group_is_away(void **state)
     static const int keys = 0;
     (void)state;
     put(0);
-    database.group[LINK_WRITES].away = true;
+    play.group[LINK_WRITES].away = true;
     put(1);
     assert_int_equal(status(1), 503);
     alone(2, JOIN_READ_ALONE, &keys);
@@ -195,53 +195,53 @@ static void keeps_a_connection_for_what_is_quick(void **state)
 {
     static const int keys = 0;
     (void)state;
-    database.group[LINK_WRITES].is_last = true;
+    play.group[LINK_WRITES].is_last = true;
     alone(0, JOIN_WRITE_ALONE, &keys);
     joiner_flush(j);
-    assert_int_equal(database.sent, 0);
+    assert_int_equal(play.sent, 0);
     put(1);
     joiner_flush(j);
-    assert_int_equal(database.statement, STATEMENT_cards_put);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
     refuse_write(CARDBOX_BUSY, "55P03"); /* now it may wait for a lock, and so take long */
     joiner_flush(j);
-    assert_int_equal(database.sent, 1);
+    assert_int_equal(play.sent, 1);
     tenant = VIEW("other");
     put(2); /* and no other tenant stands behind it */
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(2), 200);
-    database.group[LINK_WRITES].is_last = false;
+    play.group[LINK_WRITES].is_last = false;
     joiner_flush(j);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
 }
 
 /* One of each of three tenants has found a lock. */
 static void trouble_three(void)
 {
     static const view TENANTS[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
-    database.group[LINK_WRITES].is_last = true;
+    play.group[LINK_WRITES].is_last = true;
     for (size_t i = 0; i < 3; i++) {
         tenant = TENANTS[i];
         put(i);
         joiner_flush(j);
         refuse_write(CARDBOX_BUSY, "55P03");
     }
-    database.group[LINK_WRITES].is_last = false;
+    play.group[LINK_WRITES].is_last = false;
 }
 
 /* Of four connections two are for those that wait for locks. */
 static void isolated_requests_get_half(void **state)
 {
     (void)state;
-    database.group[LINK_WRITES].usable = 4;
+    play.group[LINK_WRITES].usable = 4;
     trouble_three();
-    database.group[LINK_WRITES].free = 4;
+    play.group[LINK_WRITES].free = 4;
     joiner_flush(j);
-    assert_int_equal(database.sent, 5);
+    assert_int_equal(play.sent, 5);
     give_write((int64_t[]){1}, 1);
     joiner_flush(j);
-    assert_int_equal(database.sent, 6);
+    assert_int_equal(play.sent, 6);
 }
 
 /* Who finds the lock again stands behind the other tenants, as often as it takes. */
@@ -253,7 +253,7 @@ static void tenants_take_turns(void **state)
     put(3);
     for (int round = 0; round < 20; round++) {
         joiner_flush(j);
-        assert_int_equal(database.keys, 1);
+        assert_int_equal(play.keys, 1);
         assert_int_equal(requests[0].ticket.batch != NULL, round % 6 == 0);
         assert_int_equal(requests[1].ticket.batch != NULL, round % 3 == 1);
         assert_int_equal(requests[2].ticket.batch != NULL, round % 3 == 2);
@@ -262,25 +262,25 @@ static void tenants_take_turns(void **state)
     }
 }
 
-/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those of
- * other tenants do not wait for them. */
+/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those
+ * of other tenants do not wait for them. */
 static void a_lock_keeps_nobody_else_waiting(void **state)
 {
     (void)state;
-    database.group[LINK_WRITES].usable = 4;
+    play.group[LINK_WRITES].usable = 4;
     append(0, false);
     append(1, false);
     append(2, false);
     joiner_flush(j);
-    assert_false(database.waits);
+    assert_false(play.waits);
     give_appends((int[]){BOX_LOCKED, BOX_LOCKED, BOX_DONE}, 3);
     assert_int_equal(status(2), 200);
     append(3, false);
     tenant = VIEW("other");
     append(4, false);
-    database.group[LINK_WRITES].free = 4;
+    play.group[LINK_WRITES].free = 4;
     joiner_flush(j);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
     assert_non_null(requests[0].ticket.batch);
     assert_null(requests[1].ticket.batch);
     assert_ptr_equal(requests[3].ticket.batch, requests[4].ticket.batch);
@@ -295,23 +295,23 @@ static void lists_leave_room_for_others(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++)
         alone(i, JOIN_READ_ALONE, &keys[i]);
-    database.group[LINK_LISTS].free = 2;
+    play.group[LINK_LISTS].free = 2;
     joiner_flush(j);
-    database.group[LINK_LISTS].free = 1;
-    database.group[LINK_LISTS].is_last = true;
+    play.group[LINK_LISTS].free = 1;
+    play.group[LINK_LISTS].is_last = true;
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
     tenant = VIEW("other");
     alone(3, JOIN_READ_ALONE, &keys[3]);
     joiner_flush(j);
     assert_int_equal(built, 4);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
     give_rows(NULL, 0);
     give_rows(NULL, 0);
-    database.group[LINK_LISTS].free = 1;
+    play.group[LINK_LISTS].free = 1;
     joiner_flush(j);
     assert_int_equal(built, 3);
-    assert_int_equal(database.sent, 4);
+    assert_int_equal(play.sent, 4);
 }
 
 static void repeats_what_may_be_repeated(void **state)
@@ -323,13 +323,13 @@ static void repeats_what_may_be_repeated(void **state)
     append(1, true);
     joiner_flush(j);
     joiner_flush(j);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
     give_write((int64_t[]){1}, 1);
     joiner_flush(j);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
     lose_write();
     joiner_flush(j);
-    assert_int_equal(database.sent, 4);
+    assert_int_equal(play.sent, 4);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(0), 200);
     assert_int_equal(status(1), 200);
@@ -347,7 +347,7 @@ static void does_not_repeat_what_may_be_done(void **state)
     assert_int_equal(status(0), 503);
     assert_true(says(0, "not known") && says(0, "Idempotency-Key"));
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(1), 200);
     alone(2, JOIN_WRITE_ALONE, &keys);
@@ -356,22 +356,22 @@ static void does_not_repeat_what_may_be_done(void **state)
     give_error(CARDBOX_UNAVAILABLE);
     assert_int_equal(status(2), 503);
     assert_true(says(2, "not known"));
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
 }
 
 /* What did not get out has not been done. */
 static void repeats_what_was_never_sent(void **state)
 {
     (void)state;
-    database.refuse = CARDBOX_UNAVAILABLE;
+    play.refuse = CARDBOX_UNAVAILABLE;
     append(0, false);
     joiner_flush(j);
-    database.refuse = CARDBOX_OK;
-    database.group[LINK_WRITES].free = 1;
+    play.refuse = CARDBOX_OK;
+    play.group[LINK_WRITES].free = 1;
     joiner_flush(j);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(0), 200);
-    assert_int_equal(database.sent, 2);
+    assert_int_equal(play.sent, 2);
 }
 
 /* A deadlock was rolled back, whoever asked for what. */
@@ -386,7 +386,7 @@ static void repeats_what_was_rolled_back(void **state)
     for (size_t tries = 1; tries <= 8; tries++) {
         assert_int_equal(status(0), 0);
         joiner_flush(j);
-        assert_int_equal(database.sent, tries);
+        assert_int_equal(play.sent, tries);
         land(NULL, &deadlock);
         give_position("0/1");
     }
@@ -402,38 +402,39 @@ static void isolates_the_guilty(void **state)
     joiner_flush(j);
     refuse_write(CARDBOX_TOO_LARGE, "54000");
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     refuse_write(CARDBOX_TOO_LARGE, "54000");
     assert_int_equal(status(0), 413);
     joiner_flush(j);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(1), 200);
-    assert_int_equal(database.sent, 3);
+    assert_int_equal(play.sent, 3);
 }
 
-/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock. */
+/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock.
+ */
 static void skipped_appends_wait_alone(void **state)
 {
     (void)state;
     append(0, false);
     append(1, false);
     joiner_flush(j);
-    assert_int_equal(database.keys, 2);
-    assert_false(database.waits);
-    assert_int_equal(database.limits.statement_ms, TIMEOUT_MS / 2);
-    assert_int_equal(database.limits.lock_ms, 200);
+    assert_int_equal(play.keys, 2);
+    assert_false(play.waits);
+    assert_int_equal(play.limits.statement_ms, TIMEOUT_MS / 2);
+    assert_int_equal(play.limits.lock_ms, 200);
     give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
     assert_int_equal(status(0), 0);
     assert_int_equal(status(1), 200);
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
-    assert_true(database.waits);
-    assert_int_equal(database.limits.lock_ms, 200);
+    assert_int_equal(play.keys, 1);
+    assert_true(play.waits);
+    assert_int_equal(play.limits.lock_ms, 200);
     refuse_write(CARDBOX_BUSY, "55P03");
     append(2, false); /* of the same tenant, and not isolated */
     for (int i = 0; i < 2; i++) {
         joiner_flush(j);
-        assert_int_equal(database.keys, 1);
+        assert_int_equal(play.keys, 1);
         give_appends((int[]){BOX_DONE}, 1);
     }
     assert_int_equal(status(0), 200);
@@ -450,18 +451,18 @@ static void adds_find_out_who_waits(void **state)
     joiner_flush(j);
     refuse_write(CARDBOX_BUSY, "55P03");
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
-    assert_int_equal(database.limits.lock_ms, 200);
+    assert_int_equal(play.keys, 1);
+    assert_int_equal(play.limits.lock_ms, 200);
     refuse_write(CARDBOX_BUSY, "55P03");
-    database.group[LINK_WRITES].is_last = true;
+    play.group[LINK_WRITES].is_last = true;
     joiner_flush(j);
-    assert_int_equal(database.limits.lock_ms, 200);
+    assert_int_equal(play.limits.lock_ms, 200);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(1), 200);
-    database.group[LINK_WRITES].is_last = false;
+    play.group[LINK_WRITES].is_last = false;
     joiner_flush(j);
-    assert_int_equal(database.limits.lock_ms, 200);
-    assert_in_range(database.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
+    assert_int_equal(play.limits.lock_ms, 200);
+    assert_in_range(play.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
     refuse_write(CARDBOX_BUSY, "55P03");
     joiner_tick(j, joiner_next_ms(j));
     assert_int_equal(status(0), 504);
@@ -476,8 +477,8 @@ static void a_single_one_waits_for_a_lock(void **state)
     append(0, false);
     for (size_t tries = 1; tries <= 20; tries++) {
         joiner_flush(j);
-        assert_int_equal(database.sent, tries);
-        assert_int_equal(database.limits.lock_ms, 200);
+        assert_int_equal(play.sent, tries);
+        assert_int_equal(play.limits.lock_ms, 200);
         refuse_write(CARDBOX_BUSY, "55P03");
     }
     joiner_flush(j);
@@ -532,10 +533,10 @@ static void weighs_writes_by_their_bytes(void **state)
     for (size_t i = 0; i < 2; i++)
         cards[i].input.tenant = cards[i].input.card_id = cards[i].input.metadata = VIEW("{}");
     joiner_flush(j);
-    assert_int_equal(database.keys, 1);
+    assert_int_equal(play.keys, 1);
     give_write((int64_t[]){1}, 1);
     joiner_flush(j);
-    assert_int_equal(database.keys, 2);
+    assert_int_equal(play.keys, 2);
 }
 
 static int dropped;

@@ -81,15 +81,15 @@ static int allowed(size_t loop)
     int count = 0;
     for (int group = 0; group < LINK_REPLICA; group++)
         for (long i = 0; i < counts[group]; i++)
-            count += slots_allow(&server.primary,
+            count += slots_allow(&server.database.primary,
                                  slots_rank(&server, loop, (link_group)group, (size_t)i));
     return count;
 }
 
 static void refuse(slots_asker asker, int held, const char *sqlstate)
 {
-    atomic_store(&server.primary.held, held);
-    slots_refused(&server.primary, asker, sqlstate, "not now");
+    atomic_store(&server.database.primary.held, held);
+    slots_refused(&server.database.primary, asker, sqlstate, "not now");
 }
 
 static void each_group_before_any_has_a_second(void **state)
@@ -97,11 +97,11 @@ static void each_group_before_any_has_a_second(void **state)
     (void)state;
     share(2, 2, 24);
     assert_int_equal(allowed(0) + allowed(1), 16);
-    assert_false(slots_are_scarce(&server.primary));
+    assert_false(slots_are_scarce(&server.database.primary));
     refuse(SLOTS_LOOP, 9, "28P01");
     assert_int_equal(allowed(0) + allowed(1), 16);
     refuse(SLOTS_LOOP, 9, SLOTS_NONE);
-    assert_true(slots_are_scarce(&server.primary));
+    assert_true(slots_are_scarce(&server.database.primary));
     assert_int_equal(allowed(0) + allowed(1), 9);
     refuse(SLOTS_BACKGROUND, 7, SLOTS_NONE);
     assert_int_equal(allowed(0), 3);
@@ -113,6 +113,21 @@ static void each_group_before_any_has_a_second(void **state)
     assert_true(slots_loop_is_closed(&server, 1));
     refuse(SLOTS_BACKGROUND, 1, SLOTS_NONE);
     assert_int_equal(allowed(0), 3);
+}
+
+/* Groups differ in size, and no rank is missing: as many connections stay open as there are slots.
+ */
+static void no_slot_is_left_unused(void **state)
+{
+    (void)state;
+    share(2, 2, 40);
+    int all = (int)set.loops * (int)of_loop();
+    assert_int_equal(set.list_connections, 3);
+    assert_int_equal(server.database.primary.ranks, all);
+    for (int slots = all; slots >= (int)set.loops * LINK_REPLICA; slots--) {
+        refuse(SLOTS_LOOP, slots, SLOTS_NONE);
+        assert_int_equal(allowed(0) + allowed(1), slots);
+    }
 }
 
 static void the_keeper_comes_first(void **state)
@@ -133,20 +148,20 @@ static void grows_and_shrinks(void **state)
     int64_t later_ms = clock_ms() + LATER_MS;
     (void)state;
     share(2, 2, 24);
-    atomic_store(&server.primary.held, 16);
-    slots_adjust(&server.primary, 2, later_ms);
+    atomic_store(&server.database.primary.held, 16);
+    slots_adjust(&server.database.primary, 2, later_ms);
     assert_int_equal(allowed(0) + allowed(1), 16);
-    slots_adjust(&server.primary, 0, later_ms);
+    slots_adjust(&server.database.primary, 0, later_ms);
     assert_in_range(allowed(0) + allowed(1), 12, 14);
-    slots_adjust(&server.primary, -20, later_ms);
+    slots_adjust(&server.database.primary, -20, later_ms);
     assert_int_equal(allowed(0) + allowed(1), 3);
-    slots_adjust(&server.primary, 90, clock_ms()); /* too soon */
-    slots_adjust(&server.primary, 5, later_ms);    /* too few */
+    slots_adjust(&server.database.primary, 90, clock_ms()); /* too soon */
+    slots_adjust(&server.database.primary, 5, later_ms);    /* too few */
     assert_int_equal(allowed(0) + allowed(1), 3);
     for (int i = 0; i < 20; i++)
-        slots_adjust(&server.primary, 6, later_ms);
+        slots_adjust(&server.database.primary, 6, later_ms);
     assert_int_equal(allowed(0) + allowed(1), 16);
-    assert_false(slots_are_scarce(&server.primary));
+    assert_false(slots_are_scarce(&server.database.primary));
 }
 
 int main(void)
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(the_cap_holds),
         cmocka_unit_test(shares_by_default),
         cmocka_unit_test(each_group_before_any_has_a_second),
+        cmocka_unit_test(no_slot_is_left_unused),
         cmocka_unit_test(the_keeper_comes_first),
         cmocka_unit_test(grows_and_shrinks),
     };

@@ -1,6 +1,8 @@
 /*
- * followers.c: a follower waits, asks, sends, and waits again. While it waits its connection is
- * suspended; a comment now and then tells both sides that the other is there.
+ * followers.c: a follower waits, asks the database, sends, and waits again. While it waits its
+ * connection is suspended; from time to time a comment is sent as a sign of life. Those that wait
+ * stand in a list by the time when they are due, so that an iteration of the loop looks at these
+ * only.
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
@@ -15,29 +17,33 @@ enum {
     BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
     FOLLOWERS_MOST = 1000,
     MEMORY_SHARE = 8, /* of the process's memory, what followers may hold of events: its eighth */
-    UNREAD_MS = 2000  /* who reads nothing for so long makes room for others, where there is none */
+    UNREAD_MS = 2000  /* a client that reads nothing for this long is cut if memory is short */
 };
 
 /* How many milliseconds a browser waits before it connects again. */
 static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
-    struct follower *next, *prev;
+    struct follower *next, *prev;         /* all */
+    struct follower *next_due, *prev_due; /* those that wait */
     request *request;
     followers *home;
     task_view view;
     size_t at;   /* sent of what is in the answer's body */
-    bool waits;  /* nothing to send: its connection is suspended */
+    bool waits;  /* it is in the list of those: nothing to send, its connection is suspended */
     bool over;   /* what is in the body is the last */
     bool broken; /* its connection is to end as it is */
     int64_t due_ms, beat_ms;
-    size_t held;     /* bytes, counted in its home's */
-    int64_t read_ms; /* when its client last took some of them */
+    int64_t event_ms; /* when it came, or got an event last */
+    size_t held;      /* bytes, counted in its home's */
+    int64_t read_ms;  /* when its client last took some of them */
 } follower;
 
 struct followers {
-    follower *first, *last; /* whose turn it is: who has waited longest for something is first */
+    follower *first;
+    follower *first_due, *last_due; /* by due_ms, then by event_ms */
     size_t count;
+    int64_t cut_ms;         /* when clients that do not read are looked for again */
     size_t held, held_most; /* bytes of events that wait for their clients, and may */
 };
 
@@ -62,55 +68,79 @@ static void weigh(follower *f)
     size_t now = f->request->answer.body.cap;
     f->home->held += now - f->held;
     f->held = now;
+    request_hold_answer(f->request);
 }
 
-static void unlink_one(follower *f)
+static bool is_before(const follower *a, const follower *b)
 {
-    if (f->prev == NULL)
-        f->home->first = f->next;
-    else
-        f->prev->next = f->next;
-    if (f->next == NULL)
-        f->home->last = f->prev;
-    else
-        f->next->prev = f->prev;
+    return a->due_ms < b->due_ms || (a->due_ms == b->due_ms && a->event_ms < b->event_ms);
 }
 
-static void link_last(follower *f)
+/* Most are due after all others. */
+static void start_waiting(follower *f)
 {
     followers *all = f->home;
-    f->next = NULL;
-    f->prev = all->last;
-    if (all->last == NULL)
-        all->first = f;
+    follower *after = all->last_due;
+    if (f->waits)
+        return;
+    while (after != NULL && is_before(f, after))
+        after = after->prev_due;
+    f->waits = true;
+    f->prev_due = after;
+    f->next_due = after == NULL ? all->first_due : after->next_due;
+    if (after == NULL)
+        all->first_due = f;
     else
-        all->last->next = f;
-    all->last = f;
+        after->next_due = f;
+    if (f->next_due == NULL)
+        all->last_due = f;
+    else
+        f->next_due->prev_due = f;
+}
+
+static void end_waiting(follower *f)
+{
+    followers *all = f->home;
+    if (!f->waits)
+        return;
+    f->waits = false;
+    if (f->prev_due == NULL)
+        all->first_due = f->next_due;
+    else
+        f->prev_due->next_due = f->next_due;
+    if (f->next_due == NULL)
+        all->last_due = f->prev_due;
+    else
+        f->next_due->prev_due = f->prev_due;
 }
 
 static void leave(void *plan)
 {
     follower *f = plan;
-    if (f->home == NULL)
+    followers *all = f->home;
+    if (all == NULL)
         return;
-    f->home->held -= f->held;
-    unlink_one(f);
-    f->home->count--;
+    end_waiting(f);
+    all->held -= f->held;
+    if (f->prev == NULL)
+        all->first = f->next;
+    else
+        f->prev->next = f->next;
+    if (f->next != NULL)
+        f->next->prev = f->prev;
+    all->count--;
     f->home = NULL;
 }
 
 static void enter(follower *f, followers *all)
 {
     f->home = all;
-    link_last(f);
+    f->prev = NULL;
+    f->next = all->first;
+    if (all->first != NULL)
+        all->first->prev = f;
+    all->first = f;
     all->count++;
-}
-
-/* It had its turn. */
-static void move_last(follower *f)
-{
-    unlink_one(f);
-    link_last(f);
 }
 
 /* --- sending --- */
@@ -130,7 +160,7 @@ static stream_state peek(request *r, view *piece)
         return STREAM_PIECE;
     if (f->over || is_stopping(r))
         return STREAM_END;
-    f->waits = true;
+    start_waiting(f);
     return STREAM_WAIT;
 }
 
@@ -175,7 +205,7 @@ static void render_more(request *r, const join_rows *found)
     bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
     f->over = f->view.finished && !more;
     if (out->len > 0)
-        move_last(f);
+        f->event_ms = now_ms;
     f->due_ms = more ? now_ms : next_round(now_ms);
     settle(f, now_ms);
     request_move(r, REQUEST_SENDING);
@@ -185,7 +215,7 @@ static void render_more(request *r, const join_rows *found)
 static void ask(follower *f)
 {
     request *r = f->request;
-    f->waits = false;
+    end_waiting(f);
     request_move(r, REQUEST_WORKING);
     handler_join(r, JOIN_FOLLOWS, &f->view.key, 1, 1, render_more);
     if (r->state != REQUEST_SUSPENDED)
@@ -194,7 +224,7 @@ static void ask(follower *f)
 
 static void end(follower *f, bool broken)
 {
-    f->waits = false;
+    end_waiting(f);
     f->broken = broken;
     f->over = true;
     f->request->host->resume(f->request);
@@ -207,45 +237,59 @@ static bool is_in_the_way(const follower *f, int64_t now_ms)
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
-/* There is no room to ask for more: only a heartbeat goes out. */
-static void pass_over(follower *f, int64_t now_ms)
+/* Cuts clients that do not read, if memory is short. */
+static void cut_some(followers *all, int64_t now_ms)
 {
-    f->due_ms = next_round(now_ms);
-    if (now_ms < f->beat_ms)
+    if (all->held < all->held_most || now_ms < all->cut_ms)
         return;
+    all->cut_ms = now_ms + ROUND_MS;
+    for (follower *f = all->first, *next; f != NULL; f = next) {
+        next = f->next;
+        if (is_in_the_way(f, now_ms))
+            f->request->host->cut(f->request);
+    }
+}
+
+/* There is no memory to ask for more: only a heartbeat is sent. */
+static void put_off(follower *f, int64_t now_ms)
+{
+    end_waiting(f);
+    f->due_ms = next_round(now_ms);
+    if (now_ms < f->beat_ms) {
+        start_waiting(f);
+        return;
+    }
     settle(f, now_ms);
-    f->waits = false;
     f->request->host->resume(f->request);
+}
+
+static void serve(follower *f, bool full, int64_t now_ms)
+{
+    if (f->request->host->left(f->request))
+        end(f, true);
+    else if (is_stopping(f->request) || !auth_still_good(f->request))
+        end(f, false);
+    else if (full)
+        put_off(f, now_ms);
+    else
+        ask(f);
 }
 
 void followers_tick(followers *all, int64_t now_ms)
 {
     bool full = all->held >= all->held_most;
-    for (follower *f = all->first, *next; f != NULL; f = next) {
-        next = f->next;
-        if (full && is_in_the_way(f, now_ms))
-            f->request->host->cut(f->request);
-        bool stops = is_stopping(f->request);
-        if (!f->waits || (now_ms < f->due_ms && !stops)) /* a loop turns far more often than that */
-            continue;
-        if (f->request->host->left(f->request))
-            end(f, true);
-        else if (stops || !auth_still_good(f->request))
-            end(f, false);
-        else if (full)
-            pass_over(f, now_ms);
-        else
-            ask(f);
+    cut_some(all, now_ms);
+    for (follower *f = all->first_due, *next; f != NULL; f = next) {
+        next = f->next_due;
+        if (now_ms < f->due_ms && !is_stopping(f->request))
+            return;
+        serve(f, full, now_ms);
     }
 }
 
 int64_t followers_next_ms(const followers *all)
 {
-    int64_t next_ms = INT64_MAX;
-    for (const follower *f = all->first; f != NULL; f = f->next)
-        if (f->waits && f->due_ms < next_ms)
-            next_ms = f->due_ms;
-    return next_ms;
+    return all->first_due == NULL ? INT64_MAX : all->first_due->due_ms;
 }
 
 /* --- the request --- */
@@ -267,7 +311,8 @@ static void start(request *r, follower *f, const task_row *task)
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
     buf_text(request_body(r), RETRY);
-    f->beat_ms = clock_ms() + BEAT_MS;
+    f->due_ms = f->event_ms = clock_ms();
+    f->beat_ms = f->due_ms + BEAT_MS;
     r->answer.status = 200;
     r->answer.type = "text/event-stream";
     r->answer.stream = &STREAM;

@@ -9,10 +9,6 @@
 #include "server/batch/slots.h"
 #include "server/request/head.h"
 
-static const char OPENAPI[] =
-#include "openapi.inc"
-    ;
-
 void handle_health(request *r)
 {
     request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
@@ -21,7 +17,7 @@ void handle_health(request *r)
 bool handler_is_ready(const server_state *server)
 {
     return atomic_load(&server->stop) == STOP_NOT && slots_serve(server) &&
-           atomic_load(&server->primary.unfit) == 0 && auth_is_decided(server);
+           atomic_load(&server->database.primary.unfit) == 0 && auth_is_decided(server);
 }
 
 void handle_ready(request *r)
@@ -37,11 +33,6 @@ void handle_ready(request *r)
 void handle_version(request *r)
 {
     request_answer_fixed(r, 200, VIEW("{\"version\":\"" CARDBOX_VERSION "\",\"api\":\"v1\"}"));
-}
-
-void handle_openapi(request *r)
-{
-    request_answer_fixed(r, 200, (view){OPENAPI, sizeof(OPENAPI) - 1});
 }
 
 bool handler_no_query(request *r)

@@ -174,6 +174,11 @@ static double bodies_bytes(const scene *of)
     return (double)atomic_load(&of->server->bodies);
 }
 
+static double memory_bytes(const scene *of)
+{
+    return (double)memory_used(&of->server->memory);
+}
+
 static double loops(const scene *of)
 {
     return (double)of->server->set->loops;
@@ -259,14 +264,15 @@ static const metric METRICS[] = {
           "Bytes of bodies that were answered."),
     VALUE("cardbox_request_bodies_held_bytes", "gauge", bodies_bytes,
           "Memory that bodies of requests over 64 KiB take now."),
+    VALUE("cardbox_memory_used_bytes", "gauge", memory_bytes,
+          "Memory that is counted against --memory-max."),
     TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
     TALLY("cardbox_client_connections_total", "counter", clients_opened,
           "Connections of clients since the start."),
     VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
     LABELLED("cardbox_database_connections", "gauge", write_links,
-             "Connections to the database, by group and state."),
-    TALLY("cardbox_database_connections_renewed_total", "counter", renewed,
-          "Connections to the database made anew, for the memory that large statements left."),
+             "Connections of the loops to the database, by group and state; those of background "
+             "work are not counted."),
     LABELLED("cardbox_statements_total", "counter", write_statements,
              "Statements sent to the database, by statement."),
     LABELLED("cardbox_statement_members", "summary", write_members,

@@ -1,7 +1,7 @@
 /*
- * web.c: the pages for people, /ui/ and /docs: the files of src/web, compiled in, each with its
- * type and with headers that let a browser load nothing that is not this server's. Knows nothing of
- * what they show.
+ * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages for people, /ui/
+ * and /docs, from src/web. Each page has its type, and headers that let a browser load nothing that
+ * is not this server's. Knows nothing of what they show.
  */
 #include "server/api/handlers.h"
 
@@ -15,6 +15,16 @@ static const page PAGES[] = {
 #include "web.inc"
 #undef WEB_FILE
 };
+
+static const page PACKED_FILES[] = {
+#define PACKED(name, text) {{name, sizeof(name) - 1}, {text, sizeof(text) - 1}},
+#include "packed.inc"
+#undef PACKED
+};
+
+static const char OPENAPI[] =
+#include "openapi.inc"
+    ;
 
 static const struct {
     const char *ending;
@@ -45,6 +55,20 @@ static const char *type_of(view name)
     return "application/octet-stream";
 }
 
+static void answer_file(request *r, view name, view text)
+{
+    for (size_t i = 0; i < sizeof(PACKED_FILES) / sizeof(PACKED_FILES[0]); i++)
+        if (view_equal(PACKED_FILES[i].name, name))
+            r->answer.packed = PACKED_FILES[i].text;
+    request_tag(r, 0);
+    request_answer_fixed(r, 200, text);
+}
+
+void handle_openapi(request *r)
+{
+    answer_file(r, VIEW("cardbox.json"), (view){OPENAPI, sizeof(OPENAPI) - 1});
+}
+
 /* Browsers ask each time whether their copy is still good, so that a new version of the server is
  * never seen with scripts of the old one. */
 static void answer_page(request *r, view name)
@@ -53,11 +77,10 @@ static void answer_page(request *r, view name)
         if (!view_equal(PAGES[i].name, name))
             continue;
         r->answer.type = type_of(name);
-        request_tag(r, 0);
         request_header(r, "Cache-Control", "no-cache");
         request_header(r, "Content-Security-Policy", POLICY);
         request_header(r, "X-Content-Type-Options", "nosniff");
-        request_answer_fixed(r, 200, PAGES[i].text);
+        answer_file(r, name, PAGES[i].text);
         return;
     }
     fault_answer_unknown_path(r, NULL);

@@ -95,6 +95,13 @@ static bool is_good_for(const token *t, const request *r)
     return is_for_place(t, r) && (t->scopes & scope_of(r->scope)) != 0;
 }
 
+static void note_token(request *r, const token *t)
+{
+    r->token_id = t->id;
+    r->token_expires_ms = t->expires_ms;
+    r->token_changes = r->tokens->changes;
+}
+
 bool auth_check(request *r, const head *h)
 {
     server_state *server = r->server;
@@ -112,18 +119,24 @@ bool auth_check(request *r, const head *h)
                      "the request needs a token that is known, not revoked and not expired");
         return false;
     }
-    r->token_id = t->id;
+    note_token(r, t);
     if (is_good_for(t, r))
         return true;
     answer_forbidden(r);
     return false;
 }
 
-bool auth_still_good(const request *r)
+bool auth_still_good(request *r)
 {
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN || server->set->insecure_no_auth || !is_known(server))
         return true;
-    const token *t = token_list_find_id(board_read(server->tokens, r->tokens), r->token_id);
-    return t != NULL && clock_ms() < t->expires_ms && is_good_for(t, r);
+    const token_list *list = board_read(server->tokens, r->tokens);
+    if (r->tokens->changes == r->token_changes)
+        return clock_ms() < r->token_expires_ms;
+    const token *t = token_list_find_id(list, r->token_id);
+    if (t == NULL || !is_good_for(t, r))
+        return false;
+    note_token(r, t);
+    return clock_ms() < t->expires_ms;
 }

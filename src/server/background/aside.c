@@ -35,13 +35,15 @@ cardbox_status aside_open_later(cardbox **db, server_state *server, const char *
 
 void aside_note(server_state *server, slots_asker asker, const cardbox_error *err)
 {
-    if (strcmp(err->sqlstate, SLOTS_NONE) == 0)
-        slots_refused(&server->primary, asker, err->sqlstate, err->message);
+    if (strcmp(err->sqlstate, SLOTS_NONE) != 0)
+        return;
+    slots_refused(&server->database.primary, asker, err->sqlstate, err->message);
+    server_wake_loops(server);
 }
 
 void aside_rest(cardbox **db, const server_state *server)
 {
-    if (!slots_are_scarce(&server->primary))
+    if (!slots_are_scarce(&server->database.primary))
         return;
     cardbox_close(*db);
     *db = NULL;

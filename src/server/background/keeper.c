@@ -17,10 +17,10 @@
 #include "store/admin/role.h"
 
 enum {
-    LOOK_MS = 300,
+    LOOK_MS = 750,     /* a revoked token is refused within a second */
     RETRY_MS = 200,    /* until a database that was away or not migrated is asked again */
-    ROLE_MS = 2000,    /* until the role's rights are looked at again, and the free slots */
-    PATIENCE_MS = 2000 /* for the database to connect or to answer: stopping waits for it */
+    ROLE_MS = 3000,    /* until the role's rights are looked at again, and the free slots */
+    PATIENCE_MS = 2000 /* for the database to connect, and to answer */
 };
 
 struct keeper {
@@ -139,12 +139,12 @@ static void look_at_lineage(keeper *k, bool answers)
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t lineage = 0;
-    unsigned ups = atomic_load(&k->server->primary.ups);
+    unsigned ups = atomic_load(&k->server->database.primary.ups);
     if (k->server->set->read_dsn == NULL)
         return;
     bool failed = answers && lineage_get(&lineage, k->db, &err) != CARDBOX_OK;
-    atomic_store(&k->server->lineage, lineage);
-    atomic_store(&k->server->lineage_ups, ups);
+    atomic_store(&k->server->database.lineage, lineage);
+    atomic_store(&k->server->database.lineage_ups, ups);
     if (failed && !k->nameless)
         log_warn("replica_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->nameless = failed;
@@ -161,14 +161,18 @@ static void look_at_slots(keeper *k)
     int free = 0;
     if (now_ms < k->slots_ms)
         return;
+    bool were_scarce = slots_are_scarce(&server->database.primary);
     k->slots_ms = now_ms + ROLE_MS;
-    slots_adjust(&server->replica, SLOTS_SOME, now_ms);
+    slots_adjust(&server->database.replica, SLOTS_SOME, now_ms);
     if (server->set->no_named_statements)
-        slots_adjust(&server->primary, SLOTS_SOME, now_ms);
+        slots_adjust(&server->database.primary, SLOTS_SOME, now_ms);
     else if (free_slots_get(&free, k->db, NULL) == CARDBOX_OK)
-        slots_adjust(&server->primary, free, now_ms);
-    if (slots_are_scarce(&server->primary))
+        slots_adjust(&server->database.primary, free, now_ms);
+    bool are_scarce = slots_are_scarce(&server->database.primary);
+    if (are_scarce)
         transfer_pool_rest(server->transfers);
+    if (are_scarce || were_scarce)
+        server_wake_loops(server);
 }
 
 /* --- the thread --- */
@@ -208,7 +212,7 @@ static bool look(keeper *k)
     return worked;
 }
 
-static int64_t turn(void *arg)
+static int64_t watch(void *arg)
 {
     keeper *k = arg;
     bool worked = look(k);
@@ -224,7 +228,7 @@ keeper *keeper_start(server_state *server)
     k->server = server;
     k->version = -1;
     pthread_mutex_init(&k->lock, NULL);
-    if (ticker_start(&k->ticker, turn, k))
+    if (ticker_start(&k->ticker, watch, k))
         return k;
     free(k);
     return NULL;
@@ -256,12 +260,14 @@ bool keeper_objects(keeper *k, char *out, size_t size)
     return objects;
 }
 
-void keeper_stop(keeper *k)
+bool keeper_stop(keeper *k)
 {
     if (k == NULL)
-        return;
-    ticker_stop(&k->ticker);
+        return true;
+    if (!ticker_stop(&k->ticker))
+        return false;
     cardbox_close(k->db);
     pthread_mutex_destroy(&k->lock);
     free(k);
+    return true;
 }

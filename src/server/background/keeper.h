@@ -19,7 +19,7 @@ bool keeper_has_looked(keeper *k);
  * as is known. */
 bool keeper_objects(keeper *k, char *out, size_t size);
 
-/* Ends it. NULL is fine. */
-void keeper_stop(keeper *k);
+/* Ends it. NULL is fine. False: as ticker_stop. */
+bool keeper_stop(keeper *k);
 
 #endif

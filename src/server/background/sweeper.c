@@ -17,7 +17,15 @@
 #include "store/admin/collect.h"
 #include "store/admin/grown.h"
 
-enum { LOOK_MS = 1000, PAUSE_MS = 100, PATIENCE_MS = 5000, RETRY_MOST_MS = 8000 };
+enum {
+    LOOK_MS = 1000,
+    IDLE_MS = 10000, /* between two looks for grown tables while this server sends nothing */
+    PAUSE_MS = 100,
+    PATIENCE_MS = 5000,
+    RETRY_MOST_MS = 8000,
+    TRIM_BYTES = 64 * 1024 * 1024, /* that were counted since memory was given back */
+    QUIET_BYTES = 1024 * 1024      /* that may be counted between two looks, and be in use */
+};
 
 struct sweeper {
     server_state *server;
@@ -26,6 +34,10 @@ struct sweeper {
     bool told;        /* that no table can be analyzed */
     int64_t retry_ms; /* until it tries again to connect */
     int64_t round_ms; /* when the next round of sweeping is due */
+    int64_t look_ms;  /* when grown tables are looked for though nothing was sent */
+    uint64_t sent;    /* statements, at the last look */
+    size_t counted;   /* bytes of the memory budget, at the last look, */
+    size_t trimmed;   /* and when memory was given back */
     collect_sum sum;  /* of this round */
     kept_out kept_out;
 };
@@ -113,9 +125,41 @@ static bool sweep(sweeper *s)
     return false;
 }
 
-static int64_t turn(void *arg)
+/* After a burst of large requests: gives the memory back once little comes and goes. Not before: it
+ * would be used again, and the loops would have to wait. */
+static void trim_memory(sweeper *s)
+{
+    size_t added = atomic_load(&s->server->memory.added);
+    bool is_quiet =
+        added - s->counted < QUIET_BYTES && memory_used(&s->server->memory) < QUIET_BYTES;
+    s->counted = added;
+    if (!is_quiet || added - s->trimmed < TRIM_BYTES)
+        return;
+    memory_give_back();
+    s->trimmed = added;
+}
+
+/* Whether nothing was sent to the database since the last look, and nothing is due. */
+static bool is_idle(sweeper *s)
+{
+    const settings *set = s->server->set;
+    uint64_t sent = 0;
+    for (size_t i = 0; i < s->server->stats_count; i++)
+        for (int id = 0; id < STATEMENT_COUNT; id++)
+            sent += tally_get(&s->server->stats[i].statements[id]);
+    bool idle = sent == s->sent;
+    s->sent = sent;
+    return idle && clock_ms() < s->look_ms &&
+           (set->sweep_interval_s == 0 || clock_ms() < s->round_ms);
+}
+
+static int64_t tidy(void *arg)
 {
     sweeper *s = arg;
+    trim_memory(s);
+    if (is_idle(s))
+        return LOOK_MS;
+    s->look_ms = clock_ms() + IDLE_MS;
     if (aside_open_later(&s->db, s->server, "cardboxd-sweeper", PATIENCE_MS) != CARDBOX_OK) {
         s->retry_ms = s->retry_ms == 0 ? LOOK_MS : 2 * s->retry_ms;
         if (s->retry_ms > RETRY_MOST_MS)
@@ -125,6 +169,8 @@ static int64_t turn(void *arg)
     s->retry_ms = 0;
     bool grown = analyze(s);
     bool more = sweep(s) || grown;
+    if (more)
+        s->look_ms = 0;
     aside_rest(&s->db, s->server);
     return more ? PAUSE_MS : LOOK_MS;
 }
@@ -135,17 +181,19 @@ sweeper *sweeper_start(server_state *server)
     if (s == NULL)
         return NULL;
     s->server = server;
-    if (ticker_start(&s->ticker, turn, s))
+    if (ticker_start(&s->ticker, tidy, s))
         return s;
     free(s);
     return NULL;
 }
 
-void sweeper_stop(sweeper *s)
+bool sweeper_stop(sweeper *s)
 {
     if (s == NULL)
-        return;
-    ticker_stop(&s->ticker);
+        return true;
+    if (!ticker_stop(&s->ticker))
+        return false;
     cardbox_close(s->db);
     free(s);
+    return true;
 }

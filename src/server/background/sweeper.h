@@ -12,7 +12,7 @@ typedef struct sweeper sweeper;
 /* NULL: no memory or no thread. */
 sweeper *sweeper_start(server_state *server);
 
-/* Ends it. NULL is fine. */
-void sweeper_stop(sweeper *s);
+/* Ends it. NULL is fine. False: as ticker_stop. */
+bool sweeper_stop(sweeper *s);
 
 #endif

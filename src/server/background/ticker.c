@@ -1,50 +1,92 @@
 /*
- * ticker.c: a condition to wait on between turns, so that stopping does not wait for the next one.
+ * ticker.c: waits on a condition between two runs of the task, so that stopping is prompt.
  */
 #include "server/background/ticker.h"
 #include <errno.h>
 #include "base/clock.h"
 
-/* False: it is to stop. */
-static bool wait_ms(ticker *t, int64_t ms)
+enum { STOP_MS = 1000 };
+
+static struct timespec time_in(int64_t ms)
 {
-    struct timespec until = clock_timespec(clock_us() + ms * 1000);
-    int result = 0;
-    pthread_mutex_lock(&t->lock);
-    while (!t->stop && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&t->wake, &t->lock, &until);
-    bool stop = t->stop;
-    pthread_mutex_unlock(&t->lock);
-    return !stop;
+    return clock_timespec(clock_us() + ms * 1000);
 }
 
-static void *run(void *arg)
+static void wait_until_woken(ticker *t)
+{
+    while (!t->stops && !t->woken)
+        pthread_cond_wait(&t->changed, &t->lock);
+}
+
+static void wait_ms(ticker *t, int64_t ms)
+{
+    struct timespec until = time_in(ms);
+    int result = 0;
+    while (!t->stops && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&t->changed, &t->lock, &until);
+}
+
+/* False: the thread is to end. */
+static bool await_next(ticker *t, int64_t ms)
+{
+    pthread_mutex_lock(&t->lock);
+    if (ms == TICKER_UNTIL_WOKEN)
+        wait_until_woken(t);
+    else
+        wait_ms(t, ms);
+    t->woken = false;
+    bool stops = t->stops;
+    pthread_mutex_unlock(&t->lock);
+    return !stops;
+}
+
+static void *run_ticker(void *arg)
 {
     ticker *t = arg;
-    while (wait_ms(t, t->turn(t->arg)))
+    while (await_next(t, t->task(t->arg)))
         continue;
+    pthread_mutex_lock(&t->lock);
+    t->ended = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
     return NULL;
 }
 
-bool ticker_start(ticker *t, ticker_turn turn, void *arg)
+bool ticker_start(ticker *t, ticker_task task, void *arg)
 {
     pthread_condattr_t attributes;
-    *t = (ticker){.turn = turn, .arg = arg};
+    *t = (ticker){.task = task, .arg = arg};
     pthread_mutex_init(&t->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->wake, &attributes);
+    pthread_cond_init(&t->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    return pthread_create(&t->thread, NULL, run, t) == 0;
+    return pthread_create(&t->thread, NULL, run_ticker, t) == 0;
 }
 
-void ticker_stop(ticker *t)
+void ticker_wake(ticker *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->stop = true;
-    pthread_cond_signal(&t->wake);
+    t->woken = true;
+    pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
+}
+
+bool ticker_stop(ticker *t)
+{
+    struct timespec until = time_in(STOP_MS);
+    int result = 0;
+    pthread_mutex_lock(&t->lock);
+    t->stops = true;
+    pthread_cond_broadcast(&t->changed);
+    while (!t->ended && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&t->changed, &t->lock, &until);
+    bool ended = t->ended;
+    pthread_mutex_unlock(&t->lock);
+    if (!ended)
+        return false;
     pthread_join(t->thread, NULL);
-    pthread_cond_destroy(&t->wake);
+    pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
+    return true;
 }

@@ -306,7 +306,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 
 transfer *transfer_new(request *r, const transfer_kind_of *kind)
 {
-    if (database_is_away(&r->server->primary)) {
+    if (database_is_away(&r->server->database.primary)) {
         fault_answer_away(r, NULL);
         return NULL;
     }

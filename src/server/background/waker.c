@@ -1,6 +1,6 @@
 /*
- * waker.c: a short list of projects that is told and emptied several times a second. What does not
- * fit, or can't be told, workers find when they next look by themselves.
+ * waker.c: a short list of projects with new work, emptied at most every ROUND_MS. If a project
+ * does not fit, or a notification fails, workers find the work when they next look by themselves.
  */
 #include "server/background/waker.h"
 #include <stdlib.h>
@@ -33,6 +33,7 @@ void waker_note(waker *w, view tenant)
         w->count++;
     }
     pthread_mutex_unlock(&w->lock);
+    ticker_wake(&w->ticker);
 }
 
 /* False: there is none. */
@@ -46,18 +47,22 @@ static bool take(waker *w, char tenant[CARDBOX_TENANT_MAX + 1])
     return some;
 }
 
-static int64_t turn(void *arg)
+static int64_t notify(void *arg)
 {
     waker *w = arg;
     char tenant[CARDBOX_TENANT_MAX + 1];
+    bool some = false;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    while (take(w, tenant) &&
-           aside_open_later(&w->db, w->server, "cardboxd-waker", PATIENCE_MS) == CARDBOX_OK)
+    while (take(w, tenant)) {
+        some = true;
+        if (aside_open_later(&w->db, w->server, "cardboxd-waker", PATIENCE_MS) != CARDBOX_OK)
+            break;
         if (cardbox_wake_workers(w->db, tenant, &err) != CARDBOX_OK)
             aside_note(w->server, SLOTS_BACKGROUND, &err);
+    }
     if (w->db != NULL)
         aside_rest(&w->db, w->server);
-    return ROUND_MS;
+    return some ? ROUND_MS : TICKER_UNTIL_WOKEN;
 }
 
 waker *waker_start(server_state *server)
@@ -67,19 +72,21 @@ waker *waker_start(server_state *server)
         return NULL;
     w->server = server;
     pthread_mutex_init(&w->lock, NULL);
-    if (ticker_start(&w->ticker, turn, w))
+    if (ticker_start(&w->ticker, notify, w))
         return w;
     pthread_mutex_destroy(&w->lock);
     free(w);
     return NULL;
 }
 
-void waker_stop(waker *w)
+bool waker_stop(waker *w)
 {
     if (w == NULL)
-        return;
-    ticker_stop(&w->ticker);
+        return true;
+    if (!ticker_stop(&w->ticker))
+        return false;
     cardbox_close(w->db);
     pthread_mutex_destroy(&w->lock);
     free(w);
+    return true;
 }

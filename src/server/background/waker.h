@@ -1,6 +1,6 @@
 /*
- * waker.h: tells workers that there may be work, after requests have made some: in a thread of its
- * own, once for all requests of a moment, so that nobody's answer waits for it.
+ * waker.h: notifies workers of new work, after requests have made some: in a thread of its own,
+ * once for all requests of a moment, so that no answer waits for it. The thread sleeps until then.
  */
 #ifndef SERVER_WAKER_H
 #define SERVER_WAKER_H
@@ -16,6 +16,7 @@ waker *waker_start(server_state *server);
 /* There is work in a project. Any thread; NULL is fine. */
 void waker_note(waker *w, view tenant);
 
-void waker_stop(waker *w);
+/* NULL is fine. False: as ticker_stop. */
+bool waker_stop(waker *w);
 
 #endif

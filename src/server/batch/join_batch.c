@@ -30,6 +30,7 @@ struct join_batch {
     join_lane lane;
     size_t keys;
     size_t count;
+    size_t rows_held;    /* bytes of its rows that are counted in server.memory */
     size_t holders;      /* of its rows: its statements, and requests that a thread works on */
     size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
                           * question for its position */
@@ -65,6 +66,7 @@ void batch_let_go(join_batch *batch)
 {
     if (--batch->holders > 0)
         return;
+    memory_hold(&batch->joiner->server->memory, &batch->rows_held, 0);
     rows_free(batch->rows);
     free(batch);
 }
@@ -146,12 +148,12 @@ static void build(params *p, const join_batch *batch, const request *first)
 /* The time that a statement has. A joined one has half of a request's: when it takes longer, for
  * what one member asked, the others still have the other half. A read of boxes that goes by itself
  * has the whole, since it may need it. */
-static pipe_limits limits_of(const join_batch *batch, const request *first)
+static query_limits limits_of(const join_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->joiner->server->set->request_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
     unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
-    pipe_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
+    query_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
     if (batch->alone) {
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
@@ -172,7 +174,7 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
 /* How a batch goes is settled before its statement is built. */
-static void prepare(join_batch *batch, const request *first, pipe_limits *limits)
+static void prepare(join_batch *batch, const request *first, query_limits *limits)
 {
     joiner *j = batch->joiner;
     const lane_kind *kind = &LANES[batch->lane];
@@ -193,7 +195,7 @@ static cardbox_status send_all(join_batch *batch, const request *first, cardbox_
 {
     const lane_kind *kind = &LANES[batch->lane];
     cardbox_status status = CARDBOX_OK;
-    pipe_limits limits;
+    query_limits limits;
     params p;
     prepare(batch, first, &limits);
     if (is_on_replica(batch)) {
@@ -363,6 +365,8 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
 {
     join_batch *batch = arg;
     batch->rows = rows;
+    if (rows_memory(rows) >= MEMORY_SMALL)
+        memory_hold(&batch->joiner->server->memory, &batch->rows_held, rows_memory(rows));
     tally_add(&batch->joiner->stats->rows, (uint64_t)rows_count(rows));
     mistrust(batch);
     if (rows == NULL) {

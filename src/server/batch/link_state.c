@@ -16,14 +16,14 @@ enum {
     READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
 };
 
-static bool is_news(database_state *of, int what)
+static bool is_news(database_side *of, int what)
 {
     return atomic_exchange(&of->told, what) != what;
 }
 
 void link_move(db_link *k, link_state to)
 {
-    database_state *of = k->all->of;
+    database_side *of = k->all->of;
     if (k->state == to)
         return;
     if (k->state == LINK_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
@@ -64,7 +64,7 @@ static void not_fit(db_link *k, unfit_cause cause, const char *reason)
     static const told NEWS[] = {[UNFIT_SCHEMA] = TOLD_UNFIT,
                                 [UNFIT_RIGHTS] = TOLD_FORBIDDEN,
                                 [UNFIT_CHECK] = TOLD_CHECK_FAILED};
-    database_state *of = k->all->of;
+    database_side *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
     atomic_store(&of->cause, (int)cause);
     set_aside(k);
@@ -84,9 +84,9 @@ static void not_fit(db_link *k, unfit_cause cause, const char *reason)
                   schema_newest(), why);
 }
 
-static void ask(db_link *k, statement_id id, params *p, pipe_done done)
+static void ask(db_link *k, statement_id id, params *p, query_done done)
 {
-    if (pipe_send(k->pipe, id, p, NULL, done, k, NULL) != CARDBOX_OK)
+    if (async_conn_send(k->conn, id, p, NULL, done, k, NULL) != CARDBOX_OK)
         link_move(k, LINK_DOWN);
 }
 
@@ -149,7 +149,7 @@ static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
         not_fit(k, UNFIT_CHECK, err->message);
     } else {
         link_move(k, LINK_DOWN);
-        pipe_drop(k->pipe, err->message);
+        async_conn_drop(k->conn, err->message);
     }
     rows_free(rows);
 }
@@ -177,7 +177,7 @@ void links_doubt_all(links *l, const char *reason)
         links_doubt(&l->link[i], reason);
 }
 
-static void ask_ready(db_link *k, pipe_done done)
+static void ask_ready(db_link *k, query_done done)
 {
     params p;
     params_init(&p, READY_BYTES_MAX);
@@ -200,7 +200,7 @@ static void probed(void *arg, store_rows *rows, const cardbox_error *err)
 bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
 {
     if (error_is_read_only(err->sqlstate))
-        pipe_drop(k->pipe, "the database is read-only");
+        async_conn_drop(k->conn, "the database is read-only");
     if (!error_may_be_unfit(err) || !link_is_usable(k) || k->probing)
         return false;
     k->probing = true;
@@ -222,7 +222,7 @@ void link_check(db_link *k)
 /* That it has another primary than ours does not show otherwise. */
 void links_compare(links *l, int64_t now_ms)
 {
-    int64_t lineage = atomic_load(&l->server->lineage);
+    int64_t lineage = atomic_load(&l->server->database.lineage);
     if (lineage == l->lineage)
         return;
     l->lineage = lineage;
@@ -235,11 +235,11 @@ void links_compare(links *l, int64_t now_ms)
 
 void link_consider_giving_up(const db_link *k, int64_t now_ms)
 {
-    database_state *of = k->all->of;
+    database_side *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
-    const char *reason = pipe_reason(k->pipe);
+    const char *reason = async_conn_reason(k->conn);
     bool hopeless =
-        pipe_failed_attempts(k->pipe) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
+        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
     if (!hopeless || atomic_load(&of->connections_up) > 0)
         return;
     if (reason[0] == '\0')

@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "base/memory.h"
 #include "server/batch/links_internal.h"
 
 enum {
@@ -22,28 +21,25 @@ enum {
     DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
     KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
     SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
-    RENEW_MS = 1000,        /* since a large message: the burst is over */
     READS_LARGE = 32,       /* an answer that arrived in this many reads is a large one: */
     REST_NS = 150 * 1000,   /* so long it is left alone then, while some more pieces come */
-    READS_MANY = 64 /* after so many pieces of an answer it is seen to that there is memory for
-                     * more: to ask for it costs as much as some pieces do */
 };
 
 /* --- the epoll set --- */
 
 static void watch(db_link *k)
 {
-    int fd = pipe_fd(k->pipe);
-    unsigned events = pipe_events(k->pipe) & ~(k->rests ? (unsigned)PIPE_READ : 0u);
-    unsigned serial = pipe_socket_serial(k->pipe);
+    int fd = async_conn_fd(k->conn);
+    unsigned events = async_conn_events(k->conn) & ~(k->rests ? (unsigned)ASYNC_READ : 0u);
+    unsigned serial = async_conn_socket_serial(k->conn);
     struct epoll_event how = {.data.u64 = k->tag};
     if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
         return;
-    how.events = (events & PIPE_READ ? EPOLLIN : 0u) | (events & PIPE_WRITE ? EPOLLOUT : 0u);
+    how.events = (events & ASYNC_READ ? EPOLLIN : 0u) | (events & ASYNC_WRITE ? EPOLLOUT : 0u);
     /* A closed socket has left the set by itself, and its number may be in use again. */
     if (fd >= 0 && epoll_ctl(k->all->epoll_fd, EPOLL_CTL_MOD, fd, &how) != 0 &&
         epoll_ctl(k->all->epoll_fd, EPOLL_CTL_ADD, fd, &how) != 0)
-        pipe_drop(k->pipe, strerror(errno));
+        async_conn_drop(k->conn, strerror(errno));
     k->watched_fd = fd;
     k->watched_events = events;
     k->watched_serial = serial;
@@ -60,8 +56,8 @@ static void rest(db_link *k)
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
     links *l = k->all;
     int waiting = 0;
-    k->rests = pipe_reads(k->pipe) >= READS_LARGE &&
-               ioctl(pipe_fd(k->pipe), FIONREAD, &waiting) == 0 && waiting == 0;
+    k->rests = async_conn_reads(k->conn) >= READS_LARGE &&
+               ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
     if (k->rests && !l->resting)
         l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
 }
@@ -79,29 +75,26 @@ static void end_rest(links *l)
 static bool any_up(const links *l)
 {
     for (size_t i = 0; i < l->count; i++)
-        if (pipe_up(l->link[i].pipe))
+        if (async_conn_is_up(l->link[i].conn))
             return true;
     return false;
 }
 
-/* Updates the number of held slots, and reports a failed attempt to slots.c. */
-static void note_slot(db_link *k)
+/* Reports a failed attempt to slots.c. */
+static void note_failure(db_link *k)
 {
-    bool held = pipe_fd(k->pipe) >= 0;
-    unsigned failures = pipe_failed_attempts(k->pipe);
-    if (held != k->held)
-        atomic_fetch_add(&k->all->of->held, held ? 1 : -1);
-    k->held = held;
+    unsigned failures = async_conn_failed_attempts(k->conn);
     if (failures > k->failures)
-        slots_refused(k->all->of, SLOTS_LOOP, pipe_refusal(k->pipe), pipe_reason(k->pipe));
+        slots_refused(k->all->of, SLOTS_LOOP, async_conn_refusal(k->conn),
+                      async_conn_reason(k->conn));
     k->failures = failures;
 }
 
 /* Draws the conclusions from whatever has happened to the connection. */
 static void look(db_link *k, int64_t now_ms)
 {
-    note_slot(k);
-    if (!pipe_up(k->pipe)) {
+    note_failure(k);
+    if (!async_conn_is_up(k->conn)) {
         link_move(k, LINK_DOWN);
         link_consider_giving_up(k, now_ms);
     } else if (k->state == LINK_DOWN) {
@@ -167,7 +160,10 @@ static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, c
     k->watched_fd = -1;
     k->down_ms = clock_ms();
     tally_add(&l->stats->links[group][LINK_DOWN], 1);
-    cardbox_status status = pipe_new(&k->pipe, &how, SETTINGS[group], &l->hosts, err);
+    cardbox_status status =
+        async_conn_new(&k->conn, &how, SETTINGS[group], l->of->connector, l->wake_fd, err);
+    if (status == CARDBOX_OK)
+        async_conn_count(k->conn, &l->server->memory);
     if (status == CARDBOX_OK)
         l->group[group].before = ++l->count;
     return status;
@@ -184,8 +180,8 @@ static size_t count_of(const settings *set, bool of_replica, link_group group)
     return of_replica == (group == LINK_REPLICA) ? (size_t)counts[group] : 0;
 }
 
-cardbox_status links_new(links **out, server_state *server, bool of_replica, size_t loop,
-                         int epoll_fd, uint64_t first_tag, cardbox_error *err)
+cardbox_status links_new(links **out, server_state *server, bool of_replica, const loop_place *at,
+                         cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
@@ -195,11 +191,12 @@ cardbox_status links_new(links **out, server_state *server, bool of_replica, siz
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->server = server;
-    l->loop = loop;
-    l->of = of_replica ? &server->replica : &server->primary;
+    l->loop = at->loop;
+    l->of = of_replica ? &server->database.replica : &server->database.primary;
     l->are_of_replica = of_replica;
-    l->stats = &server->stats[loop];
-    l->epoll_fd = epoll_fd;
+    l->stats = &server->stats[at->loop];
+    l->epoll_fd = at->epoll_fd;
+    l->wake_fd = at->wake_fd;
     l->up_ms = INT64_MAX;
     l->cores = (size_t)server->set->cpus;
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -207,10 +204,10 @@ cardbox_status links_new(links **out, server_state *server, bool of_replica, siz
         l->group[group] = (link_span){l->count, l->count};
         size_t count = count_of(server->set, of_replica, (link_group)group);
         for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-            status = add_link(l, (link_group)group, first_tag, err);
+            status = add_link(l, (link_group)group, at->first_tag, err);
     }
-    struct epoll_event how = {.events = EPOLLIN, .data.u64 = first_tag + l->count};
-    if (status == CARDBOX_OK && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
+    struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + l->count};
+    if (status == CARDBOX_OK && epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
         status = CARDBOX_NOMEM;
     if (status != CARDBOX_OK) {
         links_free(l);
@@ -225,7 +222,7 @@ void links_free(links *l)
     if (l == NULL)
         return;
     for (size_t i = 0; i < l->count; i++) {
-        pipe_free(l->link[i].pipe);
+        async_conn_free(l->link[i].conn);
         link_move(&l->link[i], LINK_DOWN);
     }
     if (l->rest_fd >= 0)
@@ -233,19 +230,16 @@ void links_free(links *l)
     free(l);
 }
 
-/* libpq keeps all rows of an answer before anybody sees one, and how many bytes they are, nobody
- * can say before. So what bounds the memory is that no large answer goes on coming in while the
- * process has more in use than it may: at most each connection's next READS_MANY pieces come on
- * top of it. Who asked for it hears so; others that were in its statement are asked for again. */
-static void see_to_memory(db_link *k)
+/* The size of an answer is not known before libpq has received all of its rows. So a large answer
+ * is refused while it arrives, if the memory budget is used up. Other requests of its statement are
+ * sent again. */
+static void check_memory(db_link *k)
 {
-    unsigned reads = pipe_reads(k->pipe);
-    if (reads == 0 || reads % READS_MANY != 0 ||
-        memory_in_use() <= (size_t)k->all->server->set->memory_max)
+    if (async_conn_received(k->conn) == 0 || memory_has(&k->all->server->memory, 0))
         return;
-    log_info("answer_refused", "reason=\"memory\" reads=%u", reads);
-    pipe_refuse(k->pipe, CARDBOX_TOO_LARGE,
-                "the answer takes more memory than the server has left");
+    log_info("answer_refused", "reason=\"memory\" bytes=%zu", async_conn_received(k->conn));
+    async_conn_refuse(k->conn, CARDBOX_TOO_LARGE,
+                      "the answer takes more memory than the server has left");
 }
 
 void links_ready(links *l, size_t number)
@@ -255,8 +249,8 @@ void links_ready(links *l, size_t number)
         return;
     }
     db_link *k = &l->link[number];
-    pipe_ready(k->pipe);
-    see_to_memory(k);
+    async_conn_ready(k->conn);
+    check_memory(k);
     rest(k);
     look(k, clock_ms());
 }
@@ -264,8 +258,8 @@ void links_ready(links *l, size_t number)
 /* Whether the keeper has reached the primary since its connections were all lost. */
 static bool keeper_is_in(const links *l)
 {
-    int64_t keeper_ms = atomic_load(&l->server->keeper_ms);
-    return keeper_ms > 0 && keeper_ms >= atomic_load(&l->server->primary.lost_ms);
+    int64_t keeper_ms = atomic_load(&l->server->database.keeper_ms);
+    return keeper_ms > 0 && keeper_ms >= atomic_load(&l->server->database.primary.lost_ms);
 }
 
 /* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
@@ -300,8 +294,8 @@ static bool database_is_up(const links *l)
 static bool may_try(const links *l, size_t number)
 {
     const db_link *k = &l->link[number];
-    /* One that broke when something was sent has no socket any more, and was not seen to yet. */
-    if (pipe_fd(k->pipe) >= 0 || k->state != LINK_DOWN)
+    /* A connection that was just lost is still in its old state. */
+    if (async_conn_is_wanted(k->conn) || k->state != LINK_DOWN)
         return true;
     if (!slots_allow(l->of, k->rank))
         return false;
@@ -312,27 +306,6 @@ static bool may_try(const links *l, size_t number)
     if (number > l->group[k->group].first)
         return keeper_is_in(l) && all_groups_are_in(l);
     return keeper_is_in(l) || clock_ms() >= atomic_load(&l->of->up_ms) + KEEPER_FIRST_MS;
-}
-
-/* When a connection is to be made anew, as what libpq keeps of a burst of large messages counts as
- * memory in use for good: while others of its group serve, if it has others, and none of them is on
- * its way. */
-static int64_t renew_ms(const links *l, const db_link *k)
-{
-    int64_t swollen_ms = pipe_swollen_ms(k->pipe);
-    if (swollen_ms == INT64_MAX)
-        return INT64_MAX;
-    const link_span *span = &l->group[k->group];
-    bool alone = span->before - span->first == 1;
-    for (size_t i = span->first; i < span->before; i++) {
-        const db_link *other = &l->link[i];
-        if (other == k)
-            continue;
-        if (!link_is_usable(other) && pipe_failed_attempts(other->pipe) == 0)
-            return INT64_MAX;
-        alone = alone || link_is_usable(other);
-    }
-    return alone ? swollen_ms + RENEW_MS : INT64_MAX;
 }
 
 /* When a link wants to be looked at again. Each is asked in every turn. */
@@ -346,10 +319,7 @@ static int64_t due_ms(const links *l, size_t number)
         bool is_away = !database_is_up(l) && atomic_load(&l->of->told) != TOLD_NOTHING;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : KEEPER_WAIT_MS);
     }
-    int64_t due = pipe_next_ms(k->pipe);
-    int64_t renew = renew_ms(l, k);
-    if (renew < due)
-        due = renew;
+    int64_t due = async_conn_next_ms(k->conn);
     if (serves)
         return due;
     if (k->state == LINK_UNFIT && k->retry_ms < due)
@@ -361,13 +331,14 @@ static int64_t due_ms(const links *l, size_t number)
     return due;
 }
 
-/* Closes a connection that may not be open any more, once nothing is under way on it. */
+/* Closes a connection that may not be open any more, once no query is pending. */
 static void give_back(db_link *k, int64_t now_ms)
 {
-    if (pipe_fd(k->pipe) < 0 || pipe_in_flight(k->pipe) > 0 || slots_allow(k->all->of, k->rank))
+    if (!async_conn_is_wanted(k->conn) || async_conn_pending(k->conn) > 0 ||
+        slots_allow(k->all->of, k->rank))
         return;
-    pipe_drop(k->pipe, "connection closed: the database has too few connection slots");
-    k->failures = pipe_failed_attempts(k->pipe);
+    async_conn_drop(k->conn, "connection closed: the database has too few connection slots");
+    k->failures = async_conn_failed_attempts(k->conn);
     look(k, now_ms);
 }
 
@@ -381,15 +352,11 @@ void links_tick(links *l, int64_t now_ms)
     for (size_t i = 0; i < l->count; i++) {
         db_link *k = &l->link[i];
         if (ups != l->ups_seen)
-            pipe_hurry(k->pipe);
+            async_conn_retry_now(k->conn);
         give_back(k, now_ms);
         if (due_ms(l, i) > now_ms)
             continue;
-        if (renew_ms(l, k) <= now_ms) {
-            pipe_drop(k->pipe, "it kept much memory");
-            tally_add(&l->stats->renewed, 1);
-        }
-        pipe_tick(k->pipe, now_ms);
+        async_conn_tick(k->conn, now_ms);
         if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
             link_check(k);
         look(k, now_ms);
@@ -399,7 +366,7 @@ void links_tick(links *l, int64_t now_ms)
 
 int64_t links_next_ms(const links *l)
 {
-    int64_t next_ms = clock_ms() + SLOTS_LOOK_MS;
+    int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < l->count; i++) {
         int64_t due = due_ms(l, i);
         if (due < next_ms)
@@ -414,7 +381,7 @@ static bool is_shut_out(const db_link *k)
 {
     if (!slots_allow(k->all->of, k->rank))
         return k->state == LINK_DOWN;
-    return k->state == LINK_DOWN && pipe_failed_attempts(k->pipe) >= FAILURES_MOST &&
+    return k->state == LINK_DOWN && async_conn_failed_attempts(k->conn) >= FAILURES_MOST &&
            k->all->hurried_ms + GIVE_UP_MS < clock_ms();
 }
 
@@ -437,8 +404,9 @@ bool links_away(const links *l, link_group group)
  * it that came up since may lead to another one. */
 static bool is_of_lineage(const links *l)
 {
-    return l->lineage == atomic_load(&l->server->lineage) &&
-           atomic_load(&l->server->lineage_ups) == atomic_load(&l->server->primary.ups);
+    return l->lineage == atomic_load(&l->server->database.lineage) &&
+           atomic_load(&l->server->database.lineage_ups) ==
+               atomic_load(&l->server->database.primary.ups);
 }
 
 size_t links_usable(const links *l, link_group group)
@@ -457,7 +425,7 @@ bool links_is_last(const links *l, const db_link *free_one)
     size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
         const db_link *k = &l->link[i];
-        idle += link_is_usable(k) && k != free_one && pipe_in_flight(k->pipe) == 0;
+        idle += link_is_usable(k) && k != free_one && async_conn_pending(k->conn) == 0;
     }
     return idle == 0 && links_usable(l, free_one->group) > 1;
 }
@@ -471,29 +439,29 @@ db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *loo
         db_link *k = &l->link[i];
         if (!link_is_usable(k))
             continue;
-        if (pipe_in_flight(k->pipe) == 0) {
+        if (async_conn_pending(k->conn) == 0) {
             bool may = busy < quick || slow_ms <= now_ms;
             *look_again_ms = may ? INT64_MAX : slow_ms;
             return may ? k : NULL;
         }
         busy++;
-        if (pipe_busy_since_ms(k->pipe) + SLOW_MS > slow_ms)
-            slow_ms = pipe_busy_since_ms(k->pipe) + SLOW_MS;
+        if (async_conn_busy_since_ms(k->conn) + SLOW_MS > slow_ms)
+            slow_ms = async_conn_busy_since_ms(k->conn) + SLOW_MS;
     }
     *look_again_ms = INT64_MAX;
     return NULL;
 }
 
-cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
-                          pipe_done done, void *arg, cardbox_error *err)
+cardbox_status links_send(db_link *to, statement_id id, params *p, const query_limits *limits,
+                          query_done done, void *arg, cardbox_error *err)
 {
-    cardbox_status status = pipe_send(to->pipe, id, p, limits, done, arg, err);
+    cardbox_status status = async_conn_send(to->conn, id, p, limits, done, arg, err);
     tally_add(&to->all->stats->statements[id], 1);
     watch(to);
     return status;
 }
 
-void links_each_row(db_link *to, pipe_rows some)
+void links_each_row(db_link *to, query_rows some)
 {
-    pipe_each_row(to->pipe, some);
+    async_conn_each_row(to->conn, some);
 }

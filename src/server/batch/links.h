@@ -7,15 +7,14 @@
 #define SERVER_LINKS_H
 
 #include "server/server.h"
-#include "db/pipe.h"
+#include "db/async_conn.h"
 
 typedef struct links links;
 
-/* Of the loop with this number, from 0. Of the primary all groups but one; or LINK_REPLICA, of the
- * standbys. Their sockets, and a timer,
- * are added to an epoll set, with data.u64 counting from first_tag. */
-cardbox_status links_new(links **out, server_state *server, bool of_replica, size_t loop,
-                         int epoll_fd, uint64_t first_tag, cardbox_error *err);
+/* Of the primary all groups but one; or LINK_REPLICA, of the standbys. Their sockets, and a timer,
+ * are added to the loop's epoll set. */
+cardbox_status links_new(links **out, server_state *server, bool of_replica, const loop_place *at,
+                         cardbox_error *err);
 void links_free(links *l);
 
 /* What has this number, from 0, is ready. */
@@ -54,11 +53,11 @@ bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *
 void links_doubt(db_link *k, const char *reason);
 void links_doubt_all(links *l, const char *reason);
 
-/* As pipe_send. */
-cardbox_status links_send(db_link *to, statement_id id, params *p, const pipe_limits *limits,
-                          pipe_done done, void *arg, cardbox_error *err);
+/* As async_conn_send. */
+cardbox_status links_send(db_link *to, statement_id id, params *p, const query_limits *limits,
+                          query_done done, void *arg, cardbox_error *err);
 
-/* As pipe_each_row. */
-void links_each_row(db_link *to, pipe_rows some);
+/* As async_conn_each_row. */
+void links_each_row(db_link *to, query_rows some);
 
 #endif

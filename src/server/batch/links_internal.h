@@ -16,7 +16,7 @@ enum {
 struct db_link {
     links *all;
     link_group group;
-    store_pipe *pipe;
+    async_conn *conn;
     link_state state;
     bool unfit;          /* what it was found to be last; it stays so while it is asked again */
     bool probing;        /* it is usable and checked all the same, see links_blame: */
@@ -26,7 +26,6 @@ struct db_link {
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
     int rank;          /* see slots.h */
-    bool held;         /* it counts among the connections that are made or being made */
     unsigned failures; /* of its attempts to connect, that slots.c was told of */
     bool rests;        /* it is not watched for more of an answer, for a moment */
     int watched_fd;    /* as it is in the epoll set; -1: it is not */
@@ -42,15 +41,15 @@ typedef struct link_span {
 struct links {
     server_state *server;
     size_t loop; /* the loop's number */
-    database_state *of;
+    database_side *of;
     bool are_of_replica;
     int64_t lineage; /* of the primary that they were found to be of the same database as */
     stats *stats;
     int epoll_fd;
+    int wake_fd;  /* of the loop */
     int rest_fd;  /* a timer */
     bool resting; /* it was started */
     unsigned ups_seen;
-    pipe_hosts hosts;
     int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
     int64_t hurried_ms; /* when all were told last to try again at once */
     link_span group[LINK_GROUPS];
@@ -61,7 +60,7 @@ struct links {
 
 static inline bool link_is_usable(const db_link *k)
 {
-    return k->state == LINK_USABLE && pipe_up(k->pipe);
+    return k->state == LINK_USABLE && async_conn_is_up(k->conn);
 }
 
 /* --- link_state.c --- */

@@ -14,37 +14,43 @@ enum {
     PLENTY = 5,            /* with more free slots than these some more are taken */
     GROW_AFTER_MS = 20000, /* without trouble */
     FULL_MS = 5000,        /* time after a 53300 in which PostgreSQL counts as full */
-    LOG_MS = 1000          /* between two lines about connections that were refused */
+    LOG_MS = 60000         /* between two log lines about connections refused for one reason */
 };
 
 #define NOT_NOW "57P" /* it starts or stops: the log is told that it is away */
 
-static long most_of(const settings *set)
-{
-    long most = set->read_connections;
-    if (set->write_connections > most)
-        most = set->write_connections;
-    return set->list_connections > most ? set->list_connections : most;
-}
-
 void slots_init(server_state *server)
 {
     const settings *set = server->set;
-    database_state *primary = &server->primary, *replica = &server->replica;
+    database_side *primary = &server->database.primary, *replica = &server->database.replica;
     primary->firsts = (int)(set->loops * GROUPS);
-    primary->ranks = (int)(most_of(set) * set->loops * GROUPS);
+    primary->ranks =
+        (int)((set->read_connections + set->list_connections + set->write_connections) *
+              set->loops);
     replica->ranks = (int)(set->standby_connections * set->loops);
     atomic_store(&primary->room, primary->ranks);
     atomic_store(&replica->room, replica->ranks);
 }
 
+/* Counts the connections that come before it. */
 int slots_rank(const server_state *server, size_t loop, link_group group, size_t index)
 {
-    size_t place = index * (size_t)server->set->loops + loop;
-    return (int)(group == LINK_REPLICA ? place : place * GROUPS + (size_t)group);
+    const settings *set = server->set;
+    size_t loops = (size_t)set->loops, before = 0;
+    const size_t counts[GROUPS] = {[LINK_READS] = (size_t)set->read_connections,
+                                   [LINK_LISTS] = (size_t)set->list_connections,
+                                   [LINK_WRITES] = (size_t)set->write_connections};
+    if (group == LINK_REPLICA)
+        return (int)(index * loops + loop);
+    for (int other = 0; other < GROUPS; other++) {
+        bool has_one = counts[other] > index;
+        before += (has_one ? index : counts[other]) * loops;
+        before += has_one ? loop + (other < (int)group) : 0;
+    }
+    return (int)before;
 }
 
-bool slots_allow(const database_state *of, int rank)
+bool slots_allow(const database_side *of, int rank)
 {
     int room = atomic_load(&of->room);
     if (rank >= of->firsts || rank < GROUPS)
@@ -54,7 +60,7 @@ bool slots_allow(const database_state *of, int rank)
 
 bool slots_loop_is_closed(const server_state *server, size_t loop)
 {
-    return loop > 0 && !slots_allow(&server->primary, (int)loop * GROUPS);
+    return loop > 0 && !slots_allow(&server->database.primary, (int)loop * GROUPS);
 }
 
 bool slots_serve(const server_state *server)
@@ -73,12 +79,12 @@ bool slots_all_serve(const server_state *server)
     return true;
 }
 
-bool slots_are_scarce(const database_state *of)
+bool slots_are_scarce(const database_side *of)
 {
     return atomic_load(&of->room) < of->ranks;
 }
 
-bool slots_are_missing(const database_state *of)
+bool slots_are_missing(const database_side *of)
 {
     int64_t full_ms = atomic_load(&of->full_ms);
     bool full = full_ms > 0 && clock_ms() < full_ms + FULL_MS;
@@ -87,7 +93,7 @@ bool slots_are_missing(const database_state *of)
 
 /* --- fewer and more --- */
 
-static void lower(database_state *of, int to, int least)
+static void lower(database_side *of, int to, int least)
 {
     int room = atomic_load(&of->room);
     if (to < least)
@@ -97,22 +103,35 @@ static void lower(database_state *of, int to, int least)
     atomic_store(&of->lowered_ms, clock_ms());
 }
 
-static void raise(database_state *of, int to)
+static void raise(database_side *of, int to)
 {
     int room = atomic_load(&of->room);
     if (to > of->ranks)
         to = of->ranks;
     while (to > room && !atomic_compare_exchange_weak(&of->room, &room, to))
         continue;
+    if (room < of->ranks && to == of->ranks && atomic_exchange(&of->refusal_state, 0) != 0)
+        log_info("connections_allowed", "connections=%d", of->ranks);
 }
 
-static void tell(database_state *of, const char *sqlstate, const char *reason)
+/* An SQLSTATE as a number that is not 0. */
+static unsigned number_of(const char *sqlstate)
+{
+    unsigned number = 1;
+    for (; *sqlstate != '\0'; sqlstate++)
+        number = number * 31 + (unsigned char)*sqlstate;
+    return number;
+}
+
+/* Logs another reason than the last one at once, the same one again after LOG_MS. */
+static void log_refusal(database_side *of, const char *sqlstate, const char *reason)
 {
     char why[LOG_QUOTE_SIZE];
-    long long now_ms = clock_ms(), told_ms = atomic_load(&of->refusal_told_ms);
+    long long now_ms = clock_ms(), logged_ms = atomic_load(&of->refusal_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
-    if ((told_ms != 0 && now_ms < told_ms + LOG_MS) ||
-        !atomic_compare_exchange_strong(&of->refusal_told_ms, &told_ms, now_ms))
+    bool is_new = atomic_exchange(&of->refusal_state, number_of(sqlstate)) != number_of(sqlstate);
+    if ((!is_new && now_ms < logged_ms + LOG_MS) ||
+        !atomic_compare_exchange_strong(&of->refusal_ms, &logged_ms, now_ms))
         return;
     log_quote(why, reason, strlen(reason));
     log_warn(
@@ -123,12 +142,12 @@ static void tell(database_state *of, const char *sqlstate, const char *reason)
              : "");
 }
 
-void slots_refused(database_state *of, slots_asker asker, const char *sqlstate, const char *reason)
+void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason)
 {
     int held = atomic_load(&of->held);
     if (sqlstate[0] == '\0' || strncmp(sqlstate, NOT_NOW, strlen(NOT_NOW)) == 0)
         return;
-    tell(of, sqlstate, reason);
+    log_refusal(of, sqlstate, reason);
     if (strcmp(sqlstate, SLOTS_NONE) != 0)
         return;
     atomic_store(&of->full_ms, clock_ms());
@@ -137,11 +156,11 @@ void slots_refused(database_state *of, slots_asker asker, const char *sqlstate, 
 
 void slots_keeper_is_in(server_state *server, int64_t asked_ms)
 {
-    raise(&server->primary, LEAST);
-    atomic_store(&server->keeper_ms, asked_ms);
+    raise(&server->database.primary, LEAST);
+    atomic_store(&server->database.keeper_ms, asked_ms);
 }
 
-void slots_adjust(database_state *of, int free, int64_t now_ms)
+void slots_adjust(database_side *of, int free, int64_t now_ms)
 {
     if (free < SPARED)
         lower(of, atomic_load(&of->held) - (SPARED - free), LEAST);

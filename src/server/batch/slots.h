@@ -18,7 +18,7 @@ int slots_rank(const server_state *server, size_t loop, link_group group, size_t
 
 /* Whether a connection of this rank may be open. The first connections of any loop but loop 0 may
  * be open if all three may: a loop that lacks a group is of no use. */
-bool slots_allow(const database_state *of, int rank);
+bool slots_allow(const database_side *of, int rank);
 
 /* Whether the connections of a loop are closed, for want of slots. Clients go to other loops. */
 bool slots_loop_is_closed(const server_state *server, size_t loop);
@@ -28,10 +28,10 @@ bool slots_serve(const server_state *server);
 bool slots_all_serve(const server_state *server);
 
 /* Whether slots are scarce: a connection that is not in use is given back. */
-bool slots_are_scarce(const database_state *of);
+bool slots_are_scarce(const database_side *of);
 
 /* Whether missing slots are the reason that requests get 503; false if the database is away. */
-bool slots_are_missing(const database_state *of);
+bool slots_are_missing(const database_side *of);
 
 /* The SQLSTATE for it: max_connections, or a CONNECTION LIMIT of the role or database, is reached.
  */
@@ -45,9 +45,10 @@ typedef enum slots_asker {
     SLOTS_KEEPER      /* any connection of a loop makes room for it */
 } slots_asker;
 
-/* An attempt to connect has failed. If PostgreSQL refused it the log is told why, at most once a
- * second; if it had no slot connections of loops are closed. */
-void slots_refused(database_state *of, slots_asker asker, const char *sqlstate, const char *reason);
+/* An attempt to connect has failed. If PostgreSQL refused it the log has the reason, a new one
+ * at once and the same one at most once a minute; if it had no slot connections of loops are
+ * closed. */
+void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason);
 
 /* The keeper has its connection. */
 void slots_keeper_is_in(server_state *server, int64_t asked_ms);
@@ -57,6 +58,6 @@ void slots_keeper_is_in(server_state *server, int64_t asked_ms);
 
 /* PostgreSQL has `free` slots left. If they are scarce, connections of loops are closed. If some
  * stay free for a while, connections are opened again. */
-void slots_adjust(database_state *of, int free, int64_t now_ms);
+void slots_adjust(database_side *of, int free, int64_t now_ms);
 
 #endif

@@ -425,7 +425,13 @@ int http_accept(http *h, int listen_fd)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
     MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
     h->pending = true;
+    clients_stir(&h->clients, clock_ms());
     return 0;
+}
+
+void http_ready(http *h, int64_t now_ms)
+{
+    clients_stir(&h->clients, now_ms);
 }
 
 void http_tick(http *h, int64_t now_ms)

@@ -35,6 +35,9 @@ int64_t http_next_ms(const http *h, int64_t now_ms);
  * errno: EAGAIN, nobody waits. */
 int http_accept(http *h, int listen_fd);
 
+/* http_fd is ready: http_run is to be called. */
+void http_ready(http *h, int64_t now_ms);
+
 /* Reads, calls handlers, writes. */
 void http_run(http *h, int64_t now_ms);
 

@@ -101,6 +101,8 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
         return respond_fixed(x, VIEW(""));
     if (a->stream != NULL)
         return respond_in_pieces(x, as->gzip);
+    if (as->gzip && a->packed.ptr != NULL)
+        return respond_fixed(x, a->packed);
     if (as->gzip)
         return respond_in_gzip(x, answer_text(a));
     return respond_fixed(x, answer_text(a));

@@ -15,8 +15,10 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    SLACK_MS = 50, /* the kernel tells the age of the last bytes in ticks */
-    CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
+    LOOKS_LEAST = 64, /* idle clients that are looked at in a round, */
+    LOOKS_SHARE = 16, /* and one in so many of all */
+    SLACK_MS = 50,    /* the kernel tells the age of the last bytes in ticks */
+    CLOSE_WAIT = 8    /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -37,6 +39,7 @@ client *client_open(clients *all, int fd)
         all->first->prev = c;
     all->first = c;
     all->busy++;
+    all->count++;
     return c;
 }
 
@@ -51,6 +54,7 @@ void client_close(clients *all, client *c)
     if (c->next != NULL)
         c->next->prev = c->prev;
     all->busy -= all->busy > 0 && is_busy(c, clock_ms());
+    all->count--;
     free(c);
 }
 
@@ -114,21 +118,47 @@ static void look_at_idle(client *c, int64_t now_ms)
         client_shut(c, "it has nothing more to ask for", now_ms);
 }
 
+void clients_stir(clients *all, int64_t now_ms)
+{
+    all->passes = 2; /* the current pass, and a whole one */
+    if (all->due_ms == INT64_MAX)
+        all->due_ms = now_ms + ROUND_MS;
+}
+
+/* A pass over the idle clients takes several rounds if there are many: each look is a system call.
+ */
+static void look_at_some(clients *all, int64_t now_ms)
+{
+    size_t at = 0, most = LOOKS_LEAST + all->count / LOOKS_SHARE;
+    size_t end = all->looked + most;
+    for (client *c = all->first; c != NULL && at < end; c = c->next, at++)
+        if (at >= all->looked && c->state == CLIENT_IDLE)
+            look_at_idle(c, now_ms);
+    bool is_over = at < end || at == all->count;
+    all->looked = is_over ? 0 : at;
+    all->passes -= is_over;
+}
+
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
+    bool some_send = false;
     if (now_ms < all->due_ms)
         return;
+    if (all->passes > 0)
+        look_at_some(all, now_ms);
     all->busy = 0;
-    all->due_ms = now_ms + ROUND_MS;
     for (client *c = all->first; c != NULL; c = c->next) {
-        if (c->state == CLIENT_IDLE)
-            look_at_idle(c, now_ms);
         all->busy += is_busy(c, now_ms);
         if (c->state != CLIENT_SENDING)
             continue;
+        some_send = true;
         if (now_ms - c->since_ms >= patience_ms)
             client_shut(c, "its request did not arrive in time", now_ms);
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
             client_shut(c, "it left in the middle of its request", now_ms);
     }
+    if (all->busy > 0 && all->passes == 0)
+        all->passes = 1;
+    bool more = some_send || all->busy > 0 || all->passes > 0;
+    all->due_ms = more ? now_ms + ROUND_MS : INT64_MAX;
 }

@@ -27,7 +27,10 @@ typedef struct client {
 typedef struct clients {
     client *first;
     size_t busy;    /* with a request that began or ended in the last second, or as young as that */
-    int64_t due_ms; /* the janitor's next round, when the busy are counted anew */
+    int64_t due_ms; /* the janitor's next round; INT64_MAX: none until clients_stir */
+    size_t count;
+    size_t looked; /* idle clients at the front of the list that the current pass has looked at */
+    size_t passes; /* over the idle clients that are still to be made, at most 2 */
 } clients;
 
 /* NULL: no memory. */
@@ -45,6 +48,9 @@ void client_shut(client *c, const char *reason, int64_t now_ms);
 
 /* Whether the client has closed its side. */
 bool client_left(const client *c);
+
+/* Bytes have come for some client: the janitor looks at the idle ones again. */
+void clients_stir(clients *all, int64_t now_ms);
 
 /* Shuts down those that are sending a request for more than `patience_ms`, have left in the middle
  * of one, or have closed their side after the last. */

@@ -6,9 +6,7 @@
 #include <assert.h>
 
 enum {
-    BODY_SMALL = 64 * 1024, /* bytes: so little is bounded by --connections-max */
-    BODIES_SHARE = 2        /* bodies may take a half of --memory-max: large reads are refused for
-                             * what is in use, and would be for nothing but bodies */
+    BODIES_SHARE = 2 /* bodies may take a half of --memory-max: the rest is for answers */
 };
 
 void request_init(request *r, server_state *server, stats *s, joiner *j)
@@ -18,7 +16,7 @@ void request_init(request *r, server_state *server, stats *s, joiner *j)
     r->stats = s;
     r->joiner = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
-    r->budget = (arena_budget){.process_most = (size_t)server->set->memory_max,
+    r->budget = (arena_budget){.process = &server->memory,
                                .answer_most = (size_t)server->set->response_max,
                                .given_up = &r->job.given_up};
     r->memory.budget = &r->budget;
@@ -32,6 +30,7 @@ void request_clear(request *r)
         r->drop_plan(r->plan);
     arena_reset(&r->memory);
     request_drop_body(r);
+    memory_hold(&r->server->memory, &r->answer_held, 0);
     buf_free(&r->answer.body);
 }
 
@@ -49,6 +48,8 @@ void request_move(request *r, request_state to)
     bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
+    if (to == REQUEST_ANSWERED || to == REQUEST_SENDING)
+        request_hold_answer(r);
     if (was_suspended)
         r->host->resume(r);
 }
@@ -62,11 +63,11 @@ bool request_hold_body(request *r, size_t more)
 {
     buf_reserve(&r->body, more);
     size_t added = r->body.cap - r->held;
-    if (r->body.len + more <= BODY_SMALL || added == 0)
+    if (r->body.len + more <= MEMORY_SMALL || added == 0)
         return true;
     size_t others = atomic_fetch_add(&r->server->bodies, added) - r->held;
-    r->held = r->body.cap;
-    if (others == 0 || others + r->held <= (size_t)r->server->set->memory_max / BODIES_SHARE)
+    memory_hold(&r->server->memory, &r->held, r->body.cap);
+    if (others == 0 || others + r->held <= r->server->memory.most / BODIES_SHARE)
         return true;
     request_drop_body(r);
     return false;
@@ -77,7 +78,13 @@ void request_drop_body(request *r)
     buf_free(&r->body);
     if (r->held > 0)
         atomic_fetch_sub(&r->server->bodies, r->held);
-    r->held = 0;
+    memory_hold(&r->server->memory, &r->held, 0);
+}
+
+void request_hold_answer(request *r)
+{
+    size_t bytes = r->answer.body.cap;
+    memory_hold(&r->server->memory, &r->answer_held, bytes < MEMORY_SMALL ? 0 : bytes);
 }
 
 buf *request_body(request *r)

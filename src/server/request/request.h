@@ -53,6 +53,7 @@ typedef struct answer {
     unsigned status;
     buf body;                    /* JSON; used unless fixed is set */
     view fixed;                  /* static text instead */
+    view packed;                 /* the same as gzip; ptr NULL: it is compressed on demand */
     const answer_stream *stream; /* or this; NULL: none */
     const char *type;            /* Content-Type; NULL: application/json */
     bool plain;                  /* never compressed: it must leave at once */
@@ -113,9 +114,12 @@ typedef struct request {
     view last_event;         /* Last-Event-ID */
     uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
-    size_t held; /* bytes of it that are counted in server.bodies */
+    size_t held;        /* bytes of it that are counted in server.bodies and server.memory */
+    size_t answer_held; /* bytes of the answer's body that are counted in server.memory */
     int64_t started_ms, started_us;
     int64_t token_id; /* of the token that it came with; 0: none was asked for */
+    int64_t token_expires_ms;
+    unsigned token_changes; /* the version of the list of tokens that it was found in */
     answer answer;
     join_ticket ticket; /* its place in the joiner's lists */
     job job;            /* and among the jobs; with job.aside all but that is a thread's */
@@ -148,6 +152,9 @@ bool request_hold_body(request *r, size_t more);
 
 /* Gives its memory back. */
 void request_drop_body(request *r);
+
+/* Counts the memory of the answer's body as it is now; request_move does so too. */
+void request_hold_answer(request *r);
 
 /* An empty buffer for the answer's body, bounded by the response budget. */
 buf *request_body(request *r);

@@ -286,7 +286,7 @@ static void answer_without_slots(request *r)
 
 void fault_answer_away(request *r, const char *otherwise)
 {
-    database_state *d = &r->server->primary;
+    database_side *d = &r->server->database.primary;
     if (atomic_load(&d->unfit) > 0)
         fault_answer_unfit(r, (unfit_cause)atomic_load(&d->cause));
     else if (slots_are_missing(d))
@@ -350,7 +350,7 @@ static void answer_much(request *r)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
     long most = r->server->set->memory_max;
-    if (memory_in_use() > (size_t)most / OTHERS_SHARE)
+    if (memory_used(&r->server->memory) > (size_t)most / OTHERS_SHARE)
         fault_answer(r, FAULT_ANSWERS_FULL, "ask again later, or for fewer things at once",
                      "other requests take %s (%s)", MEMORY, OPTION);
     else
@@ -361,7 +361,7 @@ static void answer_much(request *r)
  * that is the reason, and it was logged already. */
 static void answer_unexpected(request *r, const cardbox_error *err)
 {
-    database_state *d = &r->server->primary;
+    database_side *d = &r->server->database.primary;
     if (error_may_be_unfit(err) && atomic_load(&d->unfit) > 0) {
         fault_answer_unfit(r, (unfit_cause)atomic_load(&d->cause));
         return;

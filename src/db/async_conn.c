@@ -1,0 +1,327 @@
+/*
+ * async_conn.c: the life of one pipelined connection: connecting, use, loss, and again. Every state
+ * is entered through async_move, every loss has a reason.
+ */
+#include "db/async_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include "base/clock.h"
+#include "base/errors.h"
+
+enum {
+    COUNTED_READS = 8, /* an answer that takes more reads is counted */
+    BACKOFF_FIRST_MS = 20,
+    BACKOFF_MOST_MS = 300,    /* an outage's end is noticed this soon */
+    STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */
+};
+
+void async_move(async_conn *c, async_state state, int64_t due_ms)
+{
+    c->state = state;
+    c->due_ms = due_ms;
+    c->serial++;
+}
+
+cardbox_status async_conn_new(async_conn **out, const cardbox_options *options,
+                              const char *settings, connector *by, int wake_fd, cardbox_error *err)
+{
+    cardbox_options complete;
+    options_complete(&complete, options);
+    cardbox_status status = conninfo_check(complete.conninfo, err);
+    if (status != CARDBOX_OK)
+        return status;
+    async_conn *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return error_nomem(err);
+    c->options = complete;
+    c->settings = settings;
+    c->connector = by;
+    c->wake_fd = wake_fd;
+    async_move(c, ASYNC_WAITING, 0);
+    *out = c;
+    return CARDBOX_OK;
+}
+
+/* --- losing a connection --- */
+
+static void fail_queries(query *q, const char *reason)
+{
+    while (q != NULL) {
+        query *next = q->next;
+        if (!q->failed) {
+            error_set(&q->error, CARDBOX_UNAVAILABLE, "%s", reason);
+            q->error.retryable = true;
+        }
+        query_end(q, &q->error);
+        q = next;
+    }
+}
+
+/* The state is that of a new connection before a query_done is called, which may look at it. */
+static void close_connection(async_conn *c, int64_t due_ms)
+{
+    query *lost = c->first;
+    connector_abandon(c->connector, c->attempt);
+    connector_close(c->connector, c->pg);
+    c->attempt = NULL;
+    c->pg = NULL;
+    c->first = c->last = NULL;
+    c->pending = 0;
+    c->unsent = false;
+    c->has_grown = false;
+    async_begin_answer(c);
+    memset(c->prepared, 0, sizeof(c->prepared));
+    async_move(c, ASYNC_WAITING, due_ms);
+    fail_queries(lost, c->reason);
+}
+
+void async_set_reason(async_conn *c, const char *reason)
+{
+    snprintf(c->reason, sizeof(c->reason), "%.*s",
+             (int)view_cut((view){reason, strcspn(reason, "\r\n")}, sizeof(c->reason) - 1), reason);
+}
+
+/* The first attempt follows at once, the later ones at growing distances. */
+void async_conn_drop(async_conn *c, const char *reason)
+{
+    if (c->state == ASYNC_WAITING)
+        return;
+    bool was_open = c->state == ASYNC_OPEN || c->state == ASYNC_BROKEN;
+    int64_t wait_ms = 0;
+    async_set_reason(c, reason);
+    if (!was_open)
+        wait_ms = clock_backoff_ms(c->attempts++, BACKOFF_FIRST_MS, BACKOFF_MOST_MS);
+    close_connection(c, clock_ms() + wait_ms);
+}
+
+/* Drops an open connection for libpq's reason, or ours if libpq has none. */
+static void drop_lost(async_conn *c, const char *otherwise)
+{
+    const char *message = PQerrorMessage(c->pg);
+    async_conn_drop(c, message[0] == '\0' ? otherwise : message);
+}
+
+void async_conn_free(async_conn *c)
+{
+    if (c == NULL)
+        return;
+    async_set_reason(c, "the connection was closed");
+    close_connection(c, INT64_MAX);
+    free(c);
+}
+
+/* --- connecting --- */
+
+static void start_attempt(async_conn *c)
+{
+    c->refusal[0] = '\0';
+    async_move(c, ASYNC_CONNECTING, INT64_MAX);
+    c->attempt = connector_start(c->connector, &c->options, c->settings, c->wake_fd);
+    if (c->attempt == NULL)
+        async_conn_drop(c, "out of memory");
+}
+
+static void take_over(async_conn *c)
+{
+    cardbox_error why;
+    c->pg = connector_take(c->attempt, &why);
+    c->attempt = NULL;
+    if (c->pg == NULL) {
+        memcpy(c->refusal, why.sqlstate, sizeof(why.sqlstate));
+        async_conn_drop(c, why.message);
+    } else if (PQsetnonblocking(c->pg, 1) != 0 || !PQenterPipelineMode(c->pg)) {
+        drop_lost(c, "cannot enter pipeline mode");
+    } else {
+        c->attempts = 0;
+        c->reason[0] = '\0';
+        async_move(c, ASYNC_OPEN, INT64_MAX);
+    }
+}
+
+/* --- using the connection --- */
+
+void async_begin_answer(async_conn *c)
+{
+    c->reads = 0;
+    if (c->budget != NULL)
+        memory_hold(c->budget, &c->received, 0);
+}
+
+/* Bytes that have arrived and were not read. */
+static size_t bytes_waiting(const async_conn *c)
+{
+    int bytes = 0;
+    return ioctl(PQsocket(c->pg), FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
+}
+
+/* libpq does not report how much it reads. */
+static bool consume_input(async_conn *c)
+{
+    bool counted = ++c->reads > COUNTED_READS && c->budget != NULL && c->first != NULL &&
+                   c->first->some == NULL;
+    size_t before = counted ? bytes_waiting(c) : 0;
+    if (!PQconsumeInput(c->pg))
+        return false;
+    size_t after = counted ? bytes_waiting(c) : 0;
+    if (after < before)
+        memory_hold(c->budget, &c->received, c->received + before - after);
+    return true;
+}
+
+static void transfer(async_conn *c)
+{
+    if (!consume_input(c)) {
+        async_take_results(c); /* the server's last words, such as "terminating connection" */
+        drop_lost(c, "the connection to the database was lost");
+        return;
+    }
+    async_take_results(c);
+    if (c->state != ASYNC_OPEN)
+        return;
+    if (PQstatus(c->pg) != CONNECTION_OK || !async_flush(c)) {
+        drop_lost(c, "the connection to the database was lost");
+        return;
+    }
+    PGTransactionStatusType open = PQtransactionStatus(c->pg);
+    if (c->first == NULL && open != PQTRANS_IDLE && open != PQTRANS_ACTIVE)
+        async_conn_drop(c, "a statement left its transaction open");
+}
+
+void async_conn_ready(async_conn *c)
+{
+    if (c->state == ASYNC_OPEN)
+        transfer(c);
+}
+
+/* --- time --- */
+
+static int64_t statement_due_ms(const async_conn *c)
+{
+    return c->first == NULL ? INT64_MAX
+                            : c->front_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
+}
+
+/* The server does not answer at all: it hangs, or the network does. */
+static void drop_silent(async_conn *c)
+{
+    query *q = c->first;
+    if (!q->failed)
+        error_set(&q->error, CARDBOX_TIMEOUT, "the database did not answer within %u ms",
+                  q->limits.statement_ms + STATEMENT_GRACE_MS);
+    q->failed = true;
+    async_conn_drop(c, "the database did not answer in time");
+}
+
+void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason)
+{
+    query *q = c->first;
+    if (q != NULL && !q->failed)
+        error_set(&q->error, status, "%s", reason);
+    if (q != NULL)
+        q->failed = true;
+    async_conn_drop(c, reason);
+}
+
+void async_conn_tick(async_conn *c, int64_t now_ms)
+{
+    char reason[CARDBOX_MESSAGE_SIZE];
+    if (now_ms < async_conn_next_ms(c))
+        return;
+    switch (c->state) {
+    case ASYNC_WAITING:
+        start_attempt(c);
+        break;
+    case ASYNC_CONNECTING:
+        take_over(c);
+        break;
+    case ASYNC_OPEN:
+        drop_silent(c);
+        break;
+    case ASYNC_BROKEN:
+        memcpy(reason, c->reason, sizeof(reason));
+        async_conn_drop(c, reason);
+        break;
+    }
+}
+
+int64_t async_conn_next_ms(const async_conn *c)
+{
+    if (c->state == ASYNC_CONNECTING && connector_has_ended(c->attempt))
+        return 0;
+    return c->state == ASYNC_OPEN ? statement_due_ms(c) : c->due_ms;
+}
+
+void async_conn_retry_now(async_conn *c)
+{
+    if (c->state == ASYNC_WAITING)
+        c->due_ms = 0;
+}
+
+/* --- what the loop asks --- */
+
+int async_conn_fd(const async_conn *c)
+{
+    return c->pg == NULL ? -1 : PQsocket(c->pg);
+}
+
+unsigned async_conn_socket_serial(const async_conn *c)
+{
+    return c->serial;
+}
+
+unsigned async_conn_events(const async_conn *c)
+{
+    return c->unsent ? ASYNC_READ | ASYNC_WRITE : ASYNC_READ;
+}
+
+bool async_conn_is_wanted(const async_conn *c)
+{
+    return c->state != ASYNC_WAITING;
+}
+
+bool async_conn_is_up(const async_conn *c)
+{
+    return c->state == ASYNC_OPEN;
+}
+
+size_t async_conn_pending(const async_conn *c)
+{
+    return c->pending;
+}
+
+int64_t async_conn_busy_since_ms(const async_conn *c)
+{
+    return c->first == NULL ? INT64_MAX : c->front_ms;
+}
+
+void async_conn_count(async_conn *c, memory_budget *budget)
+{
+    c->budget = budget;
+}
+
+size_t async_conn_received(const async_conn *c)
+{
+    return c->received;
+}
+
+unsigned async_conn_reads(const async_conn *c)
+{
+    return c->first == NULL ? 0 : c->reads;
+}
+
+unsigned async_conn_failed_attempts(const async_conn *c)
+{
+    return c->attempts;
+}
+
+const char *async_conn_refusal(const async_conn *c)
+{
+    return c->refusal;
+}
+
+const char *async_conn_reason(const async_conn *c)
+{
+    return c->reason;
+}

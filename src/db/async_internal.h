@@ -1,0 +1,85 @@
+/*
+ * async_internal.h: what async_conn.c (connecting, losing, time) and async_query.c (sending and
+ * receiving statements) share. Nobody else includes it.
+ */
+#ifndef DB_ASYNC_INTERNAL_H
+#define DB_ASYNC_INTERNAL_H
+
+#include "db/async_conn.h"
+
+typedef enum async_state {
+    ASYNC_WAITING,    /* no connection; the next attempt starts at due_ms */
+    ASYNC_CONNECTING, /* the connector has an attempt */
+    ASYNC_OPEN,       /* in pipeline mode */
+    ASYNC_BROKEN      /* a send failed: dropped at the next tick, not inside the send */
+} async_state;
+
+/* A pending query. */
+typedef struct query {
+    struct query *next;
+    statement_id id;
+    params params; /* kept until the answer: it may have to be sent again */
+    query_limits limits;
+    query_done done;
+    query_rows some; /* NULL: its rows are passed all together */
+    void *arg;
+    bool preparing; /* the answer to its preparation comes first */
+    unsigned ahead; /* commands before it that were sent with it and have no answer yet */
+    bool healed;    /* sent a second time */
+    bool given;     /* some of its rows were passed */
+    bool large;     /* a row of its answer is a large message */
+    bool failed;
+    store_rows *rows;
+    cardbox_error error;
+} query;
+
+/* A statement as this connection knows it. A new generation is a new name: what the server has
+ * under the old one is unusable, and nothing but a new session takes it away. */
+typedef struct prepared {
+    bool sent;
+    unsigned generation;
+} prepared;
+
+struct async_conn {
+    cardbox_options options;
+    const char *settings;
+    connector *connector;
+    int wake_fd;
+    async_state state;
+    connect_attempt *attempt; /* in ASYNC_CONNECTING */
+    PGconn *pg;
+    bool unsent; /* libpq holds bytes that the socket did not take */
+    unsigned serial;
+    unsigned attempts; /* that failed since the last success */
+    int64_t due_ms;
+    int64_t front_ms;      /* since when the first query is the first */
+    unsigned reads;        /* of its answer */
+    size_t received;       /* bytes of it that are counted in the budget */
+    memory_budget *budget; /* NULL: nothing is counted */
+    bool has_grown;        /* a large message was sent or received */
+    query *first, *last;
+    size_t pending;
+    prepared prepared[STATEMENT_COUNT];
+    char reason[CARDBOX_MESSAGE_SIZE];
+    char refusal[6]; /* an SQLSTATE, or "" */
+};
+
+/* The one function that changes the state. */
+void async_move(async_conn *c, async_state state, int64_t due_ms);
+
+/* Notes why the connection is about to be lost: the first line of a text. */
+void async_set_reason(async_conn *c, const char *reason);
+
+/* Calls query_done, and frees the query. `err` NULL: it has its rows. */
+void query_end(query *q, const cardbox_error *err);
+
+/* Nothing of the first query's answer was read, or all of it. */
+void async_begin_answer(async_conn *c);
+
+/* Reads all answers that have come. */
+void async_take_results(async_conn *c);
+
+/* Sends what libpq holds. False: the connection is lost. */
+bool async_flush(async_conn *c);
+
+#endif

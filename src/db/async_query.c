@@ -1,0 +1,284 @@
+/*
+ * async_query.c: sends statements through a pipeline and receives their answers. Each ends with its
+ * Sync. Repeats only a prepared statement that the server has lost.
+ */
+#include "db/async_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/errors.h"
+
+enum {
+    LARGE_BYTES = 2 << 20 /* libpq's buffers grow to hold a message and stay so: after one of this
+                           * size the connection is replaced as soon as it is idle */
+};
+
+static void query_free(query *q)
+{
+    rows_free(q->rows);
+    params_free(&q->params);
+    free(q);
+}
+
+void query_end(query *q, const cardbox_error *err)
+{
+    store_rows *rows = err == NULL ? q->rows : NULL;
+    if (rows != NULL)
+        q->rows = NULL;
+    q->done(q->arg, rows, err);
+    query_free(q);
+}
+
+/* --- sending --- */
+
+bool async_flush(async_conn *c)
+{
+    int left = PQflush(c->pg);
+    c->unsent = left > 0;
+    return left >= 0;
+}
+
+/* Puts limits that are not the session's own before a statement. A pooler's session has none of
+ * ours. */
+static bool send_limits(async_conn *c, query *q)
+{
+    char statement_ms[16], lock_ms[16];
+    const char *values[] = {statement_ms, lock_ms};
+    if (!c->options.no_named_statements && q->limits.lock_ms == 0 &&
+        q->limits.statement_ms == c->options.statement_timeout_ms)
+        return true;
+    q->ahead++;
+    snprintf(statement_ms, sizeof(statement_ms), "%u", q->limits.statement_ms);
+    snprintf(lock_ms, sizeof(lock_ms), "%u", q->limits.lock_ms);
+    return PQsendQueryParams(c->pg, statement_get(STATEMENT_statement_limits)->text, 2, NULL,
+                             values, NULL, NULL, 1);
+}
+
+/* Puts a statement, and if need be its preparation, into the pipeline. */
+static bool put_query(async_conn *c, query *q)
+{
+    const statement *s = statement_get(q->id);
+    prepared *known = &c->prepared[q->id];
+    bool named = !c->options.no_named_statements && !s->plan_each_time;
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = q->params.count, sent;
+    char name[96];
+
+    q->ahead = 0;
+    params_finish(&q->params, values, lengths, formats);
+    snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
+             known->generation);
+    if (!send_limits(c, q))
+        return false;
+    q->preparing = named && !known->sent;
+    q->ahead += q->preparing;
+    if (q->preparing && !PQsendPrepare(c->pg, name, s->text, 0, NULL))
+        return false;
+    known->sent = named;
+    if (named)
+        sent = PQsendQueryPrepared(c->pg, name, count, values, lengths, formats, 1);
+    else
+        sent = PQsendQueryParams(c->pg, s->text, count, NULL, values, lengths, formats, 1);
+    return sent && PQpipelineSync(c->pg) && async_flush(c);
+}
+
+/* put_query has failed: what is in the pipeline is not known any more. */
+static void break_off(async_conn *c)
+{
+    async_set_reason(c, PQerrorMessage(c->pg));
+    async_move(c, ASYNC_BROKEN, 0);
+}
+
+static void append(async_conn *c, query *q)
+{
+    q->next = NULL;
+    if (c->first == NULL) {
+        c->first = q;
+        c->front_ms = clock_ms();
+        async_begin_answer(c);
+    } else {
+        c->last->next = q;
+    }
+    c->last = q;
+    c->pending++;
+}
+
+void async_conn_each_row(async_conn *c, query_rows some)
+{
+    c->last->some = some;
+}
+
+cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
+                               const query_limits *limits, query_done done, void *arg,
+                               cardbox_error *err)
+{
+    cardbox_status status = CARDBOX_OK;
+    query *q = calloc(1, sizeof(*q));
+    if (q == NULL) {
+        if (p != NULL)
+            params_free(p);
+        return error_nomem(err);
+    }
+    params_init(&q->params, 0);
+    if (p != NULL) {
+        q->params = *p;
+        params_init(p, 0);
+    }
+    q->id = id;
+    q->limits = limits != NULL ? *limits : (query_limits){c->options.statement_timeout_ms, 0};
+    q->done = done;
+    q->arg = arg;
+    if (c->state != ASYNC_OPEN) {
+        status = error_set(err, CARDBOX_UNAVAILABLE, "not connected to the database");
+    } else if (!buf_ok(&q->params.bytes)) {
+        status = error_buf(err, &q->params.bytes, "the statement");
+    } else if (!put_query(c, q)) {
+        status = connect_error(err, c->pg, NULL);
+        break_off(c);
+    }
+    if (status == CARDBOX_OK)
+        append(c, q);
+    else
+        query_free(q);
+    return status;
+}
+
+/* --- receiving --- */
+
+/* The server has lost a prepared statement, or may not use it any more since a migration, or has
+ * one of that name from a session before (a pooler's). */
+static bool can_heal(const async_conn *c, const query *q)
+{
+    static const char *const CURABLE[] = {"26000", "42P05"};
+    if (!q->failed || q->healed || q->given || c->options.no_named_statements)
+        return false;
+    for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
+        if (strcmp(q->error.sqlstate, CURABLE[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool heal(async_conn *c, query *q)
+{
+    prepared *known = &c->prepared[q->id];
+    known->sent = false;
+    known->generation++;
+    if (!put_query(c, q)) {
+        break_off(c);
+        return false;
+    }
+    q->healed = true;
+    q->failed = false;
+    append(c, q);
+    return true;
+}
+
+/* What was counted while the answer arrived is an estimate: now its size is known. */
+static bool is_over_budget(const async_conn *c, const query *q)
+{
+    size_t bytes = rows_memory(q->rows);
+    return c->budget != NULL && bytes > c->received + LARGE_BYTES &&
+           !memory_has(c->budget, bytes - c->received);
+}
+
+/* The first statement's Sync has come: its answer is whole, and what it did is committed. */
+static void complete_first(async_conn *c)
+{
+    query *q = c->first;
+    bool over_budget = is_over_budget(c, q);
+    c->first = q->next;
+    c->pending--;
+    c->front_ms = clock_ms();
+    c->has_grown |= q->large || q->params.bytes.len >= LARGE_BYTES;
+    async_begin_answer(c);
+    if (can_heal(c, q) && heal(c, q))
+        return;
+    if (!q->failed && (q->rows == NULL || over_budget)) {
+        if (over_budget)
+            error_set(&q->error, CARDBOX_TOO_LARGE, "the answer takes more memory than is left");
+        else
+            error_set(&q->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
+        q->failed = true;
+    }
+    query_end(q, q->failed ? &q->error : NULL);
+    if (c->has_grown && c->state == ASYNC_OPEN && c->first == NULL)
+        async_conn_drop(c, "its buffers have grown");
+}
+
+/* libpq's room is for one row at a time, so many small ones make no large message. */
+static bool has_large_row(const PGresult *result)
+{
+    if (PQresultMemorySize(result) < LARGE_BYTES)
+        return false;
+    for (int row = 0; row < rows_count(result); row++)
+        if (rows_bytes_of(result, row) >= LARGE_BYTES)
+            return true;
+    return false;
+}
+
+static void give(async_conn *c, query *q, PGresult *result)
+{
+    q->given = true;
+    if (!q->some(q->arg, result))
+        async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
+}
+
+static void keep_result(async_conn *c, query *q, PGresult *result)
+{
+    ExecStatusType kind = PQresultStatus(result);
+    q->large = q->large || has_large_row(result);
+    bool fine = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK || kind == PGRES_SINGLE_TUPLE;
+    if (!fine && kind != PGRES_PIPELINE_ABORTED && !q->failed) {
+        connect_error(&q->error, c->pg, result);
+        q->error.statement = statement_get(q->id)->name;
+        q->failed = true;
+        /* What failed behind its preparation stays prepared. */
+        if (q->preparing && q->ahead > 0)
+            c->prepared[q->id].sent = false;
+    } else if (kind == PGRES_SINGLE_TUPLE) {
+        give(c, q, result);
+        return;
+    } else if (kind == PGRES_TUPLES_OK) {
+        rows_free(q->rows);
+        q->rows = result;
+        return;
+    }
+    PQclear(result);
+}
+
+/* libpq gives rows one by one if it is told so before it looks at the first. */
+static bool has_result(async_conn *c)
+{
+    const query *q = c->first;
+    if (q->some != NULL && q->ahead == 0)
+        PQsetSingleRowMode(c->pg);
+    return !PQisBusy(c->pg);
+}
+
+/* Takes what has come. A command's results end with one NULL; a Sync has none; a second NULL in a
+ * row means that libpq has nothing more, whatever we think is pending. */
+void async_take_results(async_conn *c)
+{
+    bool ended = false;
+    while (c->first != NULL && PQstatus(c->pg) == CONNECTION_OK && has_result(c)) {
+        PGresult *result = PQgetResult(c->pg);
+        if (result == NULL && ended)
+            return;
+        ended = result == NULL;
+        if (ended) {
+            c->first->ahead -= c->first->ahead > 0;
+            continue;
+        }
+        if (PQresultStatus(result) != PGRES_PIPELINE_SYNC) {
+            keep_result(c, c->first, result);
+            if (c->state != ASYNC_OPEN)
+                return;
+            continue;
+        }
+        PQclear(result);
+        complete_first(c);
+        if (c->state != ASYNC_OPEN)
+            return;
+    }
+}

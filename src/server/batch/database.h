@@ -1,0 +1,110 @@
+/*
+ * database.h: one database, that is a primary and its standbys: what all loops and threads share
+ * about it, and the connections and queues that each loop has. Nothing about it is global, so a
+ * process may have several. Knows no HTTP.
+ */
+#ifndef SERVER_DATABASE_H
+#define SERVER_DATABASE_H
+
+#include <stdatomic.h>
+#include "cardbox/status.h"
+#include "db/connector.h"
+#include "server/settings.h"
+
+/* What was logged of a database last, so that an outage is two lines and not thousands. */
+typedef enum told {
+    TOLD_NOTHING,
+    TOLD_UP,
+    TOLD_DOWN,
+    TOLD_UNFIT,
+    TOLD_FORBIDDEN,
+    TOLD_CHECK_FAILED
+} told;
+
+/* Why a database did not pass the server's check. */
+typedef enum unfit_cause {
+    UNFIT_SCHEMA, /* migrations are missing */
+    UNFIT_RIGHTS, /* the role lacks rights */
+    UNFIT_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
+} unfit_cause;
+
+/* --- of the process --- */
+
+/* The state of the primary, or of its standbys. */
+typedef struct database_side {
+    connector *connector;      /* opens the connections of the loops; NULL: there are none */
+    atomic_int connections_up; /* that are usable, of all loops */
+    atomic_bool given_up;      /* none is up, and attempts have failed or take long */
+    atomic_bool refuses;       /* given up, and the last attempt got an answer: a refusal */
+    atomic_int unfit;          /* connections to a database that can't be read as it is */
+    atomic_int cause;          /* an unfit_cause: of the last of them */
+    atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
+    atomic_int told;           /* a told */
+    /* For slots.c: */
+    int firsts, ranks;           /* ranks of first connections: 0 to firsts - 1; number of ranks */
+    atomic_int room;             /* the ranks below may be open */
+    atomic_int held;             /* connections of loops that are open */
+    atomic_llong up_ms, lost_ms; /* when the first one came up, when the last one was lost */
+    atomic_llong lowered_ms;     /* when room was lowered last */
+    atomic_llong full_ms;        /* when PostgreSQL last had no slot; 0: never */
+    atomic_llong refusal_ms;     /* when a refused connection was logged last; 0: never */
+    atomic_uint refusal_state;   /* a hash of the SQLSTATE that was logged then */
+} database_side;
+
+typedef struct database {
+    database_side primary, replica;
+    atomic_llong keeper_ms;  /* when the keeper last asked and was answered; 0: never */
+    atomic_llong lineage;    /* of the primary, as it was asked last; 0: not known */
+    atomic_uint lineage_ups; /* primary.ups before it was asked */
+} database;
+
+/* Starts the connectors. False: out of memory, or no thread. */
+bool database_open(database *d, const settings *set);
+
+/* Ends them; no loop may be left. False: one hangs in an attempt to connect, and the process must
+ * end by _exit. */
+bool database_close(database *d);
+
+/* Whether requests are refused at once. A connection that was lost is tried again first: after a
+ * backend was killed the database is there all the same. */
+static inline bool database_is_away(const database_side *d)
+{
+    return atomic_load(&d->given_up) && atomic_load(&d->connections_up) == 0;
+}
+
+/* --- of a loop --- */
+
+struct links;
+struct joiner;
+struct server_state;
+struct stats;
+
+/* The connections and queues of a database in one loop. */
+typedef struct loop_database {
+    struct links *primary;
+    struct links *replica; /* NULL: there are no standbys */
+    struct joiner *joiner;
+} loop_database;
+
+/* Where a loop waits for its database. */
+typedef struct loop_place {
+    size_t loop; /* its number */
+    int epoll_fd;
+    int wake_fd;        /* an eventfd */
+    uint64_t first_tag; /* data.u64 of the sockets in the epoll set begins here */
+} loop_place;
+
+cardbox_status loop_database_open(loop_database *d, struct server_state *server,
+                                  struct stats *stats, const loop_place *at, cardbox_error *err);
+
+/* Fails what is pending. All zeros are fine. */
+void loop_database_close(loop_database *d);
+
+/* The socket with this number, counted from first_tag, is ready. */
+void loop_database_ready(loop_database *d, uint64_t number);
+
+/* Connects, and answers requests whose time is over. To be called by loop_database_next_ms. */
+void loop_database_tick(loop_database *d, int64_t now_ms);
+int64_t loop_database_next_ms(const loop_database *d);
+
+#endif
