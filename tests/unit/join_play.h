@@ -83,7 +83,7 @@ bool links_is_last(const links *l, const db_link *free_one)
 bool links_away(const links *l, link_group group)
 {
     (void)l;
-    return play.group[group].away || database_is_away(&server.play.primary);
+    return play.group[group].away || database_is_away(&server.database.primary);
 }
 
 void links_doubt_all(links *l, const char *reason)
@@ -280,7 +280,7 @@ static inline int set_up(void **state)
                      .body_max = 1000,
                      .response_max = 1000};
     server = (server_state){.set = &set};
-    atomic_store(&server.play.primary.connections_up, 1);
+    atomic_store(&server.database.primary.connections_up, 1);
     for (int i = 0; i < LINK_GROUPS; i++)
         play.group[i].free = play.group[i].usable = 1;
     resumed = 0;

@@ -110,16 +110,16 @@ static void refuses_while_away(void **state)
     (void)state;
     play.group[LINK_READS].free = 0;
     add(0, 1);
-    atomic_store(&server.play.primary.connections_up, 0);
+    atomic_store(&server.database.primary.connections_up, 0);
     add(3, 1); /* perhaps it is just being made anew */
     assert_int_equal(status(3), 0);
-    atomic_store(&server.play.primary.given_up, true);
+    atomic_store(&server.database.primary.given_up, true);
     add(1, 1);
     assert_int_equal(status(1), 503);
     joiner_tick(j, clock_ms());
     assert_int_equal(status(0), 503);
     assert_string_equal(requests[0].answer.header[0].name, "Retry-After");
-    atomic_store(&server.play.primary.unfit, 1);
+    atomic_store(&server.database.primary.unfit, 1);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
     play.group[LINK_READS].free = 1;
@@ -213,7 +213,7 @@ static void others_go_together(void **state)
     assert_int_equal(play.keys, 2);
     give_sqlstate(CARDBOX_FORBIDDEN, "42501");
     assert_int_equal(status(0), 0);
-    atomic_store(&server.play.primary.unfit, 1);
+    atomic_store(&server.database.primary.unfit, 1);
     give_probe(false);
     assert_int_equal(play.sent, 2);
     for (size_t i = 0; i < 2; i++)
