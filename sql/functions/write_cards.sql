@@ -47,6 +47,10 @@ BEGIN
             RETURNING c.tenant_id, c.card_id
         )
         SELECT array_agg(x.tenant_id), array_agg(x.card_id) INTO new_in, new_ids FROM inserted AS x;
+        IF cardinality(new_ids) = n THEN
+            RETURN QUERY SELECT g.i, 1, NULL::text FROM generate_series(1, n) AS g(i);
+            RETURN;
+        END IF;
         SELECT array_agg(CASE WHEN x.card_id IS NOT NULL AND m.position = m.first THEN 1 END
                          ORDER BY m.position)
           INTO outcomes
