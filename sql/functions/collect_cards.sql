@@ -1,8 +1,8 @@
 -- collect_cards: part of collect(): removes dead cards with their revisions, namely those that have
 -- expired, and deleted ones after the retention. A card that something still uses is kept as a deleted
 -- one, and is looked at again a day and the retention later. No program makes such a card. Locked rows
--- are left for later: the collector waits for nobody, so it can't be part of a deadlock. Each kind is
--- read in the order of its index, else a batch read all cards.
+-- are skipped and do not count for the limit: the collector waits for nobody, so it can't be part of a
+-- deadlock. Each kind is read in the order of its index, else a batch read all cards.
 CREATE OR REPLACE FUNCTION cardbox.collect_cards(INOUT done cardbox.collected, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -11,21 +11,17 @@ DECLARE
     used   bigint;
     cutoff timestamptz := clock_timestamp() - make_interval(secs => retention);
 BEGIN
-    WITH dead AS (
-        (SELECT c.tenant_id, c.card_id FROM cardbox.cards c
-          WHERE c.expires_at <= statement_timestamp() ORDER BY c.expires_at LIMIT done.room)
-        UNION
-        (SELECT c.tenant_id, c.card_id FROM cardbox.cards c
-          WHERE c.deleted_at <= cutoff ORDER BY c.deleted_at LIMIT done.room)
+    WITH expired AS MATERIALIZED (
+        SELECT c.tenant_id, c.card_id, c.ctid AS place FROM cardbox.cards c
+         WHERE c.expires_at <= statement_timestamp()
+         ORDER BY c.expires_at LIMIT done.room FOR UPDATE SKIP LOCKED
+    ), deleted AS MATERIALIZED (
+        SELECT c.tenant_id, c.card_id, c.ctid AS place FROM cardbox.cards c
+         WHERE c.deleted_at <= cutoff
+         ORDER BY c.deleted_at LIMIT done.room FOR UPDATE SKIP LOCKED
     ), locked AS MATERIALIZED (
-        SELECT c.tenant_id, c.card_id, c.place, cardbox.card_is_used(c.tenant_id, c.card_id) AS used
-          FROM (SELECT * FROM dead LIMIT done.room) AS d
-         CROSS JOIN LATERAL (
-                SELECT x.tenant_id, x.card_id, x.ctid AS place FROM cardbox.cards x
-                 WHERE x.tenant_id = d.tenant_id AND x.card_id = d.card_id
-                   -- once more, since the row may have been brought back meanwhile
-                   AND (x.expires_at <= statement_timestamp() OR x.deleted_at <= cutoff)
-                   FOR UPDATE SKIP LOCKED) AS c
+        SELECT d.tenant_id, d.card_id, d.place, cardbox.card_is_used(d.tenant_id, d.card_id) AS used
+          FROM (SELECT * FROM expired UNION SELECT * FROM deleted LIMIT done.room) AS d
     ), kept AS ( -- else each batch would look at them first, and come no further
         UPDATE cardbox.cards c SET expires_at = NULL, deleted_at = clock_timestamp() + interval '1 day'
          WHERE c.ctid = ANY (ARRAY (SELECT k.place FROM locked k WHERE k.used))

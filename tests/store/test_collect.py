@@ -244,6 +244,23 @@ def test_batches_are_bounded():
         assert content(dsn, child) == names("a", 64 * 5)
 
 
+def test_locked_cards_do_not_keep_others():
+    """A batch of locked cards at the front of the index: the collector skips them and goes on."""
+    dsn = Postgres.shared().database()
+    with connected(dsn) as s, connected(dsn) as locker:
+        for kind, at in (("expires_at", "e"), ("deleted_at", "d")):
+            s.run(f"INSERT INTO cardbox.cards (tenant_id, card_id, created_at, {kind}) SELECT 'p', '{at}' || n,"
+                  " now(), now() - interval '1 day' + n * interval '1 second' FROM generate_series(1, 14) n")
+        locker.run("BEGIN")
+        locker.run("SELECT count(*) FROM (SELECT FROM cardbox.cards"
+                   " WHERE card_id IN ('e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7')"
+                   " FOR UPDATE) AS x")
+        assert collect(s, most=7)["cards"] == 7 and collect(s, most=7)["cards"] == 7
+        assert collect(s, most=7)["cards"] == 0
+        locker.run("ROLLBACK")
+        assert collect(s)["cards"] == 14
+
+
 def test_orphans_that_others_continue_end_nothing():
     """More of them than a batch has room for, all before the one that can go."""
     dsn = Postgres.shared().database()
