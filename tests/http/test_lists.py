@@ -145,6 +145,19 @@ def test_cards_of_one_moment():
         assert [card["card_id"] for card in rows] == ["\u00e9", "z", "b", "a/%"]
 
 
+def test_pages_of_one_moment():
+    """Of each list: cards of one time come by their ids, each once, wherever a page ends."""
+    members = {"step_id": "s", "agent_turn_id": "u", "trace_id": "t", "type": "x"}
+    ids = [f"{n:02}" for n in range(40)]
+    send("POST", url("ties", "cards"), {"cards": [
+        {"card_id": card_id, "content": 1, "created_at": DAY % (1 + (n > 35)), "tool_call_id": "call", **members}
+        for n, card_id in enumerate(ids)]})
+    for filters in ({}, *({name: value} for name, value in members.items()), {"tool_call_id": "call"}, members):
+        for limit in (1, 7, 39):
+            found = pages(url("ties", "cards"), "cards", limit, **filters)
+            assert [card["card_id"] for card in found] == ids[::-1], (filters, limit)
+
+
 def test_cards_of_the_ends_of_time():
     """Cursors lead on behind them, whatever time a worker's own SQL has given its cards."""
     moments = ["infinity", "294276-12-31 23:59:59.999999+00", "40000-01-01", "2020-01-01", "4000-01-01 BC",

@@ -20,7 +20,7 @@ TABLES = (
     "SELECT to_jsonb(s) - 'tenant_id' - 'created_at' - 'updated_at' FROM cardbox.sessions s WHERE s.tenant_id = '%s' ORDER BY session_id",
     "SELECT to_jsonb(e) - 'tenant_id' FROM cardbox.session_entries e WHERE e.tenant_id = '%s' ORDER BY session_id, seq",
     "SELECT to_jsonb(l) - 'tenant_id' FROM cardbox.session_lines l WHERE l.tenant_id = '%s' ORDER BY session_id, seq, ord",
-    "SELECT to_jsonb(c) - 'tenant_id' - 'created_at' FROM cardbox.cards c WHERE c.tenant_id = '%s' ORDER BY card_id",
+    "SELECT to_jsonb(c) - 'tenant_id' - 'created_at' - 'etag' FROM cardbox.cards c WHERE c.tenant_id = '%s' ORDER BY card_id",
 )
 
 
