@@ -6,7 +6,8 @@
 -- Outcomes: those of append_to_box, and 9: others have locked the box
 -- One statement appends to all boxes that need no more than a longer tail. The row of the log is
 -- inserted first: its unique index finds a used key as it is written, which costs less than a look
--- beforehand. The other appends are done one by one.
+-- beforehand. The new tail is made of the locked row: the UPDATE may see an older one, if others
+-- appended after the statement's snapshot was taken. The other appends are done one by one.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
 RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)
@@ -30,7 +31,7 @@ BEGIN
                       FROM unnest(tenants, boxes, id_lists, expecteds, keys)
                            WITH ORDINALITY AS x(tenant_id, box_id, ids, expected, key, ord)) AS u
              CROSS JOIN LATERAL (
-                    SELECT b.tenant_id, b.box_id, b.chain_id, b.version + 1 AS version,
+                    SELECT b.tenant_id, b.box_id, b.chain_id, b.version + 1 AS version, b.tail || u.ids AS tail,
                            b.length + jsonb_array_length(u.ids) AS length,
                            greatest(clock_timestamp(), b.updated_at) AS at
                       FROM cardbox.card_boxes b
@@ -48,7 +49,7 @@ BEGIN
             RETURNING tenant_id, box_id, version, length, at
         )
         UPDATE cardbox.card_boxes b
-           SET tail = b.tail || k.ids, length = l.length, version = l.version, updated_at = l.at
+           SET tail = k.tail, length = l.length, version = l.version, updated_at = l.at
           FROM logged l
           JOIN locked k ON k.tenant_id = l.tenant_id AND k.box_id = l.box_id
          WHERE b.tenant_id = l.tenant_id AND b.box_id = l.box_id

@@ -37,7 +37,7 @@ def create(s, ids, box=None):
 
 
 def append(s, box, ids):
-    return s.run(f"SELECT outcome FROM cardbox.append_to_box('p', '{box}', {ids_sql(ids)}, NULL, NULL)")
+    return s.run(f"SELECT outcome FROM cardbox.append_to_boxes('{{p}}', '{{{box}}}', ARRAY[{ids_sql(ids)}], '{{NULL}}', '{{NULL}}', true)")
 
 
 def replace(s, box, ids):

@@ -18,6 +18,11 @@ LARGE_IDS = 1_000_000
 VERSIONS = 100_000
 MOST = 3  # times the pages of the small box
 
+
+def append(box, ids, key="NULL"):
+    return fill("boxes_append", "'{t}'", f"ARRAY[{box}]", f"ARRAY[{ids}]", "'{NULL}'", f"ARRAY[{key}]", "true")
+
+
 BUILD = f"""
 SELECT cardbox.create_box('t', b::uuid, '[]', '[]', NULL, false)
   FROM unnest(ARRAY['{SMALL}', '{LARGE}', '{LONG}']) AS b;
@@ -78,13 +83,13 @@ def flat(small, *large):
 
 def test_append():
     """As many as it takes to fill a segment, so that one is sealed."""
-    flat(*([fill("box_append", "'t'", f"'{box}'", f"'[\"new-{n}\"]'", "NULL", f"'key-{n}'")
+    flat(*([append(f"'{box}'", f"'[\"new-{n}\"]'", f"'key-{n}'")
             for n in range(64)] for box in (SMALL, LARGE, LONG)))
 
 
 def test_append_again_by_key():
     def twice(box):
-        return [fill("box_append", "'t'", f"'{box}'", "'[\"new\"]'", "NULL", "'key'")] * 2
+        return [append(f"'{box}'", "'[\"new\"]'", "'key'")] * 2
     flat(*(twice(box) for box in (SMALL, LARGE, LONG)))
 
 
@@ -206,7 +211,7 @@ def test_times_do_not_run_against_versions():
     box = "'01970000-0000-7000-8000-0000000000aa'"
     for n, at in enumerate(("2030-01-01", "2020-01-01", "2031-01-01", "2010-01-01")):
         psql(dsn, fill("box_save", "'t'", box, f"'[\"{n}\"]'", "'[]'", "NULL", f"'{at}Z'"))
-        psql(dsn, fill("box_append", "'t'", box, f"'[\"{n}\"]'", "NULL", "NULL"))
+        psql(dsn, append(box, f"'[\"{n}\"]'"))
     assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log a JOIN cardbox.card_box_log b"
                      " ON b.version = a.version + 1 WHERE b.at < a.at") == "0\n"
     assert psql(dsn, "SELECT count(*) FROM cardbox.card_box_log") == "8\n"

@@ -172,9 +172,30 @@ def test_what_is_locked_is_skipped():
                             array([None], "text"), "true"))
         with cardbox_test.connected(database()) as waiting:
             waiting.run("SET lock_timeout = 100")
-            assert "lock timeout" in waiting.run(f"{prepare('boxes_append')} EXECUTE it({values})")
+            waiting.send(f"{prepare('boxes_append')} EXECUTE it({values})")
+            assert "lock timeout" in waiting.receive()
         other.run("COMMIT")
     assert append(("held", held, '["x"]'), waits=True) == [(DONE, 2, 1)]
+
+
+def test_appends_of_many_sessions_to_one_box():
+    """Each appends three times in a statement, or waits: nothing is lost, whatever the statements' snapshots see."""
+    box = make("crowd", 1)
+    def loop(name, count, waits):
+        columns = ", ".join((f"array_fill('crowd'::text, '{{{count}}}')", f"array_fill('{box}'::uuid, '{{{count}}}')",
+                             f"array_fill(jsonb_build_array('{name}-' || i, 'x'), '{{{count}}}')",
+                             f"array_fill(NULL::bigint, '{{{count}}}')", f"array_fill(NULL::text, '{{{count}}}')", waits))
+        return f"DO $$ BEGIN FOR i IN 1 .. 300 LOOP PERFORM FROM cardbox.append_to_boxes({columns}); COMMIT; END LOOP; END $$"
+    crowd = [cardbox_test.Connection(database()) for _ in range(6)]
+    for number, one in enumerate(crowd):
+        one.send(loop(f"s{number}", *((3, "false") if number % 2 else (1, "true"))))
+    said = [one.receive() for one in crowd]
+    assert not any(said), said
+    whole = psql("SELECT b.length = 2 * (b.version - 1), b.length = jsonb_array_length(i.card_ids), jsonb_array_length(b.tail) = b.length % 64,"
+                 " (SELECT sum(l.added) FROM cardbox.card_box_log l WHERE l.tenant_id = 'crowd') = b.length,"
+                 " (SELECT count(DISTINCT e) FROM jsonb_array_elements_text(i.card_ids) AS e WHERE e LIKE 's0-%')"
+                 " FROM cardbox.card_boxes b JOIN cardbox.boxes i USING (tenant_id, box_id) WHERE tenant_id = 'crowd'")
+    assert whole == "t|t|t|t|300\n", whole
 
 
 def test_keys_and_nonsense():
