@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "store/list_json.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* --- sessions --- */
 
@@ -77,14 +77,14 @@ static void add_member(buf *out, const char *name, view text)
 /* What an entry says, before the brace that closes it; null where its line is too long. */
 static void add_preview(buf *out, view line, session_kind kind, arena *memory)
 {
-    session_words words;
+    session_preview words;
 
     out->len--;
     if (line.ptr == NULL) {
         buf_text(out, ",\"preview\":null}");
         return;
     }
-    session_words_of_line(&words, line, view_of(session_kind_name(kind)), memory);
+    session_preview_of_line(&words, line, view_of(session_kind_name(kind)), memory);
     add_member(out, ",\"preview\":{\"role\":", words.role);
     add_member(out, ",\"text\":", words.text);
     add_member(out, ",\"tools\":", words.tools);
