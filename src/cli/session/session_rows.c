@@ -70,12 +70,11 @@ static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_lin
     buf_text(out, "{\"entry_id\":");
     buf_json_string(out, view_of(entry->entry_id));
     add_text(out, "parent_id", entry->parent_id);
-    buf_printf(out, ",\"seq\":%" PRId64 ",\"depth\":%d", entry->seq, entry->depth);
+    buf_printf(out, ",\"line\":%" PRId64 ",\"depth\":%d", entry->line, entry->depth);
     add_text(out, "type", entry->type);
     add_text(out, "role", entry->role);
     add_text(out, "label", entry->label);
     buf_printf(out, ",\"size\":%zu", entry->size);
-    add_text(out, "card_id", entry->card_id);
     if (entry->missing_parent != NULL)
         add_text(out, "missing_parent", entry->missing_parent);
     if (entry->children > 0)

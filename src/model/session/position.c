@@ -16,18 +16,37 @@ static view id_of(const session_id_text *id)
     return (view){id->text, id->len};
 }
 
-bool session_position_line(session_position *at, const session_line *line, arena *memory)
+static bool read_header(session_position *at, const session_line *line, arena *memory)
 {
     session_header header;
 
-    at->lines++;
-    if (line->kind != SESSION_LINE_HEADER || at->has_header || at->before.len > 0)
+    if (at->has_header || at->before.len > 0)
         return true;
     at->has_header = true;
     if (!session_header_read(&header, line, memory))
         return false;
     set_id(&at->file_id, header.id);
     return true;
+}
+
+/* A second line of an id: what follows it without ids is below that entry. */
+static bool read_duplicate(session_position *at, session_line *line, arena *memory)
+{
+    session_entry entry;
+    const char *reason = NULL;
+
+    line->number = at->lines;
+    if (session_entry_read(&entry, line, id_of(&at->file_id), memory, &reason))
+        set_id(&at->before, entry.id);
+    return !memory->failed;
+}
+
+bool session_position_line(session_position *at, session_line *line, arena *memory)
+{
+    at->lines++;
+    if (line->kind == SESSION_LINE_HEADER)
+        return read_header(at, line, memory);
+    return line->kind != SESSION_LINE_ENTRY || read_duplicate(at, line, memory);
 }
 
 void session_position_entry(session_position *at, view id)

@@ -30,9 +30,9 @@ typedef struct session_placed {
     bool is_moved;   /* other lines were before it: an index of its own is no longer right */
 } session_placed;
 
-/* Steps over a line that is no entry. The first header gives the file its id. False: out of
- * memory. */
-bool session_position_line(session_position *at, const session_line *line, arena *memory);
+/* Steps over a line that is no entry of the tree. The first header gives the file its id. False:
+ * out of memory. */
+bool session_position_line(session_position *at, session_line *line, arena *memory);
 
 /* Steps over an entry's line. */
 void session_position_entry(session_position *at, view id);
